@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a typed collective cost beside the same MPI call on a raw buffer? Bar: 1.02 of its
+// time, and the same bytes. A large all_reduce goes in pieces and must beat the one call for the
+// whole. ranks: 2 4
+//
+//   mpirun -n 2 benchmarks/collectives [--quick]
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/all_gather.hpp>
+#include <dimesh/op/all_to_all.hpp>
+#include <dimesh/op/reduce_scatter.hpp>
+#include <dimesh/op/relayout.hpp>
+
+#include <census.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "handwritten/all_reduce.hpp"
+#include "support/race.hpp"
+
+namespace {
+
+namespace dm = dimesh;
+
+struct line : dm::axis<> {};
+struct string_of_ranks : dm::mesh<line> {};
+struct row : dm::dim<> {};
+struct col : dm::dim<> {};
+using whole = dm::layout<string_of_ranks>;
+using by_row = dm::layout<string_of_ranks, dm::split<row, line>>;
+using by_col = dm::layout<string_of_ranks, dm::split<col, line>>;
+using addends = dm::layout<string_of_ranks, dm::partial<line>>;
+template <class L> using matrix = dm::tensor<float, L, row, col>;
+
+double budget = 1.0;
+int bars = 0, met = 0;
+
+template <class F> std::int64_t bytes_of(F&& f) {
+  const auto before = census::snapshot();
+  f();
+  return (census::snapshot() - before).bytes();
+}
+
+template <class F, class Twin>
+void compare(const dm::grid<string_of_ranks>& g, const char* what, long bytes, F&& f, Twin&& twin,
+             double bar = 1.02) {
+  auto [typed, raw] = bench::race(g.along<line>(), budget)(f, twin);
+  const auto mine = bytes_of(f), theirs = bytes_of(twin);
+  char text[96];
+  const char* unit = bytes >= 1 << 20 ? "MiB" : bytes >= 1 << 10 ? "KiB" : "B";
+  std::snprintf(text, sizeof text, "%-26s %4ld %-3s %s", what,
+                bytes >= 1 << 20   ? bytes >> 20
+                : bytes >= 1 << 10 ? bytes >> 10
+                                   : bytes,
+                unit,
+                mine == theirs  ? "= bytes"
+                : mine < theirs ? "< bytes"
+                                : "MORE BYTES");
+  const bool good = bench::report(text, typed, {raw}, bar, true, g.rank() != 0) && mine <= theirs;
+  ++bars;
+  met += good;
+}
+
+void all(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
+  const dm::index_t p = g.ranks();
+  const dm::index_t n = bytes / 4 / p / p * p;  // columns; p rows
+  const auto elements = static_cast<int>(p * n), part = static_cast<int>(n);
+  const MPI_Comm comm = g.along<line>();
+  const auto size = static_cast<long>(4 * p * n);
+
+  matrix<addends> a(g, row{p}, col{n});
+  matrix<by_row> r(g, row{p}, col{n});
+  matrix<by_col> c(g, row{p}, col{n});
+  std::fill_n(a.data(), a.local_size(), 1.0f);
+  std::fill_n(r.data(), r.local_size(), 1.0f);
+  std::fill_n(c.data(), c.local_size(), 1.0f);
+  std::vector<float> in(static_cast<std::size_t>(elements), 1.0f), out(in.size());
+
+  compare(
+      g, "all_reduce", size, [&] { auto y = dm::all_reduce<line>(a); },
+      [&] {
+        if (size <= dm::collective::cut_above) {
+          MPI_Allreduce(in.data(), out.data(), elements, MPI_FLOAT, MPI_SUM, comm);
+        } else {
+          for (int i = 0; i < elements; i += 1 << 18)
+            MPI_Allreduce(in.data() + i, out.data() + i, std::min(1 << 18, elements - i), MPI_FLOAT,
+                          MPI_SUM, comm);
+        }
+      });
+  if (size > dm::collective::cut_above)
+    compare(
+        g, "all_reduce, whole by hand", size, [&] { auto y = dm::all_reduce<line>(a); },
+        [&] { MPI_Allreduce(in.data(), out.data(), elements, MPI_FLOAT, MPI_SUM, comm); }, 1.0);
+  const auto scatter = [&] {
+    MPI_Reduce_scatter_block(in.data(), out.data(), part, MPI_FLOAT, MPI_SUM, comm);
+  };
+  const auto gather = [&] {
+    MPI_Allgather(in.data(), part, MPI_FLOAT, out.data(), part, MPI_FLOAT, comm);
+  };
+  compare(g, "reduce_scatter", size, [&] { auto y = dm::reduce_scatter<row, line>(a); }, scatter);
+  compare(g, "all_gather", size, [&] { auto y = dm::all_gather<line>(r); }, gather);
+  const auto swap = [&] {
+    MPI_Alltoall(in.data(), part / static_cast<int>(p), MPI_FLOAT, out.data(),
+                 part / static_cast<int>(p), MPI_FLOAT, comm);
+  };
+  compare(g, "all_to_all", size, [&] { auto y = dm::all_to_all<col, row, line>(c); }, swap);
+  compare(
+      g, "relayout, partial to split", size, [&] { auto y = dm::relayout<by_row>(a); }, scatter);
+  compare(g, "relayout, split to whole", size, [&] { auto y = dm::relayout<whole>(r); }, gather);
+  compare(g, "relayout, split to split", size, [&] { auto y = dm::relayout<by_row>(c); }, swap);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 0.1;
+  return dm::run(argc, argv, [&] {
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const dm::grid<string_of_ranks> g(line{ranks});
+    if (g.rank() == 0) std::printf("%d ranks\n", ranks);
+    if (g.rank() == 0) bench::headline("collective; twin: the MPI call by hand");
+    for (const dm::index_t bytes :
+         {64, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26})
+      all(g, bytes);
+    if (g.rank() == 0) std::printf("%d of %d bars met\n", met, bars);
+  });
+}

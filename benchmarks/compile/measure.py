@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What does the compiler pay? Seconds of processor time and peak memory of translation units that
+use the library, beside one that includes Kokkos, MPI and Boost.Hana alone. Contestants take turns;
+the least of several runs counts, since other work on the machine only ever adds.
+
+  benchmarks/compile/measure.py [--build build/bench] [--runs 3] [--compilers g++ clang++-19] [--headers]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+root = pathlib.Path(__file__).resolve().parents[2]
+include = root / "include"
+network = "benchmarks/compile/network.cpp"
+
+base = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n" \
+       "#include <Kokkos_Core.hpp>\n#include <mpi.h>\n#include <boost/hana.hpp>\n"
+layers = ["fault", "dim", "axis", "mesh", "shape", "layout", "block", "cotangent"]
+
+
+def flags_of(build):
+    """Where the headers of others are, from what CMake found."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    words = shlex.split(commands[0]["command"])
+    flags = [w for w in words if w.startswith("-I") and "/include" in w]
+    for i, w in enumerate(words):
+        if w == "-isystem":
+            flags += [w, words[i + 1]]
+    return ["-std=c++20", "-O2", "-fopenmp-simd", "-DOMPI_SKIP_MPICXX", f"-I{include}"] + flags
+
+
+def compile_once(compiler, flags, source):
+    """User seconds and MB of one compilation; None where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        pid = os.fork()
+        if pid == 0:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            os.execvp(compiler, [compiler, *flags, "-c", source, "-o", f"{folder}/out.o"])
+        _, status, used = os.wait4(pid, 0)
+        return (used.ru_utime, used.ru_maxrss / 1024) if status == 0 else None
+
+
+def best(compiler, flags, units, runs):
+    """The least of several rounds over all units: {name: (seconds, MB)}."""
+    found = {}
+    for _ in range(runs):
+        for name, (more, source) in units.items():
+            got = compile_once(compiler, flags + more, source)
+            if got is None:
+                sys.exit(f"{compiler}: {name} does not compile")
+            found[name] = min(found.get(name, got), got)
+    return found
+
+
+def line(name, got, note=""):
+    print(f"  {name:46} {got[0]:6.2f} s {got[1]:6.0f} MB   {note}", flush=True)
+
+
+def verdict(value, bar, unit=""):
+    return f"{value:.2f}{unit} <= {bar}{unit} {'PASS' if value <= bar else 'short'}"
+
+
+def main_table(compiler, flags, runs, folder):
+    def written(name, text):
+        path = pathlib.Path(folder) / f"{name}.cpp"
+        path.write_text(text)
+        return str(path)
+
+    units = {
+        "Kokkos, MPI, Hana": ([], written("base", base)),
+        "dimesh.hpp": ([], written("umbrella", "#include <dimesh/dimesh.hpp>\n")),
+        "L0 to L2 alone": ([], written("layers", "".join(f"#include <dimesh/{h}.hpp>\n" for h in layers))),
+    }
+    for n in range(1, 5):
+        units[f"network and gradient, {n} layout{'s' * (n > 1)}"] = ([f"-DLAYOUTS={n}"], str(root / network))
+    units["the same, 1 layout on 64 x 64 ranks"] = (["-DLAYOUTS=1", "-DSIZE=64"], str(root / network))
+    got = best(compiler, flags, units, runs)
+    names = list(units)
+    print(f"{compiler} ({subprocess.run([compiler, '--version'], capture_output=True, text=True).stdout.splitlines()[0]}), -O2")
+    line(names[0], got[names[0]])
+    line(names[1], got[names[1]], verdict(got[names[1]][0] / got[names[0]][0], 1.3, " x"))
+    line(names[2], got[names[2]], verdict(got[names[2]][0], 0.3, " s"))
+    line(names[3], got[names[3]], verdict(got[names[3]][0], 3.5, " s"))
+    for i in range(4, 7):
+        line(names[i], got[names[i]], "one more: " + verdict(got[names[i]][0] - got[names[i - 1]][0], 1.0, " s"))
+    line(names[7], got[names[7]], f"{got[names[7]][0] / got[names[3]][0]:.2f} of 2 x 2")
+
+
+def other_units(compiler, flags, runs, folder):
+    units = {}
+    for header in sorted(include.rglob("*.hpp")):
+        name = str(header.relative_to(include))
+        if "/detail/" not in name:
+            path = pathlib.Path(folder) / (re.sub(r"\W", "_", name) + ".cpp")
+            path.write_text(f"#include <{name}>\n")
+            units[name] = ([], str(path))
+    for example in sorted((root / "examples").glob("*.cpp")) + [root / "examples/fashion_mnist/main.cpp"]:
+        more = [f"-I{root / 'support/census'}", f"-I{example.parent}"]
+        units[str(example.relative_to(root))] = (more, str(example))
+    for name, got in best(compiler, flags, units, runs).items():
+        line(name, got)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build/bench")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--compilers", nargs="+", default=["g++"])
+    parser.add_argument("--headers", action="store_true", help="each public header and example alone, too")
+    options = parser.parse_args()
+    flags = flags_of(options.build)
+    with tempfile.TemporaryDirectory() as folder:
+        for compiler in options.compilers:
+            main_table(compiler, flags, options.runs, folder)
+            if options.headers:
+                other_units(compiler, flags, 1, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How tests, examples and benchmarks are compiled and run; users of the library never see this.
+#
+#   dimesh::own            what every binary of this project links: the library, warnings, tuning
+#   dimesh_environment     list of NAME=VALUE, the environment in which MPI programs run
+#   dimesh_mpirun(<out> <ranks>)   -> the command that starts a program on so many ranks
+
+add_library(dimesh_own INTERFACE)
+add_library(dimesh::own ALIAS dimesh_own)
+target_link_libraries(dimesh_own INTERFACE dimesh::dimesh dimesh::zlib)
+target_compile_options(dimesh_own INTERFACE -Wall -Wextra)
+if(DIMESH_NATIVE)
+  target_compile_options(dimesh_own INTERFACE -march=native)
+endif()
+if(DIMESH_SANITIZE)
+  target_compile_options(dimesh_own INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1)
+  target_link_options(dimesh_own INTERFACE -fsanitize=address,undefined)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(dimesh_own INTERFACE -fpch-preprocess)  # so that ccache sees through it
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # libstdc++ 12 warns about its own std::string operator+ under -O2.
+    target_compile_options(dimesh_own INTERFACE -Wno-restrict -Wno-stringop-overflow
+      -Wno-array-bounds)
+  endif()
+endif()
+
+# One rank a core, no pinning (more ranks than cores is normal here), local libraries on one thread
+# and free to pick the kernels of this processor.
+set(dimesh_environment
+  OMP_NUM_THREADS=1
+  OPENBLAS_NUM_THREADS=1
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
+  "ASAN_OPTIONS=detect_leaks=0"
+  "UBSAN_OPTIONS=print_stacktrace=1")
+set(dimesh_environment_modification
+  OPENBLAS_CORETYPE=unset: OPENBLAS_L2_SIZE=unset:)
+
+function(dimesh_mpirun result ranks)
+  set(${result} "${MPIEXEC_EXECUTABLE}" "${MPIEXEC_NUMPROC_FLAG}" "${ranks}" PARENT_SCOPE)
+endfunction()
+
+# Reads the settings in the opening comments of a source file: `// ranks: 1 2 3 4` -> "1;2;3;4".
+function(dimesh_read_setting result file key default)
+  file(STRINGS "${file}" lines LIMIT_COUNT 20 REGEX "^// ${key}:")
+  set(value "${default}")
+  if(lines)
+    list(GET lines 0 line)
+    string(REGEX REPLACE "^// ${key}:[ ]*" "" value "${line}")
+    string(STRIP "${value}" value)
+  endif()
+  set(${result} "${value}" PARENT_SCOPE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+endfunction()

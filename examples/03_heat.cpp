@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Heat spreading over a square plate, on a 2-D mesh of ranks. `halo_exchange` fetches the
+// neighbours' edges, and the type of its result says so; `stencil` then is local. The same text
+// runs with the plate cut along one dim, along both, or not at all.
+//
+//   03_heat [POINTS [STEPS]]
+//
+// ranks: 4
+#include <cmath>
+#include <cstdlib>
+#include <dimesh/dimesh.hpp>
+#include <iostream>
+#include <numbers>
+
+namespace dm = dimesh;
+
+struct north : dm::dim<> {};  // extents are given on the command line
+struct east : dm::dim<> {};
+struct down : dm::axis<2> {};
+struct across : dm::axis<> {};
+struct square : dm::mesh<down, across> {};
+
+using by_rows = dm::layout<square, dm::split<dm::uneven<north>, down, across>>;
+using by_tiles =
+    dm::layout<square, dm::split<dm::uneven<north>, down>, dm::split<dm::uneven<east>, across>>;
+
+/// One explicit Euler step of u' = laplace(u); c = time step over spacing squared, stable up to
+/// 1/4.
+struct diffuse {
+  double c;
+  template <class U> constexpr auto operator()(const U& u) const {
+    return dm::at<>(u) + c * (dm::at<north>(u, -1) + dm::at<north>(u, 1) + dm::at<east>(u, -1) +
+                              dm::at<east>(u, 1) - 4 * dm::at<>(u));
+  }
+};
+
+/// Starts with one half wave in each direction, held at 0 around the plate; it keeps its shape and
+/// shrinks by a known factor each step. Returns the largest error after all steps.
+template <class L> double spread(const dm::grid<square>& g, dm::index_t n, int steps) {
+  const auto wave = [n](dm::index_t i) {
+    return std::sin(std::numbers::pi * static_cast<double>(i + 1) / static_cast<double>(n + 1));
+  };
+  const auto start = [&](dm::index_t i, dm::index_t j) { return wave(i) * wave(j); };
+  using plate = dm::tensor<double, L, north, east>;
+  const auto first = dm::generate<plate>(g, start, north{n}, east{n});
+
+  plate u = first;
+  for (int step = 0; step < steps; ++step)
+    u = dm::stencil(diffuse{0.2}, dm::halo_exchange<1, north, east>(u));
+
+  const double shrink = 1 - 0.8 * (1 - std::cos(std::numbers::pi / static_cast<double>(n + 1)));
+  const auto error = dm::abs(u - first * std::pow(shrink, steps));
+  return dm::value(dm::complete(dm::max(error)));
+}
+
+int main(int argc, char** argv) {
+  return dm::run(argc, argv, [&] {
+    const dm::index_t n = argc > 1 ? std::atol(argv[1]) : 100;
+    const int steps = argc > 2 ? std::atoi(argv[2]) : 200;
+    dm::grid<square> g;
+    const double rows = spread<by_rows>(g, n, steps), tiles = spread<by_tiles>(g, n, steps);
+    if (g.rank() == 0)
+      std::cout << n << " x " << n << " points, " << steps << " steps on " << g.ranks()
+                << " ranks\n"
+                << "largest error, cut into rows:  " << rows << "\n"
+                << "largest error, cut into tiles: " << tiles << "\n";
+    if (!(rows < 1e-12 && tiles < 1e-12))
+      throw dm::error("heat: the plate did not cool as it should");
+  });
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does an axis of the processor mesh get its name? Like a dim: by a user's struct.
+//
+//   struct rows : axis<2> {};   // two ranks along it
+//   struct cols : axis<>  {};   // as many as given at start-up: cols{4}
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "dimesh/detail/config.hpp"
+
+namespace dimesh {
+
+namespace detail {
+struct axis_base {};
+}  // namespace detail
+
+/// A named mesh axis with N ranks along it.
+template <index_t N = dynamic> struct axis : detail::axis_base {
+  static_assert(N >= 1, "axis: a size is at least 1; write axis<> for a size given at start-up");
+  static constexpr index_t size = N;
+};
+
+template <> struct axis<dynamic> : detail::axis_base {
+  static constexpr index_t size = dynamic;
+  constexpr axis() = default;
+  constexpr axis(index_t ranks) : n(ranks) {}  // NOLINT: cols{4} is the intended spelling
+  index_t n = 1;                               ///< ranks along the axis
+};
+
+/// A user's struct that derives from axis<N>.
+template <class A>
+concept Axis = std::derived_from<A, detail::axis_base> && std::is_class_v<A> &&
+               !std::same_as<A, detail::axis_base>;
+
+}  // namespace dimesh

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do ranks hand each other their blocks? Every rank ends with all of them, in rank order.
+//
+//   all_gather(c, x, n, y)        -> y is [ranks][n], y[r] from rank r
+//   all_gather_v(c, x, count, y)  -> blocks of count[r] elements one after another
+#pragma once
+
+#include "dimesh/collective/point.hpp"
+
+namespace dimesh::collective {
+
+/// Blocks of count[r] elements; the own one has count[rank]. Payload: the own block.
+template <class T>
+void all_gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
+                  index_t limit = most_per_call<T>) {
+  index_t own = 0, sum = 0;
+  for (int r = 0; r < c.size(); ++r) {
+    if (r == c.rank()) own = sum;
+    sum += count[r];
+  }
+  if (sum == 0) return;
+  const index_t n = count[c.rank()];
+  if (c.size() > 1) {
+    prepare(c, "all_gather", sum);
+    auto& ints = detail::int_arrays::instance(c.size());
+    if (sum <= limit) {
+      detail::to_int<T>(count, c.size(), ints.receive_count, ints.receive_at);
+      dimesh::detail::check(MPI_Allgatherv(x, static_cast<int>(n * element<T>::units),
+                                           element<T>::type(), y, ints.receive_count.data(),
+                                           ints.receive_at.data(), element<T>::type(), c.handle()),
+                            "all_gather");
+      return;
+    }
+    for (int k = 1, p = c.size(), me = c.rank(); k < p; ++k) {
+      const int to = (me + k) % p, from = (me + p - k) % p;
+      index_t at = 0;
+      for (int r = 0; r < from; ++r) at += count[r];
+      exchange(c, x, n, to, y + at, count[from], from, "all_gather", limit);
+    }
+  }
+  copy(x, y + own, n);
+}
+
+/// Blocks of n elements each. Payload: n elements.
+template <class T>
+void all_gather(const dimesh::detail::communicator& c, const T* x, index_t n, T* y) {
+  if (n == 0) return;
+  if (c.size() == 1 || n > most_per_call<T>) {
+    const std::vector<index_t> count(static_cast<std::size_t>(c.size()), n);
+    return all_gather_v(c, x, count.data(), y);
+  }
+  prepare(c, "all_gather", n);
+  const auto units = static_cast<int>(n * element<T>::units);
+  dimesh::detail::check(
+      MPI_Allgather(x, units, element<T>::type(), y, units, element<T>::type(), c.handle()),
+      "all_gather");
+}
+
+}  // namespace dimesh::collective

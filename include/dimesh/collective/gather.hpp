@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one rank collect the blocks of all, or hand them out?
+//
+//   gather_v(c, x, count, y, root)    -> on the root y holds the blocks in rank order
+//   scatter_v(c, x, count, y, root)   -> y is the block of count[rank] elements that the root had
+#pragma once
+
+#include "dimesh/collective/point.hpp"
+
+namespace dimesh::collective {
+
+/// Blocks of count[r] elements, known on every rank; y matters on the root. Payload: the own block.
+template <class T>
+void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
+              int root, index_t limit = most_per_call<T>) {
+  index_t sum = 0;
+  for (int r = 0; r < c.size(); ++r) sum += count[r];
+  if (c.size() == 1) return copy(x, y, sum);
+  if (sum == 0) return;
+  prepare(c, "gather", sum);
+  const index_t n = count[c.rank()];
+  if (sum <= limit) {
+    auto& ints = detail::int_arrays::instance(c.size());
+    detail::to_int<T>(count, c.size(), ints.receive_count, ints.receive_at);
+    dimesh::detail::check(MPI_Gatherv(x, static_cast<int>(n * element<T>::units),
+                                      element<T>::type(), y, ints.receive_count.data(),
+                                      ints.receive_at.data(), element<T>::type(), root, c.handle()),
+                          "gather");
+  } else if (c.rank() != root) {
+    exchange<T>(c, x, n, root, nullptr, 0, 0, "gather", limit);
+  } else {
+    for (int r = 0; r < c.size(); y += count[r++]) {
+      if (r == root)
+        copy(x, y, n);
+      else
+        exchange<T>(c, nullptr, 0, 0, y, count[r], r, "gather", limit);
+    }
+  }
+}
+
+/// The reverse; x matters on the root. Payload: all of x on the root, nothing elsewhere.
+template <class T>
+void scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
+               int root, index_t limit = most_per_call<T>) {
+  index_t sum = 0;
+  for (int r = 0; r < c.size(); ++r) sum += count[r];
+  if (c.size() == 1) return copy(x, y, sum);
+  if (sum == 0) return;
+  prepare(c, "scatter", sum);
+  const index_t n = count[c.rank()];
+  if (sum <= limit) {
+    auto& ints = detail::int_arrays::instance(c.size());
+    detail::to_int<T>(count, c.size(), ints.send_count, ints.send_at);
+    dimesh::detail::check(
+        MPI_Scatterv(x, ints.send_count.data(), ints.send_at.data(), element<T>::type(), y,
+                     static_cast<int>(n * element<T>::units), element<T>::type(), root, c.handle()),
+        "scatter");
+  } else if (c.rank() != root) {
+    exchange<T>(c, nullptr, 0, 0, y, n, root, "scatter", limit);
+  } else {
+    for (int r = 0; r < c.size(); x += count[r++]) {
+      if (r == root)
+        copy(x, y, n);
+      else
+        exchange<T>(c, x, count[r], r, nullptr, 0, 0, "scatter", limit);
+    }
+  }
+}
+
+}  // namespace dimesh::collective

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do two ranks exchange any number of elements? In messages that MPI can count: the way out for
+// every collective whose counts are beyond an int, and the whole of a shift.
+//
+//   exchange(c, out, n_out, to, in, n_in, from, "shift")   -> in holds what `from` sent
+#pragma once
+
+#include "dimesh/collective/element.hpp"
+
+namespace dimesh::collective {
+
+/// Sends n_out elements to rank `to` and receives n_in elements from rank `from`; a count of zero
+/// sends (receives) nothing at all. `limit` is the most elements of one message.
+template <class T>
+void exchange(const dimesh::detail::communicator& c, const T* out, index_t n_out, int to, T* in,
+              index_t n_in, int from, const char* call, index_t limit = most_per_call<T>) {
+  while (n_out > 0 || n_in > 0) {
+    const index_t sending = n_out < limit ? n_out : limit;
+    const index_t receiving = n_in < limit ? n_in : limit;
+    dimesh::detail::check(
+        MPI_Sendrecv(out, static_cast<int>(sending * element<T>::units), element<T>::type(),
+                     sending > 0 ? to : MPI_PROC_NULL, 0, in,
+                     static_cast<int>(receiving * element<T>::units), element<T>::type(),
+                     receiving > 0 ? from : MPI_PROC_NULL, 0, c.handle(), MPI_STATUS_IGNORE),
+        call);
+    out += sending, n_out -= sending;
+    in += receiving, n_in -= receiving;
+  }
+}
+
+/// Every rank sends the run send[r] of x to rank r, pair by pair; its own part is skipped.
+template <class T>
+void exchange_all(const dimesh::detail::communicator& c, const T* x, const run* send, T* y,
+                  const run* receive, const char* call, index_t limit = most_per_call<T>) {
+  const int n = c.size(), me = c.rank();
+  for (int k = 1; k < n; ++k) {
+    const run &out = send[(me + k) % n], &in = receive[(me + n - k) % n];
+    exchange(c, x + out.at, out.count, (me + k) % n, y + in.at, in.count, (me + n - k) % n, call,
+             limit);
+  }
+}
+
+}  // namespace dimesh::collective

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which matrix products make up a contraction of two blocks? Labels are sorted by who holds them,
+// neighbours in memory merge, the longest loop of each kind becomes m, n or k, the rest are outer
+// loops, which the kernel folds further. Done at run time on a handful of numbers, so that it costs
+// the compiler nothing.
+//
+//   [b t d] . [d f] -> [b t f]      one product: m = b*t, k = d, n = f
+//   [b t h d] . [b s h d] -> [b h t s]   b*h products: m = t, k = d, n = s, strides as stored
+#pragma once
+
+#include "dimesh/local/contract.hpp"
+
+namespace dimesh::detail {
+
+/// One label: its length here and its element strides (0 where an operand lacks it).
+struct label {
+  index_t length = 1, a = 0, b = 0, c = 0;
+  bool in_a = false, in_b = false, in_c = false;
+};
+
+/// Loops of one kind, merged where strides permit.
+struct loop_set {
+  label at[max_dims];
+  int size = 0;
+
+  void add(const label& l) {
+    if (l.length == 1) return;
+    if (size > 0) {
+      label& major = at[size - 1];
+      if (major.a == l.a * l.length && major.b == l.b * l.length && major.c == l.c * l.length) {
+        major = {major.length * l.length, l.a, l.b, l.c, l.in_a, l.in_b, l.in_c};
+        return;
+      }
+    }
+    at[size++] = l;
+  }
+  /// Takes out the longest loop; a loop of length 1 where there is none.
+  label take() {
+    if (size == 0) return {};
+    int best = 0;
+    for (int i = 1; i < size; ++i)
+      if (at[i].length > at[best].length) best = i;
+    const label found = at[best];
+    for (int i = best; i + 1 < size; ++i) at[i] = at[i + 1];
+    --size;
+    return found;
+  }
+};
+
+/// c = the sum over labels that c lacks of a * b. Labels come in the order of c's dims, then those
+/// that are summed in the order of a's.
+template <class T>
+void contract_labels(const label* labels, int count, const T* a, const T* b, T* c) {
+  loop_set m, n, k, batch;
+  for (int i = 0; i < count; ++i) {
+    const label& l = labels[i];
+    (!l.in_c ? k : !l.in_b ? m : !l.in_a ? n : batch).add(l);
+  }
+  local::contraction s;
+  const label lm = m.take(), ln = n.take(), lk = k.take();
+  s.m = lm.length, s.a_m = lm.a, s.c_m = lm.c;
+  s.n = ln.length, s.b_n = ln.b, s.c_n = ln.c;
+  s.k = lk.length, s.a_k = lk.a, s.b_k = lk.b;
+  for (const loop_set* set : {&batch, &m, &n, &k})
+    for (int i = 0; i < set->size; ++i) {
+      s.extent[s.outer] = set->at[i].length;
+      s.a_outer[s.outer] = set->at[i].a;
+      s.b_outer[s.outer] = set->at[i].b;
+      s.c_outer[s.outer++] = set->at[i].c;
+      if (set == &k && set->at[i].length == 0) s.k = 0, --s.outer;  // an empty sum
+    }
+  local::contract(s, a, b, c);
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a layout say, as plain numbers? For each mesh axis whether it splits a dim (which one,
+// and at which level), leaves addends, or replicates. Rules of operations are constexpr functions
+// on such tables; types are made of the results. Dims and axes are places in lists.
+//
+//   layout<pod, split<batch, rows>> over list<batch, hidden>  ->  axis[0] = {split, dim 0, level 0}
+#pragma once
+
+#include "dimesh/detail/config.hpp"
+
+namespace dimesh {
+
+/// What one mesh axis does to a tensor.
+enum class use : signed char { replicated, split, partial, partial_max, partial_min };
+
+namespace detail {
+
+struct axis_use {
+  use what = use::replicated;
+  signed char dim = -1;  // the dim it splits, as a place in the operation's list of dims
+  signed char level = -1;  // its place among the axes of that dim, 0 = major
+  constexpr bool operator==(const axis_use&) const = default;
+};
+
+struct table {
+  int axes = 0;  // of the mesh
+  axis_use axis[max_axes]{};  // in mesh order
+  bool uneven[max_dims]{};  // per dim: blocks of ceil(n/p)
+  signed char halo[max_dims]{};  // per dim: elements of the neighbours' blocks kept on each side
+
+  constexpr bool operator==(const table&) const = default;
+
+  /// How many axes split dim d.
+  constexpr int split_count(int d) const {
+    int count = 0;
+    for (int a = 0; a < axes; ++a) count += axis[a].what == use::split && axis[a].dim == d;
+    return count;
+  }
+  /// The axis of dim d at a level (0 = major), -1 where there is none.
+  constexpr int axis_at(int d, int level) const {
+    for (int a = 0; a < axes; ++a)
+      if (axis[a].what == use::split && axis[a].dim == d && axis[a].level == level) return a;
+    return -1;
+  }
+  /// Same axes in the same order, same kind of blocks.
+  constexpr bool splits_alike(int d, const table& other) const {
+    for (int a = 0; a < axes; ++a) {
+      const bool mine = axis[a].what == use::split && axis[a].dim == d;
+      const bool theirs = other.axis[a].what == use::split && other.axis[a].dim == d;
+      if (mine != theirs || (mine && axis[a].level != other.axis[a].level)) return false;
+    }
+    return uneven[d] == other.uneven[d] && halo[d] == other.halo[d];
+  }
+  constexpr bool is_partial(int a) const {
+    return axis[a].what != use::replicated && axis[a].what != use::split;
+  }
+  constexpr bool any_partial() const {
+    for (int a = 0; a < axes; ++a)
+      if (is_partial(a)) return true;
+    return false;
+  }
+  constexpr void set_split(int a, int d) {
+    axis[a] = {use::split, static_cast<signed char>(d), static_cast<signed char>(split_count(d))};
+  }
+  /// Forget that axis a splits: minor axes of the same dim move up.
+  constexpr void unsplit(int a) {
+    const axis_use gone = axis[a];
+    axis[a] = {};
+    for (int b = 0; b < axes; ++b)
+      if (axis[b].what == use::split && axis[b].dim == gone.dim && axis[b].level > gone.level)
+        --axis[b].level;
+  }
+  /// Bit a is set where axis a has this use.
+  constexpr unsigned mask(use what) const {
+    unsigned m = 0;
+    for (int a = 0; a < axes; ++a)
+      if (axis[a].what == what) m |= 1u << a;
+    return m;
+  }
+};
+
+/// The table with dim i renumbered to place[i]; dims that get -1 must not be split.
+template <int N> constexpr table renumber(const table& t, const int (&place)[N]) {
+  table out;
+  out.axes = t.axes;
+  for (int a = 0; a < t.axes; ++a) {
+    out.axis[a] = t.axis[a];
+    if (t.axis[a].what == use::split)
+      out.axis[a].dim = static_cast<signed char>(place[static_cast<int>(t.axis[a].dim)]);
+  }
+  for (int d = 0; d < N; ++d)
+    if (place[d] >= 0) {
+      out.uneven[place[d]] = t.uneven[d];
+      out.halo[place[d]] = t.halo[d];
+    }
+  return out;
+}
+
+}  // namespace detail
+}  // namespace dimesh

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a tensor dimension get its name? By a user's struct; the struct is the identity, and its
+// extent is part of it.
+//
+//   struct batch  : dim<256> {};   // extent known to the compiler
+//   struct length : dim<>    {};   // extent given at run time: length{37}
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "dimesh/detail/config.hpp"
+
+namespace dimesh {
+
+namespace detail {
+struct dim_base {};
+}  // namespace detail
+
+/// A named tensor dimension with N elements.
+template <index_t N = dynamic> struct dim : detail::dim_base {
+  static_assert(N >= 0,
+                "dim: an extent is at least 0; write dim<> for an extent given at run time");
+  static constexpr index_t extent = N;
+};
+
+template <> struct dim<dynamic> : detail::dim_base {
+  static constexpr index_t extent = dynamic;
+  constexpr dim() = default;
+  constexpr dim(index_t elements) : n(elements) {}  // NOLINT: length{37} is the intended spelling
+  index_t n = dynamic;  ///< elements; dynamic: not given yet
+};
+
+/// A user's struct that derives from dim<N>.
+template <class D>
+concept Dim = std::derived_from<D, detail::dim_base> && std::is_class_v<D> &&
+              !std::same_as<D, detail::dim_base>;
+
+template <Dim D> inline constexpr bool is_static_dim = D::extent != dynamic;
+
+}  // namespace dimesh

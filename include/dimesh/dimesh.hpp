@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is in the box? Everything up to gradients and optimizers; read the includes from top to
+// bottom, each header answers one question. Included by hand: optim/, grad/cost.hpp, draw.hpp,
+// print.hpp, and io/, which needs further libraries.
+//
+//   #include <dimesh/dimesh.hpp>
+//   namespace dm = dimesh;
+#pragma once
+
+// clang-format off: the order is for readers
+#include "dimesh/fault.hpp"      // the ways a program can be wrong
+#include "dimesh/dim.hpp"        // struct batch : dim<256> {};
+#include "dimesh/axis.hpp"       // struct rows : axis<2> {};
+#include "dimesh/mesh.hpp"       // struct pod : mesh<rows, cols> {};
+#include "dimesh/shape.hpp"      // extents of a tensor
+#include "dimesh/layout.hpp"     // layout<pod, split<batch, rows>>
+#include "dimesh/canonical.hpp"  // equal layouts are one type
+#include "dimesh/cotangent.hpp"  // the layout of a gradient
+#include "dimesh/spec.hpp"       // a tensor's static description
+#include "dimesh/block.hpp"      // which elements a rank holds
+#include "dimesh/grid.hpp"       // a mesh on the ranks of a communicator
+#include "dimesh/runtime.hpp"    // start and end of a program
+#include "dimesh/tensor.hpp"     // tensor<float, L, batch, hidden>
+#include "dimesh/shaped.hpp"     // a tensor without data
+#include "dimesh/create.hpp"      // zeros, generate, uniform ...
+// operations, all local
+#include "dimesh/op/map.hpp"
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/compare.hpp"
+#include "dimesh/op/functions.hpp"
+#include "dimesh/op/reduce.hpp"
+#include "dimesh/op/einsum.hpp"
+#include "dimesh/op/permute.hpp"
+#include "dimesh/op/rename.hpp"
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/argmax.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+#include "dimesh/op/stencil.hpp"
+#include "dimesh/op/value.hpp"
+// communication, each named after what it does
+#include "dimesh/op/all_reduce.hpp"
+#include "dimesh/op/reduce_scatter.hpp"
+#include "dimesh/op/all_gather.hpp"
+#include "dimesh/op/all_to_all.hpp"
+#include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/slice.hpp"
+#include "dimesh/op/shift.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/whole.hpp"
+#include "dimesh/op/softmax.hpp"  // completes where its dim is split
+#include "dimesh/op/relayout.hpp"
+#include "dimesh/op/is_legal.hpp"  // may these operands meet?
+#include "dimesh/op/gather.hpp"
+// gradients
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/grad/complete.hpp"
+// clang-format on

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In which ways can a program be wrong? Each way is a fault: a template whose name is a clause and
+// whose arguments are the culprits. Rules compute faults; entry points assert them. Every fault
+// has a page in docs/errors/ and a test in tests/compile_fail/.
+//
+//   ok<no_fault>                                     -> true
+//   ok<dims_share_mesh_axis<batch, hidden, rows>>    -> false, and the compiler prints the culprits
+#pragma once
+
+#include <type_traits>
+
+namespace dimesh {
+
+struct no_fault {};
+
+// The formation of layouts and tensors.
+template <class Axis, class Mesh> struct axis_not_in_mesh;
+template <class Axis> struct axis_used_twice;
+template <class Dim> struct dim_has_two_rules;
+template <class Dim> struct dim_repeated;
+template <class Dim1, class Dim2, class Axis> struct dims_share_mesh_axis;
+template <class Dim, long Extent, class Axis, long Size> struct extent_not_divisible;
+template <class Mesh1, class Mesh2> struct meshes_differ;
+
+// Operations on tensors.
+template <class Axis> struct partial_operand;  // sum first: only linear operations keep it
+template <class Axis> struct both_operands_partial;  // a product of sums is not a sum of products
+template <class Axis>
+struct partial_meets_replicated;  // a sum would count the replicated one often
+template <class Axis> struct partial_meets_scalar;  // likewise
+template <class Axis, class Dim> struct partial_meets_split;
+template <class Dim, class Axis> struct dim_split_in_one_operand_only;
+template <class Dim> struct dim_split_differently;
+template <class Dim> struct output_dim_not_in_any_input;
+template <class Dim> struct dim_in_one_input_only;  // and not in the output: `sum` it first
+template <class Dim, class Axis> struct dim_is_split;
+template <class Dim> struct dim_not_in_tensor;
+template <class Dim> struct dim_not_in_order;
+template <class Dim> struct dim_already_in_tensor;
+template <class Dim> struct dim_has_no_halo;
+template <class Dim> struct dim_has_halo;
+template <class Dim1, class Dim2> struct extents_differ;
+template <class... Elements> struct elements_differ;
+template <class Axis> struct axis_not_partial;
+template <class Axis> struct axis_not_replicated;
+template <class Axis> struct axis_splits_nothing;
+template <class Dim, class Axis> struct axis_not_innermost_of_dim;
+template <class Layout1, class Layout2> struct layouts_differ;
+template <class Element> struct element_not_differentiable;
+template <class Axis> struct gradient_not_complete;
+template <class... Dims> struct value_not_scalar;
+template <class Function> struct result_not_recorded;  // no parameter reaches the value
+
+/// True for the absence of a fault. A variable, not a concept: compilers then name the culprits
+/// in one line.
+template <class Fault> inline constexpr bool ok = std::is_same_v<Fault, no_fault>;
+
+namespace detail {
+template <class Fault, template <class...> class Kind> inline constexpr bool is_kind = false;
+template <template <class...> class Kind, class... Culprits>
+inline constexpr bool is_kind<Kind<Culprits...>, Kind> = true;
+template <class Fault, template <class...> class... Kind> struct only_impl {
+  using type = std::conditional_t<(is_kind<Fault, Kind> || ...), Fault, no_fault>;
+};
+template <class Fault> struct only_not_divisible_impl {
+  using type = no_fault;
+};
+template <class D, long N, class A, long S>
+struct only_not_divisible_impl<extent_not_divisible<D, N, A, S>> {
+  using type = extent_not_divisible<D, N, A, S>;
+};
+}  // namespace detail
+
+/// The fault itself if it is of one of these kinds, else no_fault: lets an assertion speak of them.
+template <class Fault, template <class...> class... Kind>
+using only = typename detail::only_impl<Fault, Kind...>::type;
+
+/// The same for the one kind whose culprits include numbers.
+template <class Fault>
+using only_not_divisible = typename detail::only_not_divisible_impl<Fault>::type;
+
+/// What a faulty call returns. Every operation accepts it in silence, so one mistake stays one
+/// error; so do assignments, reads and prints of it.
+struct poison {
+  constexpr poison() = default;
+  template <class... Anything>
+    requires(sizeof...(Anything) > 1 || !(std::is_base_of_v<poison, Anything> || ...))
+  constexpr explicit poison(const Anything&...) {}
+  template <class Anything>
+    requires(!std::is_pointer_v<Anything> && !std::is_base_of_v<poison, Anything>)
+  constexpr operator Anything() const {
+    return Anything{};
+  }
+  template <class Stream> friend Stream& operator<<(Stream& out, const poison&) { return out; }
+
+  // What one may ask of a tensor.
+  constexpr poison value() const { return {}; }
+  constexpr poison shape() const { return {}; }
+  constexpr poison grid() const { return {}; }
+  constexpr poison size() const { return {}; }
+  constexpr poison local_size() const { return {}; }
+  constexpr poison local_bytes() const { return {}; }
+  template <class Dim> constexpr poison extent() const { return {}; }
+  template <class Dim> constexpr poison local() const { return {}; }
+  template <class Dim> constexpr poison block() const { return {}; }
+  constexpr float* data() const { return nullptr; }
+};
+
+/// Poison, or a tensor type that cannot be (tensor.hpp).
+template <class X> inline constexpr bool is_poison = false;
+template <> inline constexpr bool is_poison<poison> = true;
+
+}  // namespace dimesh

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the nodes of a tape live? In chunks that the next tape uses again, so that a training
+// step allocates nothing once the first is over. Tapes nest: the last one opened ends first.
+//
+//   const auto mark = arena::here().mark();  ... arena::here().take(bytes) ...
+//     arena::here().back_to(mark);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dimesh::detail {
+
+class arena {
+ public:
+  [[gnu::noinline]] static arena& here() {
+    thread_local arena a;
+    return a;
+  }
+  struct place {
+    std::size_t chunk = 0, used = 0;
+  };
+  place mark() const { return at_; }
+  void back_to(place p) { at_ = p; }
+
+  /// Aligned to 64 bytes.
+  [[gnu::noinline]] void* take(std::size_t bytes) {
+    bytes = (bytes + 63) / 64 * 64;
+    while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
+      at_ = {at_.chunk + 1, 0};
+    if (at_.chunk == chunks_.size()) {
+      const std::size_t size = bytes > chunk_size ? bytes : chunk_size;
+      chunks_.push_back({std::make_unique<std::byte[]>(size + 64), size});
+    }
+    const auto start = reinterpret_cast<std::uintptr_t>(chunks_[at_.chunk].bytes.get());
+    const std::uintptr_t aligned = (start + 63) / 64 * 64 + at_.used;
+    at_.used += bytes;
+    return reinterpret_cast<void*>(aligned);
+  }
+
+ private:
+  static constexpr std::size_t chunk_size = std::size_t{1} << 16;
+  struct chunk {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size;
+  };
+  std::vector<chunk> chunks_;
+  place at_;
+};
+
+}  // namespace dimesh::detail

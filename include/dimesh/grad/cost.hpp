@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a call cost, before it is made? The same function runs on shapes and every operation
+// enters its cost in a ledger: at run time, or while compiling, where all extents and axes are
+// static.
+//
+//   constexpr auto cost = cost_of<step, network<shaped<hybrid>>, tensor<float, shaped<hybrid>,
+//     batch, pixel>>;
+//   static_assert(cost.bytes<cols> <= 4096);          // step: a stateless function object
+//   count(step{}, shapes...)  -> ledger<pod>          // at run time, any extents
+#pragma once
+
+#include "dimesh/grad/complete.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class X> struct mesh_of_argument {
+  using type = void;
+};
+template <Tensor X> struct mesh_of_argument<X> {
+  using type = typename X::mesh_type;
+};
+template <template <class, class...> class S, LayoutOrModifier L, class... More>
+  requires(!Tensor<S<L, More...>>)
+struct mesh_of_argument<S<L, More...>> {
+  using type = typename L::mesh;
+};
+template <template <class, auto, auto...> class S, LayoutOrModifier L, auto N, auto... More>
+  requires(!Tensor<S<L, N, More...>>)
+struct mesh_of_argument<S<L, N, More...>> {
+  using type = typename L::mesh;
+};
+template <class... X> struct mesh_of_arguments {
+  using type = void;
+};
+template <class First, class... Rest> struct mesh_of_arguments<First, Rest...> {
+  using here = typename mesh_of_argument<First>::type;
+  using type = typename std::conditional_t<std::is_void_v<here>, mesh_of_arguments<Rest...>,
+                                           tag<here>>::type;
+};
+
+/// The argument with a tally in each of its shapes.
+template <class X> constexpr X counted(const X& x, tally* t) {
+  if constexpr (Tensor<X>) {
+    return x.counted_by(t);
+  } else if constexpr (TensorStruct<X>) {
+    X out{};
+    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t); }, out, x);
+    return out;
+  } else {
+    return x;
+  }
+}
+
+template <class X> constexpr auto shape_like(const X& x) {
+  mesh_sizes<typename X::mesh_type> sizes;
+  for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes.size[a] = x.grid().state().sizes()[a];
+  return typename shaped_type<X>::type(sizes, x.shape());
+}
+
+}  // namespace detail
+
+/// A tensor, or a struct of tensors, without its data: the same extents, on a grid of the same
+/// sizes.
+template <class X> auto shapes_of(const X& x) {
+  if constexpr (Tensor<X>) {
+    return detail::shape_like(x);
+  } else {
+    rebind_layout<X, shaped> out{};
+    for_each_tensor([](const auto&, auto& s, const auto& t) { s = detail::shape_like(t); }, out, x);
+    return out;
+  }
+}
+
+/// What f(x...) costs the rank with the largest blocks; x are shapes, structs of shapes, or plain
+/// values.
+template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
+  using M = typename detail::mesh_of_arguments<X...>::type;
+  detail::tally t;
+  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  return ledger<M>{t};
+}
+
+/// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
+template <class F, class... X> struct static_cost {
+  using mesh = typename detail::mesh_of_arguments<X...>::type;
+  static constexpr ledger<mesh> value = count(F{}, X{}...);
+
+  static constexpr index_t flops = value.flops();
+  static constexpr index_t moved = value.moved();
+  static constexpr index_t peak = value.peak();
+  template <Axis... A> static constexpr index_t bytes = value.template bytes<A...>();
+  template <Axis... A> static constexpr index_t ring_bytes = value.template ring_bytes<A...>();
+  template <Axis... A> static constexpr index_t calls = value.template calls<A...>();
+};
+
+template <class F, class... X> inline constexpr static_cost<F, X...> cost_of{};
+
+}  // namespace dimesh

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program run backwards? Every operation on a recorded tensor leaves a node: its
+// operands (as far as the transpose reads them) and where their cotangents go. The tape is a list
+// of such nodes, statically typed inside, walked from the last to the first. It also runs while
+// compiling, on shapes.
+//
+//   tracked_tensor<basic_tensor<float, L, D...>>  x;   // x.value() is the tensor
+//   x * y  -> a tracked_tensor, and a node whose transpose feeds the cells of x and y
+#pragma once
+
+#include "dimesh/grad/arena.hpp"
+#include "dimesh/grad/cell.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+struct node_base {
+  node_base* before = nullptr;
+  constexpr virtual void backward() = 0;
+  constexpr virtual void
+  drop() = 0;  // in place of a virtual destructor, of which there would be two
+
+ protected:
+  constexpr ~node_base() = default;
+};
+
+/// Ends the life of a node that a tape made.
+template <class Node> constexpr void drop_node(Node* n) {
+  if (std::is_constant_evaluated())
+    delete n;
+  else
+    std::destroy_at(n);
+}
+
+/// The node of a variable: only gathers its cotangent.
+template <class V> struct variable_node final : node_base, cell<V> {
+  constexpr variable_node() = default;
+  constexpr ~variable_node() {}  // written out: g++ 12 does not find an implicit one in time
+  constexpr void backward() override {}
+  constexpr void drop() override { drop_node(this); }
+};
+
+class tape {
+ public:
+  constexpr tape() {
+    if (!std::is_constant_evaluated()) start_ = arena::here().mark();
+  }
+  tape(const tape&) = delete;
+  tape& operator=(const tape&) = delete;
+  constexpr ~tape() {
+    while (last_ != nullptr) drop_last();
+    if (!std::is_constant_evaluated()) arena::here().back_to(start_);
+  }
+
+  template <class Node, class... A> constexpr Node* add(const A&... a) {
+    Node* n = nullptr;
+    if (std::is_constant_evaluated())
+      n = new Node(a...);
+    else
+      n = std::construct_at(static_cast<Node*>(arena::here().take(sizeof(Node))), a...);
+    n->before = last_;
+    last_ = n;
+    return n;
+  }
+  constexpr node_base* last() const { return last_; }
+
+  /// Runs the nodes after `until` backwards; each gives up what it holds when it is done.
+  constexpr void backward(const node_base* until) {
+    while (last_ != until) {
+      last_->backward();
+      drop_last();
+    }
+  }
+
+ private:
+  constexpr void drop_last() {
+    node_base* n = last_;
+    last_ = n->before;
+    n->drop();
+  }
+  node_base* last_ = nullptr;
+  arena::place start_{};
+};
+
+}  // namespace detail
+
+/// A tensor whose uses are recorded. Value is the tensor type that operations really run on.
+template <class Value> class tracked_tensor {
+ public:
+  using spec_type = typename Value::spec_type;
+  using value_type = typename Value::value_type;
+  using mesh_type = typename Value::mesh_type;
+  using layout_type = typename Value::layout_type;
+  using shape_type = typename Value::shape_type;
+  static constexpr int rank = Value::rank;
+
+  constexpr tracked_tensor() = default;
+  constexpr tracked_tensor(Value v, detail::cell<Value>* c, detail::tape* t)
+      : value_(std::move(v)), cell_(c), tape_(t) {}
+
+  constexpr const Value& value() const { return value_; }
+  constexpr detail::cell<Value>* cell() const { return cell_; }
+  constexpr detail::tape* tape() const { return tape_; }
+
+  constexpr const shape_type& shape() const { return value_.shape(); }
+  template <Dim D> constexpr index_t extent() const { return value_.template extent<D>(); }
+  template <Dim D> constexpr index_t local() const { return value_.template local<D>(); }
+  const auto& grid() const { return value_.grid(); }
+
+ private:
+  Value value_{};
+  detail::cell<Value>* cell_ = nullptr;
+  detail::tape* tape_ = nullptr;
+};
+
+namespace detail {
+
+template <class X> struct plain_type {
+  using type = X;
+};
+template <class V> struct plain_type<tracked_tensor<V>> {
+  using type = V;
+};
+/// What an operation really runs on.
+template <class X> using plain = typename plain_type<X>::type;
+
+template <class X> constexpr auto cell_of(const X& x) {
+  if constexpr (is_tracked<X>)
+    return x.cell();
+  else
+    return nullptr;
+}
+
+template <class Op, class Y, class... X> class node final : public node_base, public cell<Y> {
+  static constexpr unsigned wanted = [] {
+    unsigned bits = 0, bit = 1;
+    ((bits |= is_tracked<X> ? bit : 0u, bit <<= 1), ...);
+    return bits;
+  }();
+  using places = std::make_index_sequence<sizeof...(X)>;
+
+ public:
+  constexpr node(const Op& op, const Y& y, const X&... x) : node(places{}, op, y, x...) {}
+  constexpr ~node() {}
+  constexpr void drop() override { drop_node(this); }
+
+  constexpr void backward() override {
+    if (this->filled) run(places{});
+  }
+
+ private:
+  template <std::size_t... K>
+  constexpr node(std::index_sequence<K...>, const Op& op, const Y& y, const X&... x)
+      : op_(op),
+        y_(keep<-1>(y)),
+        x_(keep<static_cast<int>(K)>(untracked(x))...),
+        cells_(cell_of(x)...) {}
+
+  /// Operands and results that the transpose does not read are kept without their elements.
+  template <int K, class V> static constexpr V keep(const V& v) {
+    if constexpr (Op::needs(K, wanted))
+      return v;
+    else
+      return v.without_data();
+  }
+  template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
+    const auto ybar = std::move(this->bar);
+    const slots<sizeof...(X)> to{{offer<K>()...}};
+    auto bars = op_.template transpose<is_tracked<X>...>(to, ybar, y_, item<K>(x_)...);
+    (give<K>(bars), ...);
+  }
+  template <std::size_t K> constexpr storage offer() {
+    if constexpr ((wanted >> K & 1u) != 0)
+      return item<K>(cells_)->offer();
+    else
+      return storage{};
+  }
+  template <std::size_t K, class Bars> constexpr void give(Bars& bars) {
+    if constexpr ((wanted >> K & 1u) != 0) {
+      auto* c = item<K>(cells_);
+      using expected = typename std::remove_pointer_t<decltype(c)>::bar_type;
+      static_assert(
+          std::is_same_v<item_type<K, Bars>, expected>,
+          "transpose: the cotangent's layout is not that of the operand; mend the operation");
+      c->add(std::move(item<K>(bars)));
+    }
+  }
+
+  Op op_;
+  Y y_;
+  bundle<plain<X>...> x_;
+  bundle<decltype(cell_of(std::declval<const X&>()))...> cells_;
+};
+
+/// Operations with a transpose give recorded results, if these are real numbers.
+template <class Op, class Y>
+inline constexpr bool is_recordable = [] {
+  if constexpr (Tensor<Y> && requires { Op::needs(0, 0u); })
+    return std::is_floating_point_v<value_of<Y>>;
+  else
+    return false;
+}();
+
+template <class X, class... Rest> constexpr tape* tape_of(const X& x, const Rest&... rest) {
+  if constexpr (is_tracked<X>)
+    return x.tape();
+  else
+    return tape_of(rest...);
+}
+
+template <class Op, class... X> constexpr auto record(const Op& op, const X&... x) {
+  auto y = apply(op, untracked(x)...);
+  using Y = decltype(y);
+  if constexpr (is_recordable<Op, Y>) {
+    tape* t = tape_of(x...);
+    auto* n = t->template add<node<Op, Y, X...>>(op, y, x...);
+    return tracked_tensor<Y>(std::move(y), n, t);
+  } else {
+    return y;
+  }
+}
+
+}  // namespace detail
+}  // namespace dimesh

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which rank stands where? A grid binds a mesh to the ranks of an MPI communicator, row-major (the
+// last axis fastest), and keeps a sub-communicator for every set of axes. It must outlive its
+// tensors.
+//
+//   grid<pod> g;                    // MPI_COMM_WORLD; one axis without a size takes what is left
+//   grid<pod> g(comm, cols{4});     // sizes in any order
+//   g.coord<cols>()                 -> this rank's place along cols
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dimesh/detail/communicator.hpp"
+#include "dimesh/detail/name.hpp"
+#include "dimesh/detail/words.hpp"
+#include "dimesh/mesh.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class... A> std::vector<std::string> names_of(list<A...>) {
+  return {std::string(name_of<A>())...};
+}
+
+/// The part of a grid that does not depend on the mesh's type.
+class grid_state {
+ public:
+  /// Collective over `comm`. Sizes of `dynamic` are deduced if there is one at most. Throws on
+  /// every rank alike when the sizes do not multiply to the number of ranks.
+  grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
+      : mesh_(std::move(mesh)), names_(std::move(names)) {
+    int ranks = 0;
+    check(MPI_Comm_size(comm, &ranks), "grid");
+    deduce(sizes, ranks);
+    MPI_Comm all = MPI_COMM_NULL;
+    check(MPI_Comm_dup(comm, &all), "grid");
+    const auto count = static_cast<int>(names_.size());
+    comms_.resize(std::size_t{1} << count);
+    comms_.back() = std::make_unique<communicator>(all, (1u << count) - 1);
+    index_t at = comms_.back()->rank();
+    for (int a = count - 1; a >= 0; --a) {
+      size_[a] = sizes[a];
+      coord_[a] = at % sizes[a];
+      at /= sizes[a];
+    }
+  }
+
+  /// The communicator over the axes in the mask; ranks in row-major order of their coordinates.
+  /// The first use is collective over its members.
+  const communicator& along(unsigned axes) const {
+    auto& c = comms_[axes];
+    if (!c) c = make(axes);
+    return *c;
+  }
+  const index_t* sizes() const { return size_.data(); }
+  const index_t* coords() const { return coord_.data(); }
+  const std::string& mesh_name() const { return mesh_; }
+  const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
+
+ private:
+  void deduce(index_t* sizes, int ranks) const {
+    index_t known = 1;
+    int open = -1;
+    for (int a = 0; a < static_cast<int>(names_.size()); ++a) {
+      if (sizes[a] != dynamic) {
+        if (sizes[a] < 1)
+          (words() << "grid: axis '" << names_[static_cast<std::size_t>(a)] << "' of mesh '"
+                   << mesh_ << "' has size " << sizes[a] << "; give it at least 1")
+              .raise();
+        known *= sizes[a];
+      } else if (open < 0) {
+        open = a;
+      } else {
+        (words() << "grid: axes '" << names_[static_cast<std::size_t>(open)] << "' and '"
+                 << names_[static_cast<std::size_t>(a)] << "' of mesh '" << mesh_
+                 << "' both lack a size; give all but one")
+            .raise();
+      }
+    }
+    if (open >= 0 && ranks % known == 0) known *= sizes[open] = ranks / known;
+    if (known != ranks || (open >= 0 && sizes[open] == dynamic)) refuse(sizes, ranks);
+  }
+  [[noreturn]] void refuse(const index_t* sizes, int ranks) const {
+    words w;
+    w << "grid: mesh '" << mesh_ << "' (";
+    for (std::size_t a = 0; a < names_.size(); ++a) {
+      w << (a > 0 ? " x " : "") << names_[a] << "=";
+      if (sizes[a] == dynamic)
+        w << "?";
+      else
+        w << sizes[a];
+    }
+    w << ") does not fit " << ranks
+      << " ranks; the sizes of its axes must multiply to the number of ranks of the communicator";
+    w.raise();
+  }
+  std::unique_ptr<communicator> make(unsigned axes) const {
+    const communicator& all = *comms_.back();
+    MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+    std::vector<int> members;
+    for (int r = 0; r < all.size(); ++r) {
+      index_t at = r;
+      bool in = true;
+      for (int a = static_cast<int>(names_.size()) - 1; a >= 0; --a) {
+        if (!(axes >> a & 1u)) in = in && at % size_[a] == coord_[a];
+        at /= size_[a];
+      }
+      if (in) members.push_back(r);
+    }
+    MPI_Comm made = MPI_COMM_NULL;
+    check(MPI_Comm_group(all.handle(), &everybody), "grid");
+    check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some),
+          "grid");
+    check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
+    MPI_Group_free(&some);
+    MPI_Group_free(&everybody);
+    return std::make_unique<communicator>(made, axes);
+  }
+
+  std::string mesh_;
+  std::vector<std::string> names_;
+  std::array<index_t, max_axes> size_{}, coord_{};
+  mutable std::vector<std::unique_ptr<communicator>> comms_;  // by mask of axes
+};
+
+}  // namespace detail
+
+/// A mesh on the ranks of a communicator.
+template <Mesh M> class grid {
+ public:
+  using mesh = M;
+
+  /// Over MPI_COMM_WORLD.
+  template <Axis... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, sizes...) {}
+
+  /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
+  /// multiply to its number of ranks.
+  template <Axis... A>
+  explicit grid(MPI_Comm comm, const A&... sizes) : grid(comm, given(sizes...)) {}
+
+  grid(const grid&) = delete;
+  grid& operator=(const grid&) = delete;
+
+  template <Axis A> index_t size() const { return state_.sizes()[axis_index<M, A>]; }
+  template <Axis A> index_t coord() const { return state_.coords()[axis_index<M, A>]; }
+  int rank() const { return everyone().rank(); }
+  int ranks() const { return everyone().size(); }
+  const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }
+  /// The communicator of the ranks that differ from this one along A... only.
+  template <Axis... A> MPI_Comm along() const {
+    return state_.along(((1u << axis_index<M, A>) | ... | 0u)).handle();
+  }
+  const detail::grid_state& state() const { return state_; }
+
+ private:
+  using sizes_type = std::array<index_t, M::rank>;
+  grid(MPI_Comm comm, sizes_type sizes)
+      : state_(comm, std::string(detail::name_of<M>()), detail::names_of(typename M::axes{}),
+               sizes.data()) {}
+
+  template <class... A> static sizes_type given(const A&... a) {
+    sizes_type sizes = M::static_sizes;
+    (give(sizes, a), ...);
+    return sizes;
+  }
+  template <class A> static void give(sizes_type& sizes, const A& a) {
+    static_assert(axis_index<M, A> >= 0, "grid: this axis is not in the mesh; add it to the mesh");
+    if constexpr (A::size == dynamic) sizes[axis_index<M, A>] = a.n;
+  }
+
+  detail::grid_state state_;
+};
+
+}  // namespace dimesh

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a computation cost one rank? A ledger counts floating-point operations, bytes through
+// local memory, live tensor bytes, and for every set of mesh axes the messages and bytes of the
+// collectives over it. It is filled by running the program on tensors without data.
+//
+//   l.bytes<cols>()       payload handed to MPI in collectives whose group includes axis cols
+//   l.bytes<>()           payload of all collectives
+//   l.ring_bytes<cols>()  bytes a ring algorithm sends for them
+#pragma once
+
+#include <array>
+
+#include "dimesh/mesh.hpp"
+
+namespace dimesh {
+
+/// The traffic over one set of axes.
+struct traffic {
+  index_t bytes = 0;       ///< payload: what the rank hands to MPI
+  index_t ring_bytes = 0;  ///< what the rank sends under a ring algorithm
+  index_t calls = 0;       ///< collective calls
+  constexpr bool operator==(const traffic&) const = default;
+};
+
+namespace detail {
+/// The part that knows no axis names; what operations write to.
+struct tally {
+  index_t flops = 0, moved = 0, live = 0, peak = 0;
+  std::array<traffic, 1u << max_axes> over{};  // by mask of axes
+
+  constexpr void compute(index_t floating_point_operations, index_t bytes_of_memory) {
+    flops += floating_point_operations;
+    moved += bytes_of_memory;
+  }
+  constexpr void collective(unsigned axes, index_t bytes, index_t ring_bytes) {
+    traffic& t = over[axes];
+    t.bytes += bytes;
+    t.ring_bytes += ring_bytes;
+    ++t.calls;
+  }
+  constexpr void hold(index_t bytes) {
+    live += bytes;
+    if (live > peak) peak = live;
+  }
+};
+}  // namespace detail
+
+/// The cost of a computation on one rank of mesh M (the rank whose blocks are largest).
+template <Mesh M> struct ledger {
+  detail::tally counts{};
+
+  constexpr index_t flops() const { return counts.flops; }  ///< multiply-add = 2
+  constexpr index_t moved() const { return counts.moved; }  ///< bytes read and written locally
+  constexpr index_t peak() const {
+    return counts.peak;
+  }    ///< bytes of tensors alive at once, at most
+
+  /// The traffic of collectives over exactly these axes.
+  template <Axis... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }
+
+  template <Axis... A> constexpr index_t bytes() const { return sum<A...>(&traffic::bytes); }
+  template <Axis... A> constexpr index_t ring_bytes() const {
+    return sum<A...>(&traffic::ring_bytes);
+  }
+  template <Axis... A> constexpr index_t calls() const { return sum<A...>(&traffic::calls); }
+
+ private:
+  template <class... A> static constexpr unsigned mask() {
+    static_assert(((axis_index<M, A> >= 0) && ...),
+                  "ledger: this axis is not in the mesh; name one that is");
+    return ((1u << axis_index<M, A>) | ... | 0u);
+  }
+  /// Over all sets of axes that include A...
+  template <class... A> constexpr index_t sum(index_t traffic::* what) const {
+    index_t total = 0;
+    for (unsigned set = 1; set < (1u << M::rank); ++set)
+      if ((set & mask<A...>()) == mask<A...>()) total += counts.over[set].*what;
+    return total;
+  }
+};
+
+}  // namespace dimesh

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where along one dim is the greatest element?
+//
+//   argmax(256, 10, 1, logits, label)   // logits (256, 10) -> label (256)
+//
+// Of equals the first; NaN counts as the extreme, as reduce has it. -1 if the dim is empty.
+#pragma once
+
+#include "dimesh/local/reduce.hpp"
+
+#include <cstdint>
+
+namespace dimesh::local {
+
+namespace detail {
+
+/// x (outer, n, inner) -> out (outer, inner); one call does one outer index.
+template <class Op, class T, class Index> struct arg_rows {
+  index_t n, inner;
+  const T* x;
+  Index* out;
+
+  KOKKOS_FUNCTION void operator()(index_t o) const {
+    const T* row = x + o * n * inner;
+    if (inner == 1) {
+      out[o] = static_cast<Index>(in_row(row));
+      return;
+    }
+    for (index_t j = 0; j < inner; j += width) {
+      in_columns(row + j, inner - j < width ? inner - j : width, out + o * inner + j);
+    }
+  }
+
+ private:
+  static constexpr index_t width = 64;
+
+  /// row (n): first the extreme, then the first place that holds it. Both loops are vector code.
+  KOKKOS_FORCEINLINE_FUNCTION index_t in_row(const T* row) const {
+    const T best = joined<T>(Op{}, n, itself{}, lane<const T, step::unit>{row, 1});
+    index_t at = n;
+#pragma omp simd reduction(min : at)
+    for (index_t k = 0; k < n; ++k) {
+      const bool here = (row[k] == best) | ((row[k] != row[k]) & (best != best));
+      const index_t found = here ? k : n;
+      at = found < at ? found : at;
+    }
+    return at;
+  }
+
+  /// cols (n rows of the given width, inner apart) -> at (width)
+  KOKKOS_FORCEINLINE_FUNCTION void in_columns(const T* cols, index_t count, Index* at) const {
+    T best[width];
+    for (index_t j = 0; j < count; ++j) {
+      best[j] = cols[j];
+      at[j] = 0;
+    }
+    for (index_t k = 1; k < n; ++k) {
+#pragma omp simd
+      for (index_t j = 0; j < count; ++j) {
+        const T joint = Op::join(best[j], cols[k * inner + j]);
+        const bool kept = (joint == best[j]) | (best[j] != best[j]);
+        at[j] = kept ? at[j] : static_cast<Index>(k);
+        best[j] = joint;
+      }
+    }
+  }
+};
+
+template <class Space, class Op, class T, class Index>
+void arg_extreme(index_t outer, index_t n, index_t inner, const T* x, Index* out) {
+  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>;
+  if (n == 0) {
+    fill<Space>(nest<1>{{outer * inner}}, Index(-1), operand<Index, step::unit>{out, {1}});
+  } else {
+    Kokkos::parallel_for(Policy(0, outer), arg_rows<Op, T, Index>{n, inner, x, out});
+  }
+}
+
+}  // namespace detail
+
+/// out (outer, inner) = the place along n of the greatest element of x (outer, n, inner).
+template <class Space = default_space, class T, class Index>
+void argmax(index_t outer, index_t n, index_t inner, const T* x, Index* out) {
+  detail::arg_extreme<Space, greatest>(outer, n, inner, x, out);
+}
+
+/// out (outer, inner) = the place along n of the smallest element of x (outer, n, inner).
+template <class Space = default_space, class T, class Index>
+void argmin(index_t outer, index_t n, index_t inner, const T* x, Index* out) {
+  detail::arg_extreme<Space, least>(outer, n, inner, x, out);
+}
+
+}  // namespace dimesh::local

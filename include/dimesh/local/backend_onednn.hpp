@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does oneDNN compute a contraction of floats? By its plain single-precision product, or by a
+// matmul primitive, which is made once per shape, kept in a table, and takes batches whole.
+//
+//   onednn::product(x, a, b, c, add) -> one matrix product; false where strides forbid
+//   onednn::batch(x, a, b, c, add)   -> all loops at once; false where oneDNN has no fast path
+//
+// The choice between them depends on shapes alone, so that equal calls round equally on every rank.
+#pragma once
+
+#include <dnnl.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "dimesh/local/contraction.hpp"
+
+namespace dimesh::local::onednn {
+
+/// One matrix product, whatever x says of outer loops.
+inline bool product(const contraction& x, const float* a, const float* b, float* c, bool add) {
+  const matrix_order oc = order_of(x.m, x.n, x.c_m, x.c_n);
+  if (oc.fits && oc.transposed) return product(transposed(x), b, a, c, add);
+  const matrix_order oa = order_of(x.m, x.k, x.a_m, x.a_k), ob = order_of(x.k, x.n, x.b_k, x.b_n);
+  if (!oa.fits || !ob.fits || !oc.fits) return false;
+  return dnnl_sgemm(oa.transposed ? 'T' : 'N', ob.transposed ? 'T' : 'N', x.m, x.n, x.k, 1.0f, a,
+                    oa.ld, b, ob.ld, add ? 1.0f : 0.0f, c, oc.ld) == dnnl_success;
+}
+
+/// Everything that a primitive depends on: comparing two means comparing their bytes.
+struct shape {
+  static constexpr int max_outer = 3;
+  index_t value[10 + 4 * max_outer] = {};
+
+  shape(const contraction& x, bool add) {
+    const index_t head[] = {x.m,   x.n,   x.k,   x.a_m, x.a_k,
+                            x.b_k, x.b_n, x.c_m, x.c_n, 2 * x.outer + (add ? 1 : 0)};
+    std::memcpy(value, head, sizeof head);
+    index_t* next = value + 10;
+    for (int i = 0; i < x.outer; ++i) {
+      *next++ = x.extent[i], *next++ = x.a_outer[i];
+      *next++ = x.b_outer[i], *next++ = x.c_outer[i];
+    }
+  }
+  bool operator==(const shape& y) const { return std::memcmp(value, y.value, sizeof value) == 0; }
+  std::uint64_t hash() const {
+    std::uint64_t h = 0;
+    for (index_t v : value) h = (h ^ std::uint64_t(v)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
+    return h;
+  }
+};
+
+/// A matmul primitive with its three memory objects, which are pointed at new data for each call.
+class matmul {
+ public:
+  matmul(const contraction& x, bool add, dnnl_engine_t engine) { usable_ = make(x, add, engine); }
+  matmul(matmul&& y) noexcept
+      : usable_(y.usable_), primitive_(y.primitive_), a_(y.a_), b_(y.b_), c_(y.c_) {
+    y.primitive_ = nullptr;
+    y.a_ = y.b_ = y.c_ = nullptr;
+  }
+  matmul(const matmul&) = delete;
+  matmul& operator=(const matmul&) = delete;
+  matmul& operator=(matmul&&) = delete;
+  ~matmul() {
+    dnnl_primitive_destroy(primitive_);
+    for (dnnl_memory_t memory : {a_, b_, c_}) dnnl_memory_destroy(memory);
+  }
+
+  bool operator()(const float* a, const float* b, float* c, dnnl_stream_t stream) const {
+    if (!usable_) return false;
+    dnnl_memory_set_data_handle(a_, const_cast<float*>(a));
+    dnnl_memory_set_data_handle(b_, const_cast<float*>(b));
+    dnnl_memory_set_data_handle(c_, c);
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}};
+    return dnnl_primitive_execute(primitive_, stream, 3, args) == dnnl_success;
+  }
+
+ private:
+  /// A (outer.., rows, columns) array; an outer loop that it lacks has extent 1: oneDNN repeats it.
+  static bool describe(dnnl_memory_desc_t& y, const contraction& x, const index_t* outer,
+                       index_t rows, index_t columns, index_t row, index_t column) {
+    const matrix_order order = order_of(rows, columns, row, column);
+    if (!order.fits) return false;
+    dnnl_dims_t extent, stride;
+    for (int i = 0; i < x.outer; ++i) {
+      extent[i] = outer[i] == 0 ? 1 : x.extent[i];
+      stride[i] = outer[i] == 0 ? rows * columns : outer[i];
+    }
+    extent[x.outer] = rows, stride[x.outer] = order.transposed ? 1 : order.ld;
+    extent[x.outer + 1] = columns, stride[x.outer + 1] = order.transposed ? order.ld : 1;
+    return dnnl_memory_desc_init_by_strides(&y, x.outer + 2, extent, dnnl_f32, stride) ==
+           dnnl_success;
+  }
+
+  bool make(const contraction& x, bool add, dnnl_engine_t engine) {
+    dnnl_memory_desc_t a, b, c;
+    dnnl_matmul_desc_t what;
+    if (!describe(a, x, x.a_outer, x.m, x.k, x.a_m, x.a_k) ||
+        !describe(b, x, x.b_outer, x.k, x.n, x.b_k, x.b_n) ||
+        !describe(c, x, x.c_outer, x.m, x.n, x.c_m, x.c_n) ||
+        dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success) {
+      return false;
+    }
+    dnnl_post_ops_t then = nullptr;
+    dnnl_primitive_attr_t attributes = nullptr;
+    dnnl_primitive_attr_create(&attributes);
+    if (add) {
+      dnnl_post_ops_create(&then);
+      dnnl_post_ops_append_sum(then, 1.0f);
+      dnnl_primitive_attr_set_post_ops(attributes, then);
+      dnnl_post_ops_destroy(then);
+    }
+    dnnl_primitive_desc_t plan = nullptr;
+    bool good =
+        dnnl_primitive_desc_create(&plan, &what, attributes, engine, nullptr) == dnnl_success;
+    dnnl_primitive_attr_destroy(attributes);
+    if (!good) return false;
+    const char* name = "";
+    dnnl_primitive_desc_query(plan, dnnl_query_impl_info_str, 0, &name);
+    good = std::strncmp(name, "ref", 3) != 0 &&  // scalar loops: our own kernel is far faster
+           dnnl_primitive_create(&primitive_, plan) == dnnl_success &&
+           dnnl_memory_create(&a_, &a, engine, DNNL_MEMORY_NONE) == dnnl_success &&
+           dnnl_memory_create(&b_, &b, engine, DNNL_MEMORY_NONE) == dnnl_success &&
+           dnnl_memory_create(&c_, &c, engine, DNNL_MEMORY_NONE) == dnnl_success;
+    dnnl_primitive_desc_destroy(plan);
+    return good;
+  }
+
+  bool usable_ = false;
+  dnnl_primitive_t primitive_ = nullptr;
+  dnnl_memory_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
+};
+
+/// This thread's primitives by shape: a hash table that probes linearly, and starts afresh when
+/// a program has used very many shapes.
+class table {
+ public:
+  table() : slot_(2 * most, -1) {
+    entry_.reserve(most);
+    dnnl_engine_create(&engine_, dnnl_cpu, 0);
+    dnnl_stream_create(&stream_, engine_, dnnl_stream_default_flags);
+  }
+  table(const table&) = delete;
+  table& operator=(const table&) = delete;
+  ~table() {
+    entry_.clear();
+    dnnl_stream_destroy(stream_);
+    dnnl_engine_destroy(engine_);
+  }
+
+  const matmul& find(const contraction& x, bool add) {
+    const shape wanted(x, add);
+    std::size_t at = wanted.hash() % slot_.size();
+    for (; slot_[at] >= 0; at = (at + 1) % slot_.size()) {
+      const auto& [known, made] = entry_[std::size_t(slot_[at])];
+      if (known == wanted) return made;
+    }
+    if (entry_.size() == most) {
+      entry_.clear();
+      slot_.assign(slot_.size(), -1);
+      at = wanted.hash() % slot_.size();
+    }
+    slot_[at] = int(entry_.size());
+    entry_.emplace_back(wanted, matmul(x, add, engine_));
+    return entry_.back().second;
+  }
+  dnnl_stream_t stream() const { return stream_; }
+
+ private:
+  static constexpr std::size_t most = 512;
+  std::vector<int> slot_;
+  std::vector<std::pair<shape, matmul>> entry_;
+  dnnl_engine_t engine_ = nullptr;
+  dnnl_stream_t stream_ = nullptr;
+};
+
+/// The whole nest of loops by one primitive.
+inline bool batch(const contraction& x, const float* a, const float* b, float* c, bool add) {
+  if (x.outer > shape::max_outer) return false;
+  for (int i = 0; i < x.outer; ++i) {
+    if (x.c_outer[i] == 0) return false;  // a summed loop is no batch
+  }
+  thread_local table known;
+  return known.find(x, add)(a, b, c, known.stream());
+}
+
+}  // namespace dimesh::local::onednn

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is a local contraction? A matrix product in a nest of outer loops, told by extents and
+// element strides alone. Folding finds the largest matrix product that the strides allow.
+//
+//   x[b,t,d] . w[d,f], all contiguous: one outer loop b with b_outer == 0
+//   folded(it)   -> no outer loop; m = b*t
+#pragma once
+
+#include <utility>
+
+#include "dimesh/detail/config.hpp"
+
+namespace dimesh::local {
+
+/// c[o.., m, n] (+)= sum over k of a[o.., m, k] * b[o.., k, n]. The stride of a loop that an
+/// operand does not have is 0; an outer loop that c does not have is summed over. Strides of loops
+/// with one turn do not matter.
+struct contraction {
+  static constexpr int max_outer = max_dims;
+  int outer = 0;
+  index_t extent[max_outer] = {};
+  index_t a_outer[max_outer] = {}, b_outer[max_outer] = {}, c_outer[max_outer] = {};
+  index_t m = 1, n = 1, k = 1;
+  index_t a_m = 0, a_k = 0, b_k = 0, b_n = 0, c_m = 0, c_n = 0;
+};
+
+/// The same contraction read as transpose(c) = transpose(b) * transpose(a): call it with a and b
+/// exchanged.
+constexpr contraction transposed(const contraction& x) {
+  contraction y = x;
+  for (int i = 0; i < x.outer; ++i) {
+    y.a_outer[i] = x.b_outer[i];
+    y.b_outer[i] = x.a_outer[i];
+  }
+  y.m = x.n, y.n = x.m;
+  y.a_m = x.b_n, y.a_k = x.b_k, y.b_k = x.a_k, y.b_n = x.a_m, y.c_m = x.c_n, y.c_n = x.c_m;
+  return y;
+}
+
+namespace detail {
+
+struct loop {
+  index_t extent, a, b, c;  // strides in a, b and c
+};
+
+/// Makes one loop of two where walking them in this order, or the other, visits evenly spaced
+/// elements in all three arrays.
+constexpr bool fuse(loop& into, const loop& x) {
+  const auto follows = [](const loop& major, const loop& minor) {
+    const index_t e = minor.extent;
+    return major.a == minor.a * e && major.b == minor.b * e && major.c == minor.c * e;
+  };
+  if (into.extent == 1) {
+    into = x;
+  } else if (follows(x, into)) {
+    into.extent *= x.extent;
+  } else if (follows(into, x)) {
+    into = {into.extent * x.extent, x.a, x.b, x.c};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// An equal contraction with outer loops fused with each other and into m, n and k where strides
+/// permit. Extents must be positive.
+constexpr contraction folded(const contraction& x) {
+  using detail::loop;
+  loop m{x.m, x.a_m, 0, x.c_m}, n{x.n, 0, x.b_n, x.c_n}, k{x.k, x.a_k, x.b_k, 0};
+  loop outer[contraction::max_outer] = {};
+  int count = 0;
+  for (int i = 0; i < x.outer; ++i) {
+    if (x.extent[i] > 1) outer[count++] = {x.extent[i], x.a_outer[i], x.b_outer[i], x.c_outer[i]};
+  }
+  const auto fuse_into_product = [&](const loop& l) {
+    return (l.b == 0 && detail::fuse(m, l)) || (l.a == 0 && detail::fuse(n, l)) ||
+           (l.c == 0 && detail::fuse(k, l));
+  };
+  for (bool changed = count > 0; changed;) {  // at most count rounds of count^2 comparisons
+    changed = false;
+    for (int i = 0; i < count; ++i) {
+      bool gone = fuse_into_product(outer[i]);
+      for (int j = 0; !gone && j < i; ++j) gone = detail::fuse(outer[j], outer[i]);
+      if (!gone) continue;
+      outer[i--] = outer[--count];
+      changed = true;
+    }
+  }
+  for (int i = 1; i < count; ++i) {  // as they lie in c, widest steps outside
+    for (int j = i; j > 0 && outer[j - 1].c < outer[j].c; --j) std::swap(outer[j - 1], outer[j]);
+  }
+  contraction y;
+  y.outer = count;
+  for (int i = 0; i < count; ++i) {
+    y.extent[i] = outer[i].extent;
+    y.a_outer[i] = outer[i].a, y.b_outer[i] = outer[i].b, y.c_outer[i] = outer[i].c;
+  }
+  y.m = m.extent, y.n = n.extent, y.k = k.extent;
+  y.a_m = m.a, y.a_k = k.a, y.b_k = k.b, y.b_n = n.b, y.c_m = m.c, y.c_n = n.c;
+  return y;
+}
+
+/// How a library reads a matrix: as row-major with a leading dimension, or as the transpose of one.
+struct matrix_order {
+  bool fits;  ///< one of the two serves
+  bool transposed;
+  index_t ld;
+};
+
+/// The order of a (rows, columns) matrix with these strides; loops with one turn suit either order.
+constexpr matrix_order order_of(index_t rows, index_t columns, index_t row, index_t column) {
+  if (columns == 1 || column == 1) {
+    if (rows == 1) return {true, false, columns};
+    if (row >= columns) return {true, false, row};
+  }
+  if (rows == 1 || row == 1) {
+    if (columns == 1) return {true, true, rows};
+    if (column >= rows) return {true, true, column};
+  }
+  return {false, false, 0};
+}
+
+/// Calls f(a, b, c, add) for every turn of the outer loops; `add` says whether the matrix product
+/// must be added to what c holds: when the caller asked for it, or when a summed outer loop has
+/// passed here before.
+template <class T, class F>
+void for_each_product(const contraction& x, const T* a, const T* b, T* c, bool add, const F& f) {
+  index_t at[contraction::max_outer] = {};
+  for (;;) {
+    bool again = add;
+    for (int i = 0; i < x.outer; ++i) again = again || (x.c_outer[i] == 0 && at[i] > 0);
+    f(a, b, c, again);
+    int i = x.outer - 1;
+    for (; i >= 0; --i) {
+      a += x.a_outer[i], b += x.b_outer[i], c += x.c_outer[i];
+      if (++at[i] < x.extent[i]) break;
+      a -= x.a_outer[i] * x.extent[i], b -= x.b_outer[i] * x.extent[i];
+      c -= x.c_outer[i] * x.extent[i];
+      at[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+}  // namespace dimesh::local

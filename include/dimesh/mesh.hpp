@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do axes make a mesh? In an ordered list: ranks are numbered row-major, the last axis fastest.
+//
+//   struct pod : mesh<rows, cols> {};
+//   axis_index<pod, cols>              -> 1
+//   mesh_sizes<pod>{cols{4}}.size      -> {2, 4}
+#pragma once
+
+#include <array>
+
+#include "dimesh/axis.hpp"
+#include "dimesh/detail/types.hpp"
+
+namespace dimesh {
+
+namespace detail {
+struct mesh_base {};
+}  // namespace detail
+
+/// The ordered list of axes of a processor mesh.
+template <Axis... A> struct mesh : detail::mesh_base {
+  static_assert(sizeof...(A) <= max_axes, "mesh: too many axes; at most max_axes are supported");
+  using axes = detail::list<A...>;
+  static_assert(detail::united<detail::list<A...>>::size == sizeof...(A),
+                "mesh: an axis stands twice in one mesh; give each axis a name of its own");
+  static constexpr int rank = sizeof...(A);
+  static constexpr std::array<index_t, sizeof...(A)> static_sizes{A::size...};
+};
+
+/// A user's struct that derives from mesh<A...>.
+template <class M>
+concept Mesh = std::derived_from<M, detail::mesh_base> && requires { typename M::axes; };
+
+/// Place of axis A in mesh M, -1 where M lacks it.
+template <Mesh M, class A> inline constexpr int axis_index = detail::index_of<A, typename M::axes>;
+
+/// True if every axis' size is known to the compiler.
+template <Mesh M>
+inline constexpr bool is_static_mesh = [] {
+  for (index_t s : M::static_sizes)
+    if (s == dynamic) return false;
+  return true;
+}();
+
+/// How many ranks lie along each axis, in mesh order: static sizes and those given at run time.
+template <Mesh M> struct mesh_sizes {
+  std::array<index_t, M::rank> size{};
+
+  template <Axis... A> constexpr explicit mesh_sizes(const A&... given) : size(M::static_sizes) {
+    (set(given), ...);
+    for (index_t& s : size)
+      if (s == dynamic) s = 1;
+  }
+  constexpr index_t operator[](int axis) const { return size[static_cast<std::size_t>(axis)]; }
+  /// Ranks of the whole mesh.
+  constexpr index_t ranks() const {
+    index_t all = 1;
+    for (index_t s : size) all *= s;
+    return all;
+  }
+
+ private:
+  template <class A> constexpr void set(const A& given) {
+    static_assert(axis_index<M, A> >= 0, "mesh_sizes: this axis is not in the mesh; add it there");
+    if constexpr (A::size == dynamic) size[axis_index<M, A>] = given.n;
+  }
+};
+
+}  // namespace dimesh

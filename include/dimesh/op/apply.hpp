@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does an operation reach its operands? Always through `apply`, which runs it plainly, records
+// it for gradients, or counts its cost, by what the operands are. An operation is a struct with
+//
+//   template <class... S> using result = spec<...>;     its typing rule, on operands that passed
+//                                                       it;
+//                                                       list<spec...> if it has several results
+//   void fill(y, x...) const;                           the local call, or instead of it
+//   static constexpr int aliases = k;                   the result shares the memory of operand k
+//   void cost(tally&, y, x...) const;                   what one rank computes, moves and sends
+//   auto transpose<Wanted...>(slots, ybar, y, x...) const;   bundle of cotangents, `none` if
+//                                                            unwanted
+//   static constexpr bool needs(int k, unsigned wanted);     does transpose read operand k's
+//                                                            elements
+//                                                       (k = -1: the result's)? wanted: bit per
+//                                                         operand
+// and optionally new_dims() (a shape with extents that no operand has). An operation without a
+// transpose gives results that are not recorded.
+#pragma once
+
+#include "dimesh/detail/bundle.hpp"
+#include "dimesh/detail/memory.hpp"
+#include "dimesh/shaped.hpp"
+
+namespace dimesh::detail {
+
+/// What a transpose returns in place of a cotangent that nobody wants.
+struct none {};
+
+/// Memory offered for the cotangents of the operands; null entries mean the pool.
+template <std::size_t N> struct slots {
+  storage at[N == 0 ? 1 : N]{};
+};
+
+// ---- extents: operands must agree on what is only known at run time -----------------------------
+
+/// "einsum" of einsum_op<...>.
+template <class Op> constexpr std::string_view call_name() {
+  constexpr std::string_view name = name_of<Op>();
+  return name.substr(0, name.find("_op"));
+}
+template <class Op, class D, class X> constexpr void match_extent(index_t& n, const X& x) {
+  if constexpr (X::shape_type::template has<D>) {
+    const index_t mine = x.template extent<D>();
+    if (n < 0) n = mine;
+    if (n != mine)
+      (words() << call_name<Op>() << ": the operands disagree on dim '" << name_of<D>()
+               << "': " << n << " elements here, " << mine << " there")
+          .raise();
+  }
+}
+template <class Op, class D, class... X> constexpr void match_dim(const X&... x) {
+  if constexpr (!is_static_dim<D> && (int{X::shape_type::template has<D>} + ... + 0) > 1) {
+    index_t n = -1;
+    (match_extent<Op, D>(n, x), ...);
+  }
+}
+template <class Op, class... D, class... X>
+constexpr void match_extents(list<D...>, const X&... x) {
+  (match_dim<Op, D>(x...), ...);
+}
+
+template <class Shape, class Op, class... X>
+constexpr Shape result_shape(const Op& op, const X&... x) {
+  if constexpr (requires { op.new_dims(); })
+    return Shape(op.new_dims(), x.shape()...);
+  else
+    return Shape(shape<>{}, x.shape()...);
+}
+
+// ---- addends: along which partial axes is the value to be counted once? -------------------------
+
+/// On all but the first rank along `axes`, zeros in place of what the memory holds.
+[[gnu::noinline]] inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
+                                             index_t bytes) {
+  bool first = true;
+  for (int a = 0; a < max_axes; ++a)
+    if (axes >> a & 1u) first = first && grid.coords()[a] == 0;
+  if (first) return;
+  memory = storage::acquire(static_cast<std::size_t>(bytes));
+  zero_bytes(memory.data(), bytes);
+}
+
+/// The same value with addends that really add up along `axes`: all but the first rank hold zeros.
+template <class X> constexpr X settled(const X& x, unsigned axes) {
+  X y(x);
+  y.set_once(x.once() & ~axes);
+  if constexpr (!is_shaped<X>) settle_addends(y.memory(), x.grid().state(), axes, x.local_bytes());
+  return y;
+}
+
+/// The axes along which a tensor of spec S holds addends, as a mask.
+template <class S> inline constexpr unsigned partial_axes = S::table.mask(use::partial);
+
+/// The axes along which the result of a linear operation may be counted once: where every partial
+/// operand is.
+template <class S, class... X> constexpr unsigned common_once(const X&... x) {
+  constexpr unsigned partial = partial_axes<S>;
+  constexpr unsigned any = (0u | ... | partial_axes<spec_of<X>>);
+  if constexpr ((partial & any) == 0) return 0;
+  const unsigned mixed = (0u | ... | (partial_axes<spec_of<X>> & ~x.once()));
+  return partial & any & ~mixed;
+}
+
+// ---- the ways to run ----------------------------------------------------------------------------
+
+template <class Op>
+inline constexpr int aliased_operand = [] {
+  if constexpr (requires { Op::aliases; })
+    return static_cast<int>(Op::aliases);
+  else
+    return -1;
+}();
+
+/// The first or the second of the operands (the first where there is but one).
+template <int K, class X> constexpr const X& operand_at(const X& x) { return x; }
+template <int K, class X1, class X2, class... Rest>
+constexpr const auto& operand_at(const X1& x1, const X2& x2, const Rest&...) {
+  if constexpr (K == 0)
+    return x1;
+  else
+    return x2;
+}
+
+template <class S, class Op, class... X>
+auto plain_result(const Op& op, const storage& slot, const X&... x) {
+  using Y = typename tensor_of_spec<S>::basic;
+  const storage& memory =
+      aliased_operand<Op> >= 0 ? operand_at<(aliased_operand<Op> > 0)>(x...).memory() : slot;
+  static_assert(aliased_operand<Op> < 2,
+                "apply: results share the memory of the first or the second operand");
+  Y y(operand_at<0>(x...).grid(), result_shape<typename S::shape_type>(op, x...), memory);
+  y.set_once(common_once<S>(x...));
+  return y;
+}
+
+template <class S, class Op, class... X> constexpr auto shaped_result(const Op& op, const X&... x) {
+  using Y = typename tensor_of_spec<S>::shaped;
+  tally* t = nullptr;
+  ((t = t != nullptr ? t : x.tally()), ...);
+  Y y(operand_at<0>(x...).sizes(), result_shape<typename S::shape_type>(op, x...),
+      aliased_operand<Op> >= 0 ? nullptr : t);
+  if constexpr (aliased_operand<Op> >= 0)
+    y.share(t, operand_at<(aliased_operand<Op> > 0)>(x...).live());
+  y.set_once(common_once<S>(x...));
+  return y;
+}
+
+/// Results are tensors, or tuples of them.
+template <class S> struct results_of {
+  template <class Op, std::size_t N, class... X>
+  static auto plain(const Op& op, const slots<N>& to, const X&... x) {
+    return plain_result<S>(op, to.at[0], x...);
+  }
+  template <class Op, class... X> static constexpr auto shaped(const Op& op, const X&... x) {
+    return shaped_result<S>(op, x...);
+  }
+};
+template <class... S> struct results_of<list<S...>> {
+  template <class Op, std::size_t N, class... X>
+  static auto plain(const Op& op, const slots<N>& to, const X&... x) {
+    return each(std::make_index_sequence<sizeof...(S)>{}, op, to, x...);
+  }
+  template <class Op, class... X> static constexpr auto shaped(const Op& op, const X&... x) {
+    return bundle(shaped_result<S>(op, x...)...);
+  }
+
+ private:
+  template <std::size_t... I, class Op, std::size_t N, class... X>
+  static auto each(std::index_sequence<I...>, const Op& op, const slots<N>& to, const X&... x) {
+    return bundle(plain_result<S>(op, to.at[I], x...)...);
+  }
+};
+
+template <class Op, std::size_t N, class... X>
+constexpr auto apply_plainly(const Op& op, const slots<N>& to, const X&... x) {
+  using S = typename Op::template result<spec_of<X>...>;
+  match_extents<Op>(united<typename spec_of<X>::dims...>{}, x...);
+  if constexpr ((is_shaped<X> || ...)) {
+    auto y = results_of<S>::shaped(op, x...);
+    tally* t = nullptr;
+    ((t = t != nullptr ? t : x.tally()), ...);
+    if (t != nullptr) op.cost(*t, y, x...);
+    return y;
+  } else {
+    auto y = results_of<S>::plain(op, to, x...);
+    if constexpr (aliased_operand<Op> < 0) op.fill(y, x...);
+    return y;
+  }
+}
+
+template <class X> constexpr const auto& untracked(const X& x) {
+  if constexpr (is_tracked<X>)
+    return x.value();
+  else
+    return x;
+}
+
+/// Runs an operation on recorded operands and records it: grad/tape.hpp.
+template <class Op, class... X> constexpr auto record(const Op& op, const X&... x);
+
+}  // namespace dimesh::detail
+
+namespace dimesh {
+
+/// Runs an operation whose operands have passed its typing rule. Results go to the memory in `to`
+/// where it offers some.
+template <class Op, std::size_t N, Tensor... X>
+constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... x) {
+  constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);
+  if constexpr (partials >= 2) {
+    // Addends of one operand and a value held whole in another: make them all addends.
+    const unsigned any = (0u | ... | x.once());
+    const unsigned mixed = any & (0u | ... | (detail::partial_axes<spec_of<X>> & ~x.once()));
+    if (mixed != 0) return detail::apply_plainly(op, to, detail::settled(x, x.once() & mixed)...);
+  }
+  return detail::apply_plainly(op, to, x...);
+}
+
+/// Runs an operation: plainly, recorded where an operand is, or counted on shapes.
+template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... x) {
+  if constexpr ((detail::is_tracked<X> || ...))
+    return detail::record(op, x...);
+  else
+    return apply_into(op, detail::slots<1>{}, x...);
+}
+
+}  // namespace dimesh

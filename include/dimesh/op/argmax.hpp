@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where along a dim is the greatest element, or the smallest? Local: a rank must hold all of it.
+//
+//   argmax<label>(tensor<float, L, batch/rows, label>)  -> tensor<std::int32_t, L, batch/rows>
+//   argmax<label>(tensor[batch, label/cols])  -> dim_is_split<label, cols>: gather it first
+#pragma once
+
+#include <cstdint>
+
+#include "dimesh/local/argmax.hpp"
+#include "dimesh/op/reduce.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class D, bool Greatest> struct argmax_op {
+  template <class S> using result = reduced_spec<use::partial, std::int32_t, S, list<D>>;
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    constexpr int d = index_of<D, typename spec_of<X>::dims>;
+    index_t outer = 1, inner = 1;
+    for (int i = 0; i < d; ++i) outer *= x.local(i);
+    for (int i = d + 1; i < X::rank; ++i) inner *= x.local(i);
+    const value_of<X>* from = x.data();
+    if constexpr (Greatest)
+      local::argmax(outer, x.local(d), inner, from, y.data());
+    else
+      local::argmin(outer, x.local(d), inner, from, y.data());
+  }
+};
+
+/// The first axis that splits dim D of S, or -1.
+template <class S, class D> constexpr int splitting_axis() {
+  constexpr int d = index_of<D, typename S::dims>;
+  for (int a = 0; a < S::table.axes; ++a)
+    if (S::table.axis[a].what == use::split && S::table.axis[a].dim == d) return a;
+  return -1;
+}
+
+template <class D, class X> struct argmax_fault {
+  static constexpr auto find() {
+    using S = spec_of<X>;
+    using basics = typename over_dims_fault<false, X, D>::type;
+    constexpr int axis = splitting_axis<S, D>();
+    if constexpr (!ok<basics>)
+      return tag<basics>{};
+    else if constexpr (axis >= 0)
+      return tag<dim_is_split<D, type_at<axis, typename S::mesh::axes>>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class D, class X>
+  requires is_poison<X>
+struct argmax_fault<D, X> {
+  using type = no_fault;
+};
+
+template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x) {
+  using fault = typename argmax_fault<D, X>::type;
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return apply(argmax_op<D, Greatest>{}, x);
+}
+
+}  // namespace detail
+
+/// The place along D of the greatest element: the first of equals, the first NaN if there is one,
+/// -1 if D is empty. Shapes: x without D, int32. Local.
+template <Dim D, Operand X> constexpr auto argmax(const X& x) {
+  using fault = typename detail::argmax_fault<D, X>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "argmax: the tensor lacks this dim; name its own dims");
+  static_assert(
+      ok<only<fault, dim_is_split>>,
+      "argmax: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "argmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "argmax: blocks of this dim carry a halo, which would count twice; take the tensor "
+                "without it");
+  return detail::arg_extreme<D, true>(x);
+}
+
+/// The place along D of the smallest element likewise.
+template <Dim D, Operand X> constexpr auto argmin(const X& x) {
+  using fault = typename detail::argmax_fault<D, X>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "argmin: the tensor lacks this dim; name its own dims");
+  static_assert(
+      ok<only<fault, dim_is_split>>,
+      "argmin: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "argmin: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "argmin: blocks of this dim carry a halo, which would count twice; take the tensor "
+                "without it");
+  return detail::arg_extreme<D, false>(x);
+}
+
+}  // namespace dimesh

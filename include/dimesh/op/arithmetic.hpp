@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What do + - * / and comparisons mean on tensors? The same as `map` with that function, but these
+// know what is linear, and so keep addends where that is right.
+//
+//   partial + partial -> partial       partial * replicated -> partial      -partial -> partial
+//   partial + replicated, partial + 1, partial * partial  -> compile errors
+//   select(x > y, x, y)                -> elementwise choice
+#pragma once
+
+#include "dimesh/op/map.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+struct add_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a + b;
+  }
+  static constexpr double weight(int) { return 1; }
+  static constexpr bool passes(int) { return true; }
+};
+struct subtract_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a - b;
+  }
+  static constexpr double weight(int k) { return k == 0 ? 1 : -1; }
+  static constexpr bool passes(int k) { return k == 0; }
+};
+struct multiply_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a * b;
+  }
+};
+struct divide_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a / b;
+  }
+};
+struct negate_function {
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return -a; }
+  static constexpr double weight(int) { return -1; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct scale_function {
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a * by; }
+  constexpr T weight(int) const { return by; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct unscale_function {
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a / by; }
+  constexpr T weight(int) const { return T(1) / by; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct offset_function {
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a + by; }
+  static constexpr double weight(int) { return 1; }
+  static constexpr bool passes(int) { return true; }
+};
+template <class T> struct subtract_from_function {
+  T from;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return from - a; }
+  static constexpr double weight(int) { return -1; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct divide_into_function {
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return by / a; }
+};
+
+/// A plain number beside a tensor.
+template <class N> concept Number = std::is_arithmetic_v<N>;
+
+/// The type in which a number meets a tensor of T: T itself, so that 0.5 does not turn float into
+/// double; only a fraction beside whole numbers widens.
+template <class T, class N>
+using number_for = std::conditional_t<std::is_integral_v<T> && std::is_floating_point_v<N>, N, T>;
+
+template <class X, class N> struct number_beside {
+  using type = number_for<value_of<X>, N>;
+};
+template <class X, class N>
+  requires is_poison<X>
+struct number_beside<X, N> {
+  using type = N;
+};
+template <class X, class N> using number_as = typename number_beside<X, N>::type;
+
+/// A number added to addends: the first partial axis is the culprit.
+template <class X> struct offset_fault_impl {
+  static constexpr auto find() {
+    constexpr int axis = [] {
+      const table& t = spec_of<X>::table;
+      for (int a = 0; a < t.axes; ++a)
+        if (t.is_partial(a)) return a;
+      return -1;
+    }();
+    if constexpr (axis < 0)
+      return tag<no_fault>{};
+    else
+      return tag<partial_meets_scalar<type_at<axis, typename X::mesh_type::axes>>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class X>
+  requires is_poison<X>
+struct offset_fault_impl<X> {
+  using type = no_fault;
+};
+
+template <class X> using offset_fault = typename offset_fault_impl<X>::type;
+
+template <class F, class X> constexpr auto offset_by(const F& f, const X& x) {
+  if constexpr (!ok<offset_fault<X>> || is_poison<X>)
+    return poison{};
+  else
+    return map_as<join_kind::linear>(f, x);
+}
+
+}  // namespace detail
+
+template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y) {
+  using fault = detail::map_fault<detail::join_kind::sum, X, Y>;
+  static_assert(
+      ok<only<fault, partial_meets_replicated, partial_meets_split>>,
+      "operator+: one operand is a sum yet to be made, the other is not and would be counted "
+      "once per rank; complete the first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "operator+: an operand is a maximum or minimum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "operator+: a dim is split in one operand only; slice it in the other (free), or gather it "
+      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+                "operator+: the operands are split differently; relayout one of them");
+  static_assert(ok<only<fault, meshes_differ>>,
+                "operator+: the operands live on different meshes; put them on one");
+  return detail::map_as<detail::join_kind::sum>(detail::add_function{}, x, y);
+}
+template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y) {
+  using fault = detail::map_fault<detail::join_kind::sum, X, Y>;
+  static_assert(
+      ok<only<fault, partial_meets_replicated, partial_meets_split>>,
+      "operator-: one operand is a sum yet to be made, the other is not and would be counted "
+      "once per rank; complete the first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "operator-: an operand is a maximum or minimum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "operator-: a dim is split in one operand only; slice it in the other (free), or gather it "
+      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+                "operator-: the operands are split differently; relayout one of them");
+  static_assert(ok<only<fault, meshes_differ>>,
+                "operator-: the operands live on different meshes; put them on one");
+  return detail::map_as<detail::join_kind::sum>(detail::subtract_function{}, x, y);
+}
+template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y) {
+  using fault = detail::map_fault<detail::join_kind::product, X, Y>;
+  static_assert(ok<only<fault, both_operands_partial>>,
+                "operator*: both operands are sums yet to be made; complete one of them first");
+  static_assert(ok<only<fault, partial_meets_split>>,
+                "operator*: one operand is a sum yet to be made along an axis that splits the "
+                "other; complete it first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "operator*: an operand is a maximum or minimum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "operator*: a dim is split in one operand only; slice it in the other (free), or gather it "
+      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+                "operator*: the operands are split differently; relayout one of them");
+  static_assert(ok<only<fault, meshes_differ>>,
+                "operator*: the operands live on different meshes; put them on one");
+  return detail::map_as<detail::join_kind::product>(detail::multiply_function{}, x, y);
+}
+template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y) {
+  using fault = detail::map_fault<detail::join_kind::quotient, X, Y>;
+  static_assert(ok<only<fault, partial_operand>>,
+                "operator/: the denominator is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, partial_meets_split>>,
+                "operator/: one operand is a sum yet to be made along an axis that splits the "
+                "other; complete it first");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "operator/: a dim is split in one operand only; slice it in the other (free), or gather it "
+      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+                "operator/: the operands are split differently; relayout one of them");
+  static_assert(ok<only<fault, meshes_differ>>,
+                "operator/: the operands live on different meshes; put them on one");
+  return detail::map_as<detail::join_kind::quotient>(detail::divide_function{}, x, y);
+}
+template <Operand X> constexpr auto operator-(const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
+                "operator-: the operand is a maximum or minimum yet to be made; complete it first");
+  return detail::map_as<detail::join_kind::linear>(detail::negate_function{}, x);
+}
+
+template <Operand X, detail::Number N> constexpr auto operator+(const X& x, N n) {
+  static_assert(ok<detail::offset_fault<X>>,
+                "operator+: a number beside a sum yet to be made would be counted once per rank; "
+                "complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::offset_by(detail::offset_function<T>{static_cast<T>(n)}, x);
+}
+template <detail::Number N, Operand X> constexpr auto operator+(N n, const X& x) {
+  static_assert(ok<detail::offset_fault<X>>,
+                "operator+: a number beside a sum yet to be made would be counted once per rank; "
+                "complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::offset_by(detail::offset_function<T>{static_cast<T>(n)}, x);
+}
+template <Operand X, detail::Number N> constexpr auto operator-(const X& x, N n) {
+  static_assert(ok<detail::offset_fault<X>>,
+                "operator-: a number beside a sum yet to be made would be counted once per rank; "
+                "complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::offset_by(detail::offset_function<T>{static_cast<T>(-static_cast<T>(n))}, x);
+}
+template <detail::Number N, Operand X> constexpr auto operator-(N n, const X& x) {
+  static_assert(ok<detail::offset_fault<X>>,
+                "operator-: a number beside a sum yet to be made would be counted once per rank; "
+                "complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::offset_by(detail::subtract_from_function<T>{static_cast<T>(n)}, x);
+}
+template <Operand X, detail::Number N> constexpr auto operator*(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
+                "operator*: the operand is a maximum or minimum yet to be made; complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::linear>(detail::scale_function<T>{static_cast<T>(n)}, x);
+}
+template <detail::Number N, Operand X> constexpr auto operator*(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
+                "operator*: the operand is a maximum or minimum yet to be made; complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::linear>(detail::scale_function<T>{static_cast<T>(n)}, x);
+}
+template <Operand X, detail::Number N> constexpr auto operator/(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
+                "operator/: the operand is a maximum or minimum yet to be made; complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::linear>(detail::unscale_function<T>{static_cast<T>(n)},
+                                                   x);
+}
+template <detail::Number N, Operand X> constexpr auto operator/(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator/: the denominator is a sum yet to be made; complete it first");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::divide_into_function<T>{static_cast<T>(n)}, x);
+}
+
+}  // namespace dimesh

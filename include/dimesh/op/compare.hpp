@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which elements are larger, and what then? Comparisons give tensors of bool, and `select` chooses
+// by them. None of them takes addends.
+//
+//   x > y, x > 0               -> tensor of bool, of the same shape and layout
+//   select(x > y, x, y)        -> elementwise choice
+#pragma once
+
+#include "dimesh/op/arithmetic.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+struct select_function {
+  template <class C, class A, class B>
+  KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a, const B& b) const {
+    return dimesh::select(static_cast<bool>(c), a, b);
+  }
+};
+struct less_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a < b;
+  }
+};
+struct less_equal_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a <= b;
+  }
+};
+struct greater_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a > b;
+  }
+};
+struct greater_equal_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a >= b;
+  }
+};
+struct equal_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a == b;
+  }
+};
+struct not_equal_function {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
+    return a != b;
+  }
+};
+/// A comparison with a number on the right.
+template <class F, class T> struct with_number {
+  F f;
+  T n;
+  template <class A> KOKKOS_INLINE_FUNCTION bool operator()(const A& a) const { return f(a, n); }
+};
+
+template <class F, class X, class N> constexpr auto compare(const F& f, const X& x, N n) {
+  using T = std::common_type_t<N, number_as<X, N>>;
+  return map_as<join_kind::nonlinear>(with_number<F, T>{f, static_cast<T>(n)}, x);
+}
+
+}  // namespace detail
+
+/// x where the condition holds, else y.
+template <Operand C, Operand X, Operand Y>
+constexpr auto select(const C& condition, const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X, Y>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
+}
+
+template <Operand X, Operand Y> constexpr auto operator<(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator<: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::less_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator<(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator<: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::less_function{}, x, n);
+}
+template <Operand X, Operand Y> constexpr auto operator<=(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator<=: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::less_equal_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator<=(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator<=: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::less_equal_function{}, x, n);
+}
+template <Operand X, Operand Y> constexpr auto operator>(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator>: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::greater_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator>(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator>: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::greater_function{}, x, n);
+}
+template <Operand X, Operand Y> constexpr auto operator>=(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator>=: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::greater_equal_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator>=(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator>=: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::greater_equal_function{}, x, n);
+}
+template <Operand X, Operand Y> constexpr auto operator==(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator==: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::equal_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator==(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator==: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::equal_function{}, x, n);
+}
+template <Operand X, Operand Y> constexpr auto operator!=(const X& x, const Y& y) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+                "operator!=: the operands do not fit; complete what is partial, relayout what is "
+                "split differently");
+  return detail::map_as<detail::join_kind::nonlinear>(detail::not_equal_function{}, x, y);
+}
+template <Operand X, detail::Number N> constexpr auto operator!=(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator!=: the operand is a sum yet to be made; complete it first");
+  return detail::compare(detail::not_equal_function{}, x, n);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is the product of tensors, summed over the dims that the result lacks? A local contraction
+// of blocks. Where a summed dim is split over an axis, each rank has an addend: the result is
+// partial along that axis, and `complete` is the user's to call.
+//
+//   einsum<batch, hidden>(x[batch/rows, pixel], w[pixel, hidden/cols])  -> [batch/rows,
+//                                                                       hidden/cols]
+//   einsum<batch, label>(h[batch/rows, hidden/cols], v[hidden/cols, label])
+//     -> [batch/rows, label], partial over cols
+#pragma once
+
+#include <tuple>
+
+#include "dimesh/op/einsum_op.hpp"
+#include "dimesh/op/permute.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+// ---- three operands and more: pairwise, the cheapest pair first ---------------------------------
+
+struct operand_pair {
+  std::size_t first = 0, second = 1;
+};
+
+/// The dims that the product of operands i and j must keep: those of Out or of another operand.
+template <class Out, std::size_t I, std::size_t J, class... S> struct pair_dims {
+  using dims = united<typename type_at<I, list<S...>>::dims, typename type_at<J, list<S...>>::dims>;
+  template <class D> static constexpr bool kept() {
+    std::size_t k = 0;
+    bool needed = index_of<D, Out> >= 0;
+    ((needed = needed || (k != I && k != J && index_of<D, typename S::dims> >= 0), ++k), ...);
+    return needed;
+  }
+  template <class D> using if_kept = std::conditional_t<kept<D>(), list<D>, list<>>;
+  template <class... D>
+  static auto filter(list<D...>) -> typename concat_impl<list<>, if_kept<D>...>::type;
+  using type = decltype(filter(dims{}));
+};
+
+template <class... D> constexpr auto extents_of(list<D...>) {
+  return std::array<index_t, sizeof...(D)>{D::extent...};
+}
+
+/// The pair whose product takes the fewest operations; an extent known at run time counts as 64.
+template <class... S> constexpr operand_pair cheapest_pair() {
+  using dims = united<typename S::dims...>;
+  constexpr std::size_t n = sizeof...(S);
+  const joinable x[] = {as_joinable<S, dims>()...};
+  const auto extents = extents_of(dims{});
+  operand_pair best;
+  double least = -1;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = i + 1; j < n; ++j) {
+      double work = 1;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(dims::size); ++d)
+        if (x[i].has[d] || x[j].has[d])
+          work *= extents[d] == dynamic ? 64.0 : static_cast<double>(extents[d]);
+      if (least < 0 || work < least) least = work, best = {i, j};
+    }
+  return best;
+}
+
+template <class Out, class... X> constexpr auto einsum_chain(const X&... x);
+
+template <class Out, std::size_t I, std::size_t J, std::size_t... Rest, class... X>
+constexpr auto einsum_pair(std::index_sequence<Rest...>, const X&... x) {
+  constexpr auto other = [](std::size_t k) { return k < I ? k : k + 1 < J ? k + 1 : k + 2; };
+  const auto all = std::tie(x...);
+  using inner = typename pair_dims<Out, I, J, spec_of<X>...>::type;
+  const auto product = apply(einsum_op<inner>{}, std::get<I>(all), std::get<J>(all));
+  return einsum_chain<Out>(product, std::get<other(Rest)>(all)...);
+}
+
+template <class Out, class... X> constexpr auto einsum_chain(const X&... x) {
+  if constexpr (sizeof...(X) == 2) {
+    return apply(einsum_op<Out>{}, x...);
+  } else {
+    constexpr operand_pair pair = cheapest_pair<spec_of<X>...>();
+    return einsum_pair<Out, pair.first, pair.second>(std::make_index_sequence<sizeof...(X) - 2>{},
+                                                     x...);
+  }
+}
+
+template <class Out, class... X> struct einsum_fault {
+  using type = typename einsum_rule<Out, spec_of<X>...>::fault;
+};
+template <class Out, class... X>
+  requires(is_poison<X> || ...)
+struct einsum_fault<Out, X...> {
+  using type = no_fault;
+};
+
+}  // namespace detail
+
+/// The product of the operands, summed over the dims that Out... lacks. Shapes: every dim stands in
+/// Out... or in two operands at least; of one operand only the order of its dims changes. Products
+/// of three or more are formed pairwise, the cheapest pair first. Local; where a summed dim is
+/// split, the result is partial along its axes.
+template <Dim... Out, Operand... X>
+  requires(sizeof...(X) > 0)
+constexpr auto einsum(const X&... x) {
+  using out = detail::list<Out...>;
+  using fault = typename detail::einsum_fault<out, X...>::type;
+  static_assert(ok<only<fault, meshes_differ>>,
+                "einsum: the operands live on different meshes; put them on one");
+  static_assert(ok<only<fault, dim_repeated>>,
+                "einsum: a dim stands twice in the result; name it once");
+  static_assert(ok<only<fault, output_dim_not_in_any_input>>,
+                "einsum: an output dimension appears in none of the inputs; leave it out, or pass "
+                "the operand that has it");
+  static_assert(ok<only<fault, elements_differ>>,
+                "einsum: the operands have different element types; cast one of them");
+  static_assert(ok<only<fault, dim_in_one_input_only>>,
+                "einsum: a dim is in one input only and not in the output; sum it first, or name "
+                "it in the output");
+  static_assert(
+      ok<only<fault, dims_share_mesh_axis>>,
+      "einsum: two dims are split over the same mesh axis; split one of them over another axis, or "
+      "gather it with whole<dim>");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "einsum: a dim is split in one operand only; slice it in the other (free), or "
+                "gather it with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently>>,
+                "einsum: the operands split a dim in different ways; relayout one of them");
+  static_assert(ok<only<fault, both_operands_partial>>,
+                "einsum: two operands are sums yet to be made; complete one of them first");
+  static_assert(ok<only<fault, partial_operand>>,
+                "einsum: an operand is a maximum or minimum yet to be made; complete it first");
+  static_assert(ok<only<fault, partial_meets_split>>,
+                "einsum: an operand is a sum yet to be made along an axis that splits the other; "
+                "complete it first");
+  if constexpr (!ok<fault> || (is_poison<X> || ...))
+    return poison{};
+  else if constexpr (sizeof...(X) == 1)
+    return detail::permuted<out>(x...);
+  else if constexpr (sizeof...(X) == 2)
+    return apply(detail::einsum_op<out>{}, x...);
+  else
+    return detail::einsum_chain<out>(x...);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a tensor get from any split to any other in one step? Every rank sends every other the
+// part of its block that the other one's new block needs, and keeps what it has: no rank receives
+// an element that it holds. The single step where moves axis by axis would not nest.
+//
+//   exchange<layout<pod, split<batch, cols, rows>>>(
+//       tensor<T, layout<pod, split<batch, rows, cols>>, batch>)
+//     -> tensor<T, layout<pod, split<batch, cols, rows>>, batch>
+//
+// Of a replicated block every receiver asks the copy that has its own coordinates along the axes of
+// replication: the choice is the same on all ranks, and spreads the load over the copies.
+#pragma once
+
+#include <bit>
+
+#include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/op/blocks.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// The parts of a rank's block that others have for it, or want of it, and where they lie: in the
+/// block itself if every part is one run of its elements, else one after another in a buffer.
+struct exchange_side {
+  box whole;
+  std::vector<box> part;
+  std::vector<collective::run> runs;
+  index_t packed = 0;  // elements of the buffer, 0 if there is none
+
+  void resize(std::size_t ranks) {
+    if (part.size() < ranks) part.resize(ranks), runs.resize(ranks);
+  }
+  void lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
+    bool stays = may_stay;
+    for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));
+    packed = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const index_t count = r == me ? 0 : part[r].size();
+      runs[r] = {count == 0 ? 0 : stays ? offset_in(whole, part[r]) : packed, count};
+      if (!stays) packed += count;
+    }
+  }
+};
+
+/// Who needs what of whom, when blocks go from table `from` to table `to`. Kept from call to call.
+struct exchange_plan {
+  unsigned talk = 0;
+  index_t most = 0;  // elements of the largest block of any rank
+  std::size_t ranks = 0;
+  exchange_side had, wanted;
+  box kept;
+
+  /// Axes that replicate in `from` do not talk: receivers take what has their coordinates there.
+  static constexpr unsigned axes(const table& from, const table& to) {
+    return moved_axes(from, to) & from.mask(use::split);
+  }
+  static exchange_plan& of(const grid_state& grid, const placement& where, const table& from,
+                           const table& to, bool back) {
+    thread_local exchange_plan p;
+    const index_t before = where.origins(from).size(), after = where.origins(to).size();
+    p.talk = talking(axes(from, to), grid.sizes());
+    p.most = before > after ? before : after;
+    p.had.whole = where.own(from);
+    p.wanted.whole = where.own(to);
+    p.kept = intersection(p.had.whole, p.wanted.whole);
+    p.ranks = p.talk == 0 ? 0 : static_cast<std::size_t>(group_size(p.talk, grid.sizes()));
+    p.had.resize(p.ranks);
+    p.wanted.resize(p.ranks);
+    for (std::size_t r = 0; r < p.ranks; ++r) {
+      const auto peer = static_cast<index_t>(r);
+      p.had.part[r] = intersection(p.had.whole, where.peers(to, peer, p.talk));
+      p.wanted.part[r] = intersection(where.peers(from, peer, p.talk), p.wanted.whole);
+    }
+    const auto me = p.ranks == 0 ? 0 : static_cast<std::size_t>(grid.along(p.talk).rank());
+    p.had.lay_out(p.ranks, me, !back);
+    p.wanted.lay_out(p.ranks, me, true);
+    return p;
+  }
+};
+
+/// Moves x, laid out as `from`, to y, laid out as `to`; or adds to what y holds.
+template <bool Add, class T>
+void move_parts(const exchange_plan& p, const grid_state& grid, const exchange_side& from,
+                const T* x, const exchange_side& to, T* y) {
+  const strides old_stride(from.whole), new_stride(to.whole);
+  const T* kept = x + offset_in(from.whole, p.kept);
+  T* place = y + offset_in(to.whole, p.kept);
+  if (p.kept.size() > 0) {
+    if constexpr (Add)
+      local::add_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place, new_stride.data());
+    else
+      local::copy_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place,
+                      new_stride.data());
+  }
+  if (p.talk == 0) return;
+  storage out, in;
+  const T* sent = x;
+  T* received = y;
+  if (from.packed > 0) {
+    out = storage::acquire(static_cast<std::size_t>(from.packed) * sizeof(T));
+    T* packed = static_cast<T*>(out.data());
+    sent = packed;
+    for (std::size_t r = 0; r < p.ranks; ++r)
+      if (from.runs[r].count > 0)
+        local::pack(from.whole.rank, from.part[r].length, x + offset_in(from.whole, from.part[r]),
+                    old_stride.data(), packed + from.runs[r].at);
+  }
+  if (to.packed > 0) {
+    in = storage::acquire(static_cast<std::size_t>(to.packed) * sizeof(T));
+    received = static_cast<T*>(in.data());
+  }
+  collective::all_to_all_v(grid.along(p.talk), sent, from.runs.data(), received, to.runs.data(),
+                           p.most);
+  if (to.packed == 0) return;
+  for (std::size_t r = 0; r < p.ranks; ++r)
+    if (to.runs[r].count > 0) {
+      const T* part = received + to.runs[r].at;
+      T* at = y + offset_in(to.whole, to.part[r]);
+      if constexpr (Add)
+        local::unpack_add(to.whole.rank, to.part[r].length, part, at, new_stride.data());
+      else
+        local::unpack(to.whole.rank, to.part[r].length, part, at, new_stride.data());
+    }
+}
+
+/// What the rank at the origin sends and receives, in elements.
+struct exchange_volume {
+  index_t sent = 0, received = 0;
+  index_t block = 0;  // of the larger block: with none there is no call
+  constexpr exchange_volume(const placement& where, const table& from, const table& to,
+                            unsigned talk) {
+    const box had = where.origins(from), wanted = where.origins(to);
+    block = had.size() > wanted.size() ? had.size() : wanted.size();
+    for (index_t r = 1; r < group_size(talk, where.sizes); ++r) {
+      sent += intersection(had, where.peers(to, r, talk)).size();
+      received += intersection(where.peers(from, r, talk), wanted).size();
+    }
+  }
+};
+
+constexpr void count_exchange(tally& t, unsigned talk, index_t sent, index_t received,
+                              index_t block) {
+  if (talk != 0 && block > 0) t.collective(talk, sent, received);
+}
+
+template <class L> struct exchange_back_op;
+
+/// To layout L: any splits and replications to any others.
+template <class L> struct exchange_op {
+  template <class S> using result = under<S, L>;
+
+  template <class Y, class X> void fill(const Y& y, const X& x) const {
+    const grid_state& grid = x.grid().state();
+    const auto& p =
+        exchange_plan::of(grid, placement_of(x), spec_of<X>::table, spec_of<Y>::table, false);
+    move_parts<false, value_of<X>>(p, grid, p.had, x.data(), p.wanted, y.data());
+  }
+  template <class Y, class X> constexpr void cost(tally& t, const Y&, const X& x) const {
+    const unsigned talk =
+        talking(exchange_plan::axes(spec_of<X>::table, spec_of<Y>::table), sizes_of(x));
+    const exchange_volume v(placement_of(x), spec_of<X>::table, spec_of<Y>::table, talk);
+    constexpr auto size = static_cast<index_t>(sizeof(value_of<X>));
+    count_exchange(t, talk, v.sent * size, v.received * size, v.block);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  /// Blocks that only changed hands go back; copies send their cotangents back to be added.
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    constexpr table from = spec_of<X>::table, now = spec_of<Y>::table;
+    constexpr unsigned moved = moved_axes(from, now);
+    using back = dual_layout<spec_of<X>>;
+    if constexpr ((moved & (from.mask(use::replicated) | now.mask(use::replicated))) == 0)
+      return bundle(apply_into(exchange_op<back>{}, to, ybar));
+    else
+      return bundle(apply_into(exchange_back_op<back>{}, to, settled(ybar, ybar.once() & moved)));
+  }
+};
+
+/// To layout L, from what an exchange from L's dual made: cotangents go back the way the values
+/// came, and those of copies add up.
+template <class L> struct exchange_back_op {
+  template <class S> using result = under<S, L>;
+
+  template <class Y, class X> void fill(const Y& y, const X& x) const {
+    const grid_state& grid = x.grid().state();
+    constexpr table from = dual_of(spec_of<Y>::table), to = dual_of(spec_of<X>::table);
+    const auto& p = exchange_plan::of(grid, placement_of(x), from, to, true);
+    zero_bytes(y.data(), y.local_bytes());
+    move_parts<true, value_of<X>>(p, grid, p.wanted, x.data(), p.had, y.data());
+  }
+  template <class Y, class X> constexpr void cost(tally& t, const Y&, const X& x) const {
+    constexpr table from = dual_of(spec_of<Y>::table), to = dual_of(spec_of<X>::table);
+    const unsigned talk = talking(exchange_plan::axes(from, to), sizes_of(x));
+    const exchange_volume v(placement_of(x), from, to, talk);
+    constexpr auto size = static_cast<index_t>(sizeof(value_of<X>));
+    count_exchange(t, talk, v.received * size, v.sent * size, v.block);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    return bundle(apply_into(exchange_op<dual_layout<spec_of<X>>>{}, to, ybar));
+  }
+};
+
+/// What keeps a tensor X from having layout L after moves and copies alone.
+template <class L, class X> struct exchange_fault {
+  using S = spec_of<X>;
+  template <class... D> static constexpr auto formed(list<D...>) {
+    if constexpr (!std::is_same_v<typename L::mesh, typename S::mesh>)
+      return tag<meshes_differ<typename L::mesh, typename S::mesh>>{};
+    else if constexpr (!ok<layout_fault<L, D...>>)
+      return tag<layout_fault<L, D...>>{};
+    else
+      return find(under<S, canonical<L, D...>>{});
+  }
+  template <class To> static constexpr auto find(To) {
+    constexpr unsigned here = S::table.mask(use::replicated) | S::table.mask(use::split);
+    constexpr unsigned there = To::table.mask(use::replicated) | To::table.mask(use::split);
+    constexpr unsigned moved = moved_axes(S::table, To::table);
+    if constexpr ((moved & ~here) != 0)
+      return tag<
+          partial_operand<type_at<std::countr_zero(moved & ~here), typename S::mesh::axes>>>{};
+    else if constexpr ((moved & ~there) != 0)
+      return tag<
+          axis_not_partial<type_at<std::countr_zero(moved & ~there), typename S::mesh::axes>>>{};
+    else if constexpr (any_halo<S>::find() >= 0)
+      return tag<typename any_halo_fault<S>::type>{};
+    else
+      return tag<typename any_halo_fault<To>::type>{};
+  }
+  using type = typename decltype(formed(typename S::dims{}))::type;
+};
+template <class L, class X>
+  requires is_poison<X>
+struct exchange_fault<L, X> {
+  using type = no_fault;
+};
+
+/// Layout L as a tensor with the dims of X has it.
+template <class L, class Dims> struct canonical_over;
+template <class L, class... D> struct canonical_over<L, list<D...>> {
+  using type = canonical<L, D...>;
+};
+
+}  // namespace detail
+
+/// x under layout L in one step. Shapes stay; addends along axes that L leaves partial stay
+/// addends.
+template <Layout L, Operand X> constexpr auto exchange(const X& x) {
+  using fault = typename detail::exchange_fault<L, X>::type;
+  static_assert(
+      ok<only<fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis>>,
+      "exchange: the rules of the new layout do not agree: axes must be in its mesh and do one "
+      "thing each, dims have "
+      "one rule; mend the layout");
+  static_assert(ok<only_not_divisible<fault>>,
+                "exchange: the extent of a split dim is not a multiple of its mesh axes; change "
+                "one, or split uneven<dim>");
+  static_assert(
+      ok<only<fault, meshes_differ>>,
+      "exchange: the layout is for another mesh than the tensor's; name a layout of its mesh");
+  static_assert(ok<only<fault, partial_operand>>,
+                "exchange: the tensor holds addends along an axis that moves; complete it first, "
+                "or use relayout");
+  static_assert(
+      ok<only<fault, axis_not_partial>>,
+      "exchange: the layout asks for addends where the tensor has none; name a layout that splits "
+      "or replicates there");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "exchange: blocks with halos stay where they are; exchange before halo_exchange");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    using to = typename detail::canonical_over<L, typename spec_of<X>::dims>::type;
+    if constexpr (std::is_same_v<to, typename spec_of<X>::layout>)
+      return x;
+    else
+      return apply(detail::exchange_op<to>{}, x);
+  }
+}
+
+}  // namespace dimesh

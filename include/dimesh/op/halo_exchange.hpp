@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a block come to see its neighbours' edges? Each rank gets W elements of dim D on either
+// side of its block and keeps them beside it; the type says so. One text serves every layout: where
+// the dim is not split the halo comes from the dim's own ends.
+//
+//   halo_exchange<1, row>(tensor<T, layout<pod, split<row, rows>>, row, col>)
+//     -> tensor<T, layout<pod, split<halo<row, 1>, rows>>, row, col>      block + 2 rows
+//
+// Along several dims: one after the other; the second sends the first one's halos too, so corners
+// are right. The backward pass sends halos back and adds them to their owners' elements.
+#pragma once
+
+#include "dimesh/op/along.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <index_t W, int... D> struct with_halo {
+  static constexpr table of(table t) {
+    ((t.halo[D] = static_cast<signed char>(W)), ...);
+    return t;
+  }
+};
+
+/// The exchange of halos along some dims, one after the other, in an array that has them all.
+struct halo_stages {
+  boundary ends = boundary::zero;
+  int count = 0;
+  int dims[max_dims]{};
+  index_t width[max_dims]{};
+
+  constexpr halo_stages& add(int dim, index_t w) {
+    dims[count] = dim;
+    width[count++] = w;
+    return *this;
+  }
+
+  /// An array (with halos along all of D...) as stage i sees it: those of later dims are not there
+  /// yet.
+  template <class T> region<T> at_stage(region<T> all, int i) const {
+    for (int later = i + 1; later < count; ++later) all = all.within(dims[later], width[later]);
+    return all;
+  }
+  template <class T> region<T> interior(const region<T>& all) const { return at_stage(all, -1); }
+
+  /// Fills the halos of y, whose interior holds the blocks under table t.
+  template <class T>
+  void fill(const grid_state& grid, const placement& where, const table& t,
+            const region<T>& y) const {
+    for (int i = 0; i < count; ++i) {
+      const cut_dim dim(where, t, dims[i], ends);
+      const region<T> halo = at_stage(y, i);
+      if (ends == boundary::zero || dim.extent() == 0) zero_ends(dim, width[i], halo);
+      move_windows<false, T>(grid, dim, {0, width[i]}, halo.within(dims[i], width[i]), halo,
+                             "halo_exchange");
+    }
+  }
+  /// Adds what the halos of y hold to the elements that they are copies of.
+  template <class T>
+  void fold(const grid_state& grid, const placement& where, const table& t,
+            const region<T>& y) const {
+    for (int i = count - 1; i >= 0; --i) {
+      const cut_dim dim(where, t, dims[i], ends);
+      const region<T> halo = at_stage(y, i);
+      move_windows<true, T>(grid, dim, {0, width[i]}, halo, halo.within(dims[i], width[i]),
+                            "halo_exchange");
+    }
+  }
+  /// The messages of all stages; y has the halos.
+  template <class Y>
+  constexpr void cost(tally& counts, const placement& where, const table& t, const Y& y,
+                      bool back) const {
+    for (int i = 0; i < count; ++i) {
+      auto across = static_cast<index_t>(sizeof(value_of<Y>));
+      for (int d = 0; d < Y::rank; ++d) {
+        index_t n = y.local(d);
+        for (int later = i + 1; later < count; ++later)
+          n -= dims[later] == d ? 2 * width[later] : 0;
+        across *= d == dims[i] ? 1 : n;
+      }
+      count_windows(counts, cut_dim(where, t, dims[i], ends), {0, width[i]}, across, back);
+    }
+  }
+  /// Zeros where the window leaves the dim.
+  template <class T> static void zero_ends(const cut_dim& dim, index_t w, const region<T>& y) {
+    const block mine = dim.of(dim.me());
+    const index_t n = y.extent[dim.d];
+    const index_t before = w - mine.offset, behind = mine.offset + mine.length + w - dim.extent();
+    if (before > 0) zero_region(y.part(dim.d, 0, before < n ? before : n));
+    if (behind > 0)
+      zero_region(y.part(dim.d, behind < n ? n - behind : 0, behind < n ? behind : n));
+  }
+};
+
+template <index_t W, int... D> struct halo_back_op;
+
+template <index_t W, int... D> struct halo_exchange_op {
+  halo_stages stages;
+
+  template <class S> using result = relaid_spec<S, with_halo<W, D...>>;
+
+  template <class Y, class X> void fill(const Y& y, const X& x) const {
+    using T = value_of<X>;
+    const auto all = stored_region<T>(y);
+    move_region<false, T>(stored_region<const T>(x), stages.interior(all));
+    stages.fill(x.grid().state(), placement_of(x), spec_of<X>::table, all);
+  }
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    stages.cost(t, placement_of(x), spec_of<X>::table, y, false);
+    t.compute(0, x.local_bytes() + y.local_bytes());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    return bundle(apply_into(halo_back_op<W, D...>{stages}, to, ybar));
+  }
+};
+
+/// Gives every element what its copies in halos hold, added up.
+template <index_t W, int... D> struct halo_back_op {
+  halo_stages stages;
+
+  template <class S> using result = relaid_spec<S, with_halo<0, D...>>;
+
+  template <class Y, class X> void fill(const Y& y, const X& x) const {
+    using T = value_of<X>;
+    const storage sums = storage::acquire(static_cast<std::size_t>(x.local_bytes()));
+    copy_bytes(sums.data(), x.data(), x.local_bytes());
+    auto all = stored_region<T>(x);
+    all.data = static_cast<T*>(sums.data());
+    stages.fold(x.grid().state(), placement_of(x), spec_of<Y>::table, all);
+    move_region<false, T>(stages.interior(all), stored_region<T>(y));
+  }
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    stages.cost(t, placement_of(x), spec_of<Y>::table, x, true);
+    t.compute(0, 3 * x.local_bytes() + y.local_bytes());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    return bundle(apply_into(halo_exchange_op<W, D...>{stages}, to, ybar));
+  }
+};
+
+template <class X, class... D> struct halo_exchange_fault {
+  using S = spec_of<X>;
+  template <class One> static constexpr auto one() {
+    constexpr int d = index_of<One, typename S::dims>;
+    if constexpr (d < 0)
+      return tag<dim_not_in_tensor<One>>{};
+    else if constexpr (S::table.halo[d] > 0)
+      return tag<dim_has_halo<One>>{};
+    else
+      return tag<no_fault>{};
+  }
+  template <class Found, class... Rest> static constexpr auto first(Found, Rest... rest) {
+    if constexpr (!ok<typename Found::type> || sizeof...(Rest) == 0)
+      return Found{};
+    else
+      return first(rest...);
+  }
+  using type = typename decltype(first(one<D>()...))::type;
+};
+template <class X, class... D>
+  requires is_poison<X>
+struct halo_exchange_fault<X, D...> {
+  using type = no_fault;
+};
+
+}  // namespace detail
+
+/// x with W elements more on either side of each block along D..., corners included. Local shapes:
+/// [.., n, ..] -> [.., n + 2W, ..]. Beyond the dims' ends there are zeros, or their other ends.
+/// Blocks may be shorter than W.
+template <index_t W, Dim... D, Operand X>
+  requires(sizeof...(D) > 0)
+constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
+  static_assert(W >= 1 && W <= 127,
+                "halo_exchange: a halo is 1 to 127 elements wide; give such a width");
+  using fault = typename detail::halo_exchange_fault<X, D...>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "halo_exchange: the tensor lacks the dim; name one of its dims");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
+                "wide as needed");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::halo_stages stages{ends};
+    (stages.add(detail::index_of<D, typename spec_of<X>::dims>, W), ...);
+    return apply(
+        detail::halo_exchange_op<W, detail::index_of<D, typename spec_of<X>::dims>...>{stages}, x);
+  }
+}
+
+}  // namespace dimesh

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do numbers of classes become vectors? Along a new dim, last in storage order: 1 at the place
+// that the number names, 0 elsewhere. Local; the new dim is not split.
+//
+//   one_hot<label>(tensor<int, L, batch/rows>)  -> tensor<float, L, batch/rows, label>
+//   one_hot<label, double>(classes, label{10})  -> a run-time extent
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include "dimesh/op/apply.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// out (count, length) = 1 where the place along length is in[row], else 0.
+template <class T, class Index> struct one_hot_kernel {
+  T* out;
+  const Index* in;
+  index_t length;
+  KOKKOS_INLINE_FUNCTION void operator()(index_t row) const {
+    const auto at = static_cast<index_t>(in[row]);
+    for (index_t j = 0; j < length; ++j) out[row * length + j] = T(j == at ? 1 : 0);
+  }
+};
+
+template <class D, class Dims> struct with_last_dim;
+template <class D, class... E> struct with_last_dim<D, list<E...>> {
+  using type = list<E..., D>;
+};
+template <class S> struct own_table {
+  static constexpr table result = S::table;
+};
+
+template <class D, class T> struct one_hot_op {
+  D dim;
+  template <class S>
+  using result = spec_of_table<T, typename S::mesh,
+                               typename with_last_dim<D, typename S::dims>::type, own_table<S>>;
+  constexpr auto new_dims() const { return shape<D>(dim); }
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(0, x.local_bytes() + y.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    using space = Kokkos::DefaultExecutionSpace;
+    using policy = Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>;
+    Kokkos::parallel_for(
+        "dimesh::one_hot", policy(0, x.local_size()),
+        one_hot_kernel<T, value_of<X>>{y.data(), x.data(), y.template extent<D>()});
+  }
+};
+
+template <class D, class X> struct one_hot_fault {
+  static constexpr auto find() {
+    using S = spec_of<X>;
+    constexpr int axis = [] {
+      for (int a = 0; a < S::table.axes; ++a)
+        if (S::table.is_partial(a)) return a;
+      return -1;
+    }();
+    if constexpr (index_of<D, typename S::dims> >= 0)
+      return tag<dim_already_in_tensor<D>>{};
+    else if constexpr (axis >= 0)
+      return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class D, class X>
+  requires is_poison<X>
+struct one_hot_fault<D, X> {
+  using type = no_fault;
+};
+
+template <class X> inline constexpr bool holds_places = true;
+template <class X>
+  requires(!is_poison<X>)
+inline constexpr bool holds_places<X> = std::is_integral_v<value_of<X>>;
+
+}  // namespace detail
+
+/// 1 at place x[...] along D, else 0; all 0 where the number is no place of D. Shapes:
+/// [...] of whole numbers -> [..., D] of T. D carries its extent where that is given at run time.
+template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, D dim = {}) {
+  using fault = typename detail::one_hot_fault<D, X>::type;
+  static_assert(ok<only<fault, dim_already_in_tensor>>,
+                "one_hot: the tensor has this dim already; choose another for the classes");
+  static_assert(ok<only<fault, partial_operand>>,
+                "one_hot: the operand is a sum yet to be made; complete it first");
+  static_assert(detail::holds_places<X>,
+                "one_hot: places are whole numbers; cast the tensor to an integer type first");
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else if constexpr (!std::is_integral_v<value_of<X>>)
+    return poison{};
+  else
+    return apply(detail::one_hot_op<D, T>{dim}, x);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do the dims of a tensor change their order in memory? Locally: layouts name dims, not places.
+//
+//   permute<hidden, batch>(x[batch/rows, hidden])  -> [hidden, batch/rows]
+//   permute<batch, hidden>(x[batch, hidden])       -> x itself
+#pragma once
+
+#include "dimesh/op/map.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// The spec with the dims of Out, a permutation of its own.
+template <class Out, class S> struct permuted_table {
+  static constexpr table result = table_over<S, Out>;
+};
+
+struct identity_function {
+  template <class A> KOKKOS_INLINE_FUNCTION A operator()(const A& a) const { return a; }
+};
+
+template <class Out> struct permute_op {
+  template <class S>
+  using result =
+      spec_of_table<typename S::value_type, typename S::mesh, Out, permuted_table<Out, S>>;
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(0, y.local_bytes() + x.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    using plan = nest_plan<Out, Out, typename spec_of<X>::dims>;
+    local::map(plan::nest(y), identity_function{},
+               plan::template operand<0, value_of<Y>>(y.data(), y),
+               plan::template operand<1, const value_of<X>>(x.data(), x));
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    return bundle(apply_into(permute_op<typename spec_of<X>::dims>{}, to, ybar));
+  }
+};
+
+/// x with its dims in the order of Out; x itself if that is its order.
+template <class Out, class X> constexpr auto permuted(const X& x) {
+  if constexpr (std::is_same_v<Out, typename spec_of<X>::dims>)
+    return x;
+  else
+    return apply(permute_op<Out>{}, x);
+}
+
+template <class Out, class X> struct permute_fault {
+  template <class... O> static constexpr auto find(list<O...>) {
+    using dims = typename spec_of<X>::dims;
+    constexpr int stray = [] {
+      int i = 0, found = -1;
+      ((found = found < 0 && index_of<O, dims> < 0 ? i : found, ++i), ...);
+      return found;
+    }();
+    constexpr int missing = [] {
+      for (int d = 0; d < dims::size; ++d)
+        if (places<dims, Out>::at[d] < 0) return d;
+      return -1;
+    }();
+    using twice = typename repeated_fault_of<Out>::type;
+    if constexpr (!ok<twice>)
+      return tag<twice>{};
+    else if constexpr (stray >= 0)
+      return tag<dim_not_in_tensor<type_at<stray, Out>>>{};
+    else if constexpr (missing >= 0)
+      return tag<dim_not_in_order<type_at<missing, dims>>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find(Out{}))::type;
+};
+template <class Out, class X>
+  requires is_poison<X>
+struct permute_fault<Out, X> {
+  using type = no_fault;
+};
+
+}  // namespace detail
+
+/// The same tensor stored with its dims in the order Out... (each of its dims once). Local.
+template <Dim... Out, Operand X> constexpr auto permute(const X& x) {
+  using fault = typename detail::permute_fault<detail::list<Out...>, X>::type;
+  static_assert(ok<only<fault, dim_repeated>>,
+                "permute: a dim stands twice in the new order; name each once");
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "permute: the tensor lacks a dim of the new order; leave it out");
+  static_assert(ok<only<fault, dim_not_in_order>>,
+                "permute: the new order leaves out a dim of the tensor; name all");
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::permuted<detail::list<Out...>>(x);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is left of a tensor when dims are summed away, or only the greatest element kept? Each rank
+// reduces its own block: where a summed dim is split, that leaves addends, a sum yet to be made.
+//
+//   sum<hidden>(tensor[batch/rows, hidden/cols])  -> tensor[batch/rows], partial over cols
+//   max<hidden>(tensor[batch/rows, hidden/cols])  -> tensor[batch/rows], partial_max over cols
+//   sum(x), mean(x)                               -> over all dims: a tensor without dims
+#pragma once
+
+#include "dimesh/local/reduce.hpp"
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/expand.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// The dims of a list that are not in Gone, and where each dim of the list then stands (-1: gone).
+template <class Dims, class Gone> struct remaining;
+template <class... D, class Gone> struct remaining<list<D...>, Gone> {
+  struct places {
+    int kept[sizeof...(D) + 1]{}, after[sizeof...(D) + 1]{}, size = 0;
+  };
+  static constexpr places make() {
+    constexpr bool gone[] = {(index_of<D, Gone> >= 0)..., true};
+    places p;
+    for (int d = 0; d < static_cast<int>(sizeof...(D)); ++d) {
+      p.after[d] = gone[d] ? -1 : p.size;
+      if (!gone[d]) p.kept[p.size++] = d;
+    }
+    p.after[sizeof...(D)] = -1;
+    return p;
+  }
+  static constexpr places at = make();
+  template <std::size_t... I>
+  static auto pick_kept(std::index_sequence<I...>) -> list<type_at<at.kept[I], list<D...>>...>;
+  using type = decltype(pick_kept(std::make_index_sequence<static_cast<std::size_t>(at.size)>{}));
+};
+
+/// The table of S without the dims Gone: what splits one of them holds results of kind Kind.
+template <use Kind, class S, class Gone> struct reduced_table {
+  static constexpr table make() {
+    using rest = remaining<typename S::dims, Gone>;
+    table t = S::table;
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::split && rest::at.after[static_cast<int>(t.axis[a].dim)] < 0)
+        t.axis[a] = {Kind};
+    return renumber(t, rest::at.after);
+  }
+  static constexpr table result = make();
+};
+template <use Kind, class T, class S, class Gone>
+using reduced_spec =
+    spec_of_table<T, typename S::mesh, typename remaining<typename S::dims, Gone>::type,
+                  reduced_table<Kind, S, Gone>>;
+
+/// Truths are counted, in whole numbers.
+template <class T> using sum_value = std::conditional_t<std::is_same_v<T, bool>, index_t, T>;
+
+template <class Join, class Y, class X> void reduce_blocks(Join join, Y& y, const X& x) {
+  using loop = typename spec_of<X>::dims;
+  using plan = nest_plan<loop, typename spec_of<Y>::dims, loop>;
+  local::reduce(join, plan::nest(x), plan::template operand<0, value_of<Y>>(y.data(), y),
+                plan::template operand<1, const value_of<X>>(x.data(), x));
+}
+
+template <class Gone> struct sum_op {
+  template <class S>
+  using result = reduced_spec<use::partial, sum_value<typename S::value_type>, S, Gone>;
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    reduce_blocks(local::plus{}, y, x);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X& x) const {
+    return bundle(apply_into(expand_op<spec_of<X>>{x.shape()}, to, ybar));
+  }
+};
+
+/// Kind is partial_max or partial_min. Has no transpose: see max.
+template <use Kind, class Gone> struct extreme_op {
+  using join = std::conditional_t<Kind == use::partial_max, local::greatest, local::least>;
+  template <class S> using result = reduced_spec<Kind, typename S::value_type, S, Gone>;
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const { reduce_blocks(join{}, y, x); }
+};
+
+/// The first of D... that S lacks, or void.
+template <class S, class... D> struct lacking_dim {
+  using type = void;
+};
+template <class S, class D, class... Rest> struct lacking_dim<S, D, Rest...> {
+  using type = typename std::conditional_t<(index_of<D, typename S::dims> < 0), tag<D>,
+                                           lacking_dim<S, Rest...>>::type;
+};
+
+/// The first of D... along which blocks of S carry a halo, or void: its elements would count twice.
+template <class S, class... D> struct haloed_dim {
+  using type = void;
+};
+template <class S, class D, class... Rest> struct haloed_dim<S, D, Rest...> {
+  static constexpr int d = index_of<D, typename S::dims>;
+  using type = typename std::conditional_t<(d >= 0 && S::table.halo[d < 0 ? 0 : d] > 0), tag<D>,
+                                           haloed_dim<S, Rest...>>::type;
+};
+
+/// The first axis along which a tensor of spec S is partial in a way that is not allowed, or -1.
+template <class S, bool Addends> constexpr int partial_axis() {
+  for (int a = 0; a < S::table.axes; ++a)
+    if (S::table.is_partial(a) && !(Addends && S::table.axis[a].what == use::partial)) return a;
+  return -1;
+}
+
+/// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made.
+template <bool Addends, class X, class... D> struct over_dims_fault {
+  static constexpr auto find() {
+    using S = spec_of<X>;
+    using lacking = typename lacking_dim<S, D...>::type;
+    using repeated = typename repeated_dim<D...>::type;
+    using haloed = typename haloed_dim<S, D...>::type;
+    constexpr int axis = partial_axis<S, Addends>();
+    if constexpr (!std::is_void_v<lacking>)
+      return tag<dim_not_in_tensor<lacking>>{};
+    else if constexpr (!std::is_void_v<repeated>)
+      return tag<dim_repeated<repeated>>{};
+    else if constexpr (axis >= 0)
+      return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
+    else if constexpr (!std::is_void_v<haloed>)
+      return tag<dim_has_halo<haloed>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <bool Addends, class X, class... D>
+  requires is_poison<X>
+struct over_dims_fault<Addends, X, D...> {
+  using type = no_fault;
+};
+
+template <bool Addends, class X, class Dims> struct over_list_fault;
+template <bool Addends, class X, class... D>
+struct over_list_fault<Addends, X, list<D...>> : over_dims_fault<Addends, X, D...> {};
+
+/// D..., or all dims of X if there are none.
+template <class X, class... D> struct dims_or_all {
+  using type = list<D...>;
+};
+template <class X>
+  requires(!is_poison<X>)
+struct dims_or_all<X> {
+  using type = typename spec_of<X>::dims;
+};
+
+/// Callers have asserted that there is no fault.
+template <class X, class... D> constexpr auto sum_list(const X& x, list<D...>) {
+  using fault = typename over_dims_fault<true, X, D...>::type;
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return apply(sum_op<list<D...>>{}, x);
+}
+template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
+  using fault = typename over_dims_fault<false, X, D...>::type;
+  if constexpr (!ok<fault> || is_tracked<X> || is_poison<X>)
+    return poison{};
+  else
+    return apply(extreme_op<Kind, list<D...>>{}, x);
+}
+template <class X, class... D> constexpr double count_list(const X& x, list<D...>) {
+  if constexpr (!is_poison<X>)
+    return (1.0 * ... * static_cast<double>(x.template extent<D>()));
+  else
+    return 1;
+}
+
+}  // namespace detail
+
+/// The sum over D..., or over all dims where none is named. Shapes: x without D...; bool is counted
+/// in index_t. Local: partial along the axes that split D...; addends stay addends.
+template <Dim... D, Operand X> constexpr auto sum(const X& x) {
+  using dims = typename detail::dims_or_all<X, D...>::type;
+  using fault = typename detail::over_list_fault<true, X, dims>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "sum: the tensor lacks this dim; name its own dims");
+  static_assert(ok<only<fault, dim_repeated>>, "sum: a dim is named twice; name it once");
+  static_assert(ok<only<fault, partial_operand>>,
+                "sum: the operand is a maximum or minimum yet to be found; complete it first");
+  static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "sum: blocks of this dim carry a halo, which would count twice; take the tensor without it");
+  return detail::sum_list(x, dims{});
+}
+
+/// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
+template <Dim... D, Operand X> constexpr auto mean(const X& x) {
+  using dims = typename detail::dims_or_all<X, D...>::type;
+  using fault = typename detail::over_list_fault<true, X, dims>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "mean: the tensor lacks this dim; name its own dims");
+  static_assert(ok<only<fault, dim_repeated>>, "mean: a dim is named twice; name it once");
+  static_assert(ok<only<fault, partial_operand>>,
+                "mean: the operand is a maximum or minimum yet to be found; complete it first");
+  static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
+  const auto total = detail::sum_list(x, dims{});
+  if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
+    return poison{};
+  else
+    return total / detail::count_list(x, dims{});
+}
+
+/// The greatest element over D..., or over all dims where none is named. Local: partial_max along
+/// the axes that split D..., which only `complete` accepts. Takes no recorded tensor: gradients do
+/// not pass through.
+template <Dim... D, Operand X> constexpr auto max(const X& x) {
+  using dims = typename detail::dims_or_all<X, D...>::type;
+  using fault = typename detail::over_list_fault<false, X, dims>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "max: the tensor lacks this dim; name its own dims");
+  static_assert(ok<only<fault, dim_repeated>>, "max: a dim is named twice; name it once");
+  static_assert(
+      ok<only<fault, partial_operand>>,
+      "max: the operand is a sum yet to be made, of which addends say nothing; complete it first");
+  static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "max: blocks of this dim carry a halo, which would count twice; take the tensor without it");
+  static_assert(!detail::is_tracked<X>,
+                "max: gradients do not pass through; write max<dim>(stop_gradient(x))");
+  return detail::extreme_list<use::partial_max>(x, dims{});
+}
+
+/// The smallest likewise, partial_min.
+template <Dim... D, Operand X> constexpr auto min(const X& x) {
+  using dims = typename detail::dims_or_all<X, D...>::type;
+  using fault = typename detail::over_list_fault<false, X, dims>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "min: the tensor lacks this dim; name its own dims");
+  static_assert(ok<only<fault, dim_repeated>>, "min: a dim is named twice; name it once");
+  static_assert(
+      ok<only<fault, partial_operand>>,
+      "min: the operand is a sum yet to be made, of which addends say nothing; complete it first");
+  static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "min: blocks of this dim carry a halo, which would count twice; take the tensor without it");
+  static_assert(!detail::is_tracked<X>,
+                "min: gradients do not pass through; write min<dim>(stop_gradient(x))");
+  return detail::extreme_list<use::partial_min>(x, dims{});
+}
+
+}  // namespace dimesh

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a tensor get from any layout to any other? By the cheapest route of collectives, found
+// while compiling and shown as a type: what a relayout does can be read, and asserted.
+//
+//   relayout<L>(x)                 -> x under L; x itself if that is its layout
+//   relayout_plan<X, L>::steps     -> steps<slice_step<split<batch, rows>>, all_gather_step<cols>>
+//   relayout_plan<X, L>::bytes()   -> what a rank hands to MPI (static extents and axes)
+//
+// Cuts come first, then sums, then one step that brings each rank what it lacks and nothing else.
+#pragma once
+
+#include "dimesh/op/all_reduce.hpp"
+#include "dimesh/op/exchange.hpp"
+
+namespace dimesh {
+
+/// What the steps of a relayout are called.
+template <class... Step> struct steps {};
+template <class... Split> struct slice_step {};  ///< local: the splits that come to be
+template <class... Split> struct reduce_scatter_step {};  ///< the splits that addends become
+template <Axis... A> struct all_reduce_step {};  ///< one call over all of A...
+template <Axis... A> struct all_gather_step {};  ///< one call over all of A...
+template <Dim From, Dim To, Axis A> struct all_to_all_step {};
+template <Layout L> struct exchange_step {};  ///< one call, to layout L
+
+namespace detail {
+
+template <class L, class X> struct relayout_fault {
+  using S = spec_of<X>;
+  template <class... D> static constexpr auto formed(list<D...>) {
+    if constexpr (!std::is_same_v<typename L::mesh, typename S::mesh>)
+      return tag<meshes_differ<typename L::mesh, typename S::mesh>>{};
+    else if constexpr (!ok<layout_fault<L, D...>>)
+      return tag<layout_fault<L, D...>>{};
+    else if constexpr (std::is_same_v<canonical<L, D...>, typename S::layout>)
+      return tag<no_fault>{};
+    else
+      return find(under<S, canonical<L, D...>>{});
+  }
+  template <class To> static constexpr auto find(To) {
+    constexpr table from = S::table, to = To::table;
+    constexpr unsigned extreme = from.mask(use::partial_max) | from.mask(use::partial_min) |
+                                 to.mask(use::partial_max) | to.mask(use::partial_min);
+    constexpr unsigned moved = moved_axes(from, to);
+    constexpr unsigned made = moved & to.mask(use::partial);
+    if constexpr ((moved & extreme) != 0)
+      return tag<
+          partial_operand<type_at<std::countr_zero(moved & extreme), typename S::mesh::axes>>>{};
+    else if constexpr (made != 0)
+      return tag<axis_not_partial<type_at<std::countr_zero(made), typename S::mesh::axes>>>{};
+    else if constexpr (any_halo<S>::find() >= 0)
+      return tag<typename any_halo_fault<S>::type>{};
+    else
+      return tag<typename any_halo_fault<To>::type>{};
+  }
+  using type = typename decltype(formed(typename S::dims{}))::type;
+};
+template <class L, class X>
+  requires is_poison<X>
+struct relayout_fault<L, X> {
+  using type = no_fault;
+};
+
+/// The route of spec S to layout L and the tables along it, as types.
+template <class S, class L> struct route_of {
+  using mesh = typename S::mesh;
+  using dims = typename S::dims;
+  static constexpr route result = [] {
+    route r = route_between(S::table, under<S, L>::table);
+    for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied<mesh>(r.at[i].to, dims{});
+    return r;
+  }();
+  template <int I> struct table_after {
+    static constexpr table result = route_of::result.at[I].to;
+  };
+  template <int I>
+  static constexpr table before = I == 0 ? S::table : result.at[I == 0 ? 0 : I - 1].to;
+  template <int I> using layout_after = layout_type<mesh, dims, table_after<I>>;
+};
+
+/// One step of a route as a type with a name.
+template <class Route, int I> struct step_name {
+  using mesh_axes = typename Route::mesh::axes;
+  using dims = typename Route::dims;
+  static constexpr table from = Route::template before<I>, to = Route::result.at[I].to;
+  static constexpr unsigned moved = moved_axes(from, to);
+  static constexpr int count = std::popcount(moved);
+  /// The i-th axis that changes.
+  static constexpr int axis(int i) {
+    int a = 0;
+    for (; i > 0 || !(moved >> a & 1u); ++a) i -= static_cast<int>(moved >> a & 1u);
+    return a;
+  }
+  template <std::size_t i> using axis_type = type_at<axis(static_cast<int>(i)), mesh_axes>;
+  template <std::size_t i>
+  using split_type = split<type_at<to.axis[axis(static_cast<int>(i))].dim, dims>, axis_type<i>>;
+
+  template <std::size_t... i> static auto make(std::index_sequence<i...>) {
+    constexpr hop kind = Route::result.at[I].kind;
+    if constexpr (kind == hop::slice)
+      return tag<slice_step<split_type<i>...>>{};
+    else if constexpr (kind == hop::reduce_scatter)
+      return tag<reduce_scatter_step<split_type<i>...>>{};
+    else if constexpr (kind == hop::all_reduce)
+      return tag<all_reduce_step<axis_type<i>...>>{};
+    else if constexpr (kind == hop::all_gather)
+      return tag<all_gather_step<axis_type<i>...>>{};
+    else if constexpr (kind == hop::all_to_all)
+      return tag<all_to_all_step<type_at<from.axis[axis(0)].dim, dims>,
+                                 type_at<to.axis[axis(0)].dim, dims>, axis_type<0>>>{};
+    else
+      return tag<exchange_step<typename Route::template layout_after<I>>>{};
+  }
+  using type = typename decltype(make(std::make_index_sequence<count>{}))::type;
+};
+template <class Route, class Indices> struct step_names;
+template <class Route, int... I> struct step_names<Route, std::integer_sequence<int, I...>> {
+  using type = steps<typename step_name<Route, I>::type...>;
+};
+
+/// Walks the route from step I on.
+template <class Route, int I, class X> constexpr auto walk(const X& x) {
+  if constexpr (I == Route::result.size) {
+    return x;
+  } else {
+    using L = typename Route::template layout_after<I>;
+    constexpr hop kind = Route::result.at[I].kind;
+    constexpr unsigned moved = moved_axes(spec_of<X>::table, Route::result.at[I].to);
+    const bool silent = talking(moved, sizes_of(x)) == 0;
+    if constexpr (kind == hop::slice)
+      return walk<Route, I + 1>(apply_or_share(cut_op<L>{}, slots<1>{}, x, silent));
+    else if constexpr (kind == hop::reduce_scatter)
+      return walk<Route, I + 1>(apply_or_share(reduce_scatter_op<L>{}, slots<1>{}, x, silent));
+    else if constexpr (kind == hop::all_reduce)
+      return walk<Route, I + 1>(all_reduce_op<use::partial, moved>::run(slots<1>{}, x));
+    else if constexpr (kind == hop::all_gather)
+      return walk<Route, I + 1>(apply_or_share(all_gather_op<L>{}, slots<1>{}, x, silent));
+    else
+      return walk<Route, I + 1>(apply_or_share(exchange_op<L>{}, slots<1>{}, x, silent));
+  }
+}
+
+template <class L, class X>
+using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
+
+}  // namespace detail
+
+/// x under layout L (cut down to what concerns its dims). Shapes stay. Received bytes a rank: those
+/// of the sums over what is partial, and the elements of its new block that it lacks. Throws
+/// dimesh::error when a run-time extent cannot be cut evenly.
+template <Layout L, Operand X> constexpr auto relayout(const X& x) {
+  using fault = typename detail::relayout_fault<L, X>::type;
+  static_assert(
+      ok<only<fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis>>,
+      "relayout: the rules of the new layout do not agree: axes must be in its mesh and do one "
+      "thing each, dims have "
+      "one rule; mend the layout");
+  static_assert(ok<only_not_divisible<fault>>,
+                "relayout: the extent of a split dim is not a multiple of its mesh axes; change "
+                "one, or split uneven<dim>");
+  static_assert(
+      ok<only<fault, meshes_differ>>,
+      "relayout: the layout is for another mesh than the tensor's; name a layout of its mesh");
+  static_assert(
+      ok<only<fault, partial_operand>>,
+      "relayout: the tensor holds maxima or minima of parts along this axis; complete it first");
+  static_assert(
+      ok<only<fault, axis_not_partial>>,
+      "relayout: the layout asks for addends where the tensor has none; name a layout that "
+      "splits or replicates there");
+  static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "relayout: blocks with halos stay where they are; change the layout before halo_exchange");
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else if constexpr (std::is_same_v<detail::layout_for<L, X>, typename spec_of<X>::layout>)
+    return x;
+  else
+    return detail::walk<detail::route_of<spec_of<X>, detail::layout_for<L, X>>, 0>(x);
+}
+
+/// What relayout<L> does to a tensor of type X.
+template <Tensor X, Layout L> class relayout_plan {
+  using route = detail::route_of<spec_of<X>, detail::layout_for<L, X>>;
+  using shape_only = typename detail::tensor_of_spec<spec_of<X>>::shaped;
+
+ public:
+  /// steps<...>, in order; steps<> where there is nothing to do.
+  using steps =
+      typename detail::step_names<route, std::make_integer_sequence<int, route::result.size>>::type;
+
+  /// Payload of all steps on the rank at the origin; extents and axes are static.
+  static constexpr index_t bytes() { return counted().template bytes<>(); }
+  /// What that rank sends in them under ring algorithms.
+  static constexpr index_t ring_bytes() { return counted().template ring_bytes<>(); }
+  static constexpr ledger<typename spec_of<X>::mesh> counted() {
+    ledger<typename spec_of<X>::mesh> l;
+    (void)relayout<L>(shape_only().counted_by(&l.counts));
+    return l;
+  }
+};
+
+}  // namespace dimesh

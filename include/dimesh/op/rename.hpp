@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a dim get another name? Locally and for free: the elements stay where they are.
+//
+//   rename<batch, rows_of_a>(tensor<float, L, batch, hidden>)  -> the same with dim rows_of_a
+#pragma once
+
+#include "dimesh/op/apply.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class From, class To, class Dims> struct renamed_dims;
+template <class From, class To, class... D> struct renamed_dims<From, To, list<D...>> {
+  using type = list<std::conditional_t<std::is_same_v<D, From>, To, D>...>;
+};
+
+template <class S> struct table_of_spec {
+  static constexpr table result = S::table;
+};
+/// The spec with From called To; what splits From now splits To.
+template <class S, class From, class To>
+using renamed_spec =
+    spec_of_table<typename S::value_type, typename S::mesh,
+                  typename renamed_dims<From, To, typename S::dims>::type, table_of_spec<S>>;
+
+template <class From, class To> struct rename_op {
+  To to;  // its extent, where that is given at run time
+
+  static constexpr int aliases = 0;
+  template <class S> using result = renamed_spec<S, From, To>;
+  constexpr auto new_dims() const { return shape<To>(to); }
+  template <class Y, class X> constexpr void cost(tally&, const Y&, const X&) const {}
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>&, const B& ybar, const Y&, const X& x) const {
+    return bundle(apply(rename_op<To, From>{dim_value<From>(x)}, ybar));
+  }
+  /// D as a value that carries its extent in x.
+  template <class D, class X> static constexpr D dim_value(const X& x) {
+    D d{};
+    if constexpr (!is_static_dim<D>) d.n = x.template extent<D>();
+    return d;
+  }
+};
+
+template <class From, class To, class X> struct rename_fault {
+  using dims = typename spec_of<X>::dims;
+  static constexpr auto find() {
+    if constexpr (index_of<From, dims> < 0)
+      return tag<dim_not_in_tensor<From>>{};
+    else if constexpr (index_of<To, dims> >= 0)
+      return tag<dim_already_in_tensor<To>>{};
+    else if constexpr (is_static_dim<To> && is_static_dim<From> && To::extent != From::extent)
+      return tag<extents_differ<From, To>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class From, class To, class X>
+  requires is_poison<X>
+struct rename_fault<From, To, X> {
+  using type = no_fault;
+};
+
+}  // namespace detail
+
+/// The same elements with dim From called To. Shapes: [.., From, ..] -> [.., To, ..]; no cost.
+/// Throws dimesh::error when a static extent of To is not the run-time extent of From.
+template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
+  using fault = typename detail::rename_fault<From, To, X>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "rename: the tensor lacks the dim to be renamed; name one of its dims");
+  static_assert(ok<only<fault, dim_already_in_tensor>>,
+                "rename: the tensor has a dim of the new name already; choose another name");
+  static_assert(ok<only<fault, extents_differ>>,
+                "rename: the extents of the two dims differ; a new name must have the old extent");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    if (is_static_dim<To> && To::extent != x.template extent<From>())
+      throw error("rename: dim " + detail::quoted<From>() + " has " +
+                  std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
+                  " has " + std::to_string(To::extent));
+    To to{};
+    if constexpr (!is_static_dim<To>) to.n = x.template extent<From>();
+    return apply(detail::rename_op<From, To>{to}, x);
+  }
+}
+
+}  // namespace dimesh

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do numbers along a dim become shares of one? By their exponentials, shifted by the greatest
+// so that none overflows. Composed of max, sum and complete, which communicate where the dim is
+// split and only there.
+//
+//   softmax<label>(logits[batch/rows, label/cols])      -> the same type; two all-reduces over cols
+//   log_sum_exp<label>(logits[batch/rows, label/cols])  -> tensor[batch/rows]
+#pragma once
+
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/reduce.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// The shift: the maximum, unless it is infinite, where the limit needs none.
+template <class M> KOKKOS_INLINE_FUNCTION M shift_of(const M& m) {
+  return dimesh::select(dimesh::abs(m) < std::numeric_limits<M>::infinity(), m, M(0));
+}
+struct shifted_exp_function {
+  template <class A, class M> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const M& m) const {
+    return dimesh::exp(a - shift_of(m));
+  }
+};
+struct log_plus_shift_function {
+  template <class A, class M> KOKKOS_INLINE_FUNCTION auto operator()(const A& s, const M& m) const {
+    return dimesh::log(s) + shift_of(m);
+  }
+};
+struct log_share_function {
+  template <class A, class M, class B>
+  KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const M& m, const B& s) const {
+    return a - shift_of(m) - dimesh::log(s);
+  }
+};
+
+/// Calls then(m, e, s): the maxima over D..., exp(x - m), and the sums of these over D...
+template <class... D, class X, class Then>
+constexpr auto over_exponentials(const X& x, const Then& then) {
+  using fault = typename over_dims_fault<false, X, D...>::type;
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    const auto m = complete(max<D...>(dimesh::stop_gradient(x)));
+    const auto e = map_as<join_kind::nonlinear>(shifted_exp_function{}, x, m);
+    return then(m, e, complete(sum<D...>(e)));
+  }
+}
+
+struct softmax_of {
+  template <class M, class E, class S>
+  constexpr auto operator()(const M&, const E& e, const S& s) const {
+    return e / s;
+  }
+};
+struct log_sum_exp_of {
+  template <class M, class E, class S>
+  constexpr auto operator()(const M& m, const E&, const S& s) const {
+    return map_as<join_kind::nonlinear>(log_plus_shift_function{}, s, m);
+  }
+};
+template <class X> struct log_softmax_of {
+  const X& x;
+  template <class M, class E, class S>
+  constexpr auto operator()(const M& m, const E&, const S& s) const {
+    return map_as<join_kind::nonlinear>(log_share_function{}, x, m, s);
+  }
+};
+
+}  // namespace detail
+
+/// exp(x) / sum of exp(x) over the dims named. Communicates where one of them is split: completes
+/// a maximum and a sum over its axes, and one sum more on the way back.
+template <Dim D, Dim... More, Operand X> constexpr auto softmax(const X& x) {
+  using fault = typename detail::over_dims_fault<false, X, D, More...>::type;
+  static_assert(
+      ok<only<fault, dim_not_in_tensor, dim_repeated>>,
+      "softmax: the tensor lacks this dim, or it is named twice; name its own dims, each once");
+  static_assert(ok<only<fault, partial_operand>>,
+                "softmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "softmax: blocks of this dim carry a halo, which would count twice; take the "
+                "tensor without it");
+  return detail::over_exponentials<D, More...>(x, detail::softmax_of{});
+}
+
+/// The logarithm of softmax, exact also where that underflows. Communicates as softmax does.
+template <Dim D, Dim... More, Operand X> constexpr auto log_softmax(const X& x) {
+  using fault = typename detail::over_dims_fault<false, X, D, More...>::type;
+  static_assert(
+      ok<only<fault, dim_not_in_tensor, dim_repeated>>,
+      "log_softmax: the tensor lacks this dim, or it is named twice; name its own dims, each once");
+  static_assert(ok<only<fault, partial_operand>>,
+                "log_softmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "log_softmax: blocks of this dim carry a halo, which would count twice; take the "
+                "tensor without it");
+  return detail::over_exponentials<D, More...>(x, detail::log_softmax_of<X>{x});
+}
+
+/// log(sum of exp(x)) over the dims named. Shapes: x without them. Communicates as softmax does.
+template <Dim D, Dim... More, Operand X> constexpr auto log_sum_exp(const X& x) {
+  using fault = typename detail::over_dims_fault<false, X, D, More...>::type;
+  static_assert(
+      ok<only<fault, dim_not_in_tensor, dim_repeated>>,
+      "log_sum_exp: the tensor lacks this dim, or it is named twice; name its own dims, each once");
+  static_assert(ok<only<fault, partial_operand>>,
+                "log_sum_exp: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "log_sum_exp: blocks of this dim carry a halo, which would count twice; take the "
+                "tensor without it");
+  return detail::over_exponentials<D, More...>(x, detail::log_sum_exp_of{});
+}
+
+}  // namespace dimesh

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a time step leave its result ready for the next one? `stencil_exchange` is a stencil and
+// the exchange of its result's halos in one: the result is computed where its halos will be, so
+// that nothing is copied but edges.
+//
+//   u = stencil_exchange(f, boundary::zero, u)
+//     -> like u, halos and all; the same as halo_exchange<..>(stencil(f, u))
+#pragma once
+
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/stencil.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// The exchange of all halos that a spec has, in the order of its dims.
+template <class S> constexpr halo_stages stages_of(boundary ends) {
+  halo_stages stages{ends};
+  for (int d = 0; d < S::rank; ++d)
+    if (S::table.halo[d] > 0) stages.add(d, S::table.halo[d]);
+  return stages;
+}
+
+template <class F> struct stencil_exchange_op {
+  F f;
+  boundary ends;
+
+  template <class S, class... Rest>
+  using result = with_value<S, typename stencil_op<F>::template result<S, Rest...>::value_type>;
+
+  template <class Y, class U, class... X> void fill(const Y& y, const U& u, const X&... x) const {
+    stencil_op<F>{f}.fill(y, u, x...);
+    stages_of<spec_of<Y>>(ends).fill(u.grid().state(), placement_of(u), spec_of<Y>::table,
+                                     stored_region<value_of<Y>>(y));
+  }
+  template <class Y, class... X> constexpr void cost(tally& t, const Y& y, const X&... x) const {
+    stencil_op<F>{f}.cost(t, y, x...);
+    stages_of<spec_of<Y>>(ends).cost(t, placement_of(y), spec_of<Y>::table, y, false);
+  }
+};
+
+/// The same with an operation each, for the record.
+template <class S, int D, class Y> constexpr auto exchange_like(const Y& y, boundary ends) {
+  if constexpr (D == S::rank)
+    return y;
+  else if constexpr (S::table.halo[D] == 0)
+    return exchange_like<S, D + 1>(y, ends);
+  else
+    return exchange_like<S, D + 1>(
+        apply(halo_exchange_op<S::table.halo[D], D>{halo_stages{ends}.add(D, S::table.halo[D])}, y),
+        ends);
+}
+
+template <class U, class... X> struct stencil_exchange_fault {
+  using S = spec_of<U>;
+  static constexpr auto find() {
+    using rule = typename stencil_fault<U, X...>::type;
+    if constexpr (!ok<rule>) {
+      return tag<rule>{};
+    } else {
+      return missing(united<typename S::dims, typename spec_of<X>::dims...>{});
+    }
+  }
+  /// The first dim of all operands that the first one lacks.
+  template <class... D> static constexpr auto missing(list<D...>) {
+    constexpr int lacks = [] {
+      int d = 0, first = -1;
+      ((first = first < 0 && index_of<D, typename S::dims> < 0 ? d : first, ++d), ...);
+      return first;
+    }();
+    if constexpr (lacks < 0)
+      return tag<no_fault>{};
+    else
+      return tag<dim_not_in_tensor<type_at<lacks, list<D...>>>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class U, class... X>
+  requires(is_poison<U> || (is_poison<X> || ...))
+struct stencil_exchange_fault<U, X...> {
+  using type = no_fault;
+};
+
+}  // namespace detail
+
+/// f of every element and its neighbours (as `stencil`), the result with halos like those of u,
+/// which are exchanged. Shapes: as u. Sends the surface; copies nothing else.
+template <class F, Operand U, Operand... X>
+constexpr auto stencil_exchange(const F& f, boundary ends, const U& u, const X&... x) {
+  using fault = typename detail::stencil_exchange_fault<U, X...>::type;
+  static_assert(ok<only<fault, meshes_differ>>,
+                "stencil_exchange: the operands live on different meshes; put them on one");
+  static_assert(
+      ok<only<fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
+      "stencil_exchange: the operands split their dims in different ways; relayout one");
+  static_assert(ok<only<fault, partial_operand>>,
+                "stencil_exchange: an operand is a sum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, dim_not_in_tensor>>,
+      "stencil_exchange: the first operand lacks a dim of another; let the first be the one "
+      "with all dims");
+  if constexpr (!ok<fault> || is_poison<U> || (is_poison<X> || ...))
+    return poison{};
+  else if constexpr (is_poison<decltype(f(std::declval<detail::seen_values<spec_of<U>>>(),
+                                          std::declval<detail::seen_values<spec_of<X>>>()...))>)
+    return poison{};  // it looks where there is nothing
+  else if constexpr (detail::is_tracked<U> || (detail::is_tracked<X> || ...))
+    return detail::exchange_like<spec_of<U>, 0>(stencil(f, u, x...), ends);
+  else
+    return apply(detail::stencil_exchange_op<F>{f, ends}, u, x...);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do parameters follow the gradient at their own pace? Adam divides the averaged gradient by
+// its averaged size; with weight_decay it is AdamW.
+//
+//   adam optimizer{.rate = 1e-3};  auto state = optimizer.start(params);
+//   optimizer(params, complete(gradients), state);
+#pragma once
+
+#include <cmath>
+
+#include "dimesh/local/math.hpp"
+#include "dimesh/optim/step.hpp"
+
+namespace dimesh {
+
+/// The averages that Adam keeps, and how many steps it has taken.
+template <class P> struct adam_state {
+  P first{}, second{};
+  index_t steps = 0;
+};
+
+namespace detail {
+struct adam_rule {
+  double step, decay, beta1, beta2, root_correction, epsilon;
+  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
+    m = static_cast<T>(beta1) * m + static_cast<T>(1 - beta1) * g;
+    v = static_cast<T>(beta2) * v + static_cast<T>(1 - beta2) * g * g;
+    p = p * static_cast<T>(1 - decay) -
+        static_cast<T>(step) * m /
+            (dimesh::sqrt(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
+  }
+};
+}  // namespace detail
+
+/// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
+/// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both
+/// averages.
+struct adam {
+  double rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+
+  template <class P> adam_state<P> start(const P& parameters) const {
+    return {detail::zeros_in_form_of(parameters), detail::zeros_in_form_of(parameters), 0};
+  }
+
+  template <class P, class G>
+  void operator()(P& parameters, const G& gradients, adam_state<P>& state) const {
+    using fault = detail::update_fault<P, G>;
+    static_assert(ok<only<fault, gradient_not_complete>>,
+                  "adam: a gradient is a sum yet to be made; pass complete(gradients)");
+    static_assert(
+        ok<only<fault, layouts_differ>>,
+        "adam: a parameter and its gradient have different layouts; relayout one of them");
+    const auto t = static_cast<double>(++state.steps);
+    const double step = rate / (1 - std::pow(beta1, t));
+    const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
+    detail::update_tensors(
+        detail::adam_rule{step, rate * weight_decay, beta1, beta2, root_correction, epsilon},
+        parameters, gradients, state.first, state.second);
+  }
+};
+
+}  // namespace dimesh

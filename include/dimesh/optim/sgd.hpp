@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do parameters follow the gradient? Downhill in a straight line, or with momentum.
+//
+//   sgd descend{.rate = 0.1};                 descend(params, complete(gradients));
+//   momentum roll{.rate = 0.1, .decay = 0.9}; auto state = roll.start(params);
+//                                             roll(params, complete(gradients), state);
+#pragma once
+
+#include "dimesh/optim/step.hpp"
+
+namespace dimesh {
+
+namespace detail {
+struct sgd_rule {
+  double rate, weight_decay;
+  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g) const {
+    p -= static_cast<T>(rate) * (g + static_cast<T>(weight_decay) * p);
+  }
+};
+struct momentum_rule {
+  double rate, decay;
+  bool nesterov;
+  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g, T& m) const {
+    m = static_cast<T>(decay) * m + g;
+    p -= static_cast<T>(rate) * (nesterov ? g + static_cast<T>(decay) * m : m);
+  }
+};
+}  // namespace detail
+
+/// Gradient descent: p -= rate * (g + weight_decay * p). In place, one pass.
+struct sgd {
+  double rate = 0.01;
+  double weight_decay = 0;
+
+  template <class P, class G> void operator()(P& parameters, const G& gradients) const {
+    using fault = detail::update_fault<P, G>;
+    static_assert(ok<only<fault, gradient_not_complete>>,
+                  "sgd: a gradient is a sum yet to be made; pass complete(gradients)");
+    static_assert(ok<only<fault, layouts_differ>>,
+                  "sgd: a parameter and its gradient have different layouts; relayout one of them");
+    detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
+  }
+};
+
+/// Gradient descent with momentum: m = decay * m + g; p -= rate * m, or rate * (g + decay * m) in
+/// Nesterov's form (Sutskever et al. 2013, "On the importance of initialization and momentum").
+struct momentum {
+  double rate = 0.01;
+  double decay = 0.9;
+  bool nesterov = false;
+
+  /// State: one tensor of zeros for each parameter, with its layout.
+  template <class P> P start(const P& parameters) const {
+    return detail::zeros_in_form_of(parameters);
+  }
+
+  template <class P, class G> void operator()(P& parameters, const G& gradients, P& state) const {
+    using fault = detail::update_fault<P, G>;
+    static_assert(ok<only<fault, gradient_not_complete>>,
+                  "momentum: a gradient is a sum yet to be made; pass complete(gradients)");
+    static_assert(
+        ok<only<fault, layouts_differ>>,
+        "momentum: a parameter and its gradient have different layouts; relayout one of them");
+    detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
+                           state);
+  }
+};
+
+}  // namespace dimesh

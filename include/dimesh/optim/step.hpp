@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does an optimizer visit its tensors? One pass over the memory of each parameter, its gradient
+// and its state together, in place. Optimizers differ only in the scalar rule they apply.
+//
+//   update_each(rule, params, grads, state...)   // rule(p, g, s...): references to elements
+#pragma once
+
+#include "dimesh/detail/hana.hpp"
+#include "dimesh/detail/memory.hpp"
+#include "dimesh/local/map.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class P, class G> struct step_fault {
+  static constexpr auto find() {
+    constexpr table p = spec_of<P>::table, g = spec_of<G>::table;
+    constexpr int axis = [p, g] {
+      for (int a = 0; a < g.axes; ++a)
+        if (g.is_partial(a) && !p.is_partial(a)) return a;
+      return -1;
+    }();
+    if constexpr (axis >= 0)
+      return tag<gradient_not_complete<type_at<axis, typename P::mesh_type::axes>>>{};
+    else if constexpr (!std::is_same_v<typename P::layout_type, typename G::layout_type>)
+      return tag<layouts_differ<typename P::layout_type, typename G::layout_type>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
+/// The first fault of a parameter with its gradient.
+template <class Parameters, class Gradients> struct steps_fault {
+  using type = no_fault;
+};
+template <class P, class... Ps, class G, class... Gs>
+struct steps_fault<list<P, Ps...>, list<G, Gs...>> : steps_fault<list<Ps...>, list<Gs...>> {};
+template <class P, class... Ps, class G, class... Gs>
+  requires(!ok<typename step_fault<P, G>::type>)
+struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
+template <class P, class G>
+using update_fault = typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type;
+
+/// Where the gradient's memory is the parameter's own (a gradient handed to its own parameter), a
+/// pass would read what it writes; rules read all references of an element before they write.
+template <class Rule> struct update_rule {
+  Rule rule;
+  template <class P, class G, class... S>
+  KOKKOS_INLINE_FUNCTION void operator()(P& p, const G& g, S&... s) const {
+    rule(p, g, s...);
+  }
+};
+
+template <class Rule, class P, class G, class... S>
+void update_tensor(const Rule& rule, P& p, const G& g, S&... s) {
+  using T = value_of<P>;
+  using inout = local::operand<T, local::step::unit>;
+  local::for_each(local::nest<1>{{p.local_size()}}, update_rule<Rule>{rule}, inout{p.data(), {1}},
+                  local::operand<const T, local::step::unit>{g.data(), {1}},
+                  inout{s.data(), {1}}...);
+}
+
+/// Updates all tensors; callers have asserted that there is no fault.
+template <class Rule, class P, class G, class... S>
+void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... states) {
+  if constexpr (ok<update_fault<P, G>> && !is_poison<G>)
+    for_each_tensor(
+        [&](const auto&, auto& p, const auto& g, auto&... s) { update_tensor(rule, p, g, s...); },
+        parameters, gradients, states...);
+}
+
+}  // namespace detail
+
+/// Applies rule(p, g, s...) to every element of the parameters, their gradients and states: structs
+/// of one form and of the same layouts.
+template <class Rule, class P, class G, class... S>
+void update_each(const Rule& rule, P& parameters, const G& gradients, S&... states) {
+  using fault = detail::update_fault<P, G>;
+  static_assert(ok<only<fault, gradient_not_complete>>,
+                "update_each: a gradient is a sum yet to be made; pass complete(gradients)");
+  static_assert(
+      ok<only<fault, layouts_differ>>,
+      "update_each: a parameter and its gradient have different layouts; relayout one of them");
+  detail::update_tensors(rule, parameters, gradients, states...);
+}
+
+namespace detail {
+/// A struct like `parameters`, all zeros: where optimizers keep their state.
+template <class P> P zeros_in_form_of(const P& parameters) {
+  P state{};
+  for_each_tensor(
+      [](const auto&, auto& s, const auto& p) {
+        s = std::remove_cvref_t<decltype(s)>(p.grid(), p.shape(), storage{});
+        zero_bytes(s.data(), s.local_bytes());
+      },
+      state, parameters);
+  return state;
+}
+}  // namespace detail
+
+}  // namespace dimesh

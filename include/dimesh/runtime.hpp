@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program start and end? `run` starts MPI and Kokkos where the user has not, and ends
+// what it started. A rank that throws takes the job down with a message; none is left hanging.
+//
+//   int main(int argc, char** argv) {
+//     return dimesh::run(argc, argv, [&] { grid<pod> g; ... });
+//   }
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "dimesh/detail/communicator.hpp"
+
+namespace dimesh {
+
+/// Starts MPI and Kokkos if they do not run yet; its destructor ends what it started.
+class runtime {
+ public:
+  runtime(int& argc, char**& argv) {
+    int running = 0;
+    MPI_Initialized(&running);
+    owns_mpi_ = !running;
+    if (owns_mpi_) {
+      int provided = 0;
+      MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    }
+    owns_kokkos_ = !Kokkos::is_initialized();
+    if (owns_kokkos_) Kokkos::initialize(argc, argv);
+    before_ = std::set_terminate(&runtime::on_terminate);
+  }
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  ~runtime() {
+    std::set_terminate(before_);
+    if (owns_kokkos_) Kokkos::finalize();
+    if (owns_mpi_) MPI_Finalize();
+  }
+
+  /// Says on stderr what went wrong on this rank and ends the job on all ranks.
+  [[noreturn]] static void end_job(const char* what) noexcept {
+    std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
+    std::fflush(stderr);
+    int ended = 0, running = 0;
+    MPI_Initialized(&running);
+    MPI_Finalized(&ended);
+    // Where all ranks fail alike, each should have said so before the job is taken down.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
+    std::_Exit(1);
+  }
+
+ private:
+  [[noreturn]] static void on_terminate() noexcept {
+    try {
+      if (std::current_exception()) throw;
+    } catch (const std::exception& e) {
+      end_job(e.what());
+    } catch (...) {
+      end_job("an exception of unknown type");
+    }
+    end_job("terminated without an exception");
+  }
+
+  bool owns_mpi_ = false, owns_kokkos_ = false;
+  std::terminate_handler before_ = nullptr;
+};
+
+/// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves
+/// it ends the job on all ranks.
+template <class Program> int run(int argc, char** argv, Program&& program) {
+  runtime started(argc, argv);
+  try {
+    if constexpr (std::is_void_v<decltype(program())>) {
+      program();
+      return 0;
+    } else {
+      return program();
+    }
+  } catch (const std::exception& e) {
+    runtime::end_job(e.what());
+  } catch (...) {
+    runtime::end_job("an exception of unknown type");
+  }
+}
+
+}  // namespace dimesh

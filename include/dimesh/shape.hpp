@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How large is a tensor as a whole? A shape lists dims in storage order (row-major, last fastest)
+// and carries the extents that the compiler does not know.
+//
+//   shape<batch, length>{length{37}}.extent<length>()  -> 37
+//   shape<batch, length>{length{37}}.size()            -> 256 * 37
+#pragma once
+
+#include <array>
+
+#include "dimesh/detail/types.hpp"
+#include "dimesh/dim.hpp"
+
+namespace dimesh {
+
+namespace detail {
+template <Dim D, bool Static = is_static_dim<D>> struct extent_of {
+  static constexpr index_t n = D::extent;
+};
+template <Dim D> struct extent_of<D, false> {
+  index_t n = dynamic;  // not given yet
+};
+}  // namespace detail
+
+/// A dim with a value, or a shape: what extents can be taken from.
+template <class E> concept Extents = Dim<E> || requires { typename E::dims; };
+
+/// The global extents of a tensor with dims D..., in storage order.
+template <Dim... D> struct shape : detail::extent_of<D>... {
+  using dims = detail::list<D...>;
+  static constexpr int rank = sizeof...(D);
+
+  constexpr shape() = default;
+
+  /// From given dims and other shapes, in any order; what does not concern it is ignored.
+  template <Extents First, Extents... From>
+    requires(!std::same_as<First, shape> || sizeof...(From) > 0)
+  constexpr explicit shape(const First& first, const From&... from) {
+    take(first);
+    (take(from), ...);
+  }
+
+  template <Dim E> static constexpr bool has = (std::same_as<D, E> || ...);
+
+  template <Dim E>
+    requires has<E>
+  constexpr index_t extent() const {
+    return static_cast<const detail::extent_of<E>&>(*this).n;
+  }
+  constexpr std::array<index_t, sizeof...(D)> extents() const { return {extent<D>()...}; }
+  constexpr index_t size() const { return (index_t{1} * ... * extent<D>()); }
+
+ private:
+  template <class E> constexpr void take(const E& given) {
+    if constexpr (Dim<E>) {
+      if constexpr (has<E> && !is_static_dim<E>) set<E>(given.n);
+    } else if constexpr (requires { typename E::dims; }) {
+      take_all(given, typename E::dims{});
+    }
+  }
+  template <class S, class... E> constexpr void take_all(const S& given, detail::list<E...>) {
+    (take_one<E>(given), ...);
+  }
+  template <class E, class S> constexpr void take_one(const S& given) {
+    if constexpr (has<E> && !is_static_dim<E>) set<E>(given.template extent<E>());
+  }
+  template <class E> constexpr void set(index_t n) {
+    static_cast<detail::extent_of<E>&>(*this).n = n;
+  }
+};
+
+}  // namespace dimesh

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is left of a tensor without its data? Its type, its extents, and a ledger on which every
+// operation enters its cost. A program runs on such tensors as on real ones, also while compiling.
+//
+//   shaped_tensor<float, L, batch, hidden> x;          // all extents static: nothing to give
+//   shaped_tensor<float, L, batch, length> y(mesh_sizes<pod>{}, length{37});
+#pragma once
+
+#include "dimesh/ledger.hpp"
+#include "dimesh/tensor.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Bytes that count as live on a tally for as long as a handle to them lives.
+class live_bytes {
+ public:
+  constexpr live_bytes() = default;
+  constexpr live_bytes(tally* t, index_t bytes) : tally_(t) {
+    if (tally_ == nullptr) return;
+    count_ = new counter{1, bytes};
+    tally_->hold(bytes);
+  }
+  constexpr live_bytes(const live_bytes& o) : tally_(o.tally_), count_(o.count_) {
+    if (count_ != nullptr) ++count_->owners;
+  }
+  constexpr live_bytes(live_bytes&& o) noexcept : tally_(o.tally_), count_(o.count_) {
+    o.count_ = nullptr;
+  }
+  constexpr live_bytes& operator=(const live_bytes& o) {
+    if (count_ == o.count_) return *this;
+    let_go();
+    tally_ = o.tally_;
+    count_ = o.count_;
+    if (count_ != nullptr) ++count_->owners;
+    return *this;
+  }
+  constexpr live_bytes& operator=(live_bytes&& o) noexcept {
+    if (this == &o) return *this;
+    let_go();
+    tally_ = o.tally_;
+    count_ = o.count_;
+    o.count_ = nullptr;
+    return *this;
+  }
+  constexpr ~live_bytes() { let_go(); }
+  constexpr bool alone() const { return count_ != nullptr && count_->owners == 1; }
+
+ private:
+  struct counter {
+    int owners;
+    index_t bytes;
+  };
+  [[gnu::noinline]] constexpr void let_go() {
+    if (count_ != nullptr && --count_->owners == 0) {
+      tally_->hold(-count_->bytes);
+      delete count_;
+    }
+    count_ = nullptr;
+  }
+  tally* tally_ = nullptr;
+  counter* count_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
+template <class T, class L, Dim... D>
+class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
+  using base = detail::geometry<spec<T, L, D...>>;
+
+ public:
+  using typename base::mesh_type;
+  using typename base::shape_type;
+
+  /// All extents static, axes without a static size of size 1. With an open extent: no shape yet.
+  constexpr shaped_tensor() {
+    if constexpr ((is_static_dim<D> && ...))
+      base::operator=(base(shape_type{}, sizes_.size.data(), origin));
+  }
+
+  /// Axis sizes, and dims or shapes that give the extents the type leaves open.
+  template <Extents... From>
+  constexpr explicit shaped_tensor(const mesh_sizes<mesh_type>& sizes, const From&... extents)
+      : shaped_tensor(sizes, make_shape(extents...), nullptr) {}
+
+  /// A result: its bytes count as live on the tally.
+  constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t)
+      : base(s, sizes.size.data(), origin),
+        sizes_(sizes),
+        tally_(t),
+        live_(t, base::local_bytes()) {}
+
+  constexpr const mesh_sizes<mesh_type>& sizes() const { return sizes_; }
+  constexpr detail::tally* tally() const { return tally_; }
+  constexpr const detail::live_bytes& live() const { return live_; }
+  constexpr shaped_tensor without_data() const {
+    shaped_tensor x(*this);
+    x.live_ = {};
+    return x;
+  }
+  /// The same as an operand of a computation that is being counted.
+  constexpr shaped_tensor counted_by(detail::tally* t) const {
+    return shaped_tensor(sizes_, base::shape(), t);
+  }
+  /// For results that share their operand's memory.
+  constexpr void share(detail::tally* t, const detail::live_bytes& live) {
+    tally_ = t;
+    live_ = live;
+  }
+
+ private:
+  static constexpr index_t origin[max_axes] = {};
+  template <Extents... E> static constexpr shape_type make_shape(const E&... extents) {
+    if constexpr (sizeof...(E) == 0)
+      return shape_type{};
+    else
+      return shape_type(extents...);
+  }
+  mesh_sizes<mesh_type> sizes_;
+  detail::tally* tally_ = nullptr;
+  detail::live_bytes live_;
+};
+
+}  // namespace dimesh

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a program hold in its hands? A tensor: element type, layout and dims in its type; its
+// block on this rank in one contiguous buffer, row-major in the order of the dims. Copies share the
+// buffer; operations make new tensors.
+//
+//   tensor<float, hybrid, batch, hidden>
+//     -> basic_tensor<float, layout<pod, split<batch, rows>, split<hidden, cols>>, batch, hidden>
+//   tensor<float, gradient<L>, D...>  -> the same with the cotangent's layout
+//   tensor<float, shaped<L>, D...>    -> shapes without data;  tracked<L>  -> recorded for
+//       gradients
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include "dimesh/detail/geometry.hpp"
+#include "dimesh/detail/pool.hpp"
+#include "dimesh/grid.hpp"
+
+namespace dimesh {
+
+/// A tensor of elements T with dims D... (storage order) under the canonical layout L.
+template <class T, class L, Dim... D>
+class basic_tensor : public detail::geometry<spec<T, L, D...>> {
+  using base = detail::geometry<spec<T, L, D...>>;
+
+ public:
+  using typename base::mesh_type;
+  using typename base::shape_type;
+  using grid_type = dimesh::grid<mesh_type>;
+  using view_type = Kokkos::View<T*, detail::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  basic_tensor() = default;
+
+  /// Uninitialised elements on a grid; extents that the type leaves open come from `extents`
+  /// (dims with a value, shapes), in any order. Throws dimesh::error if blocks do not come out
+  /// even.
+  template <Extents... From>
+  explicit basic_tensor(const grid_type& g, const From&... extents)
+      : basic_tensor(g, make_shape(extents...), detail::storage{}) {}
+
+  /// The same in memory given by the caller (null: from the pool).
+  basic_tensor(const grid_type& g, const shape_type& s, detail::storage memory)
+      : base(s, g.state().sizes(), g.state().coords()), grid_(&g), memory_(std::move(memory)) {
+    if (!memory_) memory_ = detail::storage::acquire(static_cast<std::size_t>(base::local_bytes()));
+  }
+
+  bool defined() const { return grid_ != nullptr; }
+  const grid_type& grid() const { return *grid_; }
+  /// This rank's block, contiguous, row-major in the order of the dims.
+  T* data() const { return static_cast<T*>(memory_.data()); }
+  view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
+
+  const detail::storage& memory() const { return memory_; }
+  detail::storage& memory() { return memory_; }
+  /// Everything but the elements: what a transpose needs of an operand it does not read.
+  basic_tensor without_data() const {
+    basic_tensor x;
+    static_cast<base&>(x) = *this;
+    x.grid_ = grid_;
+    return x;
+  }
+
+ private:
+  template <Extents... E> static shape_type make_shape(const E&... extents) {
+    if constexpr (sizeof...(E) == 0)
+      return shape_type{};
+    else
+      return shape_type(extents...);
+  }
+  const grid_type* grid_ = nullptr;
+  detail::storage memory_;
+};
+
+template <class T, class L, Dim... D> class shaped_tensor;
+template <class Value> class tracked_tensor;
+
+/// The type of every tensor with this fault, keyed by the fault alone: one mistake is one error
+/// however many tensors have it. Operations take it for poison.
+template <class Fault, class M> struct malformed_tensor : poison {
+  using poison::poison;
+  using spec_type = spec<float, layout<M>>;
+  using value_type = float;
+  using mesh_type = M;
+
+  static_assert(
+      ok<only<Fault, axis_not_in_mesh>>,
+      "tensor: the layout names an axis that its mesh lacks; add it to the mesh or drop the rule");
+  static_assert(
+      ok<only<Fault, axis_used_twice>>,
+      "tensor: two rules of the layout use one mesh axis; an axis does one thing: drop one rule");
+  static_assert(
+      ok<only<Fault, dim_has_two_rules>>,
+      "tensor: the layout has two rules for one dim; write one split<dim, axis, axis...>");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "tensor: a dim stands twice in one tensor; rename one of them");
+  static_assert(ok<only<Fault, dims_share_mesh_axis>>,
+                "tensor: two dims are split over the same mesh axis; split one of them over "
+                "another axis, or not at all");
+  static_assert(ok<only_not_divisible<Fault>>,
+                "tensor: the extent of a split dim is not a multiple of its mesh axes; change one, "
+                "or split uneven<dim>");
+};
+template <class Fault, class M> inline constexpr bool is_poison<malformed_tensor<Fault, M>> = true;
+
+/// Modifiers of a layout: in their place, one struct of tensors also describes recorded variables,
+/// cotangents, or shapes without data.
+template <class L> struct tracked {
+  using mesh = typename L::mesh;
+};
+template <class L> struct gradient {
+  using mesh = typename L::mesh;
+};
+template <class L> struct shaped {
+  using mesh = typename L::mesh;
+};
+
+namespace detail {
+
+template <class Fault, class T, class L, class... D> struct formed_tensor {
+  using type = malformed_tensor<Fault, typename L::mesh>;
+};
+template <class T, class L, class... D> struct formed_tensor<no_fault, T, L, D...> {
+  using type = basic_tensor<T, canonical<L, D...>, D...>;
+};
+template <class T, class L, class... D>
+struct tensor_type : formed_tensor<layout_fault<L, D...>, T, L, D...> {};
+
+/// The modifiers leave malformed tensors as they are.
+template <class X> struct tracked_type {
+  using type = tracked_tensor<X>;
+};
+template <class Fault, class M> struct tracked_type<malformed_tensor<Fault, M>> {
+  using type = malformed_tensor<Fault, M>;
+};
+template <class T, class L, class... D> struct tensor_type<T, tracked<L>, D...> {
+  using type = typename tracked_type<typename tensor_type<T, L, D...>::type>::type;
+};
+template <class X> struct gradient_type {
+  using type = X;
+};
+template <class T, class L, class... D> struct gradient_type<basic_tensor<T, L, D...>> {
+  using type = basic_tensor<T, cotangent<L, D...>, D...>;
+};
+template <class T, class L, class... D> struct gradient_type<shaped_tensor<T, L, D...>> {
+  using type = shaped_tensor<T, cotangent<L, D...>, D...>;
+};
+template <class T, class L, class... D> struct tensor_type<T, gradient<L>, D...> {
+  using type = typename gradient_type<typename tensor_type<T, L, D...>::type>::type;
+};
+template <class X> struct shaped_type {
+  using type = X;
+};
+template <class T, class L, class... D> struct shaped_type<basic_tensor<T, L, D...>> {
+  using type = shaped_tensor<T, L, D...>;
+};
+template <class T, class L, class... D> struct tensor_type<T, shaped<L>, D...> {
+  using type = typename shaped_type<typename tensor_type<T, L, D...>::type>::type;
+};
+
+}  // namespace detail
+
+/// A tensor of elements T with dims D... under layout L, or under a modified layout.
+template <class T, class L, Dim... D> using tensor = typename detail::tensor_type<T, L, D...>::type;
+
+/// Anything with a spec: a tensor with data, a recorded one, or a shape.
+template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
+
+/// What operations take: a tensor, or the poison that a faulty call returned.
+template <class X> concept Operand = Tensor<X> || is_poison<X>;
+
+template <class X> using spec_of = typename X::spec_type;
+template <class X> using value_of = typename X::value_type;
+
+namespace detail {
+template <class X> inline constexpr bool is_tracked = false;
+template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
+template <class X> inline constexpr bool is_shaped = false;
+template <class T, class L, class... D>
+inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
+template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
+
+template <class S> struct tensor_of_spec;
+template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
+  using basic = basic_tensor<T, L, D...>;
+  using shaped = shaped_tensor<T, L, D...>;
+};
+}  // namespace detail
+
+}  // namespace dimesh

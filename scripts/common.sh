@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Shared by the scripts of this folder: installs what is missing, sets the environment of MPI
+# programs, and knows the build folder. Sourced, not run.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+packages_build=(g++ cmake ninja-build libboost-dev libtrilinos-kokkos-dev libopenmpi-dev openmpi-bin
+  libdnnl-dev libopenblas-dev zlib1g-dev)
+packages_demo=(dataset-fashion-mnist)
+packages_test=(ccache pkg-config doctest-dev libbenchmark-dev libmpich-dev mpich clang-19
+  clang-format-19 python3)
+packages_bench=(libbenchmark-dev)
+
+# Installs the Debian packages of the list that are missing; without root, says how and gives up.
+install_missing() {
+  local package missing=()
+  if ! command -v dpkg-query > /dev/null; then
+    echo "note: not a Debian system; needed are the counterparts of: $*" >&2
+    return
+  fi
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  [[ ${#missing[@]} == 0 ]] && return
+  if [[ $(id -u) != 0 ]]; then
+    echo "Some packages are missing. Install them and run this again:" >&2
+    echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  echo "installing: ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+    > /dev/null
+}
+
+# The cores of this machine; `nproc` alone would believe OMP_NUM_THREADS.
+cores() {
+  env -u OMP_NUM_THREADS nproc
+}
+
+# As many compilers as there are cores, and no more than memory for 1.5 GB each.
+jobs_that_fit() {
+  local most memory
+  most=$(cores)
+  memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  echo $((memory < 1 ? 1 : memory < most ? memory : most))
+}
+
+# The environment in which MPI programs run: as root too, more ranks than cores, one thread each,
+# and numerical libraries free to pick the kernels of this processor.
+set_run_environment() {
+  export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+  export OMPI_MCA_hwloc_base_binding_policy=none
+  unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+}
+
+# cache_value BUILD_DIR NAME: what CMake found there.
+cache_value() {
+  sed -n "s/^$2:[^=]*=//p" "$1/CMakeCache.txt"
+}
+
+# setting FILE KEY DEFAULT: the value of the comment `// KEY: VALUE` among the file's first lines.
+setting() {
+  local value
+  value=$(sed -n "1,20s/^\/\/ $2: *//p" "$1" | head -n 1)
+  echo "${value:-$3}"
+}

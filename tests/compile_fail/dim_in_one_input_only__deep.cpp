@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The mistake sits three templates deep in a model, recorded for gradients or not.
+// expect: einsum: a dim is in one input only and not in the output
+// expect: dim_in_one_input_only<label>
+// levels: 4
+// also: RECORDED
+#include <dimesh/dimesh.hpp>
+
+#include "deep.hpp"
+
+struct step {
+  template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
+#ifdef COMPILE_FAIL
+    return dm::einsum<batch>(x, p.w);
+#else
+    return dm::einsum<batch, label>(x, p.w);
+#endif
+  }
+};
+auto f(parameters<hybrid>& p, const inputs& x) { return run<step>(p, x); }

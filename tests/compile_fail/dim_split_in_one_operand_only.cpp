@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A summed dim is split in one operand and whole in the other.
+// expect: einsum: a dim is split in one operand only; slice it in the other (free), or gather it with whole<dim>
+// expect: dim_split_in_one_operand_only<hidden, cols>
+#include <dimesh/dimesh.hpp>
+
+#include "names.hpp"
+
+using split_x = dm::tensor<float, dm::layout<pod, dm::split<hidden, cols>>, batch, hidden>;
+using weights = dm::tensor<float, whole, hidden, label>;
+#ifdef COMPILE_FAIL
+auto f(const split_x& x, const weights& w) { return dm::einsum<batch, label>(x, w); }
+#else
+auto f(const split_x& x, const weights& w) {
+  return dm::einsum<batch, label>(x, dm::slice<hidden, cols>(w));
+}
+#endif

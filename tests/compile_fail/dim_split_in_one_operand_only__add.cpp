@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A dim is split in one operand of a sum and whole in the other.
+// expect: operator+: a dim is split in one operand only; slice it in the other (free), or gather it with whole<dim>
+// expect: dim_split_in_one_operand_only<hidden, cols>
+#include <dimesh/dimesh.hpp>
+
+#include "names.hpp"
+
+using split_x = dm::tensor<float, dm::layout<pod, dm::split<hidden, cols>>, batch, hidden>;
+using bias = dm::tensor<float, whole, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const split_x& x, const bias& b) { return x + b; }
+#else
+auto f(const split_x& x, const bias& b) { return x + dm::slice<hidden, cols>(b); }
+#endif

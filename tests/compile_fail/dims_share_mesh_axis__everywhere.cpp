@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A layout with a mistake serves a whole program: one error, however many tensors and structs.
+// expect: tensor: two dims are split over the same mesh axis; split one of them over another axis, or not at all
+// expect: dims_share_mesh_axis<batch, hidden, rows>
+#include <dimesh/describe.hpp>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/draw.hpp>
+#include <dimesh/optim/adam.hpp>
+#include <iostream>
+
+#include "names.hpp"
+
+#ifdef COMPILE_FAIL
+using layout = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, rows>>;
+#else
+using layout = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, cols>>;
+#endif
+using matrix = dm::tensor<float, layout, batch, hidden>;
+
+template <class L> struct table {
+  BOOST_HANA_DEFINE_STRUCT(table, (dm::tensor<float, L, batch, hidden>, w),
+                           (dm::tensor<double, L, hidden, batch>, v),
+                           (dm::tensor<float, L, hidden>, b));
+};
+
+float f(const dm::grid<pod>& g) {
+  matrix x(g);
+  dm::fill(x, 1.0f);
+  const auto y = dm::generate<matrix>(
+      g, [](dm::index_t i, dm::index_t j) { return static_cast<float>(i + j); });
+  const auto u = dm::uniform<matrix>(g, dm::random_key(1), 0.0f, 1.0f) *
+                 dm::normal<matrix>(g, dm::random_key(2), 0, 1);
+  const auto z = dm::zeros<matrix>(g) + dm::constant<matrix>(g, 3) - dm::zeros_like(x);
+  auto p = dm::zeros<table<layout>>(g);
+  const auto loss = [](const auto& q) { return dm::mean(dm::square(q.w + q.b)); };
+  auto [value, gradient] = dm::complete(dm::value_and_grad(loss, p)());
+  auto state = dm::adam{}.start(p);
+  dm::adam{}(p, gradient, state);
+  std::cout << dm::describe<matrix>() << dm::describe(y) << dm::draw_text<matrix>(g)
+            << dm::draw_svg(y);
+  std::cout << dm::gather(dm::relu(x + y * u)).size() << x.extent<batch>() << x.local_size();
+  return dm::value(value) + dm::value(dm::complete(dm::sum(dm::relayout<whole>(z))));
+}

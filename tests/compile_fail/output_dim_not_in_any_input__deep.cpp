@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The mistake sits three templates deep in a model, recorded for gradients or not.
+// expect: einsum: an output dimension appears in none of the inputs
+// expect: output_dim_not_in_any_input<pixel>
+// levels: 4
+// also: RECORDED
+#include <dimesh/dimesh.hpp>
+
+#include "deep.hpp"
+
+struct step {
+  template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
+#ifdef COMPILE_FAIL
+    return dm::einsum<batch, pixel>(x, p.w);
+#else
+    return dm::einsum<batch, label>(x, p.w);
+#endif
+  }
+};
+auto f(parameters<hybrid>& p, const inputs& x) { return run<step>(p, x); }

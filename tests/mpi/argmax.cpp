@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+#include "dimesh/op/argmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/one_hot.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+/// The first place of the greatest (sign 1) or smallest (sign -1) element along a dim.
+array first_extreme(const array& a, const names& keep, const std::string& dim, double sign) {
+  array out = sum(keep, a);
+  const auto d = static_cast<std::size_t>(a.place(dim));
+  std::size_t at = 0;
+  for_each_index(out.size, [&](const extents& index) {
+    double best = 0, found = -1;
+    for (index_t k = 0; k < a.size[d]; ++k) {
+      extents whole = index;
+      whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(d), k);
+      const double v = sign * value_at(a, a.dims, whole);
+      if (found < 0 || v > best) best = v, found = static_cast<double>(k);
+    }
+    out.values[at++] = found;
+  });
+  return out;
+}
+
+TEST_CASE("argmax, argmin: the first of equals, in every layout that leaves the dim whole") {
+  for_each_case<plane, unevenly, p, q, r>(
+      {{4, 5, 6}, {3, 1, 2}, {2, 0, 3}, {70, 3, 70}}, [](auto x, const array& a) {
+        using S = dm::spec_of<decltype(x)>;
+        if constexpr (!dm::is_split<S, q>) {
+          CHECK(agrees(dm::argmax<q>(x), first_extreme(a, {"p", "r"}, "q", 1)));
+          CHECK(agrees(dm::argmin<q>(x), first_extreme(a, {"p", "r"}, "q", -1)));
+        }
+        if constexpr (!dm::is_split<S, r>)
+          CHECK(agrees(dm::argmax<r>(x), first_extreme(a, {"p", "q"}, "r", 1)));
+      });
+}
+
+TEST_CASE("one_hot: 1 at the place, nothing for numbers that are none; argmax undoes it") {
+  for_each_case<plane, unevenly, p, q>({{4, 6}, {5, 1}}, [](auto x, const array& a) {
+    const auto classes = dm::cast<std::int32_t>(x);  // -4 .. 4
+    CHECK(agrees(classes, a));
+    const auto hot = dm::one_hot<s, double>(classes, s{3});
+    array want{{"p", "q", "s"}, {a.size[0], a.size[1], 3}, {}};
+    for (const double v : a.values)
+      for (int k = 0; k < 3; ++k) want.values.push_back(v == k ? 1 : 0);
+    CHECK(agrees(hot, want));
+    static_assert(std::is_same_v<dm::value_of<decltype(dm::one_hot<s>(classes, s{3}))>, float>);
+    array place = a;
+    for (double& v : place.values) v = v > 0 && v < 3 ? v : 0;
+    CHECK(agrees(dm::argmax<s>(hot), place));
+  });
+}
+
+TEST_CASE("cast: any layout, addends too; truncates as static_cast does") {
+  for_each_case<plane, unevenly_with_partial, p, q>({{4, 6}, {5, 1}}, [](auto x, const array& a) {
+    CHECK(agrees(dm::cast<float>(x), a));
+    CHECK(dm::cast<double>(x).data() == x.data());
+  });
+  const dm::grid<line> g;
+  const array halves{{"p"}, {3}, {-1.5, 0.5, 2.75}};
+  const auto x = scattered<dm::tensor<double, dm::layout<line>, p>>(g, halves);
+  CHECK(agrees(dm::cast<int>(x), array{{"p"}, {3}, {-1, 0, 2}}));
+}
+
+}  // namespace

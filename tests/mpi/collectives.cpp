@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4 6 8
+// labels: sanitize
+#include "dimesh/op/all_gather.hpp"
+#include "dimesh/op/all_reduce.hpp"
+#include "dimesh/op/all_to_all.hpp"
+#include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/reduce_scatter.hpp"
+#include "dimesh/op/slice.hpp"
+#include "dimesh/op/whole.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/movement.hpp"
+
+namespace {
+using namespace test_support;
+using dimesh::spec_of;
+using dimesh::uneven;
+using dimesh::use;
+
+/// Extents that axes divide and do not, none, one, and fewer than ranks.
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 2}, {1, 7}};
+
+template <class X, class A> constexpr use use_along() {
+  return spec_of<X>::table.axis[dimesh::axis_index<typename X::mesh_type, A>].what;
+}
+template <class X, class A> constexpr int dim_along() {
+  constexpr auto u = spec_of<X>::table.axis[dimesh::axis_index<typename X::mesh_type, A>];
+  return u.level + 1 == spec_of<X>::table.split_count(u.dim) ? u.dim : -1;
+}
+
+TEST_CASE("all_reduce, reduce_scatter: addends become the sum, whole or split") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    if constexpr (use_along<X, x>() == use::partial) {
+      CHECK(agrees(dimesh::all_reduce<x>(v), a));
+      CHECK(agrees(dimesh::reduce_scatter<uneven<p>, x>(v), a));
+      CHECK(agrees(dimesh::reduce_scatter<uneven<q>, x>(v), a));
+      check_movement([](const auto& t) { return dimesh::all_reduce<x>(t); }, a, v);
+      check_movement([](const auto& t) { return dimesh::reduce_scatter<uneven<q>, x>(t); }, a, v);
+    }
+  });
+}
+
+TEST_CASE("slice: every rank keeps its block") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    if constexpr (use_along<X, y>() == use::replicated) {
+      CHECK(agrees(dimesh::slice<uneven<p>, y>(v), a));
+      CHECK(agrees(dimesh::slice<uneven<q>, y>(v), a));
+      check_movement([](const auto& t) { return dimesh::slice<uneven<q>, y>(t); }, a, v);
+    }
+  });
+}
+
+TEST_CASE("all_gather, all_to_all: blocks become whole, or blocks of another dim") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    if constexpr (use_along<X, x>() == use::split) {
+      if constexpr (dim_along<X, x>() >= 0) {
+        CHECK(agrees(dimesh::all_gather<x>(v), a));
+        check_movement([](const auto& t) { return dimesh::all_gather<x>(t); }, a, v);
+      }
+      if constexpr (dim_along<X, x>() == 0) {
+        CHECK(agrees(dimesh::all_to_all<p, uneven<q>, x>(v), a));
+        check_movement([](const auto& t) { return dimesh::all_to_all<p, uneven<q>, x>(t); }, a, v);
+      }
+      if constexpr (dim_along<X, x>() == 1) {
+        CHECK(agrees(dimesh::all_to_all<q, uneven<p>, x>(v), a));
+      }
+    }
+  });
+}
+
+TEST_CASE("even blocks take the calls without counts") {
+  for_each_case<plane, evenly, p, q>({{24, 48}, {0, 24}}, [](auto v, const array& a) {
+    CHECK(agrees(dimesh::whole<p>(v), a));
+    CHECK(agrees(dimesh::whole<q>(v), a));
+    if constexpr (dim_along<decltype(v), y>() == 1) {
+      const auto moved = dimesh::all_to_all<q, p, y>(v);
+      CHECK(agrees(moved, a));
+      CHECK(agrees(dimesh::all_to_all<p, q, y>(moved), a));
+    }
+  });
+}
+
+TEST_CASE("complete, whole: whatever is to be done, or nothing") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    const auto done = dimesh::complete(v);
+    CHECK(agrees(done, a));
+    if constexpr (!spec_of<X>::table.any_partial()) CHECK(done.data() == v.data());
+    check_movement([](const auto& t) { return dimesh::complete(t); }, a, v);
+    CHECK(agrees(dimesh::whole<p>(v), a));
+    CHECK(agrees(dimesh::whole<q>(v), a));
+    check_movement([](const auto& t) { return dimesh::whole<q>(t); }, a, v);
+  });
+}
+
+TEST_CASE("complete takes one call for all axes together") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    const array a = numbers({"p", "q"}, {3, 2}, 1);
+    using X =
+        dimesh::tensor<double, dimesh::layout<plane, dimesh::partial<x>, dimesh::partial<y>>, p, q>;
+    const X v = scattered<X>(g, a);
+    const auto first = dimesh::complete(v);
+    census::reset();
+    CHECK(agrees(dimesh::complete(v), a));
+    CHECK(census::snapshot().calls() == (g.ranks() > 1 ? 1 : 0));
+    using M =
+        dimesh::tensor<double,
+                       dimesh::layout<plane, dimesh::partial_max<x>, dimesh::partial_max<y>>, p, q>;
+    CHECK(agrees(dimesh::complete(scattered<M>(g, a)), a));
+    using N = dimesh::tensor<double, dimesh::layout<plane, dimesh::partial_min<y>>, p, q>;
+    CHECK(agrees(dimesh::complete(scattered<N>(g, a)), a));
+  });
+}
+
+TEST_CASE("broadcast: the value of one coordinate") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using X = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<uneven<p>, x>>, p, q>;
+    const array a = numbers({"p", "q"}, {5, 2}, 1);
+    for (int root = 0; root < g.size<y>(); ++root) {
+      const X v = scattered<X>(g, a);
+      for (index_t k = 0; k < v.local_size(); ++k)
+        if (g.coord<y>() != root) v.data()[k] = -77;
+      CHECK(agrees(dimesh::broadcast<y>(v, root), a));
+      check_movement([=](const auto& t) { return dimesh::broadcast<y>(t, root); }, a,
+                     scattered<X>(g, a));
+    }
+    CHECK_THROWS_AS(dimesh::broadcast<y>(scattered<X>(g, a), static_cast<int>(g.size<y>())),
+                    dimesh::error);
+  });
+}
+
+TEST_CASE("every element type travels") {
+  for_each_grid<line>([](const dimesh::grid<line>& g) {
+    for_each_type<float, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t>(
+        [&](auto t) {
+          using T = typename decltype(t)::type;
+          const array a =
+              make({"p"}, {6}, [](const extents& i) { return static_cast<double>(i[0]); });
+          using S = dimesh::tensor<T, dimesh::layout<line, dimesh::split<uneven<p>, x>>, p>;
+          CHECK(agrees(dimesh::whole<p>(scattered<S>(g, a)), a));
+          using P = dimesh::tensor<T, dimesh::layout<line, dimesh::partial<x>>, p>;
+          CHECK(agrees(dimesh::complete(scattered<P>(g, a)), a));
+          CHECK(agrees(dimesh::reduce_scatter<uneven<p>, x>(scattered<P>(g, a)), a));
+        });
+    const array bits =
+        make({"p"}, {6}, [](const extents& i) { return static_cast<double>(i[0] % 2); });
+    using B = dimesh::tensor<bool, dimesh::layout<line, dimesh::split<uneven<p>, x>>, p>;
+    CHECK(agrees(dimesh::whole<p>(scattered<B>(g, bits)), bits));
+  });
+}
+
+}  // namespace

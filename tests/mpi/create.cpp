@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+#include "dimesh/create.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/layouts.hpp"
+#include "support/oracle.hpp"
+
+namespace {
+
+namespace dm = dimesh;
+namespace ts = test_support;
+using dm::index_t;
+using ts::cube;
+using ts::p;
+using ts::plane;
+using ts::q;
+using ts::r;
+
+int ranks() {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
+
+/// Is this rank's element of a partial tensor the one that counts?
+template <class X> bool counts(const X& x) {
+  for (int a = 0; a < X::mesh_type::rank; ++a)
+    if (dm::spec_of<X>::table.is_partial(a) && x.grid().state().coords()[a] != 0) return false;
+  return true;
+}
+
+template <class X, class Want> void check_elements(const X& x, const Want& want) {
+  index_t wrong = 0;
+  ts::detail::for_each_element(
+      ts::detail::holding_of(x), [&](std::size_t at, const ts::extents& i) {
+        const auto value = counts(x) ? static_cast<dm::value_of<X>>(want(i)) : dm::value_of<X>{};
+        wrong += x.data()[at] != value;
+      });
+  CHECK(wrong == 0);
+}
+
+struct three {
+  KOKKOS_FUNCTION double operator()(index_t i, index_t j, index_t k) const {
+    return 10000.0 * i + 100.0 * j + k;
+  }
+};
+double at3(const ts::extents& i) { return 10000.0 * i[0] + 100.0 * i[1] + i[2]; }
+
+}  // namespace
+
+TEST_CASE("generate: every layout holds f of the global indices") {
+  ts::for_each_layout<plane, dm::detail::list<p, q, r>, ts::unevenly_with_partial>([](auto t) {
+    using L = typename decltype(t)::type;
+    using X = dm::tensor<double, L, p, q, r>;
+    ts::for_each_sizes<plane>(ranks(), [](const auto& sizes) {
+      const dm::grid<plane> g(ts::x{sizes[0]}, ts::y{sizes[1]});
+      for (index_t n : {0, 1, 5}) {
+        const auto x = dm::generate<X>(g, three{}, r{3}, p{n}, q{4});
+        REQUIRE(x.template extent<p>() == n);
+        check_elements(x, at3);
+      }
+      check_elements(dm::zeros<X>(g, p{5}, q{4}, r{3}), [](const auto&) { return 0.0; });
+      check_elements(dm::constant<X>(g, 2.5, p{5}, q{4}, r{3}), [](const auto&) { return 2.5; });
+    });
+  });
+}
+
+TEST_CASE("from_array, from_blocks: every rank takes its part") {
+  ts::for_each_layout<plane, dm::detail::list<p, q>, ts::unevenly_with_partial>([](auto t) {
+    using L = typename decltype(t)::type;
+    using X = dm::tensor<int, L, q, p>;
+    ts::for_each_sizes<plane>(ranks(), [](const auto& sizes) {
+      const dm::grid<plane> g(ts::x{sizes[0]}, ts::y{sizes[1]});
+      std::vector<int> whole;
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 5; ++j) whole.push_back(10 * i + j + 1);
+      const auto x = dm::from_array<X>(g, whole, p{5}, q{6});
+      check_elements(x, [](const ts::extents& i) { return 10 * i[0] + i[1] + 1; });
+      std::vector<int> block(static_cast<std::size_t>(x.local_size()), 7);
+      const auto y = dm::from_blocks<X>(g, block, x.shape());
+      for (index_t k = 0; k < y.local_size(); ++k) CHECK(y.data()[k] == 7);
+      CHECK_THROWS_AS(dm::from_array<X>(g, whole, p{5}, q{7}), dm::error);
+      block.push_back(1);
+      CHECK_THROWS_AS(dm::from_blocks<X>(g, block, x.shape()), dm::error);
+    });
+  });
+}
+
+TEST_CASE("scalars: creation works without dims") {
+  const dm::grid<ts::line> g;
+  using L = dm::layout<ts::line>;
+  struct five {
+    KOKKOS_FUNCTION float operator()() const { return 5; }
+  };
+  CHECK(dm::generate<dm::tensor<float, L>>(g, five{}).data()[0] == 5);
+  CHECK(dm::constant<dm::tensor<float, L>>(g, 4).data()[0] == 4);
+  const std::vector<float> one{3};
+  CHECK(dm::from_array<dm::tensor<float, L>>(g, one).data()[0] == 3);
+  const float drawn = dm::uniform<dm::tensor<float, L>>(g, dm::random_key{1}, 2, 3).data()[0];
+  CHECK(drawn == 2 + dm::uniform_at<float>(dm::random_key{1}, 0));
+}
+
+namespace {
+template <class L> struct network {
+  BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<float, L, p, q>, w),
+                           (std::array<dm::tensor<double, L, q>, 2>, b));
+};
+}  // namespace
+
+TEST_CASE("structs: made, cleared and copied in form as a whole") {
+  const dm::grid<ts::line> g;
+  using L = dm::layout<ts::line, dm::split<dm::uneven<p>, ts::x>>;
+  auto n = dm::constant<network<L>>(g, 3, p{7}, q{2});
+  CHECK(n.b[1].local_size() == 2);
+  CHECK(n.b[1].data()[1] == 3);
+  const auto z = dm::zeros_like(n);
+  CHECK(z.b[1].data()[1] == 0);
+  CHECK(z.b[1].data() != n.b[1].data());
+  CHECK(n.b[1].data()[1] == 3);
+  CHECK(dm::empty_like(n).w.data() != n.w.data());
+  CHECK(dm::make<network<dm::gradient<L>>>(g, p{7}, q{2}).b[0].local_size() == 2);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3
+#include "dimesh/fill.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/create.hpp"
+#include "support/laws.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace ts = test_support;
+using dm::index_t;
+using ts::p;
+
+TEST_CASE("fill: overwrites, and forgets that a value was to be counted once") {
+  const dm::grid<ts::line> g;
+  auto x = dm::constant<dm::tensor<float, dm::layout<ts::line, dm::partial<ts::x>>, p>>(g, 1, p{3});
+  x.set_once(1);
+  dm::fill(x, 2);
+  CHECK(x.once() == 0);
+  CHECK(x.data()[2] == (g.rank() == 0 ? 2 : 0));
+  x.set_once(1);
+  dm::fill_by(x, [](index_t i) { return i; });
+  CHECK(x.once() == 0);
+  CHECK(x.data()[2] == (g.rank() == 0 ? 2 : 0));
+  dm::clear(x);
+  CHECK(x.data()[2] == 0);
+}
+
+TEST_CASE("fill: sets every element under every layout, addends to a sum") {
+  ts::for_each_case<ts::plane, ts::unevenly_with_partial, ts::p, ts::q>(
+      {{5, 4}, {0, 3}, {1, 1}}, [](auto x, const ts::array& a) {
+        const auto all = [&](double v) {
+          return ts::array{a.dims, a.size, std::vector<double>(a.values.size(), v)};
+        };
+        dm::fill(x, 3);
+        CHECK(ts::agrees(x, all(3)));
+        dm::clear(x);
+        CHECK(ts::agrees(x, all(0)));
+        dm::fill_from(x, a.values);
+        CHECK(ts::agrees(x, a));
+      });
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4 6 8
+// labels: sanitize
+#include "dimesh/op/gather.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/halo_exchange.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+using dimesh::spec_of;
+
+/// Extents that axes divide and do not, none, one, and fewer than ranks.
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 2}, {1, 7}};
+
+TEST_CASE("gather: the whole on the root, whoever it is; nothing elsewhere") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    for (const int root : {0, v.grid().ranks() - 1}) {
+      const std::vector<double> all = dimesh::gather(v, root);
+      CHECK(all == (v.grid().rank() == root ? a.values : std::vector<double>{}));
+    }
+  });
+}
+
+TEST_CASE("gather leaves halos behind") {
+  for_each_case<plane, unevenly, p, q>(sizes, [](auto v, const array& a) {
+    const auto all = dimesh::gather(dimesh::halo_exchange<2, p, q>(v));
+    CHECK(all == (v.grid().rank() == 0 ? a.values : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("scatter: the tensor whose gather it is") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    const int root = v.grid().ranks() - 1;
+    const bool here = v.grid().rank() == root;
+    const X y =
+        dimesh::scatter<X>(v.grid(), here ? a.values : std::vector<double>{}, root, v.shape());
+    CHECK(agrees(y, a));
+    CHECK(dimesh::gather(y, root) == (here ? a.values : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("broadcast_element: one element, everywhere; an index outside is refused") {
+  for_each_case<plane, unevenly_with_partial, p, q>(
+      {{4, 6}, {5, 3}, {1, 7}}, [](auto v, const array& a) {
+        for_each_index(a.size, [&](const extents& i) {
+          if ((i[0] + i[1]) % 3 == 0)
+            CHECK(dimesh::broadcast_element(v, {i[0], i[1]}) == value_at(a, a.dims, i));
+        });
+        CHECK_THROWS_AS(dimesh::broadcast_element(v, {a.size[0], 0}), dimesh::error);
+        CHECK_THROWS_AS(dimesh::broadcast_element(v, {0, -1}), dimesh::error);
+      });
+}
+
+TEST_CASE("a tensor without dims, and other element types") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using P = dimesh::layout<plane, dimesh::partial<x>>;
+    const array one = numbers({}, {}, 1);
+    const auto s = scattered<dimesh::tensor<double, P>>(g, one);
+    CHECK(dimesh::gather(s) == (g.rank() == 0 ? one.values : std::vector<double>{}));
+    CHECK(dimesh::broadcast_element(s, std::array<index_t, 0>{}) == one.values[0]);
+
+    using B = dimesh::tensor<bool, dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, y>>, p>;
+    const std::vector<bool> bits{true, false, false, true, true};
+    const B b = dimesh::scatter<B>(g, bits, p{5});
+    CHECK(dimesh::gather(b) == (g.rank() == 0 ? bits : std::vector<bool>{}));
+    CHECK(dimesh::broadcast_element(b, {3}));
+    CHECK_FALSE(dimesh::broadcast_element(b, {1}));
+  });
+}
+
+TEST_CASE("scatter of too few values is refused on the root") {
+  const dimesh::grid<line> g;
+  if (g.ranks() == 1) {
+    using X = dimesh::tensor<double, dimesh::layout<line>, p>;
+    CHECK_THROWS_AS(dimesh::scatter<X>(g, {1, 2}, p{3}), dimesh::error);
+  }
+}
+
+}  // namespace

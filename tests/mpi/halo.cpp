@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4 6
+// labels: sanitize
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/shift.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/movement.hpp"
+
+namespace {
+using namespace test_support;
+using dimesh::boundary;
+using dimesh::spec_of;
+
+/// The value of a whole array at an index that may lie outside it.
+double beyond(const array& a, extents index, boundary ends) {
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    const index_t n = a.size[d];
+    if (index[d] >= 0 && index[d] < n) continue;
+    if (ends == boundary::zero || n == 0) return 0;
+    index[d] = ((index[d] % n) + n) % n;
+  }
+  return value_at(a, a.dims, index);
+}
+
+/// Are all stored elements, halos included, what the array has there?
+template <class X> verdict stores(const X& x, const array& a, boundary ends) {
+  extents begin, size;
+  for (int d = 0; d < X::rank; ++d) {
+    begin.push_back(x.block(d).offset - spec_of<X>::table.halo[d]);
+    size.push_back(x.local(d));
+  }
+  std::ostringstream what;
+  std::size_t at = 0;
+  for_each_index(size, [&](const extents& index) {
+    extents global = index;
+    for (std::size_t d = 0; d < global.size(); ++d) global[d] += begin[d];
+    const double got = x.data()[at++], want = beyond(a, global, ends);
+    if (got != want && what.str().empty())
+      what << "at (" << global[0] << ", " << global.back() << ") stands " << got << ", not "
+           << want;
+  });
+  return {what.str()};
+}
+
+/// Of a linear f: is <f(x), ybar> the same as <x, its transpose of ybar>, where ybar gives every
+/// stored element a number of its own, in halos too? And does the rank at the origin send what it
+/// should?
+template <class F, class X> void check_halo_adjoint(const F& f, const X& v) {
+  namespace dd = dimesh::detail;
+  dd::tape t;
+  const test_support::detail::leaf<X> leaf(t, v);
+  dd::node_base* const until = t.last();
+  census::reset();
+  const auto y = f(leaf.tracked);
+  const auto forward = census::snapshot();
+  typename dd::gradient_type<std::remove_cvref_t<decltype(y.value())>>::type ybar(
+      v.grid(), y.shape(), dd::storage{});
+  for (index_t k = 0; k < ybar.local_size(); ++k)
+    ybar.data()[k] = static_cast<double>((k * 7 + v.grid().rank()) % 5 - 2);
+  using test_support::detail::holding_of, test_support::detail::inner;
+  const double there = inner(holding_of(y.value()), holding_of(ybar));
+  y.cell()->add(ybar);
+  census::reset();
+  t.backward(until);
+  index_t sent[2] = {forward.bytes(), census::snapshot().bytes()};
+  MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(sent[0] == sent[1]);  // what came goes back
+  CHECK(inner(holding_of(v), holding_of(leaf.node->bar)) == there);
+  if (v.grid().rank() != 0) return;
+  dd::tally foreseen;
+  (void)f(test_support::detail::shape_of(v, &foreseen));
+  CHECK(test_support::detail::misjudged(forward, foreseen, true) == "");
+}
+
+const std::vector<extents> sizes = {{8, 6}, {1, 5}, {0, 2}};
+
+TEST_CASE("halo_exchange: edges of the neighbours, near and far") {
+  for (const boundary ends : {boundary::zero, boundary::periodic}) {
+    CAPTURE(ends == boundary::periodic);
+    for_each_case<plane, unevenly, p, q>(sizes, [ends](auto v, const array& a) {
+      CHECK(stores(dimesh::halo_exchange<1, p>(v, ends), a, ends));
+      CHECK(stores(dimesh::halo_exchange<3, q>(v, ends), a, ends));
+      CHECK(
+          stores(dimesh::halo_exchange<2, q>(dimesh::halo_exchange<1, p>(v, ends), ends), a, ends));
+      CHECK(stores(dimesh::halo_exchange<2, q, p>(v, ends), a, ends));
+      check_halo_adjoint([=](const auto& u) { return dimesh::halo_exchange<2, p>(u, ends); }, v);
+    });
+  }
+}
+
+TEST_CASE("halo_exchange of two dims: adjoint and cost") {
+  for (const boundary ends : {boundary::zero, boundary::periodic})
+    for_each_case<plane, evenly, p, q>({{8, 12}, {2, 3}}, [ends](auto v, const array&) {
+      check_halo_adjoint([=](const auto& u) { return dimesh::halo_exchange<2, p, q>(u, ends); }, v);
+    });
+}
+
+TEST_CASE("halo_exchange: the type carries the halo") {
+  using X = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<p, x>>, p, q>;
+  using L = dimesh::layout<plane, dimesh::split<dimesh::halo<p, 2>, x>>;
+  static_assert(std::is_same_v<decltype(dimesh::halo_exchange<2, p>(std::declval<X>())),
+                               dimesh::tensor<double, L, p, q>>);
+  using R = dimesh::tensor<double, dimesh::layout<plane>, p, q>;
+  using H = dimesh::layout<plane, dimesh::split<dimesh::halo<q, 1>>>;
+  static_assert(std::is_same_v<decltype(dimesh::halo_exchange<1, q>(std::declval<R>())),
+                               dimesh::tensor<double, H, p, q>>);
+  CHECK(true);
+}
+
+array shifted(const array& a, std::size_t dim, index_t k, boundary ends) {
+  return make(a.dims, a.size, [&](extents index) {
+    index[dim] -= k;
+    return beyond(a, index, ends);
+  });
+}
+
+// A sample of all layouts: every value that is compared costs a few messages.
+constexpr layout_choice shift_layouts{.partial = true, .uneven = true, .stride = 2, .first = 1};
+
+TEST_CASE("shift: by less and by more than a block, either way") {
+  for (const boundary ends : {boundary::zero, boundary::periodic})
+    for (const index_t k : {3, -7, 25}) {
+      CAPTURE(k);
+      for_each_case<plane, shift_layouts, p, q>({{8, 6}, {1, 5}}, [=](auto v, const array& a) {
+        CHECK(agrees(dimesh::shift<p>(v, k, ends), shifted(a, 0, k, ends)));
+        CHECK(agrees(dimesh::shift<q>(v, k, ends), shifted(a, 1, k, ends)));
+        if (k == 3)
+          check_movement([=](const auto& u) { return dimesh::shift<p>(u, k, ends); }, a, v);
+      });
+    }
+}
+
+}  // namespace

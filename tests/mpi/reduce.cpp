@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+#include "dimesh/op/reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/complete.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+const std::vector<extents> shapes = {{6, 4, 2}, {5, 3, 7}, {1, 0, 2}, {3, 1, 1}};
+
+array scaled(array a, double by) {
+  for (double& v : a.values) v *= by;
+  return a;
+}
+
+TEST_CASE("sum: over one dim, several or all, in every layout") {
+  for_each_case<plane, unevenly_with_partial, p, q, r>(shapes, [](auto x, const array& a) {
+    CHECK(agrees(dm::sum<p>(x), sum({"q", "r"}, a)));
+    CHECK(agrees(dm::sum<q>(x), sum({"p", "r"}, a)));
+    CHECK(agrees(dm::sum<r, p>(x), sum({"q"}, a)));
+    CHECK(agrees(dm::sum(x), sum({}, a)));
+    CHECK(agrees(dm::complete(dm::sum<q, r>(x)), sum({"p"}, a)));
+  });
+}
+
+TEST_CASE("mean: divides by the global count") {
+  for_each_case<plane, evenly, p, q>({{4, 12}, {8, 4}}, [](auto x, const array& a) {
+    const double count = static_cast<double>(a.size[1]);
+    CHECK(agrees(dm::complete(dm::mean<q>(x)), scaled(sum({"p"}, a), 1 / count), 1e-14));
+    CHECK(agrees(dm::mean(x), scaled(sum({}, a), 1 / static_cast<double>(a.count())), 1e-14));
+  });
+}
+
+TEST_CASE("max, min: over one dim or all, in every layout without addends") {
+  for_each_case<plane, unevenly, p, q, r>(shapes, [](auto x, const array& a) {
+    CHECK(agrees(dm::complete(dm::max<q>(x)), max({"p", "r"}, a)));
+    CHECK(agrees(dm::complete(dm::min<q, p>(x)), min({"r"}, a)));
+    CHECK(agrees(dm::complete(dm::max(x)), max({}, a)));
+    CHECK(agrees(dm::complete(dm::min(x)), min({}, a)));
+  });
+}
+
+TEST_CASE("sum: counts truths, and a sum of whole values is counted once") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  dm::tensor<bool, L, p> b(g, p{100});
+  Kokkos::deep_copy(b.view(), true);
+  const auto n = dm::complete(dm::sum<p>(b));
+  static_assert(std::is_same_v<dm::value_of<decltype(n)>, dm::index_t>);
+  CHECK(n.data()[0] == 100);
+
+  dm::tensor<double, dm::layout<line, dm::partial<x>>, p> whole(g, p{5});
+  Kokkos::deep_copy(whole.view(), 2.0);
+  whole.set_once(1);
+  const auto s = dm::sum<p>(whole);
+  CHECK(s.once() == 1);
+  CHECK(s.data()[0] == 10);
+}
+
+}  // namespace

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+#include "dimesh/op/softmax.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+array apply1(const std::function<double(double)>& f, const array& a) {
+  return map([&](const std::vector<double>& v) { return f(v[0]); }, {a});
+}
+double ratio(const std::vector<double>& v) { return v[0] / v[1]; }
+
+/// exp(a) and its sum without `over`; the numbers are small.
+array exponentials(const array& a) {
+  return apply1([](double v) { return std::exp(v); }, a);
+}
+
+TEST_CASE("softmax and its kin: every layout, dims split or not") {
+  for_each_case<plane, unevenly, p, q>({{6, 4}, {5, 3}, {1, 7}}, [](auto x, const array& a) {
+    const array e = exponentials(a), s = sum({"p"}, e);
+    CHECK(agrees(dm::softmax<q>(x), map(ratio, {e, s}), 1e-13));
+    CHECK(agrees(dm::log_softmax<q>(x),
+                 apply1([](double v) { return std::log(v); }, map(ratio, {e, s})), 1e-13));
+    CHECK(agrees(dm::log_sum_exp<q>(x), apply1([](double v) { return std::log(v); }, s), 1e-13));
+    CHECK(agrees(dm::softmax<p, q>(x), map(ratio, {e, sum({}, e)}), 1e-13));
+  });
+}
+
+TEST_CASE("softmax: large, tiny and infinite numbers") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+  const double inf = HUGE_VAL;
+  const auto of = [&](std::vector<double> v) {
+    array a{{"p", "q"}, {1, static_cast<index_t>(v.size())}, v};
+    return scattered<dm::tensor<double, L, p, q>>(g, a);
+  };
+  const auto row = [](std::vector<double> v) {
+    return array{{"p", "q"}, {1, static_cast<index_t>(v.size())}, v};
+  };
+  const auto one = [](double v) { return array{{"p"}, {1}, {v}}; };
+  CHECK(agrees(dm::softmax<q>(of({1e308, 1e308})), row({0.5, 0.5}), 1e-15));
+  CHECK(agrees(dm::softmax<q>(of({-1e308, 0, -inf})), row({0, 1, 0}), 1e-15));
+  CHECK(agrees(dm::log_softmax<q>(of({-1000, 0})), row({-1000, 0}), 1e-15));
+  CHECK(agrees(dm::log_sum_exp<q>(of({1e4, 1e4})), one(1e4 + std::log(2.0)), 1e-15));
+  CHECK(agrees(dm::log_sum_exp<q>(of({-inf, -inf, -inf})), one(-inf)));
+  CHECK(agrees(dm::log_sum_exp<q>(of({0, inf, 3})), one(inf)));
+}
+
+}  // namespace

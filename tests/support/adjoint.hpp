@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Is an operation's transpose really its transpose, and does its cost say what it does? For any
+// function f of tensors, recorded on a tape: with J its derivative, sum over ranks <J dx, ybar>
+// must be sum over ranks <dx, xbar>, whether the addends of ybar differ from rank to rank or every
+// rank holds the whole value; and the collectives that MPI saw must be those that f enters in a
+// tally.
+//
+//   check_operation([](const auto& v) { return sum<q>(v); }, {}, {a}, x)
+#pragma once
+
+#include <census.hpp>
+#include <set>
+
+#include "dimesh/grad/tape.hpp"
+#include "support/laws.hpp"
+
+namespace test_support {
+
+namespace detail {
+
+/// The sum over all ranks of the products of elements: the value of a cotangent on a tangent. Along
+/// an axis that one of the two holds whole, to be counted once, only the first rank counts.
+inline double inner(const holding& v, const holding& w) {
+  const unobserved quietly;
+  bool counts = true;
+  for (std::size_t a = 0; a < v.coords.size(); ++a)
+    if ((v.once | w.once) >> a & 1u) counts = counts && v.coords[a] == 0;
+  double s = 0;
+  for (index_t k = 0; counts && k < v.local_size; ++k)
+    s += v.load(v.at(static_cast<std::size_t>(k))) * w.load(w.at(static_cast<std::size_t>(k)));
+  MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, v.ranks);
+  return s;
+}
+
+inline array moved(const array& a, const array& by, double h) {
+  array b = a;
+  for (std::size_t k = 0; k < b.values.size(); ++k) b.values[k] += h * by.values[k];
+  return b;
+}
+
+/// What MPI saw on this rank, beside what the tally foresees for the rank at the origin; other
+/// ranks make no more calls, and fewer where their group holds no elements.
+inline std::string misjudged(const census::counts& seen, const dimesh::detail::tally& foreseen,
+                             bool origin) {
+  std::ostringstream what;
+  if (seen.calls_on(0) != 0) what << "collectives on communicators of unknown axes; ";
+  for (unsigned axes = 1; axes < foreseen.over.size(); ++axes) {
+    const dimesh::traffic& t = foreseen.over[axes];
+    const auto calls = seen.calls_on(axes), bytes = seen.bytes_on(axes);
+    if (origin ? calls != t.calls || bytes != t.bytes : calls > t.calls)
+      what << "over axes " << axes << " MPI saw " << calls << " calls, " << bytes
+           << " bytes, foreseen were " << t.calls << " calls, " << t.bytes << " bytes; ";
+  }
+  return what.str();
+}
+
+template <class X> using shape_twin = typename dimesh::detail::shaped_type<X>::type;
+
+template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) {
+  dimesh::mesh_sizes<typename X::mesh_type> sizes;
+  for (int a = 0; a < X::mesh_type::rank; ++a)
+    sizes.size[static_cast<std::size_t>(a)] = x.grid().state().sizes()[a];
+  shape_twin<X> s(sizes, x.shape(), t);
+  s.set_once(x.once());
+  return s;
+}
+
+/// A recorded operand and the place where its cotangent arrives.
+template <class X> struct leaf {
+  dimesh::detail::variable_node<X>* node = nullptr;
+  dimesh::tracked_tensor<X> tracked;
+  leaf(dimesh::detail::tape& t, const X& x)
+      : node(t.add<dimesh::detail::variable_node<X>>()), tracked(x, node, &t) {}
+};
+
+/// A tensor like x with the values of a[k] + h da[k]; counts k up.
+template <class X>
+X filled_like(const X& x, std::size_t& k, const std::vector<array>& a, const std::vector<array>& da,
+              double h) {
+  X y(x.grid(), x.shape(), dimesh::detail::storage{});
+  y.set_once(x.once());
+  scatter(moved(a[k], da[k], h), y);
+  ++k;
+  return y;
+}
+
+/// The gradient that has arrived at a leaf, on a tangent.
+template <class X> double along(const leaf<X>& l, const array& tangent) {
+  if (!l.node->filled) return 0;
+  const X& x = l.tracked.value();
+  X dx(x.grid(), x.shape(), dimesh::detail::storage{});
+  scatter(tangent, dx);
+  return inner(holding_of(dx), holding_of(l.node->bar));
+}
+
+}  // namespace detail
+
+/// The cost of f(x...) as MPI saw it and as shapes foresee it; no text where they agree.
+/// Collective.
+template <class F, class... X> verdict costs_as_foreseen(const F& f, const X&... x) {
+  census::reset();
+  { [[maybe_unused]] const auto y = f(x...); }
+  const auto seen = census::snapshot();
+  dimesh::detail::tally foreseen;
+  { [[maybe_unused]] const auto y = f(detail::shape_of(x, &foreseen)...); }
+  return {detail::misjudged(seen, foreseen, std::get<0>(std::tie(x...)).grid().rank() == 0)};
+}
+
+/// How to differentiate numerically: exact for polynomials up to second order in integers.
+struct precision {
+  double step = 1, tolerance = 1e-12;
+};
+inline constexpr precision smooth{1e-4, 1e-6};
+
+struct operation_report {
+  double tangent = 0, cotangent = 0;  // of the two inner products
+  std::string forward, backward;  // what the census says
+};
+
+/// Runs f(x...) backwards with a ybar whose addends differ (or every rank holds the whole: `once`),
+/// and compares with the numerical derivative at the arrays a... in the direction of other arrays.
+template <class F, class... X>
+operation_report run_adjoint(const F& f, unsigned once, double step, const std::vector<array>& a,
+                             const X&... x) {
+  namespace dd = dimesh::detail;
+  operation_report report;
+  const auto& grid = std::get<0>(std::tie(x...)).grid();
+  std::vector<array> da;
+  for (const array& one : a) da.push_back(numbers(one.dims, one.size, 77 + da.size()));
+
+  // Forward and backward on data.
+  dd::tape t;
+  std::tuple<detail::leaf<X>...> leaves{detail::leaf<X>(t, x)...};
+  dd::node_base* const until = t.last();
+  census::reset();
+  auto y = std::apply([&](const auto&... l) { return f(l.tracked...); }, leaves);
+  const auto forward = census::snapshot();
+  using Y = std::remove_cvref_t<decltype(y.value())>;
+  using YBar = typename dd::gradient_type<Y>::type;
+  YBar ybar(grid, y.shape(), dd::storage{});
+  ybar.set_once(once & dimesh::spec_of<YBar>::table.mask(dimesh::use::partial));
+  scatter(numbers_like(ybar, 5), ybar);
+  y.cell()->add(ybar);
+  census::reset();
+  t.backward(until);
+  const auto backward = census::snapshot();
+
+  // The same on shapes.
+  dd::tally ahead, back;
+  {
+    dd::tape st;
+    std::tuple<detail::leaf<detail::shape_twin<X>>...> sl{
+        detail::leaf<detail::shape_twin<X>>(st, detail::shape_of(x, &ahead))...};
+    dd::node_base* const start = st.last();
+    auto sy = std::apply([&](const auto&... l) { return f(l.tracked...); }, sl);
+    back = ahead;
+    sy.cell()->add(detail::shape_of(ybar, &ahead));
+    st.backward(start);
+    std::swap(ahead, back);
+    for (std::size_t m = 0; m < back.over.size(); ++m) {
+      back.over[m].bytes -= ahead.over[m].bytes;
+      back.over[m].calls -= ahead.over[m].calls;
+    }
+    report.forward = detail::misjudged(forward, ahead, grid.rank() == 0);
+    report.backward = detail::misjudged(backward, back, grid.rank() == 0);
+    // Shapes hold pointers into `ahead`, `back`: they end here.
+  }
+
+  const auto value = [&](double h) {
+    const detail::unobserved quietly;
+    std::size_t k = 0;
+    const std::tuple<X...> at{detail::filled_like(x, k, a, da, h)...};
+    const auto fy = std::apply([&](const auto&... v) { return f(v...); }, at);
+    return detail::inner(detail::holding_of(fy), detail::holding_of(ybar));
+  };
+  report.tangent = (value(step) - value(-step)) / (2 * step);
+  std::size_t k = 0;
+  std::apply([&](const auto&... l) { ((report.cotangent += detail::along(l, da[k++])), ...); },
+             leaves);
+  return report;
+}
+
+/// Checks the adjoint and the cost of f at x...; a: the operands as whole arrays. Collective.
+template <class F, class... X>
+void check_operation(const F& f, const precision& p, const std::vector<array>& a, const X&... x) {
+  // Seeds held whole along no axis, along all along which they are partial, along the first.
+  using Y = decltype(f(x...));
+  const unsigned all =
+      dimesh::detail::dual_of(dimesh::spec_of<Y>::table).mask(dimesh::use::partial);
+  for (const unsigned once : std::set<unsigned>{0u, all, all & (~all + 1)}) {
+    const operation_report r = run_adjoint(f, once, p.step, a, x...);
+    INFO("cotangents held whole along axes ", once);
+    CHECK(std::abs(r.tangent - r.cotangent) <= p.tolerance * std::max(1.0, std::abs(r.tangent)));
+    INFO("<J dx, ybar> = ", r.tangent, ", <dx, xbar> = ", r.cotangent);
+    CHECK(r.forward == "");
+    CHECK(r.backward == "");
+  }
+}
+
+}  // namespace test_support

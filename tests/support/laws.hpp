@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How is a law checked over layouts, meshes and extents at once? On every factorisation of the
+// ranks into the mesh, every list of extents and every enumerated layout, the law gets a
+// distributed tensor and the same as a whole array.
+//
+//   for_each_case<plane, evenly, p, q>({{4, 6}, {0, 2}}, [](auto x, const array& a) {
+//     CHECK(agrees(f(x), oracle_f(a)));
+//   });
+#pragma once
+
+#include <memory>
+
+#include "dimesh/grid.hpp"
+#include "support/layouts.hpp"
+#include "support/oracle.hpp"
+
+namespace test_support {
+
+namespace detail {
+template <class M, class... A>
+std::unique_ptr<dimesh::grid<M>> grid_of(const dimesh::mesh_sizes<M>& sizes, list<A...>) {
+  return std::make_unique<dimesh::grid<M>>([&] {
+    A a;
+    if constexpr (A::size == dimesh::dynamic) a.n = sizes[dimesh::axis_index<M, A>];
+    return a;
+  }()...);
+}
+}  // namespace detail
+
+/// Calls f(grid) for every shape that the mesh can have on the ranks there are.
+template <class M, class F> void for_each_grid(F&& f) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for_each_sizes<M>(ranks, [&](const dimesh::mesh_sizes<M>& sizes) {
+    const auto g = detail::grid_of<M>(sizes, typename M::axes{});
+    std::string text;
+    for (const index_t n : sizes.size) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    INFO("mesh of ", text);
+    f(*g);
+  });
+}
+
+/// Calls f(tag<A>) for every axis of a mesh, f(tag<D>) for every dim of a tensor.
+template <class... T, class F> void for_each_of(dimesh::detail::list<T...>, F&& f) {
+  (f(dimesh::detail::tag<T>{}), ...);
+}
+
+/// Can blocks of these extents be cut under the spec on this grid?
+template <class Spec, class Grid> bool comes_out_even(const Grid& g, const extents& size) {
+  for (int d = 0; d < Spec::rank; ++d)
+    if (!Spec::table.uneven[d] &&
+        size[static_cast<std::size_t>(d)] %
+                dimesh::detail::ranks_over(Spec::table, d, g.state().sizes()) !=
+            0)
+      return false;
+  return true;
+}
+
+/// Calls f(x, a) for every mesh shape, layout and list of extents that fit together: x a tensor of
+/// small integers of type T under the layout, a the same as a whole array.
+template <class M, layout_choice Choice, class... D, class F>
+void for_each_case(const std::vector<extents>& sizes, F&& f) {
+  using T = double;
+  for_each_grid<M>([&](const dimesh::grid<M>& g) {
+    for_each_layout<M, dimesh::detail::list<D...>, Choice>([&](auto t) {
+      using X = dimesh::tensor<T, typename decltype(t)::type, D...>;
+      for (const extents& size : sizes) {
+        if (!comes_out_even<dimesh::spec_of<X>>(g, size)) continue;
+        const array a = numbers({std::string(dimesh::detail::name_of<D>())...}, size, 1);
+        INFO("layout ", std::string(dimesh::detail::spelled<typename decltype(t)::type>()));
+        INFO("first extent ", size.empty() ? 0 : size[0], ", last ",
+             size.empty() ? 0 : size.back());
+        f(scattered<X>(g, a), a);
+      }
+    });
+  });
+}
+
+}  // namespace test_support

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/detail/name.hpp"
+
+#include <doctest/doctest.h>
+
+struct at_file_scope {};
+namespace my::app {
+struct inside {};
+template <class T> struct family {};
+struct outer {
+  struct member {};
+};
+}  // namespace my::app
+
+namespace {
+using dimesh::detail::name_of;
+
+struct unnamed {};
+
+static_assert(name_of<at_file_scope>() == "at_file_scope");
+static_assert(name_of<my::app::inside>() == "inside");
+static_assert(name_of<my::app::outer::member>() == "member");
+static_assert(name_of<unnamed>() == "unnamed");
+static_assert(name_of<int>() == "int");
+static_assert(name_of<my::app::family<int>>() == "family<int>");
+
+TEST_CASE("names of local structs and of templates over other names") {
+  struct local {};
+  CHECK(name_of<local>() == "local");
+  CHECK(std::string(name_of<my::app::family<my::app::inside>>()).substr(0, 7) == "family<");
+  const auto in_lambda = [] {
+    struct deeper {};
+    return std::string(name_of<deeper>());
+  };
+  CHECK(in_lambda() == "deeper");
+  const auto in_generic_lambda = [](auto) {
+    struct deepest {};
+    return std::string(name_of<deepest>());
+  };
+  CHECK(in_generic_lambda(1) == "deepest");
+  CHECK(dimesh::detail::quoted<at_file_scope>() == "'at_file_scope'");
+}
+
+}  // namespace

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/local/dual.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+namespace {
+
+using dimesh::dual;
+using pair = dual<double, 2>;
+
+/// f's derivatives at (x, y), by dual numbers and by central differences with h^4 error.
+template <class F> void check_gradient(F f, double x, double y) {
+  const pair z = f(pair::variable(x, 0), pair::variable(y, 1));
+  CHECK(z.value == doctest::Approx(f(x, y)).epsilon(1e-14));
+  auto slope = [](auto g) {
+    const double h = 1e-3;
+    return (8 * (g(h) - g(-h)) - (g(2 * h) - g(-2 * h))) / (12 * h);
+  };
+  const double dx = slope([&](double h) { return f(x + h, y); });
+  const double dy = slope([&](double h) { return f(x, y + h); });
+  INFO("at ", x, ", ", y);
+  CHECK(z.partial[0] == doctest::Approx(dx).epsilon(1e-8));
+  CHECK(z.partial[1] == doctest::Approx(dy).epsilon(1e-8));
+}
+
+template <class F> void check_everywhere(F f, std::initializer_list<double> at) {
+  for (const double x : at) {
+    for (const double y : at) check_gradient(f, x, y);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("dual: operators against finite differences") {
+  const auto at = {-2.3, -0.4, 0.7, 3.1};
+  check_everywhere([](auto x, auto y) { return x + y; }, at);
+  check_everywhere([](auto x, auto y) { return x - y; }, at);
+  check_everywhere([](auto x, auto y) { return x * y; }, at);
+  check_everywhere([](auto x, auto y) { return x / y; }, at);
+  check_everywhere([](auto x, auto y) { return -x + 2 * y - x * 3.0f; }, at);
+  check_everywhere([](auto x, auto y) { return 1 - x + (y - 1) + (2 + x) * (y + 3); }, at);
+  check_everywhere([](auto x, auto y) { return 1 / x + y / 4; }, at);
+  check_everywhere(
+      [](auto x, auto y) {
+        auto s = x;
+        s += y;
+        s *= x;
+        s -= 2.0;
+        s /= y;
+        return s;
+      },
+      at);
+}
+
+TEST_CASE("dual: functions against finite differences") {
+  const auto at = {-2.3, -0.4, 0.7, 3.1};
+  check_everywhere([](auto x, auto y) { return dimesh::exp(x * y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::tanh(x) * dimesh::tanh(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::sigmoid(x - y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::sin(x) * dimesh::cos(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::square(x) + dimesh::abs(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::relu(x) * dimesh::relu(-y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::gelu(x + 0.5) * y; }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::silu(x) + dimesh::softplus(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::maximum(x, y + 0.1); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::minimum(x + 0.1, y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::maximum(x, 0.1) + dimesh::minimum(0.3, y); },
+                   at);
+  check_everywhere([](auto x, auto y) { return dimesh::select(x + 0.1 < y, x * x, y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::select(x > 0, x, 1.0) * y; }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::floor(x + 0.05) * y; }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::pow(x, 3) + dimesh::pow(y, 2.0); }, at);
+}
+
+TEST_CASE("dual: functions of positive numbers against finite differences") {
+  const auto at = {0.3, 1.0, 2.7};
+  check_everywhere([](auto x, auto y) { return dimesh::log(x * y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::log1p(x + y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::sqrt(x) * dimesh::rsqrt(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::pow(x, y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::pow(2.5, y) + dimesh::pow(x, -1.5); }, at);
+}
+
+TEST_CASE("dual: a type without own elementary functions takes the generic way") {
+  using wide = dual<long double, 1>;
+  for (const double x : {-70.0, -1.5, 0.0, 0.8}) {
+    const auto got = dimesh::gelu(wide::variable(x, 0));
+    const auto want = dimesh::gelu(dual<double, 1>::variable(x, 0));
+    CHECK(double(got.value) == doctest::Approx(want.value));
+    CHECK(double(got.partial[0]) == doctest::Approx(want.partial[0]));
+  }
+}
+
+TEST_CASE("dual: conventions at kinks, ties and ends") {
+  const auto x = pair::variable(0, 0), y = pair::variable(0, 1);
+  CHECK(dimesh::relu(x).partial[0] == 0);
+  CHECK(dimesh::abs(x).partial[0] == 0);
+  CHECK(dimesh::maximum(x, y).partial[0] == 1);
+  CHECK(dimesh::maximum(x, y).partial[1] == 0);
+  CHECK(dimesh::minimum(y, x).partial[0] == 0);
+  CHECK(dimesh::minimum(y, x).partial[1] == 1);
+  CHECK(dimesh::pow(x, 0).partial[0] == 0);
+  CHECK(dimesh::pow(x, 1).partial[0] == 1);
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(dimesh::relu(pair::variable(inf, 0)).partial[0] == 1);
+  CHECK(dimesh::relu(pair::variable(-inf, 0)).partial[0] == 0);
+  CHECK(dimesh::sigmoid(pair::variable(-inf, 0)).partial[0] == 0);
+  CHECK(dimesh::gelu(pair::variable(-inf, 0)).partial[0] == 0);
+  CHECK(dimesh::tanh(pair::variable(inf, 0)).partial[0] == 0);
+  CHECK(std::isnan(dimesh::relu(pair::variable(std::nan(""), 0)).value));
+}
+
+TEST_CASE("dual: what a value does not depend on stays zero, whatever it meets") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto x = pair::variable(inf, 0), y = pair::variable(2, 1);
+  CHECK((x * inf).partial[1] == 0);
+  CHECK((y * inf).partial[0] == 0);
+  CHECK(dimesh::exp(x).partial[1] == 0);
+  CHECK((x + y).active == 3u);
+  CHECK((y * 3).active == 2u);
+  CHECK(dimesh::floor(y).active == 0u);
+}
+
+TEST_CASE("dual: comparisons look at values") {
+  const auto x = pair::variable(1, 0), y = pair::variable(2, 1);
+  CHECK((x < y));
+  CHECK((x <= 1.0));
+  CHECK((3.0 > y));
+  CHECK((y >= x));
+  CHECK((x == 1));
+  CHECK((x != y));
+  CHECK_FALSE((x > y));
+}

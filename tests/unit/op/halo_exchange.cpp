@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/op/halo_exchange.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/ops.hpp"
+
+namespace {
+using namespace test_support::ops;
+
+using V = X<float, L<dm::split<batch, cols>>, batch, hidden>;
+constexpr auto one = [](const auto& v) { return dm::halo_exchange<1, batch>(v); };
+constexpr auto ring = [](const auto& v) {
+  return dm::halo_exchange<1, batch>(v, dm::boundary::periodic);
+};
+
+static_assert(
+    is_same_v<decltype(one(V{})), X<float, L<dm::split<dm::halo<batch, 1>, cols>>, batch, hidden>>);
+static_assert(
+    is_same_v<decltype(dm::halo_exchange<2, hidden>(V{})),
+              X<float, L<dm::split<batch, cols>, dm::split<dm::halo<hidden, 2>>>, batch, hidden>>);
+static_assert(is_same_v<decltype(dm::halo_exchange<1, hidden>(one(V{}))),
+                        decltype(dm::halo_exchange<1, batch, hidden>(V{}))>);
+static_assert(is_same_v<decltype(one(dm::poison{})), dm::poison>);
+static_assert(one(V{}).local<batch>() == 2 + 2 &&
+              dm::halo_exchange<2, hidden>(V{}).local<hidden>() == 12 + 4);
+
+// The surface; the first rank has one neighbour, on a ring two.
+static_assert(bytes(one, V{}) == 12 * 4 && bytes(ring, V{}) == 2 * 12 * 4);
+// Two hops, where the halo is wider than a block.
+static_assert(calls([](const auto& v) { return dm::halo_exchange<3, batch>(v); }, V{}) == 2);
+static_assert(calls([](const auto& v) { return dm::halo_exchange<3, hidden>(v); }, V{}) == 0);
+
+template <class W, class... D>
+using fault = typename dm::detail::halo_exchange_fault<W, D...>::type;
+static_assert(is_same_v<fault<V, batch, label>, dm::dim_not_in_tensor<label>>);
+static_assert(is_same_v<fault<decltype(one(V{})), hidden, batch>, dm::dim_has_halo<batch>>);
+
+TEST_CASE("halo_exchange: the type says what it does") {}
+
+}  // namespace

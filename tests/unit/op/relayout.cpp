@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/op/relayout.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/ops.hpp"
+
+namespace {
+using namespace test_support::ops;
+
+using V = X<float, L<dm::split<batch, rows>, dm::split<hidden, cols>>, batch, hidden>;
+template <class La, class W = V> using plan = dm::relayout_plan<W, La>;
+template <class La, class... S>
+constexpr bool takes = is_same_v<typename plan<La>::steps, dm::steps<S...>>;
+
+static_assert(takes<L<dm::split<batch, rows>, dm::split<hidden, cols>>>);
+static_assert(takes<L<dm::split<batch, rows>>, dm::all_gather_step<cols>>);
+static_assert(takes<L<>, dm::all_gather_step<rows, cols>>);
+static_assert(takes<L<dm::split<batch, rows, cols>>, dm::all_to_all_step<hidden, batch, cols>>);
+// Axes that do not nest: one exchange.
+using turned = L<dm::split<hidden, rows>, dm::split<batch, cols>>;
+static_assert(takes<turned, dm::exchange_step<turned>>);
+using major = L<dm::split<batch, cols, rows>>;
+static_assert(takes<major, dm::exchange_step<major>>);
+
+// Cuts, then sums, then gathers.
+using addends = X<float, L<dm::partial<rows>, dm::split<hidden, cols>>, batch, hidden>;
+static_assert(is_same_v<plan<L<dm::split<batch, rows>>, addends>::steps,
+                        dm::steps<dm::reduce_scatter_step<dm::split<batch, rows>>,
+                                  dm::all_gather_step<cols>>>);
+static_assert(is_same_v<plan<L<dm::split<batch, lone>>, addends>::steps,
+                        dm::steps<dm::slice_step<dm::split<batch, lone>>, dm::all_reduce_step<rows>,
+                                  dm::all_gather_step<cols>>>);
+using sums = X<float, L<dm::partial<rows>, dm::partial<cols>>, batch, hidden>;
+static_assert(is_same_v<plan<L<>, sums>::steps, dm::steps<dm::all_reduce_step<rows, cols>>>);
+static_assert(
+    is_same_v<plan<L<dm::split<batch, cols, rows>>, sums>::steps,
+              dm::steps<dm::reduce_scatter_step<dm::split<batch, rows>, dm::split<batch, cols>>>>);
+static_assert(is_same_v<plan<L<dm::split<batch, cols>>, sums>::steps,
+                        dm::steps<dm::reduce_scatter_step<dm::split<batch, cols>>,
+                                  dm::all_reduce_step<rows>>>);
+
+// Bytes: what the rank lacks, and the sums.
+static_assert(plan<L<>>::ring_bytes() == (8 * 12 - 4 * 3) * 4);
+static_assert(plan<L<dm::split<batch, rows>>>::bytes() == 4 * 3 * 4);
+static_assert(plan<L<dm::split<batch, rows, cols>>>::ring_bytes() == (12 - 3) * 4);
+static_assert(plan<L<dm::split<batch, rows>, dm::split<hidden, cols>>>::bytes() == 0);
+static_assert(plan<L<>, sums>::ring_bytes() == 2 * 7 * 8 * 12 * 4 / 8);
+
+static_assert(is_same_v<decltype(dm::relayout<L<dm::split<label, cols>, dm::split<hidden, cols>>>(
+                            dm::poison{})),
+                        dm::poison>);
+template <class La, class W> using fault = typename dm::detail::relayout_fault<La, W>::type;
+static_assert(is_same_v<fault<L<dm::partial<cols>>, V>, dm::axis_not_partial<cols>>);
+static_assert(
+    is_same_v<fault<L<>, X<float, L<dm::partial_max<cols>>, batch>>, dm::partial_operand<cols>>);
+static_assert(is_same_v<fault<L<dm::split<batch, rows>, dm::split<hidden, rows>>, V>,
+                        dm::dims_share_mesh_axis<batch, hidden, rows>>);
+static_assert(is_same_v<fault<L<>, X<float, L<dm::split<dm::halo<batch, 1>, rows>>, batch>>,
+                        dm::dim_has_halo<batch>>);
+
+TEST_CASE("relayout: the type says what it does") {}
+
+}  // namespace
