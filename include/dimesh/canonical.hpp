@@ -30,6 +30,8 @@ template <class M, class Rule> struct foreign_in_rule {
 };
 template <class M, class D, class... A>
 struct foreign_in_rule<M, split<D, A...>> : foreign_axis<M, A...> {};
+template <class M, class D, class... A>
+struct foreign_in_rule<M, split_if_free<D, A...>> : foreign_axis<M, A...> {};
 template <class M, class A> struct foreign_in_rule<M, spread<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial_max<A>> : foreign_axis<M, A> {};

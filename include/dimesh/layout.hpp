@@ -17,6 +17,9 @@ template <class D, Axis... A> struct split {};
 template <class D> struct uneven {};
 /// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side.
 template <class D, index_t W> struct halo {};
+/// As split<D, A...>, but only in tensors where no other rule uses one of these axes: sequence
+/// parallelism splits the length wherever heads, or the hidden layer, are not split.
+template <class D, Axis... A> struct split_if_free {};
 /// Axis A splits the first dim that it divides evenly: optimizer state and parameters under ZeRO.
 template <Axis A> struct spread {};
 /// Every rank along A holds an addend of the full shape; the value is their sum.

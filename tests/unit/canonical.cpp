@@ -57,6 +57,17 @@ static_assert(same<canonical<layout<cube, split<batch, rows>, partial<deep>, spl
                              batch, hidden>,
                    gathered>);
 
+// ---- a split that gives way: only where no other rule uses the axis -------------------------------
+using sequence = layout<pod, split_if_free<batch, rows>, split<hidden, rows>>;
+static_assert(same<canonical<sequence, batch, label>, layout<pod, split<batch, rows>>>);
+static_assert(same<canonical<sequence, batch, hidden>, layout<pod, split<hidden, rows>>>);
+static_assert(same<canonical<layout<pod, split_if_free<batch, rows, cols>, partial<cols>>, batch>,
+                   layout<pod, partial<cols>>>);
+static_assert(same<layout_fault<layout<pod, split_if_free<batch, deep>>, label>,
+                   axis_not_in_mesh<deep, pod>>);
+static_assert(same<layout_fault<layout<pod, split_if_free<label, cols>>, label>,
+                   extent_not_divisible<label, 10, cols, 3>>);
+
 // ---- one dim over several axes: major first, at the place of its first axis in the mesh ---------
 static_assert(same<canonical<layout<cube, split<hidden, cols, rows>>, hidden>,
                    layout<cube, split<hidden, cols, rows>>>);

@@ -63,6 +63,17 @@ constexpr void draft_axis(draft& d, int a, use what, int dim) {
 }
 
 template <class M, class Dims> struct drafter {
+  /// Rules that give way to others wait for them.
+  template <class D, class... A> static constexpr void rule(draft&, tag<split_if_free<D, A...>>) {}
+  template <class R> static constexpr void yielding(draft&, tag<R>) {}
+  template <class D, class... A>
+  static constexpr void yielding(draft& d, tag<split_if_free<D, A...>>) {
+    const bool free = (is_free(d, axis_index<M, A>) && ...);
+    if (free) rule(d, tag<split<D, A...>>{});
+  }
+  static constexpr bool is_free(const draft& d, int a) {
+    return a >= 0 && d.t.axis[a].what == use::replicated;
+  }
   template <class D, class... A> static constexpr void rule(draft& d, tag<split<D, A...>>) {
     using bare = bare_dim<D>;
     constexpr int dim = index_of<typename bare::type, Dims>;
@@ -143,6 +154,7 @@ template <class M, class... Rule, class... D> struct drafted<layout<M, Rule...>,
     draft d;
     d.t.axes = M::rank;
     (drafter<M, dims>::rule(d, tag<Rule>{}), ...);
+    (drafter<M, dims>::yielding(d, tag<Rule>{}), ...);
     (drafter<M, dims>::late(d, tag<Rule>{}, extent), ...);
     settle<M>(d, sizeof...(D), extent);
     return d;

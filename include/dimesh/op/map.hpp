@@ -13,7 +13,7 @@
 #include "dimesh/local/map.hpp"
 #include "dimesh/local/map_transpose.hpp"
 #include "dimesh/local/reduce.hpp"
-#include "dimesh/op/apply.hpp"
+#include "dimesh/op/wanted.hpp"
 
 namespace dimesh {
 
@@ -52,24 +52,12 @@ template <join_kind Kind, class... S> struct map_rule {
   using result = spec_of_table<T, mesh, dims, joined_table<join<Kind, dims, S...>>>;
 };
 
-/// Which operands want a cotangent, and the place of each among those that do.
-template <bool... Wanted> struct selection {
-  static constexpr bool at[sizeof...(Wanted)] = {Wanted...};
-  static constexpr std::size_t place(std::size_t k) {
-    std::size_t before = 0, i = 0;
-    ((before += Wanted && i < k, ++i), ...);
-    return before;
-  }
-};
-
 /// The cotangents of all wanted operands of a map. Shapes: ybar as the result, each xbar as its x.
 template <class F, bool... Wanted> struct map_transpose_op {
   F f;
   using select = selection<Wanted...>;
 
-  template <bool W, class S> using bar_if = std::conditional_t<W, list<cotangent_spec<S>>, list<>>;
-  template <class B, class... S>
-  using result = typename concat_impl<list<>, bar_if<Wanted, S>...>::type;
+  template <class B, class... S> using result = typename wanted_specs<select, S...>::type;
 
   template <class Bars, class B, class... X>
   constexpr void cost(tally& t, const Bars& bars, const B& ybar, const X&... x) const {
@@ -153,17 +141,8 @@ template <class F, join_kind Kind> struct map_op {
     if constexpr (linear) {
       return bundle(weighted<Wanted, K, X>(to, ybar)...);
     } else {
-      slots<sizeof...(K)> packed{};
-      ((Wanted ? void(packed.at[selection<Wanted...>::place(K)] = to.at[K]) : void()), ...);
-      auto bars = apply_into(map_transpose_op<F, Wanted...>{f}, packed, ybar, x...);
-      return bundle(bar_at<Wanted, selection<Wanted...>::place(K)>(bars)...);
+      return all_wanted<Wanted...>(map_transpose_op<F, Wanted...>{f}, to, ybar, x...);
     }
-  }
-  template <bool W, std::size_t I, class Bars> static constexpr auto bar_at(Bars& bars) {
-    if constexpr (W)
-      return item<I>(bars);
-    else
-      return none{};
   }
   template <bool W, std::size_t K, class X, std::size_t N, class B>
   constexpr auto weighted(const slots<N>& to, const B& ybar) const {

@@ -31,9 +31,7 @@ template <class F, bool... Wanted> struct stencil_transpose_op {
   F f;
   using select = selection<Wanted...>;
 
-  template <bool W, class S> using bar_if = std::conditional_t<W, list<cotangent_spec<S>>, list<>>;
-  template <class B, class... S>
-  using result = typename concat_impl<list<>, bar_if<Wanted, S>...>::type;
+  template <class B, class... S> using result = typename wanted_specs<select, S...>::type;
 
   template <class Bars, class B, class... X>
   constexpr void cost(tally& t, const Bars& bars, const B& ybar, const X&... x) const {
@@ -100,23 +98,7 @@ template <class F> struct stencil_op {
 
   template <bool... Wanted, std::size_t N, class B, class Y, class... X>
   constexpr auto transpose(const slots<N>& to, const B& ybar, const Y&, const X&... x) const {
-    return bars_of<Wanted...>(std::make_index_sequence<N>{}, to, ybar, x...);
-  }
-
- private:
-  template <bool... Wanted, std::size_t... K, class B, class... X>
-  constexpr auto bars_of(std::index_sequence<K...>, const slots<sizeof...(K)>& to, const B& ybar,
-                         const X&... x) const {
-    slots<sizeof...(K)> packed{};
-    ((Wanted ? void(packed.at[selection<Wanted...>::place(K)] = to.at[K]) : void()), ...);
-    auto bars = apply_into(stencil_transpose_op<F, Wanted...>{f}, packed, ybar, x...);
-    return bundle(bar_at<Wanted, selection<Wanted...>::place(K)>(bars)...);
-  }
-  template <bool W, std::size_t I, class Bars> static constexpr auto bar_at(Bars& bars) {
-    if constexpr (W)
-      return item<I>(bars);
-    else
-      return none{};
+    return all_wanted<Wanted...>(stencil_transpose_op<F, Wanted...>{f}, to, ybar, x...);
   }
 };
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+// Layer and RMS norms in every layout: the fused kernel where the dim is whole and last, the
+// composition elsewhere, and the transposes of both.
+#include "dimesh/op/norm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+constexpr double epsilon = 0.5;
+constexpr layout_choice sample{.uneven = true, .orders = false, .stride = 2};
+
+/// The norm of `a` over dim `over` of n elements, by the definition.
+array norm(bool center, const array& a, const names& rest, double n, const array& gain,
+           const array* bias) {
+  const auto scaled = [n](const std::vector<double>& v) { return v[0] / n; };
+  const array mean = map(scaled, {sum(rest, a)});
+  const array c =
+      center ? map([](const std::vector<double>& v) { return v[0] - v[1]; }, {a, mean}) : a;
+  const array squares = map([](const std::vector<double>& v) { return v[0] * v[0]; }, {c});
+  const array var = map(scaled, {sum(rest, squares)});
+  const array u =
+      map([](const std::vector<double>& v) { return v[0] / std::sqrt(v[1] + epsilon) * v[2]; },
+          {c, var, gain});
+  if (bias == nullptr) return u;
+  return map([](const std::vector<double>& v) { return v[0] + v[1]; }, {u, *bias});
+}
+
+template <class D> std::string name_of();
+template <> std::string name_of<p>() { return "p"; }
+template <> std::string name_of<q>() { return "q"; }
+
+/// Norms over D of a tensor with dims p, q.
+template <class D, class L, class Grid>
+void check_norms(const Grid& g, const extents& n, bool adjoint) {
+  const std::string over = name_of<D>();
+  const std::size_t d = over == "p" ? 0 : 1;
+  const names rest{over == "p" ? "q" : "p"};
+  const array a = reals({"p", "q"}, n, 1), gain = reals({over}, {n[d]}, 2),
+              bias = reals({over}, {n[d]}, 3);
+  const auto x = scattered<dm::tensor<double, L, p, q>>(g, a);
+  const auto v = scattered<dm::tensor<double, L, D>>(g, gain);
+  const auto w = scattered<dm::tensor<double, L, D>>(g, bias);
+  const double count = static_cast<double>(n[d]);
+  CHECK(
+      agrees(dm::layer_norm<D>(epsilon, x, v, w), norm(true, a, rest, count, gain, &bias), 1e-12));
+  CHECK(agrees(dm::rms_norm<D>(epsilon, x, v), norm(false, a, rest, count, gain, nullptr), 1e-12));
+  if (!adjoint) return;
+  check_operation([](const auto&... t) { return dm::layer_norm<D>(epsilon, t...); }, smooth,
+                  {a, gain, bias}, x, v, w);
+  check_operation([](const auto&... t) { return dm::rms_norm<D>(epsilon, t...); }, smooth,
+                  {a, gain}, x, v);
+}
+
+TEST_CASE("norms over the last dim, in layouts of a plane") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dm::detail::list<p, q>, sample>([&](auto t) {
+      using L = typename decltype(t)::type;
+      for (const extents& n : {extents{5, 6}, extents{3, 1}}) check_norms<q, L>(g, n, n[1] > 1);
+    });
+  });
+}
+
+TEST_CASE("norms over the first dim, on a line; nothing to normalise") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for_each_layout<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      check_norms<p, typename decltype(t)::type>(g, {4, 3}, true);
+      check_norms<q, typename decltype(t)::type>(g, {0, 3}, false);
+    });
+  });
+}
+
+TEST_CASE("a norm without gain, and one in single precision with long rows") {
+  const dm::grid<line> g;
+  const array a = reals({"p", "q"}, {3, 259}, 4), one = make({"q"}, {259}, [](auto&) { return 1; });
+  const auto x = scattered<dm::tensor<float, dm::layout<line>, p, q>>(g, a);
+  CHECK(agrees(dm::layer_norm<q>(epsilon, x), norm(true, a, {"p"}, 259, one, nullptr), 1e-5));
+  CHECK(agrees(dm::rms_norm<q>(epsilon, x), norm(false, a, {"p"}, 259, one, nullptr), 1e-5));
+}
+
+}  // namespace
