@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a row of logits lose for its target, and how does each logit change that? With the
+// row's log-sum-exp at hand, a rank needs its own part of the row only: losses of parts add up.
+//
+//   loss_r = lse + z lse^2 - (1 - s) x[target] - s / n sum(x)       over the whole row of n
+//   slope_j = (1 + 2 z lse) exp(x_j - lse) - (1 - s) [j == target] - s / n
+//
+// A target outside the row stands for nothing: loss and slopes are 0.
+#pragma once
+
+#include "dimesh/detail/config.hpp"
+#include "dimesh/local/math.hpp"
+
+namespace dimesh::local {
+
+struct cross_entropy_terms {
+  double smoothing = 0;  // s: of the target, spread evenly over all classes
+  double z_weight = 0;   // z: how much log-sum-exp is held near 0
+  index_t first = 0;     // class of x[., 0]
+  index_t classes = 0;   // n: of the whole row
+  bool counts = true;    // does this part count what the row has once?
+};
+
+/// x (rows, width), lse and target (rows) -> loss (rows): this part's share.
+template <class T, class Id>
+void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms, const T* x,
+                   const T* lse, const Id* target, T* loss) {
+  const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
+  const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
+  for (index_t r = 0; r < rows; ++r, x += width) {
+    const auto t = static_cast<index_t>(target[r]);
+    loss[r] = 0;
+    if (t < 0 || t >= terms.classes) continue;
+    if (terms.counts) loss[r] = lse[r] + z * lse[r] * lse[r];
+    if (t >= terms.first && t < terms.first + width) loss[r] -= on * x[t - terms.first];
+    if (terms.smoothing == 0) continue;
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t j = 0; j < width; ++j) sum += x[j];
+    loss[r] -= every * sum;
+  }
+}
+
+/// bar (rows): of the losses -> xbar (rows, width).
+template <class T, class Id>
+void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_terms& terms,
+                             const T* bar, const T* x, const T* lse, const Id* target, T* xbar) {
+  const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
+  const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
+  for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {
+    const auto t = static_cast<index_t>(target[r]);
+    const bool counts = t >= 0 && t < terms.classes;
+    const T g = counts ? bar[r] : T(0), shift = lse[r];
+    const T share = g * (T(1) + T(2) * z * shift), spread = g * every;
+#pragma omp simd
+    for (index_t j = 0; j < width; ++j) xbar[j] = share * dimesh::exp(x[j] - shift) - spread;
+    if (counts && t >= terms.first && t < terms.first + width) xbar[t - terms.first] -= g * on;
+  }
+}
+
+}  // namespace dimesh::local

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How is an array thinned out at random without keeping the mask? Random bits are a function of a
+// key and the element's global index, drawn four elements at a time in vector code, and drawn again
+// when the backward pass needs the same mask.
+//
+//   dropout_run(dropout_mask(key, 0.1), 123, n, x, y)   // elements 123 .. 123 + n of the whole
+#pragma once
+
+#include <algorithm>
+
+#include "dimesh/random.hpp"
+
+namespace dimesh::local {
+
+/// Which elements stay, and what they are multiplied by.
+struct dropout_mask {
+  random_key key;
+  double rate;
+  std::uint32_t threshold;  // an element stays if its bits are at least this
+
+  dropout_mask(random_key k, double r)
+      : key(k), rate(r), threshold(static_cast<std::uint32_t>(std::min(r * 0x1p32, 0x1p32 - 1))) {}
+
+  template <class T> T scale() const { return rate < 1 ? static_cast<T>(1 / (1 - rate)) : T(0); }
+};
+
+namespace detail {
+inline constexpr index_t bits_at_once = 128;
+
+/// bits[0 .. 4 * groups): those of elements 4 * group ...
+inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32_t* bits) {
+#pragma omp simd
+  for (index_t g = 0; g < groups; ++g) {
+    const random_words w = key.at(group + g);
+    bits[4 * g] = w.word[0];
+    bits[4 * g + 1] = w.word[1];
+    bits[4 * g + 2] = w.word[2];
+    bits[4 * g + 3] = w.word[3];
+  }
+}
+}  // namespace detail
+
+/// y[i] = x[i] * scale where element begin + i stays, else 0.
+template <class T>
+void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x, T* y) {
+  alignas(64) std::uint32_t bits[detail::bits_at_once];
+  const T scale = mask.template scale<T>();
+  const std::uint32_t threshold = mask.threshold;
+  while (n > 0) {
+    const index_t skip = begin % 4;
+    const index_t count = std::min(n, detail::bits_at_once - skip);
+    detail::draw_bits(mask.key, begin / 4, (skip + count + 3) / 4, bits);
+    const std::uint32_t* const b = bits + skip;
+#pragma omp simd
+    for (index_t i = 0; i < count; ++i) y[i] = b[i] >= threshold ? x[i] * scale : T(0);
+    begin += count, n -= count, x += count, y += count;
+  }
+}
+
+}  // namespace dimesh::local
