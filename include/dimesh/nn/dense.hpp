@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is a layer of a network between its products? Bias and activation in one pass over memory,
+// gated or not; a residual sum; a norm. They communicate as `project` (nn/project.hpp) does.
+//
+//   dense<C>(relu, x[batch, model], w[model, hidden], b[hidden])  -> [batch, hidden]
+//   gated<C>(silu, x, w, v)                                       -> silu(x.w) * (x.v)
+#pragma once
+
+#include "dimesh/nn/config.hpp"
+#include "dimesh/nn/project.hpp"
+#include "dimesh/op/dropout.hpp"
+#include "dimesh/op/norm.hpp"
+
+namespace dimesh::nn {
+
+namespace detail {
+
+template <class F> struct biased_function {
+  F f;
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return f(a + b);
+  }
+};
+template <class F> struct gated_function {
+  F f;
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return f(a) * b;
+  }
+};
+/// The sum of three: cotangents pass through it, nothing is kept.
+struct add_three_function {
+  template <class A, class B, class C>
+  KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b, const C& c) const {
+    return a + b + c;
+  }
+  static constexpr double weight(int) { return 1; }
+  static constexpr bool passes(int) { return true; }
+};
+
+template <class F, class... X> constexpr auto map_with(const F& f, const X&... x) {
+  return dimesh::detail::map_as<dimesh::detail::join_kind::nonlinear>(f, x...);
+}
+
+}  // namespace detail
+
+/// No activation.
+struct identity_activation {
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a; }
+};
+struct relu_activation : dimesh::detail::relu_function {};
+struct gelu_activation : dimesh::detail::gelu_function {};
+struct silu_activation : dimesh::detail::silu_function {};
+
+/// x + b, a bias of any of x's dims, under the layout of x.
+template <Layout C, Operand X, Operand B> constexpr auto add_bias(const X& x, const B& b) {
+  return x + beside_tensor<C>(x, b);
+}
+
+/// f(x.w + b) (bias and activation in one pass). Shapes: as project<C>(x, w); b any of its dims.
+template <Layout C, class F, Operand X, Operand W, Operand B>
+constexpr auto dense(const F& f, const X& x, const W& w, const B& b) {
+  const auto z = project<C>(x, w);
+  if constexpr (std::is_same_v<F, identity_activation>)
+    return add_bias<C>(z, b);
+  else
+    return detail::map_with(detail::biased_function<F>{f}, z, beside_tensor<C>(z, b));
+}
+/// f(x.w).
+template <Layout C, class F, Operand X, Operand W>
+constexpr auto dense(const F& f, const X& x, const W& w) {
+  const auto z = project<C>(x, w);
+  if constexpr (std::is_same_v<F, identity_activation>)
+    return z;
+  else
+    return detail::map_with(f, z);
+}
+
+/// f(x.w) * (x.v): a gated linear unit (Shazeer 2020). Shapes: as project<C>(x, w).
+template <Layout C, class F, Operand X, Operand W, Operand V>
+constexpr auto gated(const F& f, const X& x, const W& w, const V& v) {
+  return detail::map_with(detail::gated_function<F>{f}, project<C>(x, w), project<C>(x, v));
+}
+
+/// x + dropout(y): what a block adds to the stream that passes it.
+template <Operand X, Operand Y>
+constexpr auto residual(const run_options& run, const X& x, const Y& y) {
+  if (run.dropout == 0) return x + y;
+  return x + dropout(run.dropout, run.key, y);
+}
+
+/// x + dropout(y + b).
+template <Layout C, Operand X, Operand Y, Operand B>
+constexpr auto residual(const run_options& run, const X& x, const Y& y, const B& b) {
+  const auto bias = beside_tensor<C>(x, b);
+  if (run.dropout == 0) return detail::map_with(detail::add_three_function{}, x, y, bias);
+  return x + dropout(run.dropout, run.key, y + bias);
+}
+
+/// Gain and bias of a norm over the model dim.
+template <class L, class M> struct norm_parameters {
+  static constexpr bool has_bias = M::norm == norm_kind::layer;
+  using bias_type =
+      detail::if_there<has_bias, tensor<typename M::element, L, typename M::model>>;
+  BOOST_HANA_DEFINE_STRUCT(norm_parameters,
+                           (tensor<typename M::element, L, typename M::model>, gain),
+                           (bias_type, bias));
+};
+
+/// The norm that M has chosen, over its model dim. Communicates where that is split.
+template <Layout C, class M, class P, Operand X> constexpr auto norm(const P& p, const X& x) {
+  if constexpr (M::norm == norm_kind::layer)
+    return layer_norm<typename M::model>(M::epsilon, x, beside_tensor<C>(x, p.gain),
+                                         beside_tensor<C>(x, p.bias));
+  else
+    return rms_norm<typename M::model>(M::epsilon, x, beside_tensor<C>(x, p.gain));
+}
+
+}  // namespace dimesh::nn

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a Transformer model text? Each token becomes a vector, a causal stack mixes them, and a
+// last product with all vectors of the vocabulary says what comes next. Runs under any compute
+// layout C; parameters may be stored under another one (ZeRO) and are brought to C where used.
+//
+//   language_model<C, M>::logits(p, ids[batch, length])         -> [batch, length, vocab]
+//   language_model<C, M>::loss(p, ids, targets, run)            -> a number, partial where split
+#pragma once
+
+#include "dimesh/nn/block.hpp"
+#include "dimesh/nn/positions.hpp"
+#include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/take.hpp"
+
+namespace dimesh::nn {
+
+/// embedding [vocab, model], positions [length, model], layers, the last norm, and, unless it is
+/// tied to the embedding, head [model, vocab].
+template <class L, class M> struct language_model_parameters {
+  using T = typename M::element;
+  using embedding_type = tensor<T, L, typename M::vocab, typename M::model>;
+  using positions_type = detail::if_there<M::positions == position_kind::learned,
+                                          tensor<T, L, typename M::length, typename M::model>>;
+  using layers_type =
+      std::array<block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
+  using norm_type = norm_parameters<L, M>;
+  using head_type =
+      detail::if_there<!M::tied, tensor<T, L, typename M::model, typename M::vocab>>;
+  BOOST_HANA_DEFINE_STRUCT(language_model_parameters, (embedding_type, embedding),
+                           (positions_type, positions), (layers_type, layers), (norm_type, last),
+                           (head_type, head));
+};
+
+/// Token numbers under compute layout C: whole along the length where that must give way to the
+/// vocabulary, so that they need not be moved.
+template <Layout C, class M, class Length = typename M::length>
+using tokens =
+    tensor<std::int32_t,
+           detail::layout_over<C, detail::list<typename M::batch, Length, typename M::vocab>>,
+           typename M::batch, Length>;
+
+/// Vectors of tokens: rows of the embedding, under C. Communicates where the vocabulary is split.
+template <Layout C, Dim Vocab, Operand W, Operand I>
+constexpr auto embed(const W& embedding, const I& ids) {
+  return relayout<C>(
+      take<Vocab>(beside_tensor<C>(ids, embedding), beside_tensor<C>(embedding, ids)));
+}
+
+/// A language model of the form M under compute layout C.
+template <Layout C, class M> struct language_model {
+  using vocab = typename M::vocab;
+  using model = typename M::model;
+
+  /// Shapes: ids [batch, length] -> [batch, length, model].
+  template <class P, Operand I>
+  static constexpr auto features(const P& p, const I& ids, const run_options& run = {}) {
+    const auto x = add_positions<C, M>(p.positions, embed<C, vocab>(p.embedding, ids));
+    if (run.dropout == 0) return norm<C, M>(p.last, stack<C, M>(p.layers, x));
+    return norm<C, M>(p.last, stack<C, M>(p.layers, dropout(run.dropout, run.key, x), run));
+  }
+
+  /// Shapes: ids [batch, length] -> [batch, length, vocab].
+  template <class P, Operand I>
+  static constexpr auto logits(const P& p, const I& ids, const run_options& run = {}) {
+    if constexpr (M::tied)
+      return project<C>(features(p, ids, run), p.embedding);
+    else
+      return project<C>(features(p, ids, run), p.head);
+  }
+
+  /// The mean loss of all tokens in nats: a sum yet to be made along axes that split rows or
+  /// vocabulary. Shapes: ids, targets [batch, length].
+  template <class P, Operand I, Operand J>
+  static constexpr auto loss(const P& p, const I& ids, const J& targets,
+                             const run_options& run = {}, const cross_entropy_options& o = {}) {
+    const auto scores = logits(p, ids, run);
+    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor<C>(scores, targets), o));
+  }
+};
+
+}  // namespace dimesh::nn

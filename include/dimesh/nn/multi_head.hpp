@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do positions look at each other? By queries and keys in several heads. Under a layout that
+// splits heads, a rank computes its heads alone; under one that splits the length, it computes its
+// queries and gathers keys and values.
+//
+//   self_attention<C, M>(p, x[batch, length, model], run)            -> like x, without the last bias
+//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)    -> the same
+#pragma once
+
+#include "dimesh/detail/hana.hpp"
+#include "dimesh/nn/dense.hpp"
+#include "dimesh/op/attention.hpp"
+#include "dimesh/op/rename.hpp"
+#include "dimesh/op/rotary.hpp"
+#include "dimesh/op/whole.hpp"
+
+namespace dimesh::nn {
+
+/// query [model, heads..., head], key and value [model, key heads..., head], output [heads...,
+/// head, model], and a bias of each.
+template <class L, class M> struct attention_parameters {
+  using key_heads = typename key_heads_of<M>::type;
+  using in = shape<typename M::model>;
+  using query_type = detail::parameter<M, L, in, typename M::heads, typename M::head>;
+  using key_type = detail::parameter<M, L, in, key_heads, typename M::head>;
+  using output_type =
+      detail::parameter<M, L, shape<>, typename M::heads, typename M::head, typename M::model>;
+  using query_bias_type =
+      detail::if_there<M::biases,
+                       detail::parameter<M, L, shape<>, typename M::heads, typename M::head>>;
+  using key_bias_type =
+      detail::if_there<M::biases, detail::parameter<M, L, shape<>, key_heads, typename M::head>>;
+  using output_bias_type =
+      detail::if_there<M::biases, tensor<typename M::element, L, typename M::model>>;
+  BOOST_HANA_DEFINE_STRUCT(attention_parameters, (query_type, query), (query_bias_type, query_bias),
+                           (key_type, key), (key_bias_type, key_bias), (key_type, value),
+                           (key_bias_type, value_bias), (output_type, output),
+                           (output_bias_type, output_bias));
+};
+
+namespace detail {
+
+template <class C, class M, class X, class W, class B>
+constexpr auto heads_of(const X& x, const W& w, const B& b) {
+  if constexpr (M::biases)
+    return dense<C>(identity_activation{}, x, w, b);
+  else
+    return dense<C>(identity_activation{}, x, w);
+}
+
+/// x under the layout that it needs beside heads: gathered once for queries, keys and values.
+template <class C, class M, class X, class... H>
+constexpr auto beside_heads(const X& x, tag<shape<H...>>) {
+  return beside<C, H..., typename M::head>(x);
+}
+
+/// Keys or values of x [.., Length, ..] for every query: [.., Key, ..], whole along Key.
+template <class Length, class Key, class X> constexpr auto for_all_queries(const X& x) {
+  if constexpr (std::is_same_v<Length, Key>)
+    return whole<Key>(x);
+  else
+    return whole<Key>(rename<Length, Key>(x));
+}
+
+/// Attention of x to the positions of `memory`, which lie along Length and are called Key.
+template <class C, class M, class Length, class Key, class P, class X, class Y>
+constexpr auto attend(const P& p, const X& x, const Y& memory, const attention_options& options) {
+  using length = typename M::length;
+  using head = typename M::head;
+  constexpr tag<typename key_heads_of<M>::type> key_heads;
+  const auto in = beside_heads<C, M>(x, tag<typename M::heads>{});
+  const auto seen = beside_heads<C, M>(memory, key_heads);
+  auto q = heads_of<C, M>(in, p.query, p.query_bias);
+  auto k = heads_of<C, M>(seen, p.key, p.key_bias);
+  const auto v = heads_of<C, M>(seen, p.value, p.value_bias);
+  const auto mixed = [&] {
+    if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
+      return attention<length, Key, head>(
+          rotary<length, head>(q), for_all_queries<Length, Key>(rotary<length, head>(k)),
+          for_all_queries<Length, Key>(v), options);
+    else
+      return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
+                                          for_all_queries<Length, Key>(v), options);
+  }();
+  return project<C>(mixed, p.output);
+}
+
+}  // namespace detail
+
+/// Attention of positions to those before them (M::causal) or all, M::window of them at most; the
+/// bias of the last product is left to the residual sum. Shapes: as x. Communicates as project
+/// does, and gathers keys and values where the length is split (Vaswani et al. 2017, section 3.2).
+template <Layout C, class M, class P, Operand X>
+constexpr auto self_attention(const P& p, const X& x, const run_options& run = {}) {
+  using length = typename M::length;
+  return detail::attend<C, M, length, keys_of<length>>(
+      p, x, x,
+      attention_options{
+          .causal = M::causal, .window = M::window, .dropout = run.dropout, .key = run.key});
+}
+
+/// Attention of the positions of x to all of `memory` [.., Source, model]: an encoder's result.
+template <Layout C, class M, Dim Source, class P, Operand X, Operand Y>
+constexpr auto cross_attention(const P& p, const X& x, const Y& memory,
+                               const run_options& run = {}) {
+  return detail::attend<C, M, Source, Source>(
+      p, x, memory, attention_options{.dropout = run.dropout, .key = run.key});
+}
+
+}  // namespace dimesh::nn

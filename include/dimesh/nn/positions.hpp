@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a model know where a token stands? By vectors added to those of the tokens, learned or
+// waves of many lengths; or by rotations of queries and keys (op/rotary.hpp).
+//
+//   waves<length, model>(x[batch/rows, length, model])              -> [length, model]
+//   add_positions<C, M>(p[length, model], x[batch, length, model])  -> like x
+#pragma once
+
+#include <cmath>
+
+#include "dimesh/nn/config.hpp"
+#include "dimesh/nn/project.hpp"
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+
+namespace dimesh::nn {
+
+namespace detail {
+
+/// What splits one of the dims Kept splits it still; all else is replicated.
+template <class S, class Kept> struct restricted_table {
+  static constexpr dimesh::detail::table make() {
+    constexpr auto& at = dimesh::detail::places<typename S::dims, Kept>::at;
+    dimesh::detail::table t = S::table;
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::split && at[static_cast<int>(t.axis[a].dim)] < 0) t.axis[a] = {};
+    return dimesh::detail::renumber(t, at);
+  }
+  static constexpr dimesh::detail::table result = make();
+};
+
+/// y[Length, Model] beside x, of which only grid, extents and layout matter.
+template <class Length, class Model> struct waves_op {
+  using kept = list<Length, Model>;
+  double base;
+
+  template <class S>
+  using result = dimesh::detail::spec_of_table<typename S::value_type, typename S::mesh, kept,
+                                               restricted_table<S, kept>>;
+  template <class Y, class X>
+  constexpr void cost(dimesh::detail::tally& t, const Y& y, const X&) const {
+    t.compute(y.local_size(), y.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X&) const {
+    using T = value_of<Y>;
+    const auto places = static_cast<double>(y.template extent<Model>());
+    for (index_t j = 0; j < y.local(1); ++j) {
+      const index_t place = y.block(1).offset + j;
+      const double rate = std::pow(base, -static_cast<double>(place / 2 * 2) / places);
+      for (index_t i = 0; i < y.local(0); ++i) {
+        const double turn = rate * static_cast<double>(y.block(0).offset + i);
+        y.data()[i * y.local(1) + j] =
+            static_cast<T>(place % 2 == 0 ? std::sin(turn) : std::cos(turn));
+      }
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Sines (even places of Model) and cosines (odd ones) of the positions along Length, wave lengths
+/// from 2 pi to base 2 pi (Vaswani et al. 2017, section 3.5). Shapes: [Length, Model], split as x
+/// splits them.
+template <Dim Length, Dim Model, Operand X>
+constexpr auto waves(const X& x, double base = 10000) {
+  if constexpr (is_poison<X>)
+    return poison{};
+  else
+    return dimesh::apply(detail::waves_op<Length, Model>{base}, stop_gradient(x));
+}
+
+/// x with what M::positions adds to it; p are the learned vectors. Shapes: as x.
+template <Layout C, class M, class P, Operand X>
+constexpr auto add_positions(const P& p, const X& x) {
+  if constexpr (M::positions == position_kind::learned)
+    return x + beside_tensor<C>(x, p);
+  else if constexpr (M::positions == position_kind::sinusoidal)
+    return x + waves<typename M::length, typename M::model>(x);
+  else
+    return x;
+}
+
+}  // namespace dimesh::nn
