@@ -3,7 +3,7 @@
 // bytes that follow. Which pieces is a function of seed, step and row alone, so that every layout
 // trains on the same ones; a rank fills in what its block holds.
 //
-//   const auto c = text::load("", 128);      // King James; collective; an error on every rank alike
+//   const auto c = text::load("", 128);      // King James; collective, errors too
 //   auto r = text::draw_rows(c.train(), batch::extent, 128, key, step);
 //   r.fill_inputs(x);  r.fill_targets(y);    // x, y: tensor<std::int32_t, L, batch, length>
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How are MPI calls counted? Each wrapper below has the name of the MPI function, adds what it sees
-// to the counts (and its time to the library's timeline, where that is on), and passes the call on to
-// the function's profiling name, PMPI_*.
+// to the counts (and its time to the library's timeline, where that is on), and passes the call on
+// to the function's profiling name, PMPI_*.
 #include "census.hpp"
 
 #include <dimesh/detail/communicator.hpp>

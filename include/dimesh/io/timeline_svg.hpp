@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where does a step's time go? A picture of a part of the timeline: for each rank a lane of compute,
-// phases inside others inset, and below it a lane of MPI calls with their share of the time.
+// Where does a step's time go? A picture of a part of the timeline: for each rank a lane of
+// compute, phases inside others inset, and below it a lane of MPI calls with their share of the
+// time.
 //
 //   timeline_plot p{.title = "One step", .spans = gather_timeline(g)};
-//   p.show("step", 2);            // the third span of that name, on all ranks; otherwise everything
+//   p.show("step", 2);     // the third span of that name, on all ranks; otherwise everything
 //   p.svg()  -> "<svg ...>...</svg>"      p.write("timeline.svg")
 #pragma once
 
