@@ -14,7 +14,7 @@ import statistics
 import sys
 
 LAYERS = [
-    ("L0", ["fault", "error"]),
+    ("L0", ["fault", "error", "timeline"]),
     ("L1", ["dim", "axis", "mesh", "shape"]),
     ("L2", ["layout", "canonical", "spec", "block", "cotangent", "notation", "ledger"]),
     ("L3", ["grid", "tensor", "shaped", "random", "runtime", "fill", "create", "describe", "draw"]),

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ cmake ninja-build libboost-dev libtrilinos-kokkos-dev libopenmpi-dev openmpi-bin
   libdnnl-dev libopenblas-dev zlib1g-dev)
-packages_demo=(dataset-fashion-mnist)
+packages_demo=(libcli11-dev nlohmann-json3-dev dataset-fashion-mnist bible-kjv bible-kjv-text)
 packages_test=(ccache pkg-config doctest-dev libbenchmark-dev libmpich-dev mpich clang-19
   clang-format-19 python3)
 packages_bench=(libbenchmark-dev)

@@ -31,7 +31,7 @@ for candidate in "examples/$example/$example.cpp" "examples/$example/main.cpp"; 
 done
 if [[ ! -f $source_file ]]; then
   echo "demo.sh: there is no example '$example'; there are:" >&2
-  find examples -mindepth 1 -maxdepth 1 ! -name CMakeLists.txt -printf '  %f\n' | sed 's/\.cpp$//' | sort >&2
+  find examples -mindepth 1 -maxdepth 1 ! -name CMakeLists.txt ! -name common -printf '  %f\n' | sed 's/\.cpp$//' | sort >&2
   exit 2
 fi
 ranks=$(setting "$source_file" "ranks" 4)

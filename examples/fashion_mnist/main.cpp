@@ -17,9 +17,9 @@
 #include <iostream>
 #include <thread>
 
+#include "../common/progress.hpp"
 #include "census.hpp"
 #include "data.hpp"
-#include "progress.hpp"
 #include "report.hpp"
 
 struct lone : dm::axis<1> {};
@@ -89,7 +89,8 @@ report::layout_result train(const std::string& name, const G& g, const image_set
   dm::momentum optimizer{.rate = s.rate, .decay = s.decay};
   auto state = optimizer.start(p);
 
-  report::layout_result r{.layout = name, .mesh = dm::describe_mesh(g), .ranks = g.ranks()};
+  report::layout_result r;
+  r.layout = name, r.mesh = dm::describe_mesh(g), r.ranks = g.ranks();
   dm::for_each_tensor([&](const auto&, const auto& t) { r.parameters_per_rank += t.local_size(); },
                       p);
   constexpr auto cost = dm::cost_of<training_step, network<dm::shaped<L>>,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How are MPI calls counted? Each wrapper below has the name of the MPI function, adds what it sees
-// to the counts, and passes the call on to the function's profiling name, PMPI_*.
+// to the counts (and its time to the library's timeline, where that is on), and passes the call on
+// to the function's profiling name, PMPI_*.
 #include "census.hpp"
 
 #include <dimesh/detail/communicator.hpp>
+#include <dimesh/timeline.hpp>
 #include <mutex>
+#include <optional>
 #include <ostream>
 
 namespace census {
@@ -31,14 +34,28 @@ unsigned axes_of(MPI_Comm comm, int& keyval) {
   return found != 0 ? static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(value)) : 0;
 }
 
-void count(operation op, MPI_Comm comm, std::int64_t bytes) {
-  state& s = the_state();
-  const std::lock_guard lock(s.mutex);
-  if (s.paused > 0) return;
-  tally& t = s.current.entries[{op, axes_of(comm, s.keyval)}];
-  t.calls += 1;
-  t.bytes += bytes;
-}
+/// Counts one call to MPI and, where the library's timeline is on, records how long it takes.
+class call {
+ public:
+  call(operation op, MPI_Comm comm, std::int64_t bytes) {
+    state& s = the_state();
+    const std::lock_guard lock(s.mutex);
+    if (s.paused > 0) return;
+    const unsigned axes = axes_of(comm, s.keyval);
+    tally& t = s.current.entries[{op, axes}];
+    t.calls += 1;
+    t.bytes += bytes;
+    span_.emplace(name(op).data(), dimesh::lane::communication, axes, bytes);
+  }
+
+ private:
+  std::optional<dimesh::trace_span> span_;
+};
+
+/// A call that hands over nothing and only waits for others: on the timeline, but not counted.
+struct waiting : dimesh::trace_span {
+  explicit waiting(const char* what) : trace_span(what, dimesh::lane::communication) {}
+};
 
 std::int64_t bytes_of(std::int64_t elements, MPI_Datatype type) {
   int size = 0;
@@ -201,91 +218,93 @@ extern "C" {
 
 int MPI_Allreduce(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
-  count(operation::all_reduce, comm, bytes_of(n, type));
+  const call here(operation::all_reduce, comm, bytes_of(n, type));
   return PMPI_Allreduce(send, recv, n, type, op, comm);
 }
 
 int MPI_Iallreduce(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request* request) {
-  count(operation::all_reduce, comm, bytes_of(n, type));
+  const call here(operation::all_reduce, comm, bytes_of(n, type));
   return PMPI_Iallreduce(send, recv, n, type, op, comm, request);
 }
 
 int MPI_Reduce_scatter(const void* send, void* recv, const int recv_counts[], MPI_Datatype type,
                        MPI_Op op, MPI_Comm comm) {
-  count(operation::reduce_scatter, comm, bytes_of(sum(recv_counts, ranks(comm)), type));
+  const call here(operation::reduce_scatter, comm, bytes_of(sum(recv_counts, ranks(comm)), type));
   return PMPI_Reduce_scatter(send, recv, recv_counts, type, op, comm);
 }
 
 int MPI_Ireduce_scatter(const void* send, void* recv, const int recv_counts[], MPI_Datatype type,
                         MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  count(operation::reduce_scatter, comm, bytes_of(sum(recv_counts, ranks(comm)), type));
+  const call here(operation::reduce_scatter, comm, bytes_of(sum(recv_counts, ranks(comm)), type));
   return PMPI_Ireduce_scatter(send, recv, recv_counts, type, op, comm, request);
 }
 
 int MPI_Reduce_scatter_block(const void* send, void* recv, int recv_count, MPI_Datatype type,
                              MPI_Op op, MPI_Comm comm) {
-  count(operation::reduce_scatter, comm, bytes_of(std::int64_t{recv_count} * ranks(comm), type));
+  const call here(operation::reduce_scatter, comm,
+                  bytes_of(std::int64_t{recv_count} * ranks(comm), type));
   return PMPI_Reduce_scatter_block(send, recv, recv_count, type, op, comm);
 }
 
 int MPI_Ireduce_scatter_block(const void* send, void* recv, int recv_count, MPI_Datatype type,
                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  count(operation::reduce_scatter, comm, bytes_of(std::int64_t{recv_count} * ranks(comm), type));
+  const call here(operation::reduce_scatter, comm,
+                  bytes_of(std::int64_t{recv_count} * ranks(comm), type));
   return PMPI_Ireduce_scatter_block(send, recv, recv_count, type, op, comm, request);
 }
 
 int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                   int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::all_gather, comm,
-        contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::all_gather, comm,
+                  contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int MPI_Iallgather(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                    int recv_count, MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
-  count(operation::all_gather, comm,
-        contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::all_gather, comm,
+                  contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Iallgather(send, send_count, send_type, recv, recv_count, recv_type, comm, request);
 }
 
 int MPI_Allgatherv(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                    const int recv_counts[], const int recv_at[], MPI_Datatype recv_type,
                    MPI_Comm comm) {
-  count(operation::all_gather, comm,
-        contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
+  const call here(operation::all_gather, comm,
+                  contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
   return PMPI_Allgatherv(send, send_count, send_type, recv, recv_counts, recv_at, recv_type, comm);
 }
 
 int MPI_Iallgatherv(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                     const int recv_counts[], const int recv_at[], MPI_Datatype recv_type,
                     MPI_Comm comm, MPI_Request* request) {
-  count(operation::all_gather, comm,
-        contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
+  const call here(operation::all_gather, comm,
+                  contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
   return PMPI_Iallgatherv(send, send_count, send_type, recv, recv_counts, recv_at, recv_type, comm,
                           request);
 }
 
 int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::all_to_all, comm,
-        ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::all_to_all, comm,
+                  ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int MPI_Ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                   int recv_count, MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
-  count(operation::all_to_all, comm,
-        ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::all_to_all, comm,
+                  ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Ialltoall(send, send_count, send_type, recv, recv_count, recv_type, comm, request);
 }
 
 int MPI_Alltoallv(const void* send, const int send_counts[], const int send_at[],
                   MPI_Datatype send_type, void* recv, const int recv_counts[], const int recv_at[],
                   MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::all_to_all, comm,
-        send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
-                             : bytes_of(sum(send_counts, ranks(comm)), send_type));
+  const call here(operation::all_to_all, comm,
+                  send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
+                                       : bytes_of(sum(send_counts, ranks(comm)), send_type));
   return PMPI_Alltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                         recv_type, comm);
 }
@@ -293,9 +312,9 @@ int MPI_Alltoallv(const void* send, const int send_counts[], const int send_at[]
 int MPI_Ialltoallv(const void* send, const int send_counts[], const int send_at[],
                    MPI_Datatype send_type, void* recv, const int recv_counts[], const int recv_at[],
                    MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
-  count(operation::all_to_all, comm,
-        send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
-                             : bytes_of(sum(send_counts, ranks(comm)), send_type));
+  const call here(operation::all_to_all, comm,
+                  send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
+                                       : bytes_of(sum(send_counts, ranks(comm)), send_type));
   return PMPI_Ialltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                          recv_type, comm, request);
 }
@@ -303,9 +322,9 @@ int MPI_Ialltoallv(const void* send, const int send_counts[], const int send_at[
 int MPI_Alltoallw(const void* send, const int send_counts[], const int send_at[],
                   const MPI_Datatype send_types[], void* recv, const int recv_counts[],
                   const int recv_at[], const MPI_Datatype recv_types[], MPI_Comm comm) {
-  count(operation::all_to_all, comm,
-        send == MPI_IN_PLACE ? sum_w(recv_counts, recv_types, ranks(comm))
-                             : sum_w(send_counts, send_types, ranks(comm)));
+  const call here(operation::all_to_all, comm,
+                  send == MPI_IN_PLACE ? sum_w(recv_counts, recv_types, ranks(comm))
+                                       : sum_w(send_counts, send_types, ranks(comm)));
   return PMPI_Alltoallw(send, send_counts, send_at, send_types, recv, recv_counts, recv_at,
                         recv_types, comm);
 }
@@ -314,46 +333,48 @@ int MPI_Ialltoallw(const void* send, const int send_counts[], const int send_at[
                    const MPI_Datatype send_types[], void* recv, const int recv_counts[],
                    const int recv_at[], const MPI_Datatype recv_types[], MPI_Comm comm,
                    MPI_Request* request) {
-  count(operation::all_to_all, comm,
-        send == MPI_IN_PLACE ? sum_w(recv_counts, recv_types, ranks(comm))
-                             : sum_w(send_counts, send_types, ranks(comm)));
+  const call here(operation::all_to_all, comm,
+                  send == MPI_IN_PLACE ? sum_w(recv_counts, recv_types, ranks(comm))
+                                       : sum_w(send_counts, send_types, ranks(comm)));
   return PMPI_Ialltoallw(send, send_counts, send_at, send_types, recv, recv_counts, recv_at,
                          recv_types, comm, request);
 }
 
 int MPI_Bcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm) {
-  count(operation::broadcast, comm, is_root(root, comm) ? bytes_of(n, type) : 0);
+  const call here(operation::broadcast, comm, is_root(root, comm) ? bytes_of(n, type) : 0);
   return PMPI_Bcast(data, n, type, root, comm);
 }
 
 int MPI_Ibcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm,
                MPI_Request* request) {
-  count(operation::broadcast, comm, is_root(root, comm) ? bytes_of(n, type) : 0);
+  const call here(operation::broadcast, comm, is_root(root, comm) ? bytes_of(n, type) : 0);
   return PMPI_Ibcast(data, n, type, root, comm, request);
 }
 
 int MPI_Reduce(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, int root,
                MPI_Comm comm) {
-  count(operation::reduce, comm, bytes_of(n, type));
+  const call here(operation::reduce, comm, bytes_of(n, type));
   return PMPI_Reduce(send, recv, n, type, op, root, comm);
 }
 
 int MPI_Ireduce(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm, MPI_Request* request) {
-  count(operation::reduce, comm, bytes_of(n, type));
+  const call here(operation::reduce, comm, bytes_of(n, type));
   return PMPI_Ireduce(send, recv, n, type, op, root, comm, request);
 }
 
 int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* recv, int recv_count,
                MPI_Datatype recv_type, int root, MPI_Comm comm) {
-  count(operation::gather, comm, contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::gather, comm,
+                  contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Gather(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
 }
 
 int MPI_Igather(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                 int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm,
                 MPI_Request* request) {
-  count(operation::gather, comm, contribution(send, send_count, send_type, recv_count, recv_type));
+  const call here(operation::gather, comm,
+                  contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Igather(send, send_count, send_type, recv, recv_count, recv_type, root, comm,
                       request);
 }
@@ -361,8 +382,8 @@ int MPI_Igather(const void* send, int send_count, MPI_Datatype send_type, void* 
 int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                 const int recv_counts[], const int recv_at[], MPI_Datatype recv_type, int root,
                 MPI_Comm comm) {
-  count(operation::gather, comm,
-        contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
+  const call here(operation::gather, comm,
+                  contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
   return PMPI_Gatherv(send, send_count, send_type, recv, recv_counts, recv_at, recv_type, root,
                       comm);
 }
@@ -370,24 +391,24 @@ int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* 
 int MPI_Igatherv(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                  const int recv_counts[], const int recv_at[], MPI_Datatype recv_type, int root,
                  MPI_Comm comm, MPI_Request* request) {
-  count(operation::gather, comm,
-        contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
+  const call here(operation::gather, comm,
+                  contribution_v(send, send_count, send_type, recv_counts, recv_type, comm));
   return PMPI_Igatherv(send, send_count, send_type, recv, recv_counts, recv_at, recv_type, root,
                        comm, request);
 }
 
 int MPI_Scatter(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                 int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) {
-  count(operation::scatter, comm,
-        is_root(root, comm) ? ranks(comm) * bytes_of(send_count, send_type) : 0);
+  const call here(operation::scatter, comm,
+                  is_root(root, comm) ? ranks(comm) * bytes_of(send_count, send_type) : 0);
   return PMPI_Scatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm);
 }
 
 int MPI_Iscatter(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                  int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm,
                  MPI_Request* request) {
-  count(operation::scatter, comm,
-        is_root(root, comm) ? ranks(comm) * bytes_of(send_count, send_type) : 0);
+  const call here(operation::scatter, comm,
+                  is_root(root, comm) ? ranks(comm) * bytes_of(send_count, send_type) : 0);
   return PMPI_Iscatter(send, send_count, send_type, recv, recv_count, recv_type, root, comm,
                        request);
 }
@@ -395,8 +416,8 @@ int MPI_Iscatter(const void* send, int send_count, MPI_Datatype send_type, void*
 int MPI_Scatterv(const void* send, const int send_counts[], const int send_at[],
                  MPI_Datatype send_type, void* recv, int recv_count, MPI_Datatype recv_type,
                  int root, MPI_Comm comm) {
-  count(operation::scatter, comm,
-        is_root(root, comm) ? bytes_of(sum(send_counts, ranks(comm)), send_type) : 0);
+  const call here(operation::scatter, comm,
+                  is_root(root, comm) ? bytes_of(sum(send_counts, ranks(comm)), send_type) : 0);
   return PMPI_Scatterv(send, send_counts, send_at, send_type, recv, recv_count, recv_type, root,
                        comm);
 }
@@ -404,126 +425,128 @@ int MPI_Scatterv(const void* send, const int send_counts[], const int send_at[],
 int MPI_Iscatterv(const void* send, const int send_counts[], const int send_at[],
                   MPI_Datatype send_type, void* recv, int recv_count, MPI_Datatype recv_type,
                   int root, MPI_Comm comm, MPI_Request* request) {
-  count(operation::scatter, comm,
-        is_root(root, comm) ? bytes_of(sum(send_counts, ranks(comm)), send_type) : 0);
+  const call here(operation::scatter, comm,
+                  is_root(root, comm) ? bytes_of(sum(send_counts, ranks(comm)), send_type) : 0);
   return PMPI_Iscatterv(send, send_counts, send_at, send_type, recv, recv_count, recv_type, root,
                         comm, request);
 }
 
 int MPI_Scan(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  count(operation::scan, comm, bytes_of(n, type));
+  const call here(operation::scan, comm, bytes_of(n, type));
   return PMPI_Scan(send, recv, n, type, op, comm);
 }
 
 int MPI_Iscan(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
               MPI_Request* request) {
-  count(operation::scan, comm, bytes_of(n, type));
+  const call here(operation::scan, comm, bytes_of(n, type));
   return PMPI_Iscan(send, recv, n, type, op, comm, request);
 }
 
 int MPI_Exscan(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  count(operation::scan, comm, bytes_of(n, type));
+  const call here(operation::scan, comm, bytes_of(n, type));
   return PMPI_Exscan(send, recv, n, type, op, comm);
 }
 
 int MPI_Iexscan(const void* send, void* recv, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                 MPI_Request* request) {
-  count(operation::scan, comm, bytes_of(n, type));
+  const call here(operation::scan, comm, bytes_of(n, type));
   return PMPI_Iexscan(send, recv, n, type, op, comm, request);
 }
 
 int MPI_Barrier(MPI_Comm comm) {
-  count(operation::barrier, comm, 0);
+  const call here(operation::barrier, comm, 0);
   return PMPI_Barrier(comm);
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  count(operation::barrier, comm, 0);
+  const call here(operation::barrier, comm, 0);
   return PMPI_Ibarrier(comm, request);
 }
 
 int MPI_Send(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Send(send, n, type, to, tag, comm);
 }
 
 int MPI_Isend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Isend(send, n, type, to, tag, comm, request);
 }
 
 int MPI_Ssend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Ssend(send, n, type, to, tag, comm);
 }
 
 int MPI_Issend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Issend(send, n, type, to, tag, comm, request);
 }
 
 int MPI_Bsend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Bsend(send, n, type, to, tag, comm);
 }
 
 int MPI_Ibsend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Ibsend(send, n, type, to, tag, comm, request);
 }
 
 int MPI_Rsend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Rsend(send, n, type, to, tag, comm);
 }
 
 int MPI_Irsend(const void* send, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request* request) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Irsend(send, n, type, to, tag, comm, request);
 }
 
 int MPI_Sendrecv(const void* send, int send_count, MPI_Datatype send_type, int to, int send_tag,
                  void* recv, int recv_count, MPI_Datatype recv_type, int from, int recv_tag,
                  MPI_Comm comm, MPI_Status* status) {
-  count(operation::send, comm, sent(to, send_count, send_type));
+  const call here(operation::send, comm, sent(to, send_count, send_type));
   return PMPI_Sendrecv(send, send_count, send_type, to, send_tag, recv, recv_count, recv_type, from,
                        recv_tag, comm, status);
 }
 
 int MPI_Sendrecv_replace(void* data, int n, MPI_Datatype type, int to, int send_tag, int from,
                          int recv_tag, MPI_Comm comm, MPI_Status* status) {
-  count(operation::send, comm, sent(to, n, type));
+  const call here(operation::send, comm, sent(to, n, type));
   return PMPI_Sendrecv_replace(data, n, type, to, send_tag, from, recv_tag, comm, status);
 }
 
 int MPI_Neighbor_allgather(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                            int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::neighbor, comm, bytes_of(send_count, send_type));
+  const call here(operation::neighbor, comm, bytes_of(send_count, send_type));
   return PMPI_Neighbor_allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int MPI_Ineighbor_allgather(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                             int recv_count, MPI_Datatype recv_type, MPI_Comm comm,
                             MPI_Request* request) {
-  count(operation::neighbor, comm, bytes_of(send_count, send_type));
+  const call here(operation::neighbor, comm, bytes_of(send_count, send_type));
   return PMPI_Ineighbor_allgather(send, send_count, send_type, recv, recv_count, recv_type, comm,
                                   request);
 }
 
 int MPI_Neighbor_alltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                           int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::neighbor, comm, bytes_of(std::int64_t{send_count} * targets(comm), send_type));
+  const call here(operation::neighbor, comm,
+                  bytes_of(std::int64_t{send_count} * targets(comm), send_type));
   return PMPI_Neighbor_alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int MPI_Ineighbor_alltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                            int recv_count, MPI_Datatype recv_type, MPI_Comm comm,
                            MPI_Request* request) {
-  count(operation::neighbor, comm, bytes_of(std::int64_t{send_count} * targets(comm), send_type));
+  const call here(operation::neighbor, comm,
+                  bytes_of(std::int64_t{send_count} * targets(comm), send_type));
   return PMPI_Ineighbor_alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm,
                                  request);
 }
@@ -531,7 +554,7 @@ int MPI_Ineighbor_alltoall(const void* send, int send_count, MPI_Datatype send_t
 int MPI_Neighbor_alltoallv(const void* send, const int send_counts[], const int send_at[],
                            MPI_Datatype send_type, void* recv, const int recv_counts[],
                            const int recv_at[], MPI_Datatype recv_type, MPI_Comm comm) {
-  count(operation::neighbor, comm, bytes_of(sum(send_counts, targets(comm)), send_type));
+  const call here(operation::neighbor, comm, bytes_of(sum(send_counts, targets(comm)), send_type));
   return PMPI_Neighbor_alltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                                  recv_type, comm);
 }
@@ -540,8 +563,34 @@ int MPI_Ineighbor_alltoallv(const void* send, const int send_counts[], const int
                             MPI_Datatype send_type, void* recv, const int recv_counts[],
                             const int recv_at[], MPI_Datatype recv_type, MPI_Comm comm,
                             MPI_Request* request) {
-  count(operation::neighbor, comm, bytes_of(sum(send_counts, targets(comm)), send_type));
+  const call here(operation::neighbor, comm, bytes_of(sum(send_counts, targets(comm)), send_type));
   return PMPI_Ineighbor_alltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                                   recv_type, comm, request);
+}
+
+int MPI_Recv(void* recv, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+             MPI_Status* status) {
+  const waiting here("receive");
+  return PMPI_Recv(recv, n, type, from, tag, comm, status);
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const waiting here("wait");
+  return PMPI_Wait(request, status);
+}
+
+int MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[]) {
+  const waiting here("wait");
+  return PMPI_Waitall(n, requests, statuses);
+}
+
+int MPI_Waitany(int n, MPI_Request requests[], int* which, MPI_Status* status) {
+  const waiting here("wait");
+  return PMPI_Waitany(n, requests, which, status);
+}
+
+int MPI_Waitsome(int n, MPI_Request requests[], int* done, int which[], MPI_Status statuses[]) {
+  const waiting here("wait");
+  return PMPI_Waitsome(n, requests, done, which, statuses);
 }
 }  // extern "C"

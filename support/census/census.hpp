@@ -9,6 +9,9 @@
 // It is no MPI implementation's own trace: bytes are what the caller passes as send data, not what
 // an algorithm moves. MPI_IN_PLACE counts as the payload it stands for; a broadcast and a scatter
 // count on their root only; receives count nothing.
+//
+// While the library's timeline is on (dimesh/timeline.hpp), each of these calls, and those that
+// wait, is also a span in its lane of communication.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "../../../examples/fashion_mnist/report.hpp"
 
-#include "../../../examples/fashion_mnist/progress.hpp"
-
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -17,7 +15,8 @@ namespace fs = std::filesystem;
 std::vector<layout_result> results() {
   std::vector<layout_result> all;
   const auto add = [&](std::string layout, std::string mesh, int ranks, bytes_by_axis bytes) {
-    layout_result r{.layout = layout, .mesh = mesh, .ranks = ranks};
+    layout_result r;
+    r.layout = layout, r.mesh = mesh, r.ranks = ranks;
     for (int s = 0; s < 6; ++s) r.losses.push_back(2.3 / (s + 1) + 1e-8 * ranks * s);
     r.test_accuracy = 0.8765;
     r.bytes_predicted = r.bytes_counted = bytes;
@@ -90,34 +89,22 @@ TEST_CASE("report: json and back, and the files") {
   const std::string folder =
       (fs::temp_directory_path() / ("dimesh_report_" + std::to_string(getpid()))).string();
   write_report(all, folder + "/deep");
-  const auto again = read_report(folder + "/deep/report.json");
+  const auto again = read_report<layout_result>(folder + "/deep/report.json");
   REQUIRE(again.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(to_json(again[i]) == to_json(all[i]));
+    CHECK(ordered_json(again[i]) == ordered_json(all[i]));
     CHECK(again[i].bytes_counted == all[i].bytes_counted);
     CHECK(again[i].losses == all[i].losses);
   }
   CHECK(std::isinf(again[1].max_loss_difference));
-  const auto j = to_json(all[2]);
+  const ordered_json j = all[2];
   CHECK(j["bytes_predicted"]["total"] == 823560 + 262144 + 5120);
   CHECK(j["bytes_predicted"]["cols"] == 5120);
   CHECK(fs::file_size(folder + "/deep/losses.svg") > 1000);
   CHECK(fs::file_size(folder + "/deep/loss_differences.svg") > 1000);
   std::ofstream(folder + "/bad.json") << "[{\"layout\": 3}]";
-  CHECK_THROWS_AS(read_report(folder + "/bad.json"), dimesh::error);
-  CHECK_THROWS_AS(read_report(folder + "/missing.json"), dimesh::error);
+  CHECK_THROWS_AS(read_report<layout_result>(folder + "/bad.json"), dimesh::error);
+  CHECK_THROWS_AS(read_report<layout_result>(folder + "/missing.json"), dimesh::error);
   CHECK_THROWS_AS(write_report(all, folder + "/bad.json/x"), dimesh::error);
   fs::remove_all(folder);
-}
-
-TEST_CASE("progress_line: one line on a terminal, one a quarter elsewhere") {
-  std::ostringstream terminal, file;
-  {
-    progress_line one(terminal, true, "batch", 1000), many(file, false, "batch", 1000);
-    for (int s = 1; s <= 1000; ++s) one.update(s, 0.5), many.update(s, 0.5);
-  }
-  CHECK(lines(terminal.str()).size() == 1);
-  CHECK(terminal.str().find("[####################]  1000/1000  loss 0.5000") != std::string::npos);
-  CHECK(lines(file.str()).size() == 4);
-  CHECK(lines(file.str())[1].find("[##########----------]   500/1000") != std::string::npos);
 }
