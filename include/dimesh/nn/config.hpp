@@ -21,9 +21,7 @@ enum class position_kind : unsigned char { none, learned, sinusoidal, rotary };
 /// product of the input (Shazeer 2020, GLU variants).
 enum class activation : unsigned char { relu, gelu, silu, geglu, swiglu };
 
-constexpr bool is_gated(activation a) {
-  return a == activation::geglu || a == activation::swiglu;
-}
+constexpr bool is_gated(activation a) { return a == activation::geglu || a == activation::swiglu; }
 
 /// The choices of GPT-2 (Radford et al. 2019): what a model says nothing of.
 struct transformer {
@@ -33,9 +31,9 @@ struct transformer {
   static constexpr position_kind positions = position_kind::learned;
   static constexpr activation act = activation::gelu;
   static constexpr bool biases = true;
-  static constexpr bool tied = true;   ///< the embedding is also the last product
-  static constexpr bool causal = true; ///< a query sees no later key
-  static constexpr index_t window = 0; ///< keys that a query sees at most; 0: all
+  static constexpr bool tied = true;  ///< the embedding is also the last product
+  static constexpr bool causal = true;  ///< a query sees no later key
+  static constexpr index_t window = 0;  ///< keys that a query sees at most; 0: all
   static constexpr bool recompute = false;  ///< a layer's inside anew in the backward pass
 };
 

@@ -99,8 +99,7 @@ constexpr auto residual(const run_options& run, const X& x, const Y& y, const B&
 /// Gain and bias of a norm over the model dim.
 template <class L, class M> struct norm_parameters {
   static constexpr bool has_bias = M::norm == norm_kind::layer;
-  using bias_type =
-      detail::if_there<has_bias, tensor<typename M::element, L, typename M::model>>;
+  using bias_type = detail::if_there<has_bias, tensor<typename M::element, L, typename M::model>>;
   BOOST_HANA_DEFINE_STRUCT(norm_parameters,
                            (tensor<typename M::element, L, typename M::model>, gain),
                            (bias_type, bias));

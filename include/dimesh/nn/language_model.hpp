@@ -21,11 +21,9 @@ template <class L, class M> struct language_model_parameters {
   using embedding_type = tensor<T, L, typename M::vocab, typename M::model>;
   using positions_type = detail::if_there<M::positions == position_kind::learned,
                                           tensor<T, L, typename M::length, typename M::model>>;
-  using layers_type =
-      std::array<block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
+  using layers_type = std::array<block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
   using norm_type = norm_parameters<L, M>;
-  using head_type =
-      detail::if_there<!M::tied, tensor<T, L, typename M::model, typename M::vocab>>;
+  using head_type = detail::if_there<!M::tied, tensor<T, L, typename M::model, typename M::vocab>>;
   BOOST_HANA_DEFINE_STRUCT(language_model_parameters, (embedding_type, embedding),
                            (positions_type, positions), (layers_type, layers), (norm_type, last),
                            (head_type, head));

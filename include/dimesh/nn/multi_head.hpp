@@ -75,9 +75,9 @@ constexpr auto attend(const P& p, const X& x, const Y& memory, const attention_o
   const auto v = heads_of<C, M>(seen, p.value, p.value_bias);
   const auto mixed = [&] {
     if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
-      return attention<length, Key, head>(
-          rotary<length, head>(q), for_all_queries<Length, Key>(rotary<length, head>(k)),
-          for_all_queries<Length, Key>(v), options);
+      return attention<length, Key, head>(rotary<length, head>(q),
+                                          for_all_queries<Length, Key>(rotary<length, head>(k)),
+                                          for_all_queries<Length, Key>(v), options);
     else
       return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
                                           for_all_queries<Length, Key>(v), options);

@@ -61,8 +61,7 @@ template <class Length, class Model> struct waves_op {
 /// Sines (even places of Model) and cosines (odd ones) of the positions along Length, wave lengths
 /// from 2 pi to base 2 pi (Vaswani et al. 2017, section 3.5). Shapes: [Length, Model], split as x
 /// splits them.
-template <Dim Length, Dim Model, Operand X>
-constexpr auto waves(const X& x, double base = 10000) {
+template <Dim Length, Dim Model, Operand X> constexpr auto waves(const X& x, double base = 10000) {
   if constexpr (is_poison<X>)
     return poison{};
   else

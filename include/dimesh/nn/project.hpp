@@ -33,9 +33,8 @@ using layout_over = typename dimesh::detail::canonical_over<C, Dims>::type;
 template <class S, class Gone> using dims_less = typename remaining<typename S::dims, Gone>::type;
 
 template <class X, class W> struct projected {
-  using type =
-      typename concat_impl<dims_less<spec_of<X>, typename spec_of<W>::dims>,
-                           dims_less<spec_of<W>, typename spec_of<X>::dims>>::type;
+  using type = typename concat_impl<dims_less<spec_of<X>, typename spec_of<W>::dims>,
+                                    dims_less<spec_of<W>, typename spec_of<X>::dims>>::type;
 };
 
 template <class... Out, class X, class W>
@@ -51,8 +50,8 @@ template <Layout C, Dim... D, Operand X> constexpr auto beside(const X& x) {
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return relayout<detail::layout_over<
-        C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
+    return relayout<
+        detail::layout_over<C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
 }
 
 /// A parameter under the layout that C gives it in an operation with x.
@@ -71,8 +70,7 @@ template <Layout C, Operand X, Operand W> constexpr auto project(const X& x, con
     return poison{};
   } else {
     using out = typename detail::projected<X, W>::type;
-    return relayout<C>(
-        detail::product(out{}, beside_tensor<C>(w, x), beside_tensor<C>(x, w)));
+    return relayout<C>(detail::product(out{}, beside_tensor<C>(w, x), beside_tensor<C>(x, w)));
   }
 }
 
