@@ -14,7 +14,8 @@
 
 namespace report {
 
-/// One line that is rewritten ten times a second on a terminal, and a line each quarter elsewhere.
+/// One line that is rewritten thrice a second on a terminal, and a line each quarter elsewhere.
+/// (mpirun lends its ranks terminals, whatever its own output is: lines must be few there, too.)
 class progress_line {
  public:
   progress_line(std::ostream& out, bool terminal, std::string name, int steps)
@@ -30,7 +31,7 @@ class progress_line {
     const bool last = done >= steps_;
     if (terminal_) {
       const double now = seconds();
-      if (!last && now - shown_ < 0.1) return;
+      if (!last && now - shown_ < 1.0 / 3) return;
       shown_ = now;
       out_ << '\r' << line(done, loss) << "\033[K" << (last ? "\n" : "") << std::flush;
       open_ = !last;
