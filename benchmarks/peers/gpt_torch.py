@@ -72,8 +72,8 @@ class Gpt(nn.Module):
 
 def flop_per_step(a) -> float:
     """Multiplications and additions of the products, forward and backward, causality not used."""
-    per_symbol = 24 * a.layers * a.width**2 + 2 * a.symbols * a.width + 4 * a.layers * a.length * a.width
-    return 3.0 * a.batch * a.length * per_symbol
+    per_layer = 24 * a.width**2 + 4 * a.length * a.width
+    return 3.0 * a.batch * a.length * (a.layers * per_layer + 2 * a.symbols * a.width)
 
 
 def measure(a, rank: int) -> dict:
@@ -109,7 +109,8 @@ def measure(a, rank: int) -> dict:
         "program": f"PyTorch {torch.__version__}", "layers": a.layers, "heads": a.heads,
         "width": a.width, "symbols": a.symbols, "parameters": parameters, "batch": a.batch,
         "length": a.length, "processes": a.processes, "threads": torch.get_num_threads(),
-        "label": a.label, "steps": a.steps, "ms": median, "ms_min": min(times), "ms_max": max(times),
+        "label": a.label, "steps": a.steps,
+        "ms": median, "ms_min": min(times), "ms_max": max(times),
         "ms_parts": [statistics.median(p) for p in zip(*parts)],
         "gflop_per_s": flop_per_step(a) / median / 1e6,
         "tokens_per_s": 1e3 * a.batch * a.length / median, "last_loss": losses[-1],
@@ -141,9 +142,9 @@ def show(a, r: dict) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, value in (("layers", 4), ("heads", 4), ("width", 256), ("symbols", 1024), ("batch", 4),
-                        ("length", 128), ("threads", 1), ("processes", 1), ("warm-up", 5),
-                        ("steps", 30)):
+    for name, value in (("layers", 4), ("heads", 4), ("width", 256), ("symbols", 1024),
+                        ("batch", 4), ("length", 128), ("threads", 1), ("processes", 1),
+                        ("warm-up", 5), ("steps", 30)):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
     parser.add_argument("--label", default="", help="what the line is called")
     parser.add_argument("--json", action="store_true", help="a line of JSON instead of text")
