@@ -9,12 +9,15 @@
 //   auto [loss, g] = complete(value_and_grad(f, params)(x, y));    // both whole, summed in one
 //                                                                  message
 //
+// On the timeline (timeline.hpp), the two ways are spans "forward" and "backward".
+//
 // The loss is a tensor without dims. It need not be completed: addends are seeded with 1
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
 #include "dimesh/detail/hana.hpp"
 #include "dimesh/grad/tape.hpp"
+#include "dimesh/timeline.hpp"
 
 namespace dimesh {
 
@@ -105,7 +108,9 @@ template <class F, class P> class gradient_of {
       variables vars{};
       const storage behind = open(t, vars);
       node_base* const leaves = t.last();
+      trace_span forward("forward");
       auto loss = f_(static_cast<const variables&>(vars), in...);
+      forward.end();
       using loss_type = decltype(loss);
       using fault = typename loss_fault<loss_type>::type;
       static_assert(
@@ -117,6 +122,7 @@ template <class F, class P> class gradient_of {
       if constexpr (!ok<fault> || is_poison<loss_type>) {
         return value_and_gradient<poison, gradients>{};
       } else {
+        const trace_span here("backward");
         auto value = loss.value();
         loss.cell()->add(seed_of(value));
         t.backward(leaves);
