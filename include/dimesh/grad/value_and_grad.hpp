@@ -185,12 +185,16 @@ template <class F, class P> class gradient_of {
     auto& c = *v.cell();
     if (c.filled) {
       g = std::move(c.bar);
+      if constexpr (is_shaped<G>) {
+        if (std::is_constant_evaluated()) g.pin();
+      }
       return;
     }
     // No path led to this parameter: its gradient is 0, and every rank knows.
     const auto& p = v.value();
     if constexpr (is_shaped<G>) {
       g = G(p.sizes(), p.shape(), p.tally());
+      if (std::is_constant_evaluated()) g.pin();
     } else {
       g = G(p.grid(), p.shape(), c.slot);
       zero_bytes(g.data(), g.local_bytes());
