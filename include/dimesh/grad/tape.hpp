@@ -41,8 +41,18 @@ template <class V> struct variable_node final : node_base, cell<V> {
   constexpr void drop() override { drop_node(this); }
 };
 
+/// Is told when a tape has run one of its nodes backwards: grad/overlap.hpp.
+struct backward_listener {
+  constexpr virtual void after_node() = 0;
+
+ protected:
+  constexpr ~backward_listener() = default;
+};
+
 class tape {
  public:
+  backward_listener* listener = nullptr;
+
   constexpr tape() {
     if (!std::is_constant_evaluated()) start_ = arena::here().mark();
   }
@@ -70,6 +80,7 @@ class tape {
     while (last_ != until) {
       last_->backward();
       drop_last();
+      if (listener != nullptr) listener->after_node();
     }
   }
 
@@ -132,6 +143,10 @@ template <class X> constexpr auto cell_of(const X& x) {
     return nullptr;
 }
 
+/// Another node will add to this cell, or (-1) has done so.
+constexpr void count_use(std::nullptr_t, int) {}
+template <class V> constexpr void count_use(cell<V>* c, int change) { c->uses += change; }
+
 template <class Op, class Y, class... X> class node final : public node_base, public cell<Y> {
   static constexpr unsigned wanted = [] {
     unsigned bits = 0, bit = 1;
@@ -147,6 +162,7 @@ template <class Op, class Y, class... X> class node final : public node_base, pu
 
   constexpr void backward() override {
     if (this->filled) run(places{});
+    with_items([](auto... c) { (count_use(c, -1), ...); }, cells_);
   }
 
  private:
@@ -155,7 +171,9 @@ template <class Op, class Y, class... X> class node final : public node_base, pu
       : op_(op),
         y_(keep<-1>(y)),
         x_(keep<static_cast<int>(K)>(untracked(x))...),
-        cells_(cell_of(x)...) {}
+        cells_(cell_of(x)...) {
+    (count_use(item<K>(cells_), 1), ...);
+  }
 
   /// Operands and results that the transpose does not read are kept without their elements.
   template <int K, class V> static constexpr V keep(const V& v) {
