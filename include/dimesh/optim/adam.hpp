@@ -4,6 +4,7 @@
 //
 //   adam optimizer{.rate = 1e-3};  auto state = optimizer.start(params);
 //   optimizer(params, complete(gradients), state);
+//   adam{.weight_decay = 0.1, .decays = decay_matrices}    // biases and norms do not decay
 #pragma once
 
 #include <cmath>
@@ -32,6 +33,11 @@ struct adam_rule {
 };
 }  // namespace detail
 
+/// All parameters decay.
+inline bool decay_all(const member_path&, int) { return true; }
+/// Those with two dims or more decay: no biases, no scales of norms.
+inline bool decay_matrices(const member_path&, int rank) { return rank >= 2; }
+
 /// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
 /// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both
 /// averages.
@@ -40,6 +46,8 @@ struct adam {
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
+  /// Which parameters decay: all, decay_matrices, or a function of your own.
+  bool (*decays)(const member_path& path, int rank) = decay_all;
 
   template <class P> adam_state<P> start(const P& parameters) const {
     return {detail::zeros_in_form_of(parameters), detail::zeros_in_form_of(parameters), 0};
@@ -56,9 +64,14 @@ struct adam {
     const auto t = static_cast<double>(++state.steps);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
-    detail::update_tensors(
-        detail::adam_rule{step, rate * weight_decay, beta1, beta2, root_correction, epsilon},
-        parameters, gradients, state.first, state.second);
+    if constexpr (ok<fault> && !is_poison<G>)
+      for_each_tensor(
+          [&](const auto& path, auto& p, const auto& g, auto& m, auto& v) {
+            const double decay = decays(path, p.rank) ? rate * weight_decay : 0;
+            const detail::adam_rule rule{step, decay, beta1, beta2, root_correction, epsilon};
+            detail::update_tensor(rule, p, g, m, v);
+          },
+          parameters, gradients, state.first, state.second);
   }
 };
 
