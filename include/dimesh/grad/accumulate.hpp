@@ -16,7 +16,7 @@ namespace detail {
 
 struct add_and_scale {
   double factor;
-  template <class T> KOKKOS_INLINE_FUNCTION T operator()(T a, T b) const {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION T operator()(T a, T b) const {
     return (a + b) * static_cast<T>(factor);
   }
 };

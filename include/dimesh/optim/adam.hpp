@@ -7,6 +7,7 @@
 //   adam{.weight_decay = 0.1, .decays = decay_matrices}    // biases and norms do not decay
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "dimesh/local/math.hpp"
@@ -21,14 +22,35 @@ template <class P> struct adam_state {
 };
 
 namespace detail {
+
+/// The square root of x >= 0 to two units in the last place, from a first guess by the exponent
+/// and Newton steps; of what is less than the least normal number, 0 or nearly so. As a denominator
+/// with an epsilon added no more is needed, and a pass over memory stays one.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION T root_for_denominator(T x) {
+  if constexpr (elementary::Native<T>) {
+    using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
+    constexpr word magic = static_cast<word>(sizeof(T) == 4 ? 0x5f3759df : 0x5fe6eb50c7b537a9);
+    T y = std::bit_cast<T>(magic - (std::bit_cast<word>(x) >> 1));  // 1 / sqrt(x) within 3.5 %
+    const T half = T(0.5) * x;
+    y = y * (T(1.5) - half * y * y);
+    y = y * (T(1.5) - half * y * y);
+    if constexpr (sizeof(T) == 8) y = y * (T(1.5) - half * y * y);
+    const T root = x * y;
+    return root + T(0.5) * y * (x - root * root);
+  } else {
+    return dimesh::sqrt(x);
+  }
+}
+
 struct adam_rule {
   double step, decay, beta1, beta2, root_correction, epsilon;
-  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
     m = static_cast<T>(beta1) * m + static_cast<T>(1 - beta1) * g;
     v = static_cast<T>(beta2) * v + static_cast<T>(1 - beta2) * g * g;
     p = p * static_cast<T>(1 - decay) -
         static_cast<T>(step) * m /
-            (dimesh::sqrt(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
+            (root_for_denominator(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
   }
 };
 }  // namespace detail

@@ -75,7 +75,7 @@ template <class S> unsigned splitting_axes(const S& s) {
 
 struct scale_rule {
   double factor;
-  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& x) const {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION void operator()(T& x) const {
     x *= static_cast<T>(factor);
   }
 };
