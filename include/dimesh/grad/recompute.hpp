@@ -191,7 +191,7 @@ template <class F> class recomputed {
 
 /// A function that gives f(x...) and keeps nothing but x... for the backward pass, in which f runs
 /// once more. x: tensors, structs of tensors, recorded or not, and other values, which are copied;
-/// f gives a tensor or a struct, array or tuple of tensors, and the same each time that it is called
+/// f gives a tensor or a struct, array or tuple of tensors, the same each time that it is called
 /// (random numbers by key: random.hpp). Communicates what f communicates, forward and again before
 /// its backward pass.
 template <class F> constexpr auto recompute(const F& f) { return detail::recomputed<F>(f); }

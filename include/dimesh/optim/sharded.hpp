@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How is an optimizer's state spread over ranks that hold the same parameters? State and update
 // live under a layout that splits more (Rajbhandari et al. 2020, "ZeRO", stages 1 and 2): gradients
-// are reduce-scattered instead of all-reduced, each rank updates its shard, parameters are gathered.
+// are reduce-scattered instead of all-reduced, ranks update their shards, parameters are gathered.
 //
 //   using zero = layout<pod, spread<rows>>;            // added to each parameter's own splits
 //   auto optimizer = sharded<zero>(adam{.rate = 1e-3});
