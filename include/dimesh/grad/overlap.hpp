@@ -7,7 +7,8 @@
 //   auto [loss, g] = value_and_grad_all_reduce(f, params, {.bucket = 1 << 18})(x, y);
 //
 // The same as complete(value_and_grad(f, params)(x, y)) but for the order of additions, which is
-// MPI's. Whether it pays depends on the MPI library: benchmarks/overlap.cpp.
+// MPI's. Whether it pays depends on the MPI library: measure it (benchmarks/overlap.cpp). With Open
+// MPI 4.1 on ranks that share memory it does not: its non-blocking sums are slower than the others.
 #pragma once
 
 #include "dimesh/collective/start_all_reduce.hpp"
@@ -18,7 +19,7 @@ namespace dimesh {
 /// How gradients are summed during the backward pass.
 struct overlap_options {
   index_t bucket = index_t{1} << 20;  ///< bytes of a message, about
-  bool overlap = true;                ///< false: all sums after the backward pass
+  bool overlap = true;  ///< false: all sums after the backward pass
 };
 
 namespace detail {
