@@ -16,5 +16,7 @@ using averages = dm::adafactor_state<model<hybrid>>;
 #ifdef COMPILE_FAIL
 void f(model<hybrid>& p, const gradients& g, averages& s) { dm::adafactor{}(p, g, s); }
 #else
-void f(model<hybrid>& p, const gradients& g, averages& s) { dm::adafactor{}(p, dm::complete(g), s); }
+void f(model<hybrid>& p, const gradients& g, averages& s) {
+  dm::adafactor{}(p, dm::complete(g), s);
+}
 #endif
