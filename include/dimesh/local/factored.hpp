@@ -98,11 +98,22 @@ template <class T>
 double factored_square(const factored_extents& n, const T* g, const T* row, const T* col) {
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const T *x = g + at, *by = col + c;
     T sum = 0;
+    if constexpr (decltype(wide)::value) {
+      const T* rows = row + r;
 #pragma omp simd reduction(+ : sum)
-    for (index_t k = 0; k < length; ++k) {
-      const T u = g[at + k] * row[decltype(wide)::value ? r + k : r] * col[c + k];
-      sum += u * u;
+      for (index_t k = 0; k < length; ++k) {
+        const T u = x[k] * rows[k] * by[k];
+        sum += u * u;
+      }
+    } else {
+      const T one = row[r];
+#pragma omp simd reduction(+ : sum)
+      for (index_t k = 0; k < length; ++k) {
+        const T u = x[k] * one * by[k];
+        sum += u * u;
+      }
     }
     all += static_cast<double>(sum);
   });
@@ -114,9 +125,17 @@ template <class T>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p) {
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const T *x = g + at, *by = col + c;
+    T* to = p + at;
+    if constexpr (decltype(wide)::value) {
+      const T* rows = row + r;
 #pragma omp simd
-    for (index_t k = 0; k < length; ++k)
-      p[at + k] -= factor * g[at + k] * row[decltype(wide)::value ? r + k : r] * col[c + k];
+      for (index_t k = 0; k < length; ++k) to[k] -= factor * x[k] * rows[k] * by[k];
+    } else {
+      const T one = factor * row[r];
+#pragma omp simd
+      for (index_t k = 0; k < length; ++k) to[k] -= one * x[k] * by[k];
+    }
   });
 }
 
