@@ -91,6 +91,7 @@ template <class F>
 inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
 
 template <class F, class P> class gradient_of {
+ protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
 
@@ -133,7 +134,7 @@ template <class F, class P> class gradient_of {
     }
   }
 
- private:
+ protected:
   /// Makes the variables; room for all gradients, and for the loss behind them, lies side by side,
   /// so that they are sent as one. Returns the room for the loss.
   constexpr storage open(tape& t, variables& vars) const {
