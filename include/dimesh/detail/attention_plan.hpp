@@ -3,7 +3,7 @@
 // of it from blocks: named dims become loops and strides, offsets of blocks become places among the
 // keys and in the stream of random numbers.
 //
-//   attention_rule<length, key, head, spec_q, spec_k, spec_v>::results
+//   attention_specs<attention_rule<length, key, head, spec_q, spec_k, spec_v>>::type
 //     -> list<spec_q's dims and layout, the same without head>
 #pragma once
 
@@ -54,6 +54,7 @@ template <class J, class All, class Dims> struct joined_part {
 };
 
 template <class Query, class Key, class Head, class Q, class K, class V> struct attention_rule {
+  using head = Head;
   using dims = typename Q::dims;
   using all = united<typename Q::dims, typename K::dims, typename V::dims>;
   using mesh = typename Q::mesh;
@@ -119,10 +120,15 @@ template <class Query, class Key, class Head, class Q, class K, class V> struct 
       return tag<fault_of_join<joining, mesh, all>>{};
   }
   using fault = typename decltype(find())::type;
+};
 
-  using log_dims = typename without_dim<Head, dims>::type;
-  using results = list<spec_of_table<value, mesh, dims, joined_part<joining, all, dims>>,
-                       spec_of_table<value, mesh, log_dims, joined_part<joining, all, log_dims>>>;
+/// The specs of the result and of its auxiliary, where the rule has found no fault.
+template <class Rule> struct attention_specs {
+  using log_dims = typename without_dim<typename Rule::head, typename Rule::dims>::type;
+  template <class Dims>
+  using part = spec_of_table<typename Rule::value, typename Rule::mesh, Dims,
+                             joined_part<typename Rule::joining, typename Rule::all, Dims>>;
+  using type = list<part<typename Rule::dims>, part<log_dims>>;
 };
 
 template <class Query, class Key, class Head> struct attention_plan {

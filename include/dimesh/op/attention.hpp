@@ -73,7 +73,8 @@ template <class Query, class Key, class Head> struct attention_op {
   attention_options options;
 
   static constexpr bool auxiliary = true;
-  template <class... S> using result = typename attention_rule<Query, Key, Head, S...>::results;
+  template <class... S>
+  using result = typename attention_specs<attention_rule<Query, Key, Head, S...>>::type;
 
   template <class Y, class Q, class K, class V>
   constexpr void cost(tally& t, const Y& y, const Q& q, const K& k, const V& v) const {
