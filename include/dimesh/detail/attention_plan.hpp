@@ -11,6 +11,7 @@
 
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/op/argmax.hpp"
+#include "dimesh/op/permute.hpp"
 #include "dimesh/op/transition.hpp"
 
 namespace dimesh {
@@ -40,13 +41,6 @@ constexpr void check_options(const attention_options& o) {
 inline double attention_scale(const attention_options& o, index_t head) {
   return o.scale != 0 || head == 0 ? o.scale : 1 / std::sqrt(static_cast<double>(head));
 }
-
-/// Dims without D, then Last...
-template <class D, class Dims, class... Last> struct without_dim;
-template <class D, class... E, class... Last> struct without_dim<D, list<E...>, Last...> {
-  template <class X> using kept = std::conditional_t<std::is_same_v<X, D>, list<>, list<X>>;
-  using type = typename concat_impl<list<>, kept<E>..., list<Last...>>::type;
-};
 
 /// The joined table over all dims, cut down to Dims.
 template <class J, class All, class Dims> struct joined_part {

@@ -13,7 +13,6 @@
 
 #include "dimesh/detail/attention_plan.hpp"
 #include "dimesh/local/attention_transpose.hpp"
-#include "dimesh/op/permute.hpp"
 
 namespace dimesh {
 
@@ -127,11 +126,6 @@ struct attention_fault<Query, Key, Head, X...> {
   using type = no_fault;
 };
 
-/// x with Head last.
-template <class Head, class X> constexpr auto head_last(const X& x) {
-  return permuted<typename without_dim<Head, typename spec_of<X>::dims, Head>::type>(x);
-}
-
 }  // namespace detail
 
 /// For every query, the mean of the values weighted by softmax(scale q . k) over the keys that it
@@ -173,8 +167,8 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
   } else {
     detail::check_options(options);
     return detail::permuted<typename spec_of<Q>::dims>(
-        apply(detail::attention_op<Query, Key, Head>{options}, detail::head_last<Head>(q),
-              detail::head_last<Head>(k), detail::head_last<Head>(v)));
+        apply(detail::attention_op<Query, Key, Head>{options}, detail::with_last<Head>(q),
+              detail::with_last<Head>(k), detail::with_last<Head>(v)));
   }
 }
 
