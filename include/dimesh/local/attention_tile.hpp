@@ -77,6 +77,15 @@ namespace detail {
 
 constexpr index_t rounded_up(index_t n, index_t step) { return (n + step - 1) / step * step; }
 
+/// exp(x) for x that is at most a rounding error above 0; 0 for -inf and what is below the normal
+/// range. Scores are brought there by their maximum or the logarithm of their sum.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION T exp_below_zero(T x) {
+  using namespace elementary;
+  constexpr T low = -T(ieee<T>::bias) * T(0.69314718055994530942);
+  const exp_parts<T> p(choose(x < low, low, x));
+  return (T(1) + (p.r + p.r * p.r * ieee<T>::tail(p.r))) * exp2_whole<T>(p.n);
+}
+
 /// Sizes of tiles: so many queries meet so many keys at once. Strips of `register_rows` queries
 /// skip keys in granules; keys lie transposed in strips of `key_strip`.
 template <class T> struct attention_sizes {
