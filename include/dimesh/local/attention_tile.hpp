@@ -228,7 +228,7 @@ void copy_rows(index_t rows, index_t head, T factor, const T* from, index_t from
   }
 }
 
-/// Which weights survive dropout, by 16 random bits each: a draw serves the keys j, j + 8, .. of its
+/// Which weights survive dropout, by 16 random bits each: a draw serves keys j, j + 8, .. of its
 /// block of 64, so that eight draws make 64 numbers in vectors.
 template <class T> struct dropout_row {
   static constexpr index_t block = 64, draws = 8;
