@@ -94,12 +94,12 @@ class by_hand {
  public:
   by_hand(const inputs& x, index_t n, bool causal)
       : x_(x),
-        size_(static_cast<std::size_t>(x.q.local_size())),
-        out_(size_),
-        dq_(size_),
-        dk_(size_),
-        dv_(size_),
-        log_sum_(size_ / 64) {
+        bytes_(x.q.local_bytes()),
+        out_(room(bytes_)),
+        dq_(room(bytes_)),
+        dk_(room(bytes_)),
+        dv_(room(bytes_)),
+        log_sum_(room(bytes_ / 64)) {
     what_.queries = what_.keys = n, what_.head = 64;
     what_.q_row = what_.k_row = what_.v_row = 4 * 64, what_.log_row = 4;
     what_.sees = {n, causal, 0};
@@ -107,25 +107,29 @@ class by_hand {
     what_.outer = 2;
     what_.loops[0] = {4, n * 256, n * 256, n * 256, n * 4, 0};
     what_.loops[1] = {4, 64, 64, 64, 1, 0};
-    scratch_.resize(static_cast<std::size_t>(dm::local::attention_transpose_scratch<float>(what_)));
+    scratch_ = room(dm::local::attention_transpose_scratch<float>(what_) * index_t(sizeof(float)));
   }
   void there() {
-    dm::local::attention(what_, x_.q.data(), x_.k.data(), x_.v.data(), out_.data(), log_sum_.data(),
-                         scratch_.data());
+    dm::local::attention(what_, x_.q.data(), x_.k.data(), x_.v.data(), at(out_), at(log_sum_),
+                         at(scratch_));
   }
   void back() {
-    std::memset(dk_.data(), 0, size_ * sizeof(float));
-    std::memset(dv_.data(), 0, size_ * sizeof(float));
-    dm::local::attention_transpose<float>(what_, x_.q.data(), x_.k.data(), x_.v.data(), out_.data(),
-                                          log_sum_.data(), x_.ybar.data(),
-                                          {dq_.data(), dk_.data(), dv_.data()}, scratch_.data());
+    std::memset(at(dk_), 0, static_cast<std::size_t>(bytes_));
+    std::memset(at(dv_), 0, static_cast<std::size_t>(bytes_));
+    dm::local::attention_transpose<float>(what_, x_.q.data(), x_.k.data(), x_.v.data(), at(out_),
+                                          at(log_sum_), x_.ybar.data(), {at(dq_), at(dk_), at(dv_)},
+                                          at(scratch_));
   }
-  const std::vector<float>& out() const { return out_; }
+  const float* out() const { return at(out_); }
 
  private:
+  static dd::storage room(index_t bytes) {
+    return dd::storage::acquire(static_cast<std::size_t>(bytes));
+  }
+  static float* at(const dd::storage& s) { return static_cast<float*>(s.data()); }
   const inputs& x_;
-  std::size_t size_;
-  std::vector<float> out_, dq_, dk_, dv_, log_sum_, scratch_;
+  index_t bytes_;
+  dd::storage out_, dq_, dk_, dv_, log_sum_, scratch_;
   dm::local::attention_problem what_;
 };
 
@@ -154,8 +158,7 @@ void compare(const dm::grid<alone>& g, index_t n, bool causal) {
   line(name + ", both ways, composed", fb, cb, bar);
   const auto y = typed(x.q, x.k, x.v), z = parts(x.q, x.k, x.v);
   for (index_t i = 0; i < y.local_size(); ++i)
-    if (std::abs(y.data()[i] - z.data()[i]) > 1e-4f ||
-        y.data()[i] != hand.out()[static_cast<std::size_t>(i)])
+    if (std::abs(y.data()[i] - z.data()[i]) > 1e-4f || y.data()[i] != hand.out()[i])
       throw dm::error("attention: the candidates disagree");
 }
 
