@@ -21,7 +21,7 @@ struct piece {
   std::byte* to = nullptr;
   index_t bytes = 0;  // of elements
   unsigned axes = 0;  // along which addends must be summed; 0: nothing to do
-  index_t element = 0;  // bytes of one element: float or double
+  index_t element = 0;  // bytes of one element: bfloat16, float or double
   index_t end() const { return (bytes + 63) / 64 * 64; }
 };
 
@@ -32,7 +32,9 @@ inline void reduce_bytes(const communicator& c, const std::byte* from, std::byte
     collective::all_reduce(c, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to),
                            bytes / static_cast<index_t>(sizeof(T)));
   };
-  if (element == sizeof(float))
+  if (element == sizeof(bfloat16))
+    reduce(bfloat16{});
+  else if (element == sizeof(float))
     reduce(0.0f);
   else
     reduce(0.0);

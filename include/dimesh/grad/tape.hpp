@@ -197,7 +197,7 @@ template <class Op, class Y, class... X> class node final : public node_base, pu
 template <class Op, class Y>
 inline constexpr bool is_recordable = [] {
   if constexpr (Tensor<Y> && requires { Op::needs(0, 0u); })
-    return std::is_floating_point_v<value_of<Y>>;
+    return is_real<value_of<Y>>;
   else
     return false;
 }();

@@ -53,7 +53,7 @@ template <class Leaves> struct parameters_fault {
 template <class X, class... Rest>
 struct parameters_fault<list<X, Rest...>> : parameters_fault<list<Rest...>> {};
 template <class X, class... Rest>
-  requires(!std::is_floating_point_v<value_of<X>>)
+  requires(!is_real<value_of<X>>)
 struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };

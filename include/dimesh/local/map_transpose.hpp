@@ -57,7 +57,7 @@ template <bool Atomic, class T> KOKKOS_FORCEINLINE_FUNCTION void add_to(T* at, T
 template <deposit D, bool Atomic, class Lane, class T>
 KOKKOS_FORCEINLINE_FUNCTION void put(const Lane& bar, index_t i, T x) {
   if constexpr (D == deposit::write)
-    bar[i] = x;
+    bar[i] = static_cast<std::remove_reference_t<decltype(bar[i])>>(x);
   else if constexpr (D == deposit::add)
     add_to<Atomic>(&bar[i], x);
 }
@@ -171,12 +171,13 @@ void pull_back(std::index_sequence<W...>, const nest<G, I>& space, const F& f, c
                const X&... x) {
   const bundle<const X*...> all(&x...);
   const auto run = [&](const auto&... bar) {
-    using Value = std::common_type_t<typename std::remove_cvref_t<decltype(bar)>::value_type...>;
+    using Value =
+        std::common_type_t<computed<typename std::remove_cvref_t<decltype(bar)>::value_type>...>;
     using Slots = decltype(slots_of<X...>(std::index_sequence_for<X...>{}));
     using P = pullback<Value, Slots, deposit_of<std::remove_cvref_t<decltype(bar)>>...>;
     constexpr bool atomic = !runs_on_host<Space>;
     ((deposit_of<std::remove_cvref_t<decltype(bar)>> != deposit::write
-          ? fill_kept<Space>(space, 0, bar)
+          ? fill_kept<Space>(space, {}, bar)
           : void()),
      ...);
     sweep<Space>(space, cut_of<std::remove_cvref_t<decltype(bar)>...>(space),
