@@ -23,9 +23,9 @@ template <reduction R> float joined(float u, float v) {
   if constexpr (R == reduction::sum)
     return u + v;
   else if constexpr (R == reduction::max)
-    return (u >= v) | (u != u) ? u : v;
+    return ((u >= v) | (u != u)) ? u : v;
   else
-    return (u <= v) | (u != u) ? u : v;
+    return ((u <= v) | (u != u)) ? u : v;
 }
 
 /// b (n) = a (n) joined with b: what MPI calls.
