@@ -131,8 +131,8 @@ constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x
 
 /// -log softmax(logits)[target] over D, for every row. Shapes: [.., D, ..] and whole numbers [..]
 /// -> [..]; rows whose target is no place of D count 0. Communicates where D is split: completes a
-/// maximum and a sum for every row; the result is partial along these axes. Of logits in bfloat16 the
-/// loss is float.
+/// maximum and a sum for every row; the result is partial along these axes. Of logits in bfloat16
+/// the loss is float.
 template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {
