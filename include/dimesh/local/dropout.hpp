@@ -55,7 +55,7 @@ void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x,
     const std::uint32_t* const b = bits + skip;
 #pragma omp simd
     for (index_t i = 0; i < count; ++i)
-      y[i] = static_cast<T>(b[i] >= threshold ? x[i] * scale : S(0));
+      dimesh::store(y[i], b[i] >= threshold ? x[i] * scale : S(0));
     begin += count, n -= count, x += count, y += count;
   }
 }
