@@ -32,7 +32,14 @@ class bfloat16 {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16);
   }
   KOKKOS_FORCEINLINE_FUNCTION constexpr bfloat16& operator+=(float x) {
-    return *this = bfloat16(static_cast<float>(*this) + x);
+    return *this = static_cast<float>(*this) + x;
+  }
+  /// Rounds x in its place: in loops, a temporary of class type keeps g++ from making vector code.
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  KOKKOS_FORCEINLINE_FUNCTION constexpr bfloat16& operator=(N x) {
+    bits_ = rounded(static_cast<float>(x));
+    return *this;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint16_t bits() const { return bits_; }
@@ -70,6 +77,14 @@ template <class T> using computed = typename detail::computed_type<T>::type;
 
 /// Is T kept in fewer digits than it is computed in?
 template <class T> inline constexpr bool is_storage_only = !std::is_same_v<computed<T>, T>;
+
+/// to = x, converted to T.
+template <class T, class X> KOKKOS_FORCEINLINE_FUNCTION constexpr void store(T& to, const X& x) {
+  if constexpr (is_storage_only<T>)
+    to = static_cast<computed<T>>(x);
+  else
+    to = static_cast<T>(x);
+}
 
 /// Real numbers: what has gradients.
 template <class T>

@@ -8,6 +8,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/op/argmax.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/functions.hpp"
@@ -52,6 +53,19 @@ TEST_CASE("bfloat16: a long sum does not stall where its addends are small besid
   const auto pairs = dm::constant<dm::tensor<bf, dm::layout<line>, p, q>>(g, 1, p{3000}, q{2});
   const auto columns = dm::sum<p>(pairs);  // rows are added up, one after the other
   CHECK(columns.data()[1] == bf(3000));
+}
+
+TEST_CASE("bfloat16 softmax and argmax: of split dims and whole ones") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  const array a = numbers({"p", "q"}, {5, 4}, 3);
+  const auto u = scattered<dm::tensor<bf, L, p, q>>(g, a);
+  const auto wide = scattered<dm::tensor<double, L, p, q>>(g, a);
+  const auto want = dm::softmax<p>(wide), got = dm::cast<double>(dm::softmax<p>(u));
+  for (index_t i = 0; i < got.local_size(); ++i)
+    CHECK(got.data()[i] == doctest::Approx(want.data()[i]).epsilon(0.01));
+  const auto at = dm::argmax<q>(u), place = dm::argmax<q>(wide);
+  for (index_t i = 0; i < at.local_size(); ++i) CHECK(at.data()[i] == place.data()[i]);
 }
 
 /// Two layers that share their weights, which are used in bfloat16, or as they are.

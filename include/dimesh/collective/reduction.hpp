@@ -34,7 +34,7 @@ template <reduction R> void join_bfloat16(void* a, void* b, int* n, MPI_Datatype
   auto* const y = static_cast<bfloat16*>(b);
   const index_t count = *n;
 #pragma omp simd
-  for (index_t i = 0; i < count; ++i) y[i] = bfloat16(joined<R>(x[i], y[i]));
+  for (index_t i = 0; i < count; ++i) y[i] = joined<R>(x[i], y[i]);
 }
 
 /// One operation for each kind, made at its first use. MPI_Finalize begins by deleting the

@@ -53,9 +53,9 @@ template <class From, class To> void copy_c(const contraction& x, const From* fr
     for (index_t i = 0; i < x.m; ++i, u += x.c_m, v += x.c_m) {
       if (x.c_n == 1) {
 #pragma omp simd
-        for (index_t j = 0; j < x.n; ++j) v[j] = static_cast<To>(u[j]);
+        for (index_t j = 0; j < x.n; ++j) dimesh::store(v[j], u[j]);
       } else {
-        for (index_t j = 0; j < x.n; ++j) v[j * x.c_n] = static_cast<To>(u[j * x.c_n]);
+        for (index_t j = 0; j < x.n; ++j) dimesh::store(v[j * x.c_n], u[j * x.c_n]);
       }
     }
   });

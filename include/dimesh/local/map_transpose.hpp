@@ -57,7 +57,7 @@ template <bool Atomic, class T> KOKKOS_FORCEINLINE_FUNCTION void add_to(T* at, T
 template <deposit D, bool Atomic, class Lane, class T>
 KOKKOS_FORCEINLINE_FUNCTION void put(const Lane& bar, index_t i, T x) {
   if constexpr (D == deposit::write)
-    bar[i] = static_cast<std::remove_reference_t<decltype(bar[i])>>(x);
+    dimesh::store(bar[i], x);
   else if constexpr (D == deposit::add)
     add_to<Atomic>(&bar[i], x);
 }

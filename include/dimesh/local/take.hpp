@@ -26,14 +26,14 @@ void take_rows(index_t count, index_t width, const Id* ids, index_t first, index
 }
 
 /// ids (count), rows (count, width), table (held, width), which is overwritten.
-template <class T, class Id>
+template <class T, class Sum, class Id>
 void add_rows(index_t count, index_t width, const Id* ids, index_t first, index_t held,
-              const T* rows, T* table) {
-  std::fill_n(table, held * width, T(0));
+              const T* rows, Sum* table) {
+  std::fill_n(table, held * width, Sum(0));
   for (index_t i = 0; i < count; ++i, rows += width) {
     const index_t row = static_cast<index_t>(ids[i]) - first;
     if (row < 0 || row >= held) continue;
-    T* const to = table + row * width;
+    Sum* const to = table + row * width;
 #pragma omp simd
     for (index_t j = 0; j < width; ++j) to[j] += rows[j];
   }
