@@ -71,8 +71,8 @@ class timeline {
   std::vector<time_span> spans_;
 };
 
-/// Records the time from here to the end of the scope, or to end(). In a constant expression it does
-/// nothing, so functions that also run on shapes may hold one.
+/// Records the time from here to the end of the scope, or to end(). In a constant expression it
+/// does nothing, so functions that also run on shapes may hold one.
 class [[nodiscard]] trace_span {
  public:
   constexpr explicit trace_span(const char* name, lane where = lane::compute, unsigned axes = 0,

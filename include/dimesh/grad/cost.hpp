@@ -46,7 +46,8 @@ template <class X> constexpr X counted(const X& x, tally* t) {
     return x.counted_by(t).pin();
   } else if constexpr (TensorStruct<X>) {
     X out{};
-    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out, x);
+    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out,
+                    x);
     return out;
   } else {
     return x;

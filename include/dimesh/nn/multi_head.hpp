@@ -3,8 +3,8 @@
 // splits heads, a rank computes its heads alone; under one that splits the length, it computes its
 // queries and gathers keys and values.
 //
-//   self_attention<C, M>(p, x[batch, length, model], run)            -> like x, without the last bias
-//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)    -> the same
+//   self_attention<C, M>(p, x[batch, length, model], run)     -> like x, without the last bias
+//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)  -> the same
 #pragma once
 
 #include "dimesh/detail/hana.hpp"

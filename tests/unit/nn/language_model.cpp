@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // options: -O0
 // What a Transformer costs under a layout, as constants: parameters of a rank, bytes that a layer's
-// forward and backward hand to MPI, and bytes kept between the two, against closed formulas (the
-// Mesh-TensorFlow paper, section 5; Korthikanti et al. 2022, section 4, of what this library keeps).
+// forward and backward hand to MPI, and bytes kept between the two, against closed formulas (of the
+// Mesh-TensorFlow paper, section 5, and as Korthikanti et al. 2022, section 4, count them).
 #include "dimesh/nn/language_model.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ static_assert(parameters<parts>() ==
 static_assert(parameters<dm::layout<pod, dm::spread<cols>>>() == whole / t);
 static_assert(parameters<dm::layout<pod, dm::spread<rows>, dm::spread<cols>>>() == whole / (r * t));
 
-// ---- a layer's traffic and what it keeps: one layer more, less -----------------------------------
+// ---- a layer's traffic and what it keeps: one layer more, less ---------------------------------
 template <class S, class M> struct layers_and_input {
   using layers_type = std::array<nn::block_parameters<S, M>, static_cast<std::size_t>(M::layers)>;
   using input_type = dm::tensor<float, S, typename M::batch, typename M::length, typename M::model>;
