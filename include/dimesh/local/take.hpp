@@ -2,8 +2,8 @@
 // How are rows of a table looked up when a rank holds some of them only? Those it lacks come out as
 // zeros, so that the sum over the ranks is right. Backward, rows are added where they came from.
 //
-//   take_rows(count, width, ids, first, held, table, out)   // out[i, :] = table[ids[i] - first, :]
-//   add_rows(count, width, ids, first, held, rows, table)  // table[ids[i] - first, :] += rows[i, :]
+//   take_rows(count, width, ids, first, held, table, out)   // out[i] = table[ids[i] - first]
+//   add_rows(count, width, ids, first, held, rows, table)   // table[ids[i] - first] += rows[i]
 #pragma once
 
 #include <algorithm>
