@@ -26,6 +26,8 @@ constexpr bool is_gated(activation a) { return a == activation::geglu || a == ac
 /// The choices of GPT-2 (Radford et al. 2019): what a model says nothing of.
 struct transformer {
   using element = float;  ///< of the parameters
+  using activations = void;  ///< elements of what flows between layers, and of its messages:
+      ///< bfloat16, or (void) those of the parameters
   static constexpr norm_kind norm = norm_kind::layer;
   static constexpr double epsilon = 1e-5;  ///< of the norms
   static constexpr position_kind positions = position_kind::learned;
@@ -52,6 +54,11 @@ template <class M>
 struct key_heads_of<M> {
   using type = typename M::key_heads;
 };
+
+/// The element type of a model's activations.
+template <class M>
+using activation_element = std::conditional_t<std::is_void_v<typename M::activations>,
+                                              typename M::element, typename M::activations>;
 
 /// What changes from step to step: dropout, off unless it is given a rate.
 struct run_options {

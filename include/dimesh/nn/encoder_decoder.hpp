@@ -71,13 +71,13 @@ template <Layout C, class M> struct encoder_decoder {
   static constexpr auto decode(const P& p, const Y& memory, const I& ids,
                                const run_options& run = {}) {
     const auto& d = p.decoder;
-    const auto x = add_positions<C, M>(d.positions, embed<C, vocab>(d.embedding, ids));
+    const auto x = add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids));
     const auto h =
         norm<C, M>(d.last, decoder_stack<C, M, source>(d.layers, x, memory, run.part(2)));
     if constexpr (M::tied)
-      return project<C>(h, d.embedding);
+      return project<C, typename M::element>(h, d.embedding);
     else
-      return project<C>(h, d.head);
+      return project<C, typename M::element>(h, d.head);
   }
 
   /// The mean loss over all positions of `next` in nats; those that are no token count 0. Shapes:

@@ -37,11 +37,12 @@ using tokens =
            detail::layout_over<C, detail::list<typename M::batch, Length, typename M::vocab>>,
            typename M::batch, Length>;
 
-/// Vectors of tokens: rows of the embedding, under C. Communicates where the vocabulary is split.
-template <Layout C, Dim Vocab, Operand W, Operand I>
+/// Vectors of tokens: rows of the embedding, under C, as M's activations. Communicates where the
+/// vocabulary is split.
+template <Layout C, class M, Operand W, Operand I>
 constexpr auto embed(const W& embedding, const I& ids) {
-  return relayout<C>(
-      take<Vocab>(beside_tensor<C>(ids, embedding), beside_tensor<C>(embedding, ids)));
+  return relayout<C>(cast<activation_element<M>>(
+      take<typename M::vocab>(beside_tensor<C>(ids, embedding), beside_tensor<C>(embedding, ids))));
 }
 
 /// A language model of the form M under compute layout C.
@@ -52,7 +53,7 @@ template <Layout C, class M> struct language_model {
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I>
   static constexpr auto features(const P& p, const I& ids, const run_options& run = {}) {
-    const auto x = add_positions<C, M>(p.positions, embed<C, vocab>(p.embedding, ids));
+    const auto x = add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids));
     if (run.dropout == 0) return norm<C, M>(p.last, stack<C, M>(p.layers, x));
     return norm<C, M>(p.last, stack<C, M>(p.layers, dropout(run.dropout, run.key, x), run));
   }
@@ -61,9 +62,9 @@ template <Layout C, class M> struct language_model {
   template <class P, Operand I>
   static constexpr auto logits(const P& p, const I& ids, const run_options& run = {}) {
     if constexpr (M::tied)
-      return project<C>(features(p, ids, run), p.embedding);
+      return project<C, typename M::element>(features(p, ids, run), p.embedding);
     else
-      return project<C>(features(p, ids, run), p.head);
+      return project<C, typename M::element>(features(p, ids, run), p.head);
   }
 
   /// The mean loss of all tokens in nats: a sum yet to be made along axes that split rows or

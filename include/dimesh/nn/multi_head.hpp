@@ -68,9 +68,11 @@ template <class C, class M, class Length, class Key, class P, class X, class Y>
 constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_options& options) {
   using length = typename M::length;
   using head = typename M::head;
-  const auto q = heads_of<C, M>(in, p.query, p.query_bias);
-  const auto k = heads_of<C, M>(seen, p.key, p.key_bias);
-  const auto v = heads_of<C, M>(seen, p.value, p.value_bias);
+  // Scores are weighed in the parameters' precision, whatever the activations' is.
+  using T = typename M::element;
+  const auto q = cast<T>(heads_of<C, M>(in, p.query, p.query_bias));
+  const auto k = cast<T>(heads_of<C, M>(seen, p.key, p.key_bias));
+  const auto v = cast<T>(heads_of<C, M>(seen, p.value, p.value_bias));
   const auto mixed = [&] {
     if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
       return attention<length, Key, head>(rotary<length, head>(q),
@@ -80,7 +82,7 @@ constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_op
       return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
                                           for_all_queries<Length, Key>(v), options);
   }();
-  return project<C>(mixed, p.output);
+  return project<C>(cast<value_of<X>>(mixed), p.output);
 }
 
 }  // namespace detail

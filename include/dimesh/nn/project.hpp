@@ -12,6 +12,7 @@
 //   w stored with spread<rows> gathered here, its gradient scattered (ZeRO stage 3, FSDP)
 #pragma once
 
+#include "dimesh/op/cast.hpp"
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/relayout.hpp"
@@ -33,14 +34,21 @@ using layout_over = typename dimesh::detail::canonical_over<C, Dims>::type;
 /// The dims of S that are not in the list.
 template <class S, class Gone> using dims_less = typename remaining<typename S::dims, Gone>::type;
 
+/// The layout that C gives a tensor with the dims of both.
+template <class C, class X, class W>
+using product_layout = layout_over<C, united<typename spec_of<X>::dims, typename spec_of<W>::dims>>;
+
 template <class X, class W> struct projected {
   using type = typename concat_impl<dims_less<spec_of<X>, typename spec_of<W>::dims>,
                                     dims_less<spec_of<W>, typename spec_of<X>::dims>>::type;
 };
 
-template <class... Out, class X, class W>
+template <class T, class... Out, class X, class W>
 constexpr auto product(list<Out...>, const X& x, const W& w) {
-  return einsum<Out...>(x, w);
+  if constexpr (std::is_void_v<T>)
+    return einsum<Out...>(x, w);
+  else
+    return einsum<T, Out...>(x, w);
 }
 
 }  // namespace detail
@@ -55,23 +63,31 @@ template <Layout C, Dim... D, Operand X> constexpr auto beside(const X& x) {
         detail::layout_over<C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
 }
 
-/// A parameter under the layout that C gives it in an operation with x.
+/// A parameter under the layout that C gives it in an operation with x, and of x's element type
+/// where both are real: a master in float is cast before it travels.
 template <Layout C, Operand X, Operand W> constexpr auto beside_tensor(const X&, const W& w) {
-  if constexpr (is_poison<X> || is_poison<W>)
+  if constexpr (is_poison<X> || is_poison<W>) {
     return poison{};
-  else
-    return relayout<detail::layout_over<
-        C, detail::united<typename spec_of<X>::dims, typename spec_of<W>::dims>>>(w);
+  } else {
+    using L = detail::product_layout<C, X, W>;
+    if constexpr (dimesh::is_real<value_of<X>> && dimesh::is_real<value_of<W>>)
+      return relayout<L>(cast<value_of<X>>(w));
+    else
+      return relayout<L>(w);
+  }
 }
 
-/// The product of x and w, summed over the dims that they share. Shapes: the dims of x that w
-/// lacks, then those of w that x lacks, under C. Communicates as C makes it: see above.
-template <Layout C, Operand X, Operand W> constexpr auto project(const X& x, const W& w) {
+/// The product of x and w, summed over the dims that they share, in elements of x's type or of T.
+/// Shapes: the dims of x that w lacks, then those of w that x lacks, under C. Communicates as C
+/// makes it: see above.
+template <Layout C, class T = void, Operand X, Operand W>
+constexpr auto project(const X& x, const W& w) {
   if constexpr (is_poison<X> || is_poison<W>) {
     return poison{};
   } else {
     using out = typename detail::projected<X, W>::type;
-    return relayout<C>(detail::product(out{}, beside_tensor<C>(w, x), beside_tensor<C>(x, w)));
+    return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
+                                          beside_tensor<C>(x, w)));
   }
 }
 
