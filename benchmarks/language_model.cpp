@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long does a training step of a small GPT take, and how much of the processor does it use? The
 // model of benchmarks/peers/gpt_torch.py, which runs it in PyTorch: four layers, four heads, 256
-// wide, 1024 symbols, AdamW, tied head, float; the batch split over the ranks. Four rows in all
-// (strong scaling), and four a rank (weak).
+// wide, 1024 symbols, AdamW, tied head; in float, and with bfloat16 activations. The batch is split
+// over the ranks: four rows in all (strong scaling), and four a rank (weak).
 // ranks: 1 2
 //
 //   mpirun -n 2 benchmarks/language_model [STEPS]
@@ -31,7 +31,8 @@ struct head : dm::dim<64> {};
 struct hidden : dm::dim<1024> {};
 struct vocab : dm::dim<1024> {};
 
-template <dm::index_t N> struct form : nn::transformer {
+template <dm::index_t N, class Activations> struct form : nn::transformer {
+  using activations = Activations;
   using batch = ::batch;
   using length = ::length<N>;
   using model = ::model;
@@ -72,14 +73,15 @@ double step_flops(double rows, double positions) {
   return 3 * rows * positions * (24 * layers * c * c + 2 * v * c + 4 * layers * positions * c);
 }
 
-template <dm::index_t N> struct trainer {
-  using parameters = nn::language_model_parameters<data, form<N>>;
-  using tokens = nn::tokens<data, form<N>>;
+template <dm::index_t N, class Activations = void> struct trainer {
+  using M = form<N, Activations>;
+  using parameters = nn::language_model_parameters<data, M>;
+  using tokens = nn::tokens<data, M>;
 
   /// Seconds of each of so many steps.
   static std::vector<double> run(const dm::grid<line>& g, dm::index_t rows, int steps) {
     auto p = dm::make<parameters>(g);
-    nn::initialize_transformer<form<N>>(p, dm::random_key{1});
+    nn::initialize_transformer<M>(p, dm::random_key{1});
     const auto at = [](dm::index_t b, dm::index_t t) { return (b * 37 + t * t * 11 + t) % 1024; };
     const auto x = dm::generate<tokens>(g, at, batch{rows});
     const auto y = dm::generate<tokens>(
@@ -87,7 +89,7 @@ template <dm::index_t N> struct trainer {
     const dm::adam optimizer{.rate = 3e-4, .weight_decay = 0.1};
     auto state = optimizer.start(p);
     const auto loss = [](const auto& q, const auto& a, const auto& b) {
-      return nn::language_model<data, form<N>>::loss(q, a, b);
+      return nn::language_model<data, M>::loss(q, a, b);
     };
     std::vector<double> seconds;
     for (int step = 0; step < steps + 3; ++step) {
@@ -106,8 +108,9 @@ template <dm::index_t N> struct trainer {
     const auto t = run(g, rows, steps);
     const double median = t[t.size() / 2], flops = step_flops(static_cast<double>(rows), N);
     if (g.rank() == 0)
-      std::printf("| %4d | %d | %d | %6.1f | %.1f .. %.1f | %7.0f | %6.1f | %3.0f %% |\n", int(N),
-                  g.ranks(), int(rows), median * 1e3, t.front() * 1e3, t.back() * 1e3,
+      std::printf("| %s | %4d | %d | %d | %6.1f | %.1f .. %.1f | %7.0f | %6.1f | %3.0f %% |\n",
+                  std::is_void_v<Activations> ? "float" : "bfloat16", int(N), g.ranks(), int(rows),
+                  median * 1e3, t.front() * 1e3, t.back() * 1e3,
                   static_cast<double>(rows) * N / median, flops / median * 1e-9,
                   100 * flops / median / (peak * g.ranks()));
   }
@@ -122,13 +125,16 @@ int main(int argc, char** argv) {
     const double peak = peak_flops();
     if (g.rank() == 0)
       std::printf(
-          "peak of one core: %.0f GFLOP/s\n\n| T | ranks | rows | ms/step | least .. greatest | "
-          "tokens/s | GFLOP/s | of peak |\n|--:|--:|--:|--:|---|--:|--:|--:|\n",
+          "peak of one core: %.0f GFLOP/s\n\n| activations | T | ranks | rows | ms/step | least .. "
+          "greatest | "
+          "tokens/s | GFLOP/s | of peak |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
           peak * 1e-9);
     for (const dm::index_t rows : {dm::index_t{4}, dm::index_t{4} * g.ranks()}) {
       if (rows == 4 || g.ranks() > 1) {
         trainer<128>::report(g, rows, steps, peak);
         trainer<256>::report(g, rows, steps, peak);
+        trainer<128, dm::bfloat16>::report(g, rows, steps, peak);
+        trainer<256, dm::bfloat16>::report(g, rows, steps, peak);
       }
       if (g.ranks() == 1) break;
     }
