@@ -132,7 +132,9 @@ template <class X> constexpr auto cell_of(const X& x) {
     return nullptr;
 }
 
-template <class Op, class Y, class... X> class node final : public node_base, public cell<Y> {
+/// Y: the result, or the bundle of it and the auxiliary ones.
+template <class Op, class Y, class... X>
+class node final : public node_base, public cell<decltype(main_result<Op>(std::declval<Y>()))> {
   static constexpr unsigned wanted = [] {
     unsigned bits = 0, bit = 1;
     ((bits |= is_tracked<X> ? bit : 0u, bit <<= 1), ...);
@@ -153,7 +155,7 @@ template <class Op, class Y, class... X> class node final : public node_base, pu
   template <std::size_t... K>
   constexpr node(std::index_sequence<K...>, const Op& op, const Y& y, const X&... x)
       : op_(op),
-        y_(keep<-1>(y)),
+        y_(keep_results(y)),
         x_(keep<static_cast<int>(K)>(untracked(x))...),
         cells_(cell_of(x)...) {}
 
@@ -163,6 +165,14 @@ template <class Op, class Y, class... X> class node final : public node_base, pu
       return v;
     else
       return v.without_data();
+  }
+  template <class V> static constexpr V keep_results(const V& v) { return keep<-1>(v); }
+  /// Auxiliary results are there to be read.
+  template <class V, class... A>
+  static constexpr bundle<V, A...> keep_results(const bundle<V, A...>& y) {
+    bundle<V, A...> kept(y);
+    item<0>(kept) = keep<-1>(item<0>(y));
+    return kept;
   }
   template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
     const auto ybar = std::move(this->bar);
@@ -210,14 +220,14 @@ template <class X, class... Rest> constexpr tape* tape_of(const X& x, const Rest
 }
 
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x) {
-  auto y = apply(op, untracked(x)...);
-  using Y = decltype(y);
+  auto all = apply_into(op, slots<1>{}, untracked(x)...);
+  using Y = decltype(main_result<Op>(all));
   if constexpr (is_recordable<Op, Y>) {
     tape* t = tape_of(x...);
-    auto* n = t->template add<node<Op, Y, X...>>(op, y, x...);
-    return tracked_tensor<Y>(std::move(y), n, t);
+    auto* n = t->template add<node<Op, decltype(all), X...>>(op, all, x...);
+    return tracked_tensor<Y>(main_result<Op>(std::move(all)), n, t);
   } else {
-    return y;
+    return main_result<Op>(std::move(all));
   }
 }
 

@@ -14,8 +14,11 @@
 //                                                            elements
 //                                                       (k = -1: the result's)? wanted: bit per
 //                                                         operand
-// and optionally new_dims() (a shape with extents that no operand has). An operation without a
-// transpose gives results that are not recorded.
+// and optionally new_dims() (a shape with extents that no operand has), and
+//   static constexpr bool auxiliary = true;                  the caller gets the first result only;
+//       fill, cost and transpose get the bundle of all, so that what a forward pass found out
+//       serves the backward pass
+// An operation without a transpose gives results that are not recorded.
 #pragma once
 
 #include "dimesh/detail/bundle.hpp"
@@ -168,7 +171,7 @@ template <class... S> struct results_of<list<S...>> {
  private:
   template <std::size_t... I, class Op, std::size_t N, class... X>
   static auto each(std::index_sequence<I...>, const Op& op, const slots<N>& to, const X&... x) {
-    return bundle(plain_result<S>(op, to.at[I], x...)...);
+    return bundle(plain_result<S>(op, I < N ? to.at[I < N ? I : 0] : storage{}, x...)...);
   }
 };
 
@@ -196,6 +199,15 @@ template <class X> constexpr const auto& untracked(const X& x) {
     return x;
 }
 
+/// The result that the caller of an operation sees: all, or the first where the others are
+/// auxiliary.
+template <class Op, class Y> constexpr auto main_result(Y y) {
+  if constexpr (requires { Op::auxiliary; })
+    return std::move(item<0>(y));
+  else
+    return y;
+}
+
 /// Runs an operation on recorded operands and records it: grad/tape.hpp.
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x);
 
@@ -221,6 +233,8 @@ constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... 
 template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... x) {
   if constexpr ((detail::is_tracked<X> || ...))
     return detail::record(op, x...);
+  else if constexpr (requires { Op::auxiliary; })
+    return detail::main_result<Op>(apply_into(op, detail::slots<1>{}, x...));
   else
     return apply_into(op, detail::slots<1>{}, x...);
 }

@@ -48,6 +48,18 @@ template <class Out, class X> constexpr auto permuted(const X& x) {
     return apply(permute_op<Out>{}, x);
 }
 
+/// Dims without D, then Last...
+template <class D, class Dims, class... Last> struct without_dim;
+template <class D, class... E, class... Last> struct without_dim<D, list<E...>, Last...> {
+  template <class X> using kept = std::conditional_t<std::is_same_v<X, D>, list<>, list<X>>;
+  using type = typename concat_impl<list<>, kept<E>..., list<Last...>>::type;
+};
+
+/// x with D last in storage.
+template <class D, class X> constexpr auto with_last(const X& x) {
+  return permuted<typename without_dim<D, typename spec_of<X>::dims, D>::type>(x);
+}
+
 template <class Out, class X> struct permute_fault {
   template <class... O> static constexpr auto find(list<O...>) {
     using dims = typename spec_of<X>::dims;

@@ -61,6 +61,57 @@ static_assert(cost.bytes<cols> == 0);
 static_assert(cost.flops > 0);
 static_assert(cost.value.counts.live == 0, "all that was held has been given back");
 
+// An operation with an auxiliary result: y = x^3, and x^2 for the way back.
+struct cube_op {
+  static constexpr bool auxiliary = true;
+  template <class S> using result = dm::detail::list<S, S>;
+  template <class Y, class X>
+  constexpr void cost(dm::detail::tally& t, const Y& y, const X&) const {
+    t.compute(2 * dm::detail::item<0>(y).local_size(), 0);
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    for (dm::index_t i = 0; i < x.local_size(); ++i) {
+      dm::detail::item<1>(y).data()[i] = x.data()[i] * x.data()[i];
+      dm::detail::item<0>(y).data()[i] = x.data()[i] * dm::detail::item<1>(y).data()[i];
+    }
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const dm::detail::slots<1>& to, const B& ybar, const Y& y,
+                           const X&) const {
+    using product =
+        dm::detail::map_op<dm::detail::multiply_function, dm::detail::join_kind::product>;
+    return dm::detail::bundle(dm::apply_into(product{}, to, ybar, dm::detail::item<1>(y)));
+  }
+};
+using block_of_w = dm::tensor<float, dm::shaped<by_batch>, batch, hidden>;
+constexpr dm::detail::tally after_cube(bool backward) {
+  dm::detail::tally counted, t;
+  {
+    dm::detail::tape tape;
+    const auto w = block_of_w{}.counted_by(&t);
+    auto* leaf = tape.add<dm::detail::variable_node<block_of_w>>();
+    auto* const start = tape.last();
+    {
+      const auto y = dm::apply(cube_op{}, dm::tracked_tensor<block_of_w>(w, leaf, &tape));
+      static_assert(
+          std::is_same_v<std::remove_const_t<decltype(y)>, dm::tracked_tensor<block_of_w>>);
+      if (backward) y.cell()->add(dm::detail::gradient_type<block_of_w>::type{});
+    }
+    if (backward) tape.backward(start);
+    counted = t;
+  }
+  counted.moved = t.live;  // what is left when the tape is gone
+  return counted;
+}
+// Of 96 bytes each: the operand, and the auxiliary result on the tape; its transpose reads no
+// other.
+static_assert(after_cube(false).live == 2 * 96 && after_cube(false).peak == 3 * 96);
+static_assert(after_cube(false).flops == 2 * 24 && after_cube(true).flops == 3 * 24);
+static_assert(after_cube(true).live == 2 * 96, "the operand, and its cotangent");
+static_assert(after_cube(false).moved == 0 && after_cube(true).moved == 0);
+static_assert(std::is_same_v<decltype(dm::apply(cube_op{}, block_of_w{})), block_of_w>);
+
 }  // namespace
 
 TEST_CASE("arena: what is given back is used again") {

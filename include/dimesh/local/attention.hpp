@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do queries gather values without a matrix of scores? Tile by tile, with the softmax corrected
+// as greater scores turn up (Milakov and Gimelshein 2018, Online normalizer calculation for
+// softmax; Dao et al. 2022, FlashAttention, algorithm 1). What the way back needs is one number a
+// query: the logarithm of its sum of exponentials.
+//
+//   attention(x, q, k, v, out, log_sum, scratch)
+//     out[i] = sum over j of softmax(scale q[i] . k[j]) v[j],   log_sum[i] = log sum exp(...)
+#pragma once
+
+#include <limits>
+
+#include "dimesh/local/attention_tile.hpp"
+
+namespace dimesh::local {
+
+namespace detail {
+
+/// Calls f(loop offsets) for every turn of the outer loops; offsets as a loop of extent 1.
+template <class F> void for_each_turn(const attention_problem& x, const F& f) {
+  if (x.turns() == 0) return;
+  index_t at[max_dims] = {};
+  attention_problem::loop o;
+  o.draw = x.first_draw;
+  for (;;) {
+    f(o);
+    int i = x.outer - 1;
+    for (; i >= 0; --i) {
+      const auto& l = x.loops[i];
+      const index_t turns = ++at[i] < l.extent ? 1 : 1 - l.extent;
+      o.q += turns * l.q, o.k += turns * l.k, o.v += turns * l.v, o.log += turns * l.log;
+      o.draw += turns * l.draw;
+      if (turns == 1) break;
+      at[i] = 0;
+    }
+    if (i < 0) return;
+  }
+}
+
+/// The same with the loops that keys and values lack inside, so that what is prepared for a head
+/// of keys serves all that share it.
+inline attention_problem shared_keys_last(const attention_problem& x) {
+  attention_problem y = x;
+  int n = 0;
+  for (const bool shared : {false, true})
+    for (int i = 0; i < x.outer; ++i)
+      if ((x.loops[i].k == 0 && x.loops[i].v == 0) == shared) y.loops[n++] = x.loops[i];
+  return y;
+}
+
+/// Where products can read rows of keys and values: in place, or padded to whole vectors.
+template <class T> index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
+
+/// Keys and values of one head as the products read them.
+template <class T> class prepared_keys {
+ public:
+  prepared_keys(const attention_problem& x, T* scratch)
+      : x_(x),
+        from_(x.queries > 0 ? x.sees.begin(x.position) : 0),
+        to_(x.queries > 0 ? x.sees.end(x.position + x.queries - 1) : 0),
+        at_(scratch) {}
+
+  /// Elements of scratch for one of the two in one form.
+  static index_t elements(const attention_problem& x) {
+    return rounded_up(x.keys, attention_sizes<T>::key_strip) * padded<T>(x.head);
+  }
+  const T* transposed(const T* y, index_t row) {
+    transpose_keys(from_, to_, x_.head, y, row, at_);
+    return std::exchange(at_, at_ + elements(x_));
+  }
+  /// Rows `row` apart, which may change.
+  const T* rows(const T* y, index_t& row) {
+    const index_t wide = padded<T>(x_.head);
+    if (wide == x_.head) return y;
+    copy_rows(to_ - from_, x_.head, T(1), y + from_ * row, row, at_ + from_ * wide, wide);
+    row = wide;
+    return std::exchange(at_, at_ + elements(x_));
+  }
+
+ private:
+  const attention_problem& x_;
+  index_t from_, to_;
+  T* at_;
+};
+
+/// Replaces what row r of the tile does not see by -inf, within the range of its strip.
+template <class T>
+void hide_unseen(const attention_problem& x, const attention_tile<T>& t, index_t r, T* s) {
+  constexpr T hidden = -std::numeric_limits<T>::infinity();
+  const key_range all = t.range[r / register_rows], seen = t.seen(x, r);
+  std::fill(s + all.first, s + seen.first, hidden);
+  std::fill(s + seen.last, s + all.last, hidden);
+}
+
+/// The state of a block of queries.
+template <class T> struct softmax_rows {
+  using sizes = attention_sizes<T>;
+  T greatest[sizes::queries], sum[sizes::queries];
+  bool begun[sizes::strips] = {};
+
+  softmax_rows() {
+    std::fill_n(greatest, sizes::queries, -std::numeric_limits<T>::infinity());
+    std::fill_n(sum, sizes::queries, T(0));
+  }
+  /// Scores of row r -> weights against the greatest score so far; the row of `out` likewise.
+  void take(index_t r, key_range in, T* s, T* out, index_t head) {
+    T top = greatest[r];
+#pragma omp simd reduction(max : top)
+    for (index_t j = in.first; j < in.last; ++j) top = s[j] > top ? s[j] : top;
+    const T shift = std::abs(top) < std::numeric_limits<T>::infinity() ? top : T(0);
+    T total = 0;
+#pragma omp simd reduction(+ : total)
+    for (index_t j = in.first; j < in.last; ++j) {
+      s[j] = elementary::exp_fast(s[j] - shift);
+      total += s[j];
+    }
+    if (begun[r / register_rows] && top != greatest[r]) {
+      const T less = elementary::exp_fast(greatest[r] - shift);
+      sum[r] *= less;
+#pragma omp simd
+      for (index_t h = 0; h < head; ++h) out[h] *= less;
+    }
+    greatest[r] = top;
+    sum[r] += total;
+  }
+};
+
+/// One block of queries of one head. q, out and log_sum begin at the head's first query.
+template <class T>
+void attend_block(const attention_problem& x, index_t query, index_t draw, const T* q, const T* k_t,
+                  const T* v, index_t v_row, T* out, T* log_sum, T* scratch) {
+  using sizes = attention_sizes<T>;
+  const index_t wide = padded<T>(x.head), rows = std::min(sizes::queries, x.queries - query);
+  T *const scaled = scratch, *const mixed = scaled + sizes::queries * wide,
+           *const s = mixed + sizes::queries * wide;
+  softmax_rows<T> state;
+  dropout_row<T> dropped;
+  copy_rows(rows, x.head, T(x.scale), q + query * x.q_row, x.q_row, scaled, wide);
+  const index_t first = x.sees.begin(x.position + query),
+                last = x.sees.end(x.position + query + rows - 1);
+  for (index_t key = first / sizes::keys * sizes::keys; key < last; key += sizes::keys) {
+    const attention_tile<T> t(x, query, key);
+    tile_scores(t, x.head, scaled, wide, k_t, s);
+    for (index_t r = 0; r < rows; ++r) {
+      const key_range in = t.range[r / register_rows];
+      if (in.empty()) continue;
+      T* row = s + r * sizes::row;
+      hide_unseen(x, t, r, row);
+      state.take(r, in, row, mixed + r * wide, x.head);
+      if (x.dropout > 0) {
+        const T* keep =
+            dropped.fill(x, draw + (query + r) * x.draw_row, key + in.first, key + in.last);
+#pragma omp simd
+        for (index_t j = in.first; j < in.last; ++j) row[j] *= keep[j - in.first];
+      }
+    }
+    tile_values(t, x.head, s, v, v_row, mixed, wide, state.begun);
+  }
+  for (index_t r = 0; r < rows; ++r) {
+    const bool any = state.begun[r / register_rows] && state.sum[r] > 0;
+    const T share = any ? T(1) / state.sum[r] : T(0);
+    T* to = out + (query + r) * x.q_row;
+    log_sum[(query + r) * x.log_row] =
+        any ? state.greatest[r] + elementary::log(state.sum[r]) : T(0);
+    if (any)
+      copy_rows(1, x.head, share, mixed + r * wide, wide, to, x.head);
+    else
+      std::fill_n(to, x.head, T(0));
+  }
+}
+
+}  // namespace detail
+
+/// Elements of T that `attention` needs as scratch: a few tiles, and the keys of one head.
+template <class T> index_t attention_scratch(const attention_problem& x) {
+  using sizes = detail::attention_sizes<T>;
+  return sizes::queries * (2 * detail::padded<T>(x.head) + sizes::row) +
+         2 * detail::prepared_keys<T>::elements(x);
+}
+
+/// out (outer.., queries, head) = the values v (outer.., keys, head) weighted by the softmax of
+/// scale q . k over the keys that a query sees, 0 if it sees none; log_sum (outer.., queries) the
+/// logarithm of the sum of exponentials (0 if none). Host memory; scratch aligned to 64 bytes.
+template <class T>
+void attention(const attention_problem& given, const T* q, const T* k, const T* v, T* out,
+               T* log_sum, T* scratch) {
+  using sizes = detail::attention_sizes<T>;
+  const attention_problem x = detail::shared_keys_last(given);
+  T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);
+  index_t k_at = -1, v_at = -1, v_row = 0;
+  const T *k_t = nullptr, *v_rows = nullptr;
+  detail::for_each_turn(x, [&](const attention_problem::loop& o) {
+    if (o.k != k_at || o.v != v_at) {
+      detail::prepared_keys<T> keys(x, scratch);
+      k_t = keys.transposed(k + o.k, x.k_row);
+      v_row = x.v_row;
+      v_rows = keys.rows(v + o.v, v_row);
+      k_at = o.k, v_at = o.v;
+    }
+    for (index_t query = 0; query < x.queries; query += sizes::queries)
+      detail::attend_block(x, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q,
+                           log_sum + o.log, tiles);
+  });
+}
+
+}  // namespace dimesh::local

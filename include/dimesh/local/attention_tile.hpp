@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is an attention to be computed, and of which pieces do its kernels consist? Queries meet
+// keys tile by tile in scratch memory of fixed size; strips of queries skip the keys that none of
+// them sees, so that a causal mask halves the work.
+//
+//   visibility{.keys = 6, .causal = true}.end(2)   -> 3: query 2 sees the keys 0, 1, 2
+//   key_range{f, l}                                -> the keys of a tile that a strip computes
+#pragma once
+
+#include <cstdint>
+
+#include "dimesh/local/elementary.hpp"
+#include "dimesh/local/gemm.hpp"
+#include "dimesh/local/tile.hpp"
+#include "dimesh/random.hpp"
+
+namespace dimesh::local {
+
+/// Which keys a query sees: those in [begin(q), end(q)), both of which never fall as q grows. A
+/// window of w keys ends with the query's own (causal) or has it in its middle: |q - key| < w.
+struct visibility {
+  index_t keys = 0;
+  bool causal = false;
+  index_t window = 0;  ///< 0: no limit
+
+  constexpr index_t begin(index_t q) const { return window > 0 ? within(q - window + 1) : 0; }
+  constexpr index_t end(index_t q) const {
+    return causal ? within(q + 1) : window > 0 ? within(q + window) : keys;
+  }
+  /// How many pairs of a query in [from, from + queries) and a key see each other.
+  constexpr index_t pairs(index_t from, index_t queries) const {
+    const index_t to = from + queries;
+    const index_t before = window > 0 ? below(to - window + 1) - below(from - window + 1) : 0;
+    if (causal) return below(to + 1) - below(from + 1) - before;
+    return (window > 0 ? below(to + window) - below(from + window) : queries * keys) - before;
+  }
+
+ private:
+  constexpr index_t within(index_t n) const { return n < 0 ? 0 : n > keys ? keys : n; }
+  /// The sum of within(i) over i < n.
+  constexpr index_t below(index_t n) const {
+    if (n <= 0) return 0;
+    return n <= keys ? n * (n - 1) / 2 : keys * (keys + 1) / 2 + (n - keys - 1) * keys;
+  }
+};
+
+/// Attention of `queries` to `keys`, each a vector of `head` contiguous elements, in a nest of
+/// outer loops. Strides in elements; that of a loop that an operand does not have is 0. The result
+/// has the strides of q.
+struct attention_problem {
+  index_t queries = 0, keys = 0, head = 0;
+  index_t q_row = 0, k_row = 0, v_row = 0, log_row = 0;  ///< from one query or key to the next
+  index_t position = 0;  ///< of the first query, among the keys
+  visibility sees{};
+  double scale = 1;
+
+  struct loop {
+    index_t extent = 1, q = 0, k = 0, v = 0, log = 0;
+    index_t draw = 0;  ///< step of the index by which random numbers are drawn
+  };
+  int outer = 0;
+  loop loops[max_dims]{};
+
+  double dropout = 0;  ///< the probability that a weight is dropped
+  random_key key{0};
+  index_t first_draw = 0;  ///< global index of the first query, all dims but the keys counted
+  index_t draw_row = 1;    ///< step of that index from query to query
+
+  constexpr index_t turns() const {
+    index_t n = 1;
+    for (int i = 0; i < outer; ++i) n *= loops[i].extent;
+    return n;
+  }
+};
+
+namespace detail {
+
+constexpr index_t rounded_up(index_t n, index_t step) { return (n + step - 1) / step * step; }
+
+/// Sizes of tiles: so many queries meet so many keys at once. Strips of `register_rows` queries
+/// skip keys in granules; keys lie transposed in strips of `key_strip`.
+template <class T> struct attention_sizes {
+  static constexpr index_t granule = std::max<index_t>(register_rows, lanes<T>);
+  static constexpr index_t key_strip = 3 * granule;
+  static constexpr index_t keys = 4 * key_strip;
+  static constexpr index_t queries = 8 * register_rows;
+  static constexpr index_t strips = queries / register_rows;
+  static constexpr index_t row = keys + lanes<T>;  // no power of two: columns are walked, too
+};
+
+/// The keys of a tile that a strip of queries computes: [first, last), in granules.
+struct key_range {
+  index_t first = 0, last = 0;
+  bool empty() const { return first >= last; }
+};
+
+/// A tile: queries [query, query + rows) of the block, keys [key, key + length).
+template <class T> struct attention_tile {
+  using sizes = attention_sizes<T>;
+  index_t query, rows, key, length;
+  key_range range[sizes::strips];
+
+  attention_tile(const attention_problem& x, index_t q, index_t k)
+      : query(q),
+        rows(std::min(sizes::queries, x.queries - q)),
+        key(k),
+        length(std::min(sizes::keys, x.keys - k)) {
+    constexpr index_t g = sizes::granule;
+    for (index_t s = 0; s < strips(); ++s) {
+      const index_t at = x.position + q + s * register_rows;
+      const index_t a = std::max(x.sees.begin(at) - key, index_t(0)) / g * g;
+      const index_t b = std::min(x.sees.end(at + rows_of(s) - 1) - key, length);
+      range[s] = a < b ? key_range{a, rounded_up(b, g)} : key_range{};
+    }
+  }
+  index_t strips() const { return (rows + register_rows - 1) / register_rows; }
+  index_t rows_of(index_t s) const {
+    return std::min<index_t>(register_rows, rows - s * register_rows);
+  }
+  /// The keys of the tile that row r sees, within the range of its strip.
+  key_range seen(const attention_problem& x, index_t r) const {
+    const key_range& in = range[r / register_rows];
+    const index_t at = x.position + query + r;
+    const index_t b = std::min(x.sees.end(at) - key, length);
+    return {std::clamp(x.sees.begin(at) - key, in.first, in.last),
+            std::clamp(b, in.first, in.last)};
+  }
+};
+
+/// c (rows, columns) (+)= a (rows, k) * b (k, columns), rows <= register_rows. Reads a and b up to
+/// the next whole vector or strip.
+template <class T>
+void strip_product(index_t k, const T* a, index_t a_m, index_t a_k, const T* b, index_t b_k, T* c,
+                   index_t c_m, index_t rows, index_t columns, bool add) {
+  constexpr index_t W = lanes<T>;
+  while (columns > 0) {
+    const index_t n = columns == 4 * W ? 2 * W : std::min(columns, 3 * W);
+    any_tile<T>(k, a, a_m, a_k, b, b_k, {c, c_m, 1, int(rows), int(n), add});
+    b += n, c += n, columns -= n;
+  }
+}
+
+/// s (queries, keys of the tile) = x (queries, head) * transposed(y), where y_t holds the keys in
+/// strips (strip, head, key_strip).
+template <class T>
+void tile_scores(const attention_tile<T>& t, index_t head, const T* x, index_t x_row, const T* y_t,
+                 T* s) {
+  using sizes = attention_sizes<T>;
+  constexpr index_t C = sizes::key_strip;
+  for (index_t k = 0; k < t.length; k += C) {
+    const T* strip = y_t + (t.key + k) * head;
+    for (index_t i = 0; i < t.strips(); ++i) {
+      const index_t from = std::max(t.range[i].first, k), to = std::min(t.range[i].last, k + C);
+      if (from >= to) continue;
+      const index_t r = i * register_rows;
+      strip_product<T>(head, x + r * x_row, x_row, 1, strip + (from - k), C,
+                       s + r * sizes::row + from, sizes::row, t.rows_of(i), to - from, false);
+    }
+  }
+}
+
+/// out (queries, head) += s (queries, keys of the tile) * y (keys, head); overwrites the strips
+/// that `begun` does not have yet.
+template <class T>
+void tile_values(const attention_tile<T>& t, index_t head, const T* s, const T* y, index_t y_row,
+                 T* out, index_t out_row, bool* begun) {
+  using sizes = attention_sizes<T>;
+  for (index_t i = 0; i < t.strips(); ++i) {
+    const index_t from = t.range[i].first, to = std::min(t.range[i].last, t.length);
+    if (from >= to) continue;
+    const index_t r = i * register_rows;
+    strip_product<T>(to - from, s + r * sizes::row + from, sizes::row, 1,
+                     y + (t.key + from) * y_row, y_row, out + r * out_row, out_row, t.rows_of(i),
+                     head, begun[i]);
+    begun[i] = true;
+  }
+}
+
+/// out (keys, head) += transposed(s) * y, y (queries, head) of the tile.
+template <class T>
+void tile_transposed_values(const attention_tile<T>& t, index_t head, const T* s, const T* y,
+                            index_t y_row, T* out, index_t out_row) {
+  using sizes = attention_sizes<T>;
+  constexpr index_t R = register_rows;
+  for (index_t k = 0; k < t.length; k += R) {
+    index_t from = 0, to = t.strips();
+    const auto sees = [&](index_t i) { return t.range[i].first <= k && k < t.range[i].last; };
+    while (from < to && !sees(from)) ++from;
+    while (from < to && !sees(to - 1)) --to;
+    if (from == to) continue;
+    const index_t r = from * R;
+    strip_product<T>(std::min(to * R, t.rows) - r, s + r * sizes::row + k, 1, sizes::row,
+                     y + r * y_row, y_row, out + (t.key + k) * out_row, out_row,
+                     std::min<index_t>(R, t.length - k), head, true);
+  }
+}
+
+/// Rows [from, to) of y (keys, head), which begin y_row apart, as strips (strip, head, key_strip).
+template <class T>
+void transpose_keys(index_t from, index_t to, index_t head, const T* y, index_t y_row, T* y_t) {
+  constexpr index_t C = attention_sizes<T>::key_strip;
+  for (index_t k = from / C * C; k < to; k += C) {
+    T* strip = y_t + k * head;
+    const index_t n = std::min(C, to - k);
+    transpose_tile(y + k * y_row, y_row, strip, C, head, n);
+    for (index_t h = 0; n < C && h < head; ++h)
+      std::fill(strip + h * C + n, strip + (h + 1) * C, T(0));
+  }
+}
+
+/// to (rows, row) = factor * from (rows, head); columns from head on are zero.
+template <class T>
+void copy_rows(index_t rows, index_t head, T factor, const T* from, index_t from_row, T* to,
+               index_t to_row) {
+  for (index_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
+#pragma omp simd
+    for (index_t h = 0; h < head; ++h) to[h] = factor * from[h];
+    for (index_t h = head; h < to_row; ++h) to[h] = T(0);
+  }
+}
+
+/// Which weights survive dropout. Key j of a query shares the four words of one draw with the keys
+/// j +- 16, 32, 48 of its block of 64, so that 16 draws make 64 numbers in vectors.
+template <class T> struct dropout_row {
+  static constexpr index_t block = 64, draws = 16;
+  T keep[attention_sizes<T>::keys + 2 * block];
+
+  /// keep[j] = 0 or 1 / (1 - p) for the keys [first, last); returns where `first` stands.
+  const T* fill(const attention_problem& x, index_t draw, index_t first, index_t last) {
+    const auto limit = static_cast<std::uint32_t>(std::min(x.dropout * 0x1p32, 0x1p32 - 1));
+    const T weight = T(1 / (1 - static_cast<double>(limit) * 0x1p-32));
+    const index_t begin = first / block * block;
+    const index_t row = draw * ((x.keys + block - 1) / block);
+    for (index_t j = begin; j < last; j += block) {
+      const index_t at = (row + j / block) * draws;
+      T* to = keep + (j - begin);
+#pragma omp simd
+      for (index_t i = 0; i < draws; ++i) {
+        const random_words w = x.key.at(at + i);
+        to[i] = w.word[0] >= limit ? weight : T(0);
+        to[i + draws] = w.word[1] >= limit ? weight : T(0);
+        to[i + 2 * draws] = w.word[2] >= limit ? weight : T(0);
+        to[i + 3 * draws] = w.word[3] >= limit ? weight : T(0);
+      }
+    }
+    return keep + (first - begin);
+  }
+};
+
+}  // namespace detail
+}  // namespace dimesh::local

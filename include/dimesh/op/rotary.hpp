@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do queries and keys learn where they stand? Rotary positions (Su et al. 2021, RoFormer,
+// section 3.2) turn every pair of elements by an angle that grows with the position, so that the
+// product of a query and a key depends on their distance. The pairs are h and h + head/2, as in
+// GPT-NeoX and Llama. Local: positions are global indices, wherever a block begins.
+//
+//   rotary<length, head>(q[batch, length/rows, heads, head])   -> the same type
+//   rotary<length, head>(q, 10000, position)                   -> element 0 of length stands there
+#pragma once
+
+#include "dimesh/local/rotary.hpp"
+#include "dimesh/op/argmax.hpp"
+#include "dimesh/op/permute.hpp"
+#include "dimesh/op/transition.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Shapes: [.., Length, .., Head] -> the same. Linear: addends stay addends. Transposed it turns
+/// the other way.
+template <class Length, class Head> struct rotary_op {
+  double base;
+  index_t offset;
+  bool back = false;
+
+  template <class S> using result = S;
+  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
+    t.compute(3 * y.local_size(), y.local_bytes() + x.local_bytes());
+  }
+  template <class Y, class X> void fill(Y& y, const X& x) const {
+    static_assert(on_host, "rotary: the kernel runs on the host only; use a host space");
+    using T = value_of<X>;
+    local::rotation what;
+    what.positions = x.template local<Length>();
+    what.half = x.template local<Head>() / 2;
+    what.first = offset + x.template block<Length>().offset;
+    what.base = base, what.back = back;
+    for (int d = 0; d < X::rank; ++d) {
+      if (d == index_of<Length, typename spec_of<X>::dims>)
+        what.row = x.stride(d);
+      else if (d != index_of<Head, typename spec_of<X>::dims>)
+        what.extent[what.outer] = x.local(d), what.stride[what.outer++] = x.stride(d);
+    }
+    const auto scratch =
+        storage::acquire(static_cast<std::size_t>(local::rotation_scratch<T>(what)));
+    local::rotate<T>(what, x.data(), y.data(), scratch.data());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <bool, class B, class Y, class X>
+  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
+    return bundle(apply_into(rotary_op{base, offset, !back}, to, ybar));
+  }
+};
+
+template <class Length, class Head, class X> struct rotary_fault {
+  using S = spec_of<X>;
+  static constexpr auto find() {
+    using dims = typename S::dims;
+    if constexpr (std::is_same_v<Length, Head>)
+      return tag<dim_repeated<Head>>{};
+    else if constexpr (index_of<Length, dims> < 0)
+      return tag<dim_not_in_tensor<Length>>{};
+    else if constexpr (index_of<Head, dims> < 0)
+      return tag<dim_not_in_tensor<Head>>{};
+    else if constexpr (!std::is_floating_point_v<value_of<X>>)
+      return tag<element_not_differentiable<value_of<X>>>{};
+    else if constexpr (splitting_axis<S, Head>() >= 0)
+      return tag<dim_is_split<Head, type_at<splitting_axis<S, Head>(), typename S::mesh::axes>>>{};
+    else
+      return tag<typename any_halo_fault<S>::type>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class Length, class Head, class X>
+  requires is_poison<X>
+struct rotary_fault<Length, Head, X> {
+  using type = no_fault;
+};
+
+/// A dim is cut in two halves.
+template <class Head, class X> constexpr void check_pairs(const X& x) {
+  const index_t n = x.template extent<Head>();
+  if (n % 2 != 0)
+    (words() << "rotary: dim '" << name_of<Head>() << "' has " << n
+             << " elements; they go in pairs, so give it an even number")
+        .raise();
+}
+
+}  // namespace detail
+
+/// The vectors along Head, each turned by its place along Length plus `offset`: pair i by the angle
+/// place * base^(-2 i / extent of Head). Shapes: as x; Head last at best: elsewhere it is moved,
+/// which copies x. Linear: addends stay addends. Local. Throws dimesh::error if Head has an odd
+/// extent.
+template <Dim Length, Dim Head, Operand X>
+constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
+  using fault = typename detail::rotary_fault<Length, Head, X>::type;
+  static_assert(ok<only<fault, dim_not_in_tensor, dim_repeated>>,
+                "rotary: the tensor lacks this dim, or it is named twice; name the dim of "
+                "positions and that of the vectors");
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "rotary: its operand is made of real numbers; cast it first");
+  static_assert(ok<only<fault, dim_is_split>>,
+                "rotary: the dim of the vectors is split, which parts the pairs; gather it with "
+                "whole<dim> first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "rotary: the operand's blocks carry a halo; take the tensor without it");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    using dims = typename spec_of<X>::dims;
+    detail::check_pairs<Head>(x);
+    return detail::permuted<dims>(
+        apply(detail::rotary_op<Length, Head>{base, offset}, detail::with_last<Head>(x)));
+  }
+}
+
+}  // namespace dimesh
