@@ -52,6 +52,7 @@ template <class V> struct cell {
   using bar_type = typename gradient_type<V>::type;
 
   bar_type bar{};         // the sum so far
+  int uses = 0;           // nodes that have yet to add to it
   bool filled = false;    // something has arrived
   bool offered = false;   // a transpose is writing to `slot` just now
   storage slot{};         // where the sum must end up; null: anywhere

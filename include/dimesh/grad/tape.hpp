@@ -41,8 +41,18 @@ template <class V> struct variable_node final : node_base, cell<V> {
   constexpr void drop() override { drop_node(this); }
 };
 
+/// Is told when a tape has run one of its nodes backwards: grad/overlap.hpp.
+struct backward_listener {
+  constexpr virtual void after_node() = 0;
+
+ protected:
+  constexpr ~backward_listener() = default;
+};
+
 class tape {
  public:
+  backward_listener* listener = nullptr;
+
   constexpr tape() {
     if (!std::is_constant_evaluated()) start_ = arena::here().mark();
   }
@@ -70,6 +80,7 @@ class tape {
     while (last_ != until) {
       last_->backward();
       drop_last();
+      if (listener != nullptr) listener->after_node();
     }
   }
 
@@ -132,6 +143,10 @@ template <class X> constexpr auto cell_of(const X& x) {
     return nullptr;
 }
 
+/// Another node will add to this cell, or (-1) has done so.
+constexpr void count_use(std::nullptr_t, int) {}
+template <class V> constexpr void count_use(cell<V>* c, int change) { c->uses += change; }
+
 /// Y: the result, or the bundle of it and the auxiliary ones.
 template <class Op, class Y, class... X>
 class node final : public node_base, public cell<decltype(main_result<Op>(std::declval<Y>()))> {
@@ -149,6 +164,7 @@ class node final : public node_base, public cell<decltype(main_result<Op>(std::d
 
   constexpr void backward() override {
     if (this->filled) run(places{});
+    with_items([](auto... c) { (count_use(c, -1), ...); }, cells_);
   }
 
  private:
@@ -157,7 +173,9 @@ class node final : public node_base, public cell<decltype(main_result<Op>(std::d
       : op_(op),
         y_(keep_results(y)),
         x_(keep<static_cast<int>(K)>(untracked(x))...),
-        cells_(cell_of(x)...) {}
+        cells_(cell_of(x)...) {
+    (count_use(item<K>(cells_), 1), ...);
+  }
 
   /// Operands and results that the transpose does not read are kept without their elements.
   template <int K, class V> static constexpr V keep(const V& v) {

@@ -4,8 +4,10 @@
 //
 //   adam optimizer{.rate = 1e-3};  auto state = optimizer.start(params);
 //   optimizer(params, complete(gradients), state);
+//   adam{.weight_decay = 0.1, .decays = decay_matrices}    // biases and norms do not decay
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "dimesh/local/math.hpp"
@@ -20,17 +22,43 @@ template <class P> struct adam_state {
 };
 
 namespace detail {
+
+/// The square root of x >= 0 to two units in the last place, from a first guess by the exponent
+/// and Newton steps; of what is less than the least normal number, 0 or nearly so. As a denominator
+/// with an epsilon added no more is needed, and a pass over memory stays one.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION T root_for_denominator(T x) {
+  if constexpr (elementary::Native<T>) {
+    using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
+    constexpr word magic = static_cast<word>(sizeof(T) == 4 ? 0x5f3759df : 0x5fe6eb50c7b537a9);
+    T y = std::bit_cast<T>(magic - (std::bit_cast<word>(x) >> 1));  // 1 / sqrt(x) within 3.5 %
+    const T half = T(0.5) * x;
+    y = y * (T(1.5) - half * y * y);
+    y = y * (T(1.5) - half * y * y);
+    if constexpr (sizeof(T) == 8) y = y * (T(1.5) - half * y * y);
+    const T root = x * y;
+    return root + T(0.5) * y * (x - root * root);
+  } else {
+    return dimesh::sqrt(x);
+  }
+}
+
 struct adam_rule {
   double step, decay, beta1, beta2, root_correction, epsilon;
-  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
     m = static_cast<T>(beta1) * m + static_cast<T>(1 - beta1) * g;
     v = static_cast<T>(beta2) * v + static_cast<T>(1 - beta2) * g * g;
     p = p * static_cast<T>(1 - decay) -
         static_cast<T>(step) * m /
-            (dimesh::sqrt(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
+            (root_for_denominator(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
   }
 };
 }  // namespace detail
+
+/// All parameters decay.
+inline bool decay_all(const member_path&, int) { return true; }
+/// Those with two dims or more decay: no biases, no scales of norms.
+inline bool decay_matrices(const member_path&, int rank) { return rank >= 2; }
 
 /// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
 /// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both
@@ -40,6 +68,8 @@ struct adam {
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
+  /// Which parameters decay: all, decay_matrices, or a function of your own.
+  bool (*decays)(const member_path& path, int rank) = decay_all;
 
   template <class P> adam_state<P> start(const P& parameters) const {
     return {detail::zeros_in_form_of(parameters), detail::zeros_in_form_of(parameters), 0};
@@ -56,9 +86,14 @@ struct adam {
     const auto t = static_cast<double>(++state.steps);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
-    detail::update_tensors(
-        detail::adam_rule{step, rate * weight_decay, beta1, beta2, root_correction, epsilon},
-        parameters, gradients, state.first, state.second);
+    if constexpr (ok<fault> && !is_poison<G>)
+      for_each_tensor(
+          [&](const auto& path, auto& p, const auto& g, auto& m, auto& v) {
+            const double decay = decays(path, p.rank) ? rate * weight_decay : 0;
+            const detail::adam_rule rule{step, decay, beta1, beta2, root_correction, epsilon};
+            detail::update_tensor(rule, p, g, m, v);
+          },
+          parameters, gradients, state.first, state.second);
   }
 };
 

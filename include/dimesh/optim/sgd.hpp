@@ -13,14 +13,14 @@ namespace dimesh {
 namespace detail {
 struct sgd_rule {
   double rate, weight_decay;
-  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g) const {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION void operator()(T& p, const T& g) const {
     p -= static_cast<T>(rate) * (g + static_cast<T>(weight_decay) * p);
   }
 };
 struct momentum_rule {
   double rate, decay;
   bool nesterov;
-  template <class T> KOKKOS_INLINE_FUNCTION void operator()(T& p, const T& g, T& m) const {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION void operator()(T& p, const T& g, T& m) const {
     m = static_cast<T>(decay) * m + g;
     p -= static_cast<T>(rate) * (nesterov ? g + static_cast<T>(decay) * m : m);
   }

@@ -43,23 +43,52 @@ struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
 template <class P, class G>
 using update_fault = typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type;
 
-/// Where the gradient's memory is the parameter's own (a gradient handed to its own parameter), a
-/// pass would read what it writes; rules read all references of an element before they write.
-template <class Rule> struct update_rule {
-  Rule rule;
-  template <class P, class G, class... S>
-  KOKKOS_INLINE_FUNCTION void operator()(P& p, const G& g, S&... s) const {
-    rule(p, g, s...);
+// One pass on hosts, with 0, 1 or 2 arrays of state of length n. Written out: elements held in
+// variables of their own become vector code whatever the rule and the optimization level. Where the
+// gradient's memory is the parameter's own (a gradient handed to its own parameter), an element is
+// read before it is written.
+template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, const T* g) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) {
+    const T d = g[i];
+    T x = p[i];
+    rule(x, d);
+    p[i] = x;
   }
-};
+}
+template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) {
+    const T d = g[i];
+    T x = p[i], y = s[i];
+    rule(x, d, y);
+    p[i] = x;
+    s[i] = y;
+  }
+}
+template <class Rule, class T>
+void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) {
+    const T d = g[i];
+    T x = p[i], y = s[i], z = t[i];
+    rule(x, d, y, z);
+    p[i] = x;
+    s[i] = y;
+    t[i] = z;
+  }
+}
 
 template <class Rule, class P, class G, class... S>
 void update_tensor(const Rule& rule, P& p, const G& g, S&... s) {
   using T = value_of<P>;
   using inout = local::operand<T, local::step::unit>;
-  local::for_each(local::nest<1>{{p.local_size()}}, update_rule<Rule>{rule}, inout{p.data(), {1}},
-                  local::operand<const T, local::step::unit>{g.data(), {1}},
-                  inout{s.data(), {1}}...);
+  if constexpr (on_host && sizeof...(S) <= 2)
+    update_loop(rule, p.local_size(), p.data(), static_cast<const T*>(g.data()), s.data()...);
+  else
+    local::for_each(local::nest<1>{{p.local_size()}}, rule, inout{p.data(), {1}},
+                    local::operand<const T, local::step::unit>{g.data(), {1}},
+                    inout{s.data(), {1}}...);
 }
 
 /// Updates all tensors; callers have asserted that there is no fault.

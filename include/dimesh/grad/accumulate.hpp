@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a batch that does not fit into memory become one step? Its micro-batches run one after
+// another, and their gradients add up where those of the first one lie, still partial: the sum over
+// the ranks is made once, at the end.
+//
+//   auto step = complete(accumulate(n, [&](index_t i) {
+//     return value_and_grad(f, params)(x[i], y[i]);       // partial: not completed here
+//   }));                                                  // one reduction, whatever n is
+#pragma once
+
+#include "dimesh/grad/complete.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+struct add_and_scale {
+  double factor;
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION T operator()(T a, T b) const {
+    return (a + b) * static_cast<T>(factor);
+  }
+};
+
+/// On all but the first rank along `axes`, zeros.
+inline void settle_in_place(void* data, const grid_state& grid, unsigned axes, index_t bytes) {
+  bool first = true;
+  for (int a = 0; a < max_axes; ++a)
+    if (axes >> a & 1u) first = first && grid.coords()[a] == 0;
+  if (!first) zero_bytes(data, bytes);
+}
+
+/// sum = (sum + x) * factor in the memory of sum. Both may be counted once along some axes; where
+/// only one is, it first becomes addends.
+template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
+  const unsigned whole = sum.once() & x.once();
+  if constexpr (is_shaped<X>) {
+    if (sum.tally() != nullptr) sum.tally()->compute(2 * sum.local_size(), 3 * sum.local_bytes());
+  } else {
+    using T = value_of<X>;
+    const grid_state& grid = sum.grid().state();
+    if (sum.once() != whole)
+      settle_in_place(sum.data(), grid, sum.once() & ~whole, sum.local_bytes());
+    if (x.once() != whole) settle_in_place(x.data(), grid, x.once() & ~whole, x.local_bytes());
+    using in = local::operand<const T, local::step::unit>;
+    local::map(local::nest<1>{{sum.local_size()}}, add_and_scale{factor},
+               local::operand<T, local::step::unit>{sum.data(), {1}}, in{sum.data(), {1}},
+               in{x.data(), {1}});
+  }
+  sum.set_once(whole);
+}
+
+}  // namespace detail
+
+/// The means of the losses and of the gradients of n micro-batches (n >= 1), in the form in which
+/// one_batch(i), i = 0 ... n-1, returns them: a fresh value_and_gradient each. That of the first is
+/// summed into; besides it, one other lives at a time. Local: communicates only what one_batch
+/// does. Throws dimesh::error if n < 1.
+template <class F> constexpr auto accumulate(index_t n, const F& one_batch) {
+  if (n < 1)
+    (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
+  auto sum = one_batch(index_t{0});
+  if constexpr (!is_poison<decltype(sum.value)>) {
+    for (index_t i = 1; i < n; ++i) {
+      auto next = one_batch(i);
+      const double factor = i + 1 == n ? 1.0 / static_cast<double>(n) : 1.0;
+      const auto add = [factor](const auto&, auto& s, auto& x) {
+        detail::add_in_place(s, x, factor);
+      };
+      for_each_tensor(add, sum.gradient, next.gradient);
+      add(0, sum.value, next.value);
+    }
+  }
+  return sum;
+}
+
+}  // namespace dimesh

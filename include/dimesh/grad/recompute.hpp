@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a deep model fit into memory? Of a recomputed block only the inputs are kept; when the
+// backward pass arrives, the block runs again on a tape of its own (Chen et al. 2016, "Training
+// deep nets with sublinear memory cost"). Its collectives run again as well.
+//
+//   constexpr auto block = [](const auto& layer, const auto& x) { return x + f(layer, x); };
+//   for (const auto& layer : p.layers) x = recompute(block)(layer, x);
+//     -> the same values and the same bits of every gradient
+#pragma once
+
+#include "dimesh/detail/hana.hpp"
+#include "dimesh/grad/tape.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+// ---- the arguments without their records: network<tracked<L>> -> network<L> ---------------------
+
+template <class X> struct unrecorded_type {
+  using type = X;
+};
+template <class V> struct unrecorded_type<tracked_tensor<V>> {
+  using type = V;
+};
+template <class E, std::size_t N> struct unrecorded_type<std::array<E, N>> {
+  using type = std::array<typename unrecorded_type<E>::type, N>;
+};
+template <class... E> struct unrecorded_type<std::tuple<E...>> {
+  using type = std::tuple<typename unrecorded_type<E>::type...>;
+};
+template <class... E> struct unrecorded_type<hana::tuple<E...>> {
+  using type = hana::tuple<typename unrecorded_type<E>::type...>;
+};
+template <template <class, class...> class S, class L, class... More>
+struct unrecorded_type<S<tracked<L>, More...>> {
+  using type = S<L, More...>;
+};
+template <template <class, auto, auto...> class S, class L, auto N, auto... More>
+struct unrecorded_type<S<tracked<L>, N, More...>> {
+  using type = S<L, N, More...>;
+};
+
+/// A tensor, or something with tensors in it: what else is passed is passed on as it is.
+template <class X>
+inline constexpr bool holds_tensors = Tensor<X> || is_described<X> || sequence_kind<X>::size > 0;
+
+template <class List> inline constexpr bool any_tracked = false;
+template <class... X> inline constexpr bool any_tracked<list<X...>> = (is_tracked<X> || ...);
+template <class X> constexpr bool find_recorded() {
+  if constexpr (holds_tensors<X>)
+    return any_tracked<typename leaves<X>::type>;
+  else
+    return false;
+}
+template <class X> inline constexpr bool is_recorded = find_recorded<X>();
+
+template <class X> constexpr decltype(auto) unrecorded(const X& x) {
+  if constexpr (!is_recorded<X>) {
+    return (x);
+  } else if constexpr (Tensor<X>) {
+    return (x.value());
+  } else {
+    typename unrecorded_type<X>::type plain{};
+    for_each_tensor([](const auto&, const auto& t, auto& p) { p = untracked(t); }, x, plain);
+    return plain;
+  }
+}
+
+/// Calls f(t) for each recorded tensor in x.
+template <class F, class X> constexpr void for_each_recorded(const F& f, X& x) {
+  if constexpr (is_recorded<std::remove_const_t<X>>)
+    for_each_tensor(
+        [&f](const auto&, auto& t) {
+          if constexpr (is_tracked<std::remove_cvref_t<decltype(t)>>) f(t);
+        },
+        x);
+}
+
+/// The tape of the first recorded tensor.
+template <class... X> constexpr tape* tape_among(const X&... x) {
+  tape* found = nullptr;
+  const auto look = [&found](const auto& t) {
+    if (found == nullptr) found = t.tape();
+  };
+  (for_each_recorded(look, x), ...);
+  return found;
+}
+
+/// x, its recorded tensors on another tape: what is added to their cells goes the same way.
+template <class X> constexpr X recorded_on(tape& t, const X& x) {
+  X y(x);
+  for_each_recorded(
+      [&t](auto& one) { one = std::remove_cvref_t<decltype(one)>(one.value(), one.cell(), &t); },
+      y);
+  return y;
+}
+
+/// The node of a block: its function, its inputs, and its results without their elements.
+template <class F, class Y, class... X> class block_node final : public node_base {
+ public:
+  constexpr block_node(const F& f, const Y& y, tape* outer, const X&... x)
+      : f_(f), y_(y), outer_(outer), x_(x...) {
+    count(1);
+  }
+  constexpr ~block_node() {}
+  constexpr void drop() override { drop_node(this); }
+
+  /// Contributions arrive at the inputs' own cells, in the order in which they would have without
+  /// recomputation: not a bit of a sum differs.
+  constexpr void backward() override {
+    bool wanted = false;
+    for_each_recorded([&wanted](const auto& y) { wanted = wanted || y.cell()->filled; }, y_);
+    if (wanted) run(std::make_index_sequence<sizeof...(X)>{});
+    count(-1);
+  }
+
+ private:
+  template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
+    tape t;
+    t.listener = outer_->listener;
+    seed(f_(recorded_on(t, item<K>(x_))...));
+    t.backward(nullptr);
+  }
+  constexpr void seed(const Y& again) {
+    for_each_tensor(
+        [](const auto&, const auto& to, const auto& from) {
+          if constexpr (is_tracked<std::remove_cvref_t<decltype(to)>>)
+            if (from.cell()->filled) to.cell()->add(std::move(from.cell()->bar));
+        },
+        again, y_);
+  }
+  constexpr void count(int change) {
+    const auto one = [change](const auto& t) { count_use(t.cell(), change); };
+    with_items([&one](const auto&... x) { (for_each_recorded(one, x), ...); }, x_);
+  }
+
+  F f_;
+  Y y_;
+  tape* outer_;
+  bundle<X...> x_;
+};
+
+template <class F> class recomputed {
+ public:
+  constexpr explicit recomputed(const F& f) : f_(f) {}
+
+  template <class... X> constexpr auto operator()(const X&... x) const {
+    if constexpr (!(is_recorded<X> || ...)) {
+      return f_(x...);
+    } else {
+      using Y = std::remove_cvref_t<decltype(f_(x...))>;
+      if constexpr (is_poison<Y> || !is_recorded<Y>)
+        return f_(unrecorded(x)...);
+      else
+        return run<Y>(x...);
+    }
+  }
+
+ private:
+  template <class Y, class... X> constexpr Y run(const X&... x) const {
+    tape* const t = tape_among(x...);
+    const auto plain = f_(unrecorded(x)...);
+    Y y{}, kept{};
+    for_each_tensor(
+        [t](const auto&, auto& r, auto& k, const auto& p) {
+          using R = std::remove_cvref_t<decltype(r)>;
+          using V = std::remove_cvref_t<decltype(p)>;
+          static_assert(!is_tracked<V>,
+                        "recompute: the function uses a recorded tensor that is not among its "
+                        "arguments; pass it as one");
+          if constexpr (is_tracked<V>) {
+            r = k = p;
+          } else if constexpr (is_tracked<R>) {
+            auto* const result = t->template add<variable_node<V>>();
+            r = R(p, result, t);
+            k = R(p.without_data(), result, t);
+          } else {
+            r = p;
+          }
+        },
+        y, kept, plain);
+    t->template add<block_node<F, Y, X...>>(f_, kept, t, x...);
+    return y;
+  }
+
+  F f_;
+};
+
+}  // namespace detail
+
+/// A function that gives f(x...) and keeps nothing but x... for the backward pass, in which f runs
+/// once more. x: tensors, structs of tensors, recorded or not, and other values, which are copied;
+/// f gives a tensor or a struct, array or tuple of tensors, and the same each time that it is called
+/// (random numbers by key: random.hpp). Communicates what f communicates, forward and again before
+/// its backward pass.
+template <class F> constexpr auto recompute(const F& f) { return detail::recomputed<F>(f); }
+
+}  // namespace dimesh

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do small gradients survive a narrow format? The loss is multiplied by a factor, the gradients
+// are divided by it afterwards; steps whose gradients overflowed are left out, on all ranks alike.
+//
+//   dynamic_loss_scale scale;
+//   auto step = complete(value_and_grad(scale.scaled(f), params)(x));
+//   const double norm = global_norm(step.gradient);     // one number, the same on every rank
+//   if (scale.accepts(norm)) optimizer(params, scale.unscaled(step.gradient), state);
+//   scale.update(norm);
+#pragma once
+
+#include <cmath>
+
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/optim/clip.hpp"
+
+namespace dimesh {
+
+namespace detail {
+template <class F> struct scaled_function {
+  F f;
+  double factor;
+  template <class... X> constexpr auto operator()(const X&... x) const {
+    auto loss = f(x...);
+    if constexpr (is_poison<decltype(loss)>)
+      return loss;
+    else
+      return loss * static_cast<value_of<decltype(loss)>>(factor);
+  }
+};
+}  // namespace detail
+
+/// A factor that stays. Powers of two cost no accuracy.
+struct loss_scale {
+  double factor = 1;
+
+  /// f, its value multiplied by the factor.
+  template <class F> constexpr auto scaled(const F& f) const {
+    return detail::scaled_function<F>{f, factor};
+  }
+  /// May the step be taken? `norm` is the global norm of its gradients.
+  bool accepts(double norm) const { return std::isfinite(norm); }
+  /// Divides by the factor, in place; returns its argument. Local.
+  template <class S> S& unscaled(S& gradients) const {
+    if (factor != 1) rescale(gradients, 1 / factor);
+    return gradients;
+  }
+  void update(double) {}
+};
+
+/// A factor that falls when gradients overflow, and grows after many steps in which none did
+/// (Micikevicius et al. 2018, "Mixed precision training", section 3.2).
+struct dynamic_loss_scale : loss_scale {
+  double growth = 2, backoff = 0.5;
+  index_t interval = 2000;  ///< good steps before the factor grows
+  double least = 1, most = 16777216;
+  index_t good = 0;  ///< steps since the factor last changed
+
+  dynamic_loss_scale() : loss_scale{65536} {}
+  explicit dynamic_loss_scale(double first) : loss_scale{first} {}
+
+  /// After each step, taken or not.
+  void update(double norm) {
+    if (!accepts(norm)) {
+      factor = std::fmax(factor * backoff, least);
+      good = 0;
+    } else if (++good >= interval) {
+      factor = std::fmin(factor * growth, most);
+      good = 0;
+    }
+  }
+};
+
+}  // namespace dimesh
