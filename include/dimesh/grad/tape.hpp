@@ -107,7 +107,9 @@ template <class Value> class tracked_tensor {
   static constexpr int rank = Value::rank;
 
   constexpr tracked_tensor() = default;
-  constexpr tracked_tensor(Value v, detail::cell<Value>* c, detail::tape* t)
+  constexpr tracked_tensor(const Value& v, detail::cell<Value>* c, detail::tape* t)
+      : value_(v), cell_(c), tape_(t) {}
+  constexpr tracked_tensor(Value&& v, detail::cell<Value>* c, detail::tape* t)
       : value_(std::move(v)), cell_(c), tape_(t) {}
 
   constexpr const Value& value() const { return value_; }
@@ -149,7 +151,7 @@ template <class V> constexpr void count_use(cell<V>* c, int change) { c->uses +=
 
 /// Y: the result, or the bundle of it and the auxiliary ones.
 template <class Op, class Y, class... X>
-class node final : public node_base, public cell<decltype(main_result<Op>(std::declval<Y>()))> {
+class node final : public node_base, public cell<main_type<Op, Y>> {
   static constexpr unsigned wanted = [] {
     unsigned bits = 0, bit = 1;
     ((bits |= is_tracked<X> ? bit : 0u, bit <<= 1), ...);
@@ -239,13 +241,18 @@ template <class X, class... Rest> constexpr tape* tape_of(const X& x, const Rest
 
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x) {
   auto all = apply_into(op, slots<1>{}, untracked(x)...);
-  using Y = decltype(main_result<Op>(all));
+  using Y = main_type<Op, decltype(all)>;
   if constexpr (is_recordable<Op, Y>) {
     tape* t = tape_of(x...);
     auto* n = t->template add<node<Op, decltype(all), X...>>(op, all, x...);
-    return tracked_tensor<Y>(main_result<Op>(std::move(all)), n, t);
+    if constexpr (requires { Op::auxiliary; })
+      return tracked_tensor<Y>(std::move(item<0>(all)), n, t);
+    else
+      return tracked_tensor<Y>(std::move(all), n, t);
+  } else if constexpr (requires { Op::auxiliary; }) {
+    return std::move(item<0>(all));
   } else {
-    return main_result<Op>(std::move(all));
+    return all;
   }
 }
 

@@ -201,12 +201,15 @@ template <class X> constexpr const auto& untracked(const X& x) {
 
 /// The result that the caller of an operation sees: all, or the first where the others are
 /// auxiliary.
-template <class Op, class Y> constexpr auto main_result(Y y) {
-  if constexpr (requires { Op::auxiliary; })
-    return std::move(item<0>(y));
-  else
-    return y;
-}
+template <class Op, class Y> struct main_type_of {
+  using type = Y;
+};
+template <class Op, class Y>
+  requires requires { Op::auxiliary; }
+struct main_type_of<Op, Y> {
+  using type = item_type<0, Y>;
+};
+template <class Op, class Y> using main_type = typename main_type_of<Op, Y>::type;
 
 /// Runs an operation on recorded operands and records it: grad/tape.hpp.
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x);
@@ -234,7 +237,7 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   if constexpr ((detail::is_tracked<X> || ...))
     return detail::record(op, x...);
   else if constexpr (requires { Op::auxiliary; })
-    return detail::main_result<Op>(apply_into(op, detail::slots<1>{}, x...));
+    return detail::item<0>(apply_into(op, detail::slots<1>{}, x...));
   else
     return apply_into(op, detail::slots<1>{}, x...);
 }

@@ -131,27 +131,13 @@ template <class Out> struct einsum_op {
     else
       return none{};
   }
-  template <class D, class X>
-  static void holder(index_t& length, index_t& stride, bool& in, const X& x) {
-    constexpr int d = index_of<D, typename spec_of<X>::dims>;
-    if constexpr (d >= 0) {
-      in = true;
-      length = x.template local<D>();
-      stride = x.stride(d);
-    }
-  }
-  template <class D, class Y, class A, class B>
-  static label label_of(const Y& y, const A& a, const B& b) {
-    label l;
-    holder<D>(l.length, l.a, l.in_a, a);
-    holder<D>(l.length, l.b, l.in_b, b);
-    holder<D>(l.length, l.c, l.in_c, y);
-    return l;
-  }
   template <class... D, class Y, class A, class B>
   static void contract_over(list<D...>, Y& y, const A& a, const B& b) {
-    const label labels[] = {label_of<D>(y, a, b)...};
-    contract_labels(labels, sizeof...(D), a.data(), b.data(), y.data());
+    static constexpr label_places places[] = {{index_of<D, typename spec_of<A>::dims>,
+                                               index_of<D, typename spec_of<B>::dims>,
+                                               index_of<D, typename spec_of<Y>::dims>}...};
+    contract_blocks(places, sizeof...(D), a.blocks(), b.blocks(), y.blocks(), a.data(), b.data(),
+                    y.data());
   }
 };
 
