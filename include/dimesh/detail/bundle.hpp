@@ -15,17 +15,17 @@ template <std::size_t I, class T> struct bundled {
   T value;
 };
 
+/// An aggregate, whose values can be made in their place: bundle_base<places, T...>{{f()}, {g()}}.
 template <class Indices, class... T> struct bundle_base;
-template <> struct bundle_base<std::index_sequence<>> {};
 template <std::size_t... I, class... T>
-struct bundle_base<std::index_sequence<I...>, T...> : bundled<I, T>... {
-  constexpr bundle_base() = default;
-  constexpr explicit bundle_base(T... x) : bundled<I, T>{static_cast<T&&>(x)}... {}
-};
+struct bundle_base<std::index_sequence<I...>, T...> : bundled<I, T>... {};
 
 template <class... T> struct bundle : bundle_base<std::make_index_sequence<sizeof...(T)>, T...> {
   using base = bundle_base<std::make_index_sequence<sizeof...(T)>, T...>;
-  using base::base;
+  constexpr bundle() = default;
+  constexpr explicit bundle(T... x)
+    requires(sizeof...(T) > 0)
+      : base{{static_cast<T&&>(x)}...} {}
 };
 template <class... T> bundle(T...) -> bundle<T...>;
 
