@@ -130,54 +130,46 @@ constexpr const auto& operand_at(const X1& x1, const X2& x2, const Rest&...) {
     return x2;
 }
 
-template <class S, class Op, class... X>
-auto plain_result(const Op& op, const storage& slot, const X&... x) {
-  using Y = typename tensor_of_spec<S>::basic;
-  const storage& memory =
-      aliased_operand<Op> >= 0 ? operand_at<(aliased_operand<Op> > 0)>(x...).memory() : slot;
-  static_assert(aliased_operand<Op> < 2,
-                "apply: results share the memory of the first or the second operand");
-  Y y(operand_at<0>(x...).grid(), result_shape<typename S::shape_type>(op, x...), memory);
-  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-  return y;
-}
-
-template <class S, class Op, class... X> constexpr auto shaped_result(const Op& op, const X&... x) {
-  using Y = typename tensor_of_spec<S>::shaped;
+template <class... X> constexpr tally* tally_of(const X&... x) {
   tally* t = nullptr;
   ((t = t != nullptr ? t : x.tally()), ...);
-  Y y(operand_at<0>(x...).sizes(), result_shape<typename S::shape_type>(op, x...),
-      aliased_operand<Op> >= 0 ? nullptr : t);
-  if constexpr (aliased_operand<Op> >= 0)
-    y.share(t, operand_at<(aliased_operand<Op> > 0)>(x...).live());
-  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-  return y;
+  return t;
 }
 
-template <class... S, std::size_t... I, class Op, std::size_t N, class... X>
-auto plain_results(list<S...>, std::index_sequence<I...>, const Op& op, const slots<N>& to,
-                   const X&... x) {
-  return bundle(plain_result<S>(op, I < N ? to.at[I < N ? I : 0] : no_slots.at[0], x...)...);
-}
-template <class... S, class Op, class... X>
-constexpr auto shaped_results(list<S...>, const Op& op, const X&... x) {
-  return bundle(shaped_result<S>(op, x...)...);
-}
+template <class Op, std::size_t N, class... S, std::size_t... I, class... X>
+constexpr auto result_bundle(const Op& op, const slots<N>& to, list<S...>,
+                             std::index_sequence<I...>, const X&... x);
 
-/// The results before they are filled: a tensor, or where S is a list a bundle of them.
-template <class S, class Op, std::size_t N, class... X>
-constexpr auto fresh_results(const Op& op, const slots<N>& to, const X&... x) {
-  if constexpr ((is_shaped<X> || ...)) {
-    if constexpr (is_list<S>)
-      return shaped_results(S{}, op, x...);
-    else
-      return shaped_result<S>(op, x...);
+/// A result of spec S before it is filled, in the memory that slot I offers if there is such; where
+/// S is a list, a bundle of results.
+template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
+constexpr auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+  constexpr int shared = aliased_operand<Op>;
+  static_assert(shared < 2, "apply: results share the memory of the first or the second operand");
+  if constexpr (is_list<S>) {
+    return result_bundle(op, to, S{}, std::make_index_sequence<S::size>{}, x...);
+  } else if constexpr ((is_shaped<X> || ...)) {
+    tally* t = tally_of(x...);
+    typename tensor_of_spec<S>::shaped y(operand_at<0>(x...).sizes(),
+                                         result_shape<typename S::shape_type>(op, x...),
+                                         shared >= 0 ? nullptr : t);
+    if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(x...).live());
+    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+    return y;
   } else {
-    if constexpr (is_list<S>)
-      return plain_results(S{}, std::make_index_sequence<S::size>{}, op, to, x...);
-    else
-      return plain_result<S>(op, to.at[0], x...);
+    const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
+                            : I < N     ? to.at[I < N ? I : 0]
+                                        : no_slots.at[0];
+    typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
+                                        result_shape<typename S::shape_type>(op, x...), memory);
+    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+    return y;
   }
+}
+template <class Op, std::size_t N, class... S, std::size_t... I, class... X>
+constexpr auto result_bundle(const Op& op, const slots<N>& to, list<S...>,
+                             std::index_sequence<I...>, const X&... x) {
+  return bundle(fresh_result<S, I>(op, to, x...)...);
 }
 
 template <class Op, std::size_t N, class... X>
@@ -185,17 +177,13 @@ constexpr auto apply_plainly(const Op& op, const slots<N>& to, const X&... x) {
   using S = typename Op::template result<spec_of<X>...>;
   if constexpr (sizeof...(X) > 1 && (any_dynamic(typename spec_of<X>::dims{}) || ...))
     match_extents<Op>(united<typename spec_of<X>::dims...>{}, x...);
+  auto y = fresh_result<S>(op, to, x...);
   if constexpr ((is_shaped<X> || ...)) {
-    auto y = fresh_results<S>(op, to, x...);
-    tally* t = nullptr;
-    ((t = t != nullptr ? t : x.tally()), ...);
-    if (t != nullptr) op.cost(*t, y, x...);
-    return y;
-  } else {
-    auto y = fresh_results<S>(op, to, x...);
-    if constexpr (aliased_operand<Op> < 0) op.fill(y, x...);
-    return y;
+    if (tally* t = tally_of(x...); t != nullptr) op.cost(*t, y, x...);
+  } else if constexpr (aliased_operand<Op> < 0) {
+    op.fill(y, x...);
   }
+  return y;
 }
 
 template <class X> constexpr const auto& untracked(const X& x) {
