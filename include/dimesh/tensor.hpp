@@ -75,11 +75,15 @@ class basic_tensor : public detail::geometry<spec<T, L, D...>, detail::tensor_da
       : basic_tensor(g, make_shape(extents...), detail::storage{}) {}
 
   /// The same in memory given by the caller (null: from the pool).
-  [[gnu::noinline]] basic_tensor(const grid_type& g, const shape_type& s,
-                                 const detail::storage& memory)
-      : base(s) {
-    const auto extents = s.extents();
+  basic_tensor(const grid_type& g, const shape_type& s, const detail::storage& memory) {
+    remake(g, s, memory);
+  }
+  /// The same in place of what this tensor was.
+  [[gnu::noinline]] void remake(const grid_type& g, const shape_type& s,
+                                const detail::storage& memory) {
+    base::set_shape(s);
     this->grid_ = &g;
+    const auto extents = s.extents();
     detail::set_up(base::facts, extents.data(), g.state(), this->block_.data(), this->memory_,
                    memory);
   }

@@ -115,8 +115,6 @@ template <class Spec, class Data = block_array<Spec::rank>> class geometry : pro
                                         names<typename mesh_type::axes>::at};
 
   constexpr geometry() = default;
-  /// A shape whose blocks are yet to be worked out.
-  constexpr explicit geometry(const shape_type& s) : shape_(s) {}
   /// Throws dimesh::error when a run-time extent is missing or cannot be cut evenly.
   constexpr geometry(const shape_type& s, const index_t* sizes, const index_t* coords) : shape_(s) {
     const auto extents = s.extents();
@@ -153,6 +151,10 @@ template <class Spec, class Data = block_array<Spec::rank>> class geometry : pro
   /// the addends are stored; see docs/decisions). Bit a is mesh axis a.
   constexpr unsigned once() const { return this->once_; }
   constexpr void set_once(unsigned axes) { this->once_ = axes; }
+
+ protected:
+  /// The blocks are yet to be worked out.
+  constexpr void set_shape(const shape_type& s) { shape_ = s; }
 
  private:
   template <Dim D>

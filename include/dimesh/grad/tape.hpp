@@ -112,6 +112,13 @@ template <class Value> class tracked_tensor {
   constexpr tracked_tensor(Value&& v, detail::cell<Value>* c, detail::tape* t)
       : value_(std::move(v)), cell_(c), tape_(t) {}
 
+  /// Records uses of v from now on.
+  constexpr void set(const Value& v, detail::cell<Value>* c, detail::tape* t) {
+    value_ = v;
+    cell_ = c;
+    tape_ = t;
+  }
+
   constexpr const Value& value() const { return value_; }
   constexpr detail::cell<Value>* cell() const { return cell_; }
   constexpr detail::tape* tape() const { return tape_; }

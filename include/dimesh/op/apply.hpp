@@ -136,40 +136,42 @@ template <class... X> constexpr tally* tally_of(const X&... x) {
   return t;
 }
 
-template <class Op, std::size_t N, class... S, std::size_t... I, class... X>
-constexpr auto result_bundle(const Op& op, const slots<N>& to, list<S...>,
-                             std::index_sequence<I...>, const X&... x);
-
-/// A result of spec S before it is filled, in the memory that slot I offers if there is such; where
-/// S is a list, a bundle of results.
+/// A result of spec S before it is filled, in the memory that slot I offers if there is such.
 template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
-constexpr auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+  requires(!is_list<S> && !(is_shaped<X> || ...))
+auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
   constexpr int shared = aliased_operand<Op>;
   static_assert(shared < 2, "apply: results share the memory of the first or the second operand");
-  if constexpr (is_list<S>) {
-    return result_bundle(op, to, S{}, std::make_index_sequence<S::size>{}, x...);
-  } else if constexpr ((is_shaped<X> || ...)) {
-    tally* t = tally_of(x...);
-    typename tensor_of_spec<S>::shaped y(operand_at<0>(x...).sizes(),
-                                         result_shape<typename S::shape_type>(op, x...),
-                                         shared >= 0 ? nullptr : t);
-    if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(x...).live());
-    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-    return y;
-  } else {
-    const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
-                            : I < N     ? to.at[I < N ? I : 0]
-                                        : no_slots.at[0];
-    typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
-                                        result_shape<typename S::shape_type>(op, x...), memory);
-    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-    return y;
-  }
+  const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
+                          : I < N     ? to.at[I < N ? I : 0]
+                                      : no_slots.at[0];
+  typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
+                                      result_shape<typename S::shape_type>(op, x...), memory);
+  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+  return y;
 }
-template <class Op, std::size_t N, class... S, std::size_t... I, class... X>
-constexpr auto result_bundle(const Op& op, const slots<N>& to, list<S...>,
-                             std::index_sequence<I...>, const X&... x) {
+template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
+  requires(!is_list<S> && (is_shaped<X> || ...))
+constexpr auto fresh_result(const Op& op, const slots<N>&, const X&... x) {
+  constexpr int shared = aliased_operand<Op>;
+  tally* t = tally_of(x...);
+  typename tensor_of_spec<S>::shaped y(operand_at<0>(x...).sizes(),
+                                       result_shape<typename S::shape_type>(op, x...),
+                                       shared >= 0 ? nullptr : t);
+  if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(x...).live());
+  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+  return y;
+}
+template <class... S, std::size_t... I, class Op, std::size_t N, class... X>
+constexpr auto fresh_results(list<S...>, std::index_sequence<I...>, const Op& op,
+                             const slots<N>& to, const X&... x) {
   return bundle(fresh_result<S, I>(op, to, x...)...);
+}
+/// Where S is a list: a bundle of results.
+template <class S, class Op, std::size_t N, class... X>
+  requires is_list<S>
+constexpr auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+  return fresh_results(S{}, std::make_index_sequence<S::size>{}, op, to, x...);
 }
 
 template <class Op, std::size_t N, class... X>

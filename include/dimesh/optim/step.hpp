@@ -123,7 +123,7 @@ template <class P> P zeros_in_form_of(const P& parameters) {
   P state{};
   for_each_tensor(
       [](const auto&, auto& s, const auto& p) {
-        s = std::remove_cvref_t<decltype(s)>(p.grid(), p.shape(), storage{});
+        s.remake(p.grid(), p.shape(), storage{});
         zero_bytes(s.data(), s.local_bytes());
       },
       state, parameters);
