@@ -15,7 +15,6 @@ template <std::size_t I, class T> struct bundled {
   T value;
 };
 
-/// An aggregate, whose values can be made in their place: bundle_base<places, T...>{{f()}, {g()}}.
 template <class Indices, class... T> struct bundle_base;
 template <std::size_t... I, class... T>
 struct bundle_base<std::index_sequence<I...>, T...> : bundled<I, T>... {};
@@ -28,6 +27,9 @@ template <class... T> struct bundle : bundle_base<std::make_index_sequence<sizeo
       : base{{static_cast<T&&>(x)}...} {}
 };
 template <class... T> bundle(T...) -> bundle<T...>;
+
+/// A bundle whose values are made in their place: bundle_of<X, Y>{{f()}, {g()}}.
+template <class... T> using bundle_of = bundle_base<std::make_index_sequence<sizeof...(T)>, T...>;
 
 /// The I-th value of a bundle.
 template <std::size_t I, class T> [[gnu::always_inline]] constexpr T& item(bundled<I, T>& b) {

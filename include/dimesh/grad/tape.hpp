@@ -221,7 +221,7 @@ class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base,
 
   Op op_;
   Y y_;
-  bundle_base<std::index_sequence<K...>, plain<X>...> x_;
+  bundle_of<plain<X>...> x_;
   cell_base* cells_[sizeof...(X)];
 };
 

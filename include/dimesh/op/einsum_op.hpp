@@ -89,7 +89,9 @@ template <class Out> struct einsum_op {
   template <bool WantA, bool WantB, class Bar, class Y, class A, class B>
   constexpr auto transpose(const slots<2>& to, const Bar& ybar, const Y&, const A& a,
                            const B& b) const {
-    return bundle(bar_of<WantA, A>(to.at[0], ybar, b), bar_of<WantB, B>(to.at[1], ybar, a));
+    return bundle_of<decltype(bar_of<WantA, A>(to.at[0], ybar, b)),
+                     decltype(bar_of<WantB, B>(to.at[1], ybar, a))>{
+        {bar_of<WantA, A>(to.at[0], ybar, b)}, {bar_of<WantB, B>(to.at[1], ybar, a)}};
   }
 
   template <class Y, class A, class B> void fill(Y& y, const A& a, const B& b) const {
