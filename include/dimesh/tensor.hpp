@@ -50,7 +50,10 @@ template <int Rank> struct tensor_data : block_array<Rank> {
                                      const grid_state& g, block* blocks, storage& memory,
                                      const storage& given) {
   work_out_blocks(f, extents, g.sizes(), g.coords(), blocks);
-  memory = given ? given : storage::acquire(static_cast<std::size_t>(bytes_of(f, blocks)));
+  if (given)
+    memory = given;
+  else
+    memory = storage::acquire(static_cast<std::size_t>(bytes_of(f, blocks)));
 }
 }  // namespace detail
 
