@@ -4,13 +4,13 @@
 #
 #   scripts/demo.sh [EXAMPLE] [--out DIR] [-- ARGUMENTS...]
 #
-#   EXAMPLE     a name from examples/ (fashion_mnist)
+#   EXAMPLE     a name from examples/ (language_model)
 #   --out DIR   where the example writes its report and pictures (demo-out)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-example=fashion_mnist
+example=language_model
 out=demo-out
 while [[ $# -gt 0 ]]; do
   case $1 in

@@ -8,6 +8,7 @@
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/io/timeline_svg.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/schedule.hpp>
 #include <iostream>
 
 #include "census.hpp"
@@ -25,13 +26,6 @@ struct settings {
   unsigned seed = 1;
   bool terminal = false;
 };
-
-/// Linear up to the full rate, then half a cosine down to a tenth of it.
-inline double rate_at(const settings& s, int step) {
-  if (step < s.warmup) return s.rate * (step + 1) / s.warmup;
-  const double done = static_cast<double>(step - s.warmup) / std::max(1, s.steps - s.warmup);
-  return s.rate * (0.1 + 0.45 * (1 + std::cos(3.14159265358979 * done)));
-}
 
 template <class... A> std::string axes_in(unsigned mask, dm::detail::list<A...>) {
   std::string text;
@@ -69,7 +63,9 @@ template <class Plan> class trainer {
 
   report::language_result run() {
     announce();
-    dm::adam optimizer{.rate = s_.rate, .beta2 = 0.99, .weight_decay = s_.decay};
+    const dm::warmup_cosine rate{
+        .peak = s_.rate, .warmup = s_.warmup, .total = s_.steps, .last = s_.rate / 10};
+    dm::adam optimizer{.beta2 = 0.99, .weight_decay = s_.decay, .decays = dm::decay_matrices};
     auto state = optimizer.start(p_);
     std::ostream quiet(nullptr);
     report::training_progress progress(g_.rank() == 0 ? std::cout : quiet, s_.terminal,
@@ -81,7 +77,7 @@ template <class Plan> class trainer {
       if (step == traced()) dm::timeline::instance().start();
       {
         const dm::trace_span all("step");
-        optimizer.rate = rate_at(s_, step);
+        optimizer.rate = rate(step);
         step_once(step, optimizer, state);
       }
       if (step == traced() + 2) trace();

@@ -3,8 +3,8 @@
 // ceil(n/p), the next axis cuts those blocks likewise, so that gathering the minor axis of a split
 // always gives the coarser split. The last blocks may be shorter, or empty.
 //
-//   block_of(10, {4}, {1})  -> {offset 3, length 3}     blocks 3 3 3 1
-//   block_of(10, {4}, {3})  -> {offset 9, length 1}
+//   block_at(t, d, 10, {4}, {1})  -> {offset 3, length 3}     blocks 3 3 3 1
+//   block_at(t, d, 10, {4}, {3})  -> {offset 9, length 1}     t, d: a table and its dim
 #pragma once
 
 #include "dimesh/spec.hpp"

@@ -60,16 +60,16 @@ X generate(const grid<typename X::mesh_type>& g, const F& f, const From&... exte
 }
 /// A tensor of random numbers, uniform in [lo, hi).
 template <Operand X, Extents... From>
-X uniform(const grid<typename X::mesh_type>& g, random_key key, value_of<X> lo, value_of<X> hi,
-          const From&... extents) {
+X uniform(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> lo,
+          computed<value_of<X>> hi, const From&... extents) {
   X x(g, extents...);
   dimesh::fill_uniform(x, key, lo, hi);
   return x;
 }
 /// A tensor of normal random numbers.
 template <Operand X, Extents... From>
-X normal(const grid<typename X::mesh_type>& g, random_key key, value_of<X> mean, value_of<X> stddev,
-         const From&... extents) {
+X normal(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> mean,
+         computed<value_of<X>> stddev, const From&... extents) {
   X x(g, extents...);
   dimesh::fill_normal(x, key, mean, stddev);
   return x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is in the box? Everything up to gradients and optimizers; read the includes from top to
-// bottom, each header answers one question. Included by hand: optim/, grad/cost.hpp, draw.hpp,
-// print.hpp, and io/, which needs further libraries.
+// bottom, each header answers one question. Included by hand: nn/, optim/, bfloat16.hpp,
+// grad/cost.hpp and what else is in grad/, draw.hpp, print.hpp, timeline.hpp and io/.
 //
 //   #include <dimesh/dimesh.hpp>
 //   namespace dm = dimesh;
@@ -36,6 +36,8 @@
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/argmax.hpp"
 #include "dimesh/op/stop_gradient.hpp"
+#include "dimesh/op/take.hpp"     // rows of a table
+#include "dimesh/op/dropout.hpp"  // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 // communication, each named after what it does
@@ -47,9 +49,12 @@
 #include "dimesh/op/slice.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/whole.hpp"
-#include "dimesh/op/softmax.hpp"  // completes where its dim is split
+#include "dimesh/op/softmax.hpp"  // this and the next two complete where their dim is split
+#include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/norm.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/is_legal.hpp"  // may these operands meet?
 #include "dimesh/op/gather.hpp"

@@ -121,7 +121,7 @@ template <Tensor X> void clear(X& x) {
 }
 
 /// Sets every element to a value.
-template <Tensor X> void fill(X& x, value_of<X> value) {
+template <Tensor X> void fill(X& x, computed<value_of<X>> value) {
   using fault = typename detail::fill_fault<X>::type;
   static_assert(
       ok<only<fault, dim_has_halo>>,
@@ -131,7 +131,7 @@ template <Tensor X> void fill(X& x, value_of<X> value) {
       "fill: the layout is that of a maximum yet to be found; fill a tensor of another layout");
   if (!detail::holds_value(x)) return dimesh::clear(x);
   x.set_once(0);
-  Kokkos::deep_copy(x.view(), value);
+  Kokkos::deep_copy(x.view(), static_cast<value_of<X>>(value));
 }
 
 /// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, f is a
@@ -173,12 +173,14 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
 }  // namespace detail
 
 /// Sets the elements to random numbers: uniform in [lo, hi).
-template <Tensor X> void fill_uniform(X& x, random_key key, value_of<X> lo, value_of<X> hi) {
-  detail::fill_keyed(x, detail::draw_uniform<value_of<X>>{key, lo, hi - lo});
+template <Tensor X>
+void fill_uniform(X& x, random_key key, computed<value_of<X>> lo, computed<value_of<X>> hi) {
+  detail::fill_keyed(x, detail::draw_uniform<computed<value_of<X>>>{key, lo, hi - lo});
 }
 /// Sets the elements to random numbers: normal with this mean and standard deviation.
-template <Tensor X> void fill_normal(X& x, random_key key, value_of<X> mean, value_of<X> stddev) {
-  detail::fill_keyed(x, detail::draw_normal<value_of<X>>{key, mean, stddev});
+template <Tensor X>
+void fill_normal(X& x, random_key key, computed<value_of<X>> mean, computed<value_of<X>> stddev) {
+  detail::fill_keyed(x, detail::draw_normal<computed<value_of<X>>>{key, mean, stddev});
 }
 
 /// Copies this rank's block from an array on the host, row-major in the order of the dims.

@@ -9,7 +9,9 @@
 #include <array>
 
 #include "dimesh/axis.hpp"
+#include "dimesh/detail/name.hpp"
 #include "dimesh/detail/types.hpp"
+#include "dimesh/detail/words.hpp"
 
 namespace dimesh {
 
@@ -42,7 +44,8 @@ inline constexpr bool is_static_mesh = [] {
   return true;
 }();
 
-/// How many ranks lie along each axis, in mesh order: static sizes and those given at run time.
+/// How many ranks lie along each axis, in mesh order: static sizes and those given at run time (1
+/// where none is given). Throws dimesh::error if one is less than 1.
 template <Mesh M> struct mesh_sizes {
   std::array<index_t, M::rank> size{};
 
@@ -62,7 +65,15 @@ template <Mesh M> struct mesh_sizes {
  private:
   template <class A> constexpr void set(const A& given) {
     static_assert(axis_index<M, A> >= 0, "mesh_sizes: this axis is not in the mesh; add it there");
-    if constexpr (A::size == dynamic) size[axis_index<M, A>] = given.n;
+    if constexpr (A::size == dynamic) {
+      if (given.n < 1) refuse(detail::name_of<A>(), given.n);
+      size[axis_index<M, A>] = given.n;
+    }
+  }
+  [[noreturn]] static void refuse(std::string_view axis, index_t n) {
+    (detail::words() << "mesh_sizes: axis '" << axis << "' of mesh '" << detail::name_of<M>()
+                     << "' has size " << n << "; give it at least 1")
+        .raise();
   }
 };
 

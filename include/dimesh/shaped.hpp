@@ -46,6 +46,11 @@ class live_bytes {
   }
   constexpr ~live_bytes() { let_go(); }
   constexpr bool alone() const { return count_ != nullptr && count_->owners == 1; }
+  /// Lets go, but the bytes count as live to the end.
+  constexpr void pin() {
+    if (count_ != nullptr && --count_->owners == 0) delete count_;
+    count_ = nullptr;
+  }
 
  private:
   struct counter {
@@ -123,6 +128,12 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_d
     shaped_tensor x(*this);
     x.live_ = detail::live_bytes{};
     return x;
+  }
+  /// Its bytes count as live to the end. g++ 12 copies arrays bit by bit in constant expressions:
+  /// no handle to bytes may stand in an array there.
+  constexpr shaped_tensor& pin() {
+    this->live_.pin();
+    return *this;
   }
   /// The same as an operand of a computation that is being counted.
   constexpr shaped_tensor counted_by(detail::tally* t) const {

@@ -12,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/geometry.hpp"
 #include "dimesh/detail/pool.hpp"
 #include "dimesh/grid.hpp"

@@ -71,8 +71,8 @@ class timeline {
   std::vector<time_span> spans_;
 };
 
-/// Records the time from here to the end of the scope. In a constant expression it does nothing,
-/// so functions that also run on shapes may hold one.
+/// Records the time from here to the end of the scope, or to end(). In a constant expression it
+/// does nothing, so functions that also run on shapes may hold one.
 class [[nodiscard]] trace_span {
  public:
   constexpr explicit trace_span(const char* name, lane where = lane::compute, unsigned axes = 0,
@@ -82,10 +82,13 @@ class [[nodiscard]] trace_span {
   }
   trace_span(const trace_span&) = delete;
   trace_span& operator=(const trace_span&) = delete;
-  constexpr ~trace_span() {
+  constexpr ~trace_span() { end(); }
+
+  constexpr void end() {
     if (span_.begin < 0) return;
     span_.end = timeline::now();
     timeline::instance().record(span_);
+    span_.begin = -1;
   }
 
  private:

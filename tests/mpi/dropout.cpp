@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// The same elements are left out under every layout, forward and backward; as many as the rate says.
+// The same elements are left out under every layout, forward and back; as many as the rate says.
 #include "dimesh/op/dropout.hpp"
 
 #include <doctest/doctest.h>

@@ -8,6 +8,8 @@
 #include <dimesh/create.hpp>
 #include <dimesh/op/gather.hpp>
 
+#include <unistd.h>
+
 namespace {
 
 namespace dm = dimesh;
@@ -27,11 +29,11 @@ std::string text_of(index_t n) {
 
 /// Written by rank 0 alone, as on a cluster whose nodes share no disk; none where n is negative.
 struct shared_file {
-  std::string path = "/tmp/dimesh_text_of_rank_0";
+  std::string path = "/tmp/dimesh_text_" + std::to_string(getpid());
   int rank = 0;
   explicit shared_file(index_t n) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) path += "_that_no_other_sees";
+    path += rank == 0 ? "_of_rank_0" : "_of_another";
     if (rank == 0 && n >= 0) std::ofstream(path, std::ios::binary) << text_of(n);
   }
   ~shared_file() {

@@ -4,8 +4,14 @@
 // the numerical libraries take for themselves is not.
 // ranks: 1 2 4
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/accumulate.hpp>
+#include <dimesh/grad/overlap.hpp>
+#include <dimesh/grad/recompute.hpp>
+#include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/clip.hpp>
 #include <dimesh/optim/sgd.hpp>
+#include <dimesh/optim/sharded.hpp>
 
 #include <doctest/doctest.h>
 
@@ -151,6 +157,35 @@ TEST_CASE("a training step allocates nothing after two") {
   check_layout<dm::layout<pod>>(g);
   check_layout<dm::layout<pod, split<batch, rows>, split<hidden, cols>>>(g);
   check_layout<dm::layout<pod, split<pixel, rows>, split<batch, cols>>>(g);
+}
+
+TEST_CASE("accumulation, recomputation, overlap, Adafactor and ZeRO allocate nothing after two") {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(rows{rows_of(ranks)}, cols{ranks / rows_of(ranks)});
+  using L = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, cols>>;
+  network<L> p = dm::make<network<L>>(g);
+  dm::for_each_tensor([](const auto&, auto& t) { dm::fill(t, 0.01f); }, p);
+  dm::tensor<float, L, batch, pixel> x(g);
+  dm::tensor<float, L, batch, label> target(g);
+  dm::fill(x, 0.5f);
+  dm::fill(target, 0.1f);
+  const auto again = dm::recompute(loss{});
+  const dm::adafactor factored;
+  const auto spread = dm::sharded<dm::layout<pod, dm::spread<rows>>>(dm::adam{});
+  auto state = factored.start(p);
+  auto shares = spread.start(p);
+  const allocations a = beyond_warm_up(5, [&] {
+    auto step = dm::complete(
+        dm::accumulate(2, [&](dm::index_t) { return dm::value_and_grad(again, p)(x, target); }));
+    dm::clip_by_global_norm(step.gradient, 1);
+    factored(p, step.gradient, state);
+    spread(p, dm::value_and_grad(loss{}, p)(x, target).gradient, shares);
+    (void)dm::value_and_grad_all_reduce(loss{}, p, {.bucket = 4096})(x, target);
+  });
+  CHECK(a.news == 0);
+  CHECK(a.kokkos == 0);
+  CHECK(a.pool == 0);
 }
 
 TEST_CASE("collectives and changes of layout allocate nothing after two") {

@@ -7,6 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include <census.hpp>
+#include <dimesh/create.hpp>
+#include <dimesh/grad/value_and_grad.hpp>
+#include <dimesh/op/arithmetic.hpp>
+#include <dimesh/op/complete.hpp>
+#include <dimesh/op/reduce.hpp>
+#include <dimesh/op/value.hpp>
 #include <filesystem>
 #include <thread>
 
@@ -20,6 +26,7 @@ using nlohmann::json;
 struct rows : dm::axis<1> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
+struct thing : dm::dim<> {};
 
 /// Two steps as a training program has them, of which all ranks record every call.
 std::vector<dm::rank_span> recorded(const dm::grid<pod>& g) {
@@ -104,6 +111,21 @@ TEST_CASE("trace: all ranks' phases and calls are in the file") {
   std::size_t names = 0;
   for (const auto& e : trace["traceEvents"]) names += e["name"] == "process_name" ? 1 : 0;
   CHECK(names == static_cast<std::size_t>(g.ranks()));
+}
+
+TEST_CASE("trace: value_and_grad shows its two ways") {
+  const dm::grid<pod> g;
+  const auto loss = [](const auto& w) { return dm::complete(dm::sum<thing>(w * w)); };
+  const auto w = dm::constant<dm::tensor<float, dm::layout<pod, dm::split<thing, cols>>, thing>>(
+      g, 2.0f, thing{6 * g.ranks()});
+  dm::timeline::instance().start();
+  const auto both = dm::value_and_grad(loss, w)();
+  dm::timeline::instance().stop();
+  CHECK(dm::value(both.value) == 24 * g.ranks());
+  const auto spans = dm::timeline::instance().spans();
+  std::string names;
+  for (const auto& s : spans) names += std::string(s.name) + " ";
+  CHECK(names == (g.ranks() > 1 ? "all_reduce forward backward " : "forward backward "));
 }
 
 TEST_CASE("trace: gathering is neither counted nor recorded; what is paused is not recorded") {

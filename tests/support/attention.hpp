@@ -27,9 +27,9 @@ inline bool sees(const dimesh::attention_options& o, index_t query, index_t at) 
 /// 0 for a dropped weight, else what it grows by. `row`: the query's index among all.
 inline double kept(const dimesh::attention_options& o, index_t row, index_t at, index_t keys) {
   if (o.dropout == 0) return 1;
-  const double limit = std::floor(o.dropout * 0x1p32);
-  const auto words = o.key.at((row * ((keys + 63) / 64) + at / 64) * 16 + at % 16);
-  return words.word[at % 64 / 16] < limit ? 0 : 1 / (1 - limit * 0x1p-32);
+  const double limit = std::floor(o.dropout * 0x1p16);
+  const auto word = o.key.at((row * ((keys + 63) / 64) + at / 64) * 8 + at % 8).word[at % 64 / 16];
+  return (at / 8 % 2 == 0 ? word & 0xffffu : word >> 16) < limit ? 0 : 1 / (1 - limit * 0x1p-16);
 }
 
 inline array attended(const array& q, const array& k, const array& v,

@@ -57,7 +57,7 @@ static_assert(same<canonical<layout<cube, split<batch, rows>, partial<deep>, spl
                              batch, hidden>,
                    gathered>);
 
-// ---- a split that gives way: only where no other rule uses the axis -------------------------------
+// ---- a split that gives way: only where no other rule uses the axis -----------------------------
 using sequence = layout<pod, split_if_free<batch, rows>, split<hidden, rows>>;
 static_assert(same<canonical<sequence, batch, label>, layout<pod, split<batch, rows>>>);
 static_assert(same<canonical<sequence, batch, hidden>, layout<pod, split<hidden, rows>>>);

@@ -41,6 +41,9 @@ static_assert(dm::mesh_sizes<pod>{cols{7}}[1] == 7);
 TEST_CASE("sizes of axes given at run time") {
   const int n = 6;
   CHECK(dm::mesh_sizes<pod>(cols{n}).ranks() == 12);
+  const char* refused = "mesh_sizes: axis 'cols' of mesh 'pod' has size 0; give it at least 1";
+  CHECK_THROWS_WITH_AS((void)dm::mesh_sizes<pod>(cols{0}), refused, dm::error);
+  CHECK_THROWS_AS((void)dm::mesh_sizes<cube>(deep{2}, cols{-1}), dm::error);
 }
 
 }  // namespace

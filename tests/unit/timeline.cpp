@@ -54,6 +54,21 @@ TEST_CASE("timeline: spans in the order of their ends, inner ones inside outer o
   CHECK(s[1].end <= s[2].end);
 }
 
+TEST_CASE("trace_span: ends once, where it is told to or with its scope") {
+  timeline& t = timeline::instance();
+  t.start();
+  {
+    trace_span first("first");
+    first.end();
+    const trace_span second("second");
+  }
+  t.stop();
+  const auto s = t.spans();
+  REQUIRE(s.size() == 2);
+  CHECK(std::string(s[0].name) == "first");
+  CHECK(s[0].end <= s[1].begin);
+}
+
 TEST_CASE("timeline: what is not wholly between start and stop is left out") {
   timeline& t = timeline::instance();
   t.start();

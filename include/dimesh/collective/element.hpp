@@ -12,13 +12,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "dimesh/collective/reduction.hpp"
 #include "dimesh/detail/communicator.hpp"
 #include "dimesh/detail/memory.hpp"
 
 namespace dimesh::collective {
-
-/// How ranks' values become one.
-enum class reduction { sum, max, min };
 
 namespace detail {
 
@@ -38,6 +36,8 @@ template <class T> MPI_Datatype native_type() {
   else if constexpr (std::is_same_v<T, std::complex<double>> ||
                      std::is_same_v<T, Kokkos::complex<double>>)
     return MPI_C_DOUBLE_COMPLEX;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return MPI_UINT16_T;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
     return sizeof(T) == 1   ? MPI_INT8_T
            : sizeof(T) == 2 ? MPI_INT16_T
@@ -53,9 +53,9 @@ template <class T> MPI_Datatype native_type() {
 }
 template <class T>
 inline constexpr bool has_native_type =
-    std::is_arithmetic_v<T> || std::is_same_v<T, std::complex<float>> ||
-    std::is_same_v<T, std::complex<double>> || std::is_same_v<T, Kokkos::complex<float>> ||
-    std::is_same_v<T, Kokkos::complex<double>>;
+    std::is_arithmetic_v<T> || std::is_same_v<T, bfloat16> ||
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>> ||
+    std::is_same_v<T, Kokkos::complex<float>> || std::is_same_v<T, Kokkos::complex<double>>;
 
 }  // namespace detail
 
@@ -73,12 +73,15 @@ template <class T> struct element {
   }
 };
 
-/// MPI's operation for a reduction of T. On bool, sums and maxima are `or`, minima `and`.
+/// MPI's operation for a reduction of T, or our own for bfloat16. On bool, sums and maxima are
+/// `or`, minima `and`.
 template <class T> MPI_Op operation(reduction r) {
   static_assert(element<T>::reducible,
                 "collective: MPI cannot reduce this element type; cast first");
   if constexpr (std::is_same_v<T, bool>)
     return r == reduction::min ? MPI_LAND : MPI_LOR;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return bfloat16_operation(r);
   else
     return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
 }

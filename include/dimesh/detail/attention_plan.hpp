@@ -22,8 +22,8 @@ struct attention_options {
   index_t window = 0;  ///< w > 0: only keys less than w before the query; if not causal, after it
       ///< likewise
   double scale = 0;  ///< of the scores; 0: 1 / sqrt(extent of Head)
-  double dropout = 0;  ///< probability, below 1, with which a weight is dropped; others grow to
-      ///< match
+  double dropout = 0;  ///< probability, below 1 and in steps of 2^-16, with which a weight is
+      ///< dropped; others grow to match
   random_key key{0};  ///< which numbers decide that: the same under every layout
   index_t offset = 0;  ///< place of query 0 among the keys, where it is not key 0
 };

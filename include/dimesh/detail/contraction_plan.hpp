@@ -10,6 +10,7 @@
 
 #include "dimesh/detail/geometry.hpp"
 #include "dimesh/local/contract.hpp"
+#include "dimesh/local/contract_bfloat16.hpp"
 
 namespace dimesh::detail {
 
@@ -55,8 +56,8 @@ struct loop_set {
 
 /// c = the sum over labels that c lacks of a * b. Labels come in the order of c's dims, then those
 /// that are summed in the order of a's.
-template <class T>
-void contract_labels(const label* labels, int count, const T* a, const T* b, T* c) {
+template <class T, class C>
+void contract_labels(const label* labels, int count, const T* a, const T* b, C* c) {
   loop_set m, n, k, batch;
   for (int i = 0; i < count; ++i) {
     const label& l = labels[i];
@@ -75,7 +76,10 @@ void contract_labels(const label* labels, int count, const T* a, const T* b, T* 
       s.c_outer[s.outer++] = set->at[i].c;
       if (set == &k && set->at[i].length == 0) s.k = 0, --s.outer;  // an empty sum
     }
-  local::contract(s, a, b, c);
+  if constexpr (is_storage_only<T>)
+    local::contract_bfloat16(s, a, b, c);
+  else
+    local::contract(s, a, b, c);
 }
 
 inline void enter_place(const block_view& x, int d, index_t& length, index_t& stride, bool& in) {

@@ -21,7 +21,7 @@ struct piece {
   std::byte* to = nullptr;
   index_t bytes = 0;  // of elements
   unsigned axes = 0;  // along which addends must be summed; 0: nothing to do
-  index_t element = 0;  // bytes of one element: float or double
+  index_t element = 0;  // bytes of one element: bfloat16, float or double
   index_t end() const { return (bytes + 63) / 64 * 64; }
 };
 
@@ -32,7 +32,9 @@ inline void reduce_bytes(const communicator& c, const std::byte* from, std::byte
     collective::all_reduce(c, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to),
                            bytes / static_cast<index_t>(sizeof(T)));
   };
-  if (element == sizeof(float))
+  if (element == sizeof(bfloat16))
+    reduce(bfloat16{});
+  else if (element == sizeof(float))
     reduce(0.0f);
   else
     reduce(0.0);
@@ -181,13 +183,25 @@ template <bool InPlace, class S> auto complete_struct(const S& s) {
   return out;
 }
 
+/// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
+struct foreseen_group {
+  index_t packed = 0, side_by_side = 0;
+  int runs = 0;
+  constexpr void add(index_t bytes, bool joins_last, index_t gap) {
+    packed += bytes;
+    side_by_side += bytes + (joins_last ? gap : 0);
+    runs += !joins_last;
+  }
+  constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
+};
+
 /// The same on shapes: what each group of tensors costs.
 template <class S> constexpr auto complete_shapes(const S& s) {
   typename completed_type<S>::type out{};
-  std::array<index_t, 1u << max_axes> bytes{};
+  std::array<foreseen_group, 2u << max_axes> groups{};  // by axes, and whether elements are double
   tally* t = nullptr;
-  index_t padding = 0;  // between the last tensor and the next one of its group
-  unsigned last = 0;
+  index_t gap = 0;  // between the last tensor and the next
+  std::size_t last = 0;
   const index_t* sizes = nullptr;
   for_each_tensor(
       [&](const auto&, const auto& g, auto& r) {
@@ -196,17 +210,17 @@ template <class S> constexpr auto complete_shapes(const S& s) {
         r.share(g.tally(), g.live());
         t = g.tally();
         sizes = g.sizes().size.data();
-        const unsigned axes = addend_axes(g);
-        if (axes == last && bytes[axes] > 0) bytes[axes] += padding;
-        bytes[axes] += g.local_bytes();
-        padding = slab_step(g.local_bytes()) - g.local_bytes();
-        last = axes;
+        const std::size_t group = 2 * addend_axes(g) + (sizeof(value_of<R>) > sizeof(float));
+        groups[group].add(g.local_bytes(), group == last, gap);
+        gap = slab_step(g.local_bytes()) - g.local_bytes();
+        last = group;
       },
       s, out);
-  for (unsigned axes = 1; t != nullptr && axes < bytes.size(); ++axes) {
-    if (bytes[axes] == 0) continue;
-    const index_t n = group_size(axes, sizes);
-    t->collective(axes, bytes[axes], 2 * (n - 1) * bytes[axes] / n);
+  for (unsigned group = 2; t != nullptr && group < groups.size(); ++group) {
+    const index_t bytes = groups[group].bytes();
+    if (groups[group].packed == 0) continue;
+    const index_t n = group_size(group / 2, sizes);
+    t->collective(group / 2, bytes, 2 * (n - 1) * bytes / n);
   }
   return out;
 }

@@ -43,10 +43,11 @@ template <class First, class... Rest> struct mesh_of_arguments<First, Rest...> {
 /// The argument with a tally in each of its shapes.
 template <class X> constexpr X counted(const X& x, tally* t) {
   if constexpr (Tensor<X>) {
-    return x.counted_by(t);
+    return x.counted_by(t).pin();
   } else if constexpr (TensorStruct<X>) {
     X out{};
-    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t); }, out, x);
+    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out,
+                    x);
     return out;
   } else {
     return x;
@@ -85,7 +86,14 @@ template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
-  static constexpr ledger<mesh> value = count(F{}, X{}...);
+  /// The arguments are locals, not temporaries: g++ 12 cannot end arrays in those.
+  static constexpr ledger<mesh> find() {
+    const detail::bundle<X...> shapes{};
+    ledger<mesh> l;
+    detail::with_items([&l](const auto&... x) { l = count(F{}, x...); }, shapes);
+    return l;
+  }
+  static constexpr ledger<mesh> value = find();
 
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();

@@ -141,6 +141,16 @@ template <class F, class Y, class... X> class block_node final : public node_bas
   bundle<X...> x_;
 };
 
+/// What is recorded though no argument is has come in with the function itself.
+template <class Result> struct passed_fault {
+  using type = no_fault;
+};
+template <class Result>
+  requires is_recorded<Result>
+struct passed_fault<Result> {
+  using type = recorded_tensor_not_passed<Result>;
+};
+
 template <class F> class recomputed {
  public:
   constexpr explicit recomputed(const F& f) : f_(f) {}
@@ -150,7 +160,14 @@ template <class F> class recomputed {
       return f_(x...);
     } else {
       using Y = std::remove_cvref_t<decltype(f_(x...))>;
-      if constexpr (is_poison<Y> || !is_recorded<Y>)
+      using fault =
+          typename passed_fault<std::remove_cvref_t<decltype(f_(unrecorded(x)...))>>::type;
+      static_assert(ok<fault>,
+                    "recompute: the function uses a recorded tensor that is not among its "
+                    "arguments; pass it as one");
+      if constexpr (!ok<fault> || is_poison<Y>)
+        return poison{};
+      else if constexpr (!is_recorded<Y>)
         return f_(unrecorded(x)...);
       else
         return run<Y>(x...);
@@ -166,12 +183,7 @@ template <class F> class recomputed {
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;
           using V = std::remove_cvref_t<decltype(p)>;
-          static_assert(!is_tracked<V>,
-                        "recompute: the function uses a recorded tensor that is not among its "
-                        "arguments; pass it as one");
-          if constexpr (is_tracked<V>) {
-            r = k = p;
-          } else if constexpr (is_tracked<R>) {
+          if constexpr (is_tracked<R>) {
             auto* const result = t->template add<variable_node<V>>();
             r = R(p, result, t);
             k = R(p.without_data(), result, t);
@@ -191,7 +203,7 @@ template <class F> class recomputed {
 
 /// A function that gives f(x...) and keeps nothing but x... for the backward pass, in which f runs
 /// once more. x: tensors, structs of tensors, recorded or not, and other values, which are copied;
-/// f gives a tensor or a struct, array or tuple of tensors, and the same each time that it is called
+/// f gives a tensor or a struct, array or tuple of tensors, the same each time that it is called
 /// (random numbers by key: random.hpp). Communicates what f communicates, forward and again before
 /// its backward pass.
 template <class F> constexpr auto recompute(const F& f) { return detail::recomputed<F>(f); }

@@ -229,7 +229,7 @@ class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base,
 template <class Op, class Y>
 inline constexpr bool is_recordable = [] {
   if constexpr (Tensor<Y> && requires { Op::needs(0, 0u); })
-    return std::is_floating_point_v<value_of<Y>>;
+    return is_real<value_of<Y>>;
   else
     return false;
 }();

@@ -9,12 +9,15 @@
 //   auto [loss, g] = complete(value_and_grad(f, params)(x, y));    // both whole, summed in one
 //                                                                  message
 //
+// On the timeline (timeline.hpp), the two ways are spans "forward" and "backward".
+//
 // The loss is a tensor without dims. It need not be completed: addends are seeded with 1
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
 #include "dimesh/detail/hana.hpp"
 #include "dimesh/grad/tape.hpp"
+#include "dimesh/timeline.hpp"
 
 namespace dimesh {
 
@@ -53,7 +56,7 @@ template <class Leaves> struct parameters_fault {
 template <class X, class... Rest>
 struct parameters_fault<list<X, Rest...>> : parameters_fault<list<Rest...>> {};
 template <class X, class... Rest>
-  requires(!std::is_floating_point_v<value_of<X>>)
+  requires(!is_real<value_of<X>>)
 struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };
@@ -95,6 +98,7 @@ template <class F>
 inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
 
 template <class F, class P> class gradient_of {
+ protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
 
@@ -112,7 +116,9 @@ template <class F, class P> class gradient_of {
       variables vars{};
       const storage behind = open(t, vars);
       node_base* const leaves = t.last();
+      trace_span forward("forward");
       auto loss = f_(static_cast<const variables&>(vars), in...);
+      forward.end();
       using loss_type = decltype(loss);
       using fault = typename loss_fault<loss_type>::type;
       static_assert(
@@ -124,6 +130,7 @@ template <class F, class P> class gradient_of {
       if constexpr (!ok<fault> || is_poison<loss_type>) {
         return value_and_gradient<poison, gradients>{};
       } else {
+        const trace_span here("backward");
         auto value = loss.value();
         loss.cell()->add(seed_of(value));
         t.backward(leaves);
@@ -134,7 +141,7 @@ template <class F, class P> class gradient_of {
     }
   }
 
- private:
+ protected:
   /// Makes the variables; room for all gradients, and for the loss behind them, lies side by side,
   /// so that they are sent as one. Returns the room for the loss.
   constexpr storage open(tape& t, variables& vars) const {
@@ -176,12 +183,16 @@ template <class F, class P> class gradient_of {
     auto& c = *v.cell();
     if (c.filled) {
       g = std::move(c.bar);
+      if constexpr (is_shaped<G>) {
+        if (std::is_constant_evaluated()) g.pin();
+      }
       return;
     }
     // No path led to this parameter: its gradient is 0, and every rank knows.
     const auto& p = v.value();
     if constexpr (is_shaped<G>) {
       g = G(p.sizes(), p.shape(), p.tally());
+      if (std::is_constant_evaluated()) g.pin();
     } else {
       g.remake(p.grid(), p.shape(), c.slot);
       zero_bytes(g.data(), g.local_bytes());

@@ -43,12 +43,22 @@ namespace detail::timeline_svg {
 
 constexpr double left = 78, right = 118, top = 52, lane_height = 22, gap = 3, row = 60;
 
+/// Halfway to white.
+inline std::string tint(const char* colour) {
+  unsigned rgb = 0;
+  std::sscanf(colour, "#%x", &rgb);
+  char text[8];
+  std::snprintf(text, sizeof text, "#%06x", 0x808080u + (rgb >> 1 & 0x7f7f7fu));
+  return text;
+}
+
 /// What all parts of the picture share: the time shown, the ranks from top to bottom, a colour for
-/// each name.
+/// each name: pale for phases, full for calls.
 struct scene {
   double from, to, width;
   std::vector<int> ranks;
   std::vector<std::string> names;
+  std::vector<std::string> colours;
 
   explicit scene(const timeline_plot& p) : from(p.from), to(p.to), width(p.width) {
     if (!(from < to)) {
@@ -58,8 +68,10 @@ struct scene {
     }
     for (const auto& s : p.spans) {
       if (std::find(ranks.begin(), ranks.end(), s.rank) == ranks.end()) ranks.push_back(s.rank);
-      if (shows(s) && std::find(names.begin(), names.end(), s.name) == names.end())
-        names.push_back(s.name);
+      if (!shows(s) || std::find(names.begin(), names.end(), s.name) != names.end()) continue;
+      const char* const full = svg::colour(names.size());
+      names.push_back(s.name);
+      colours.push_back(s.where == lane::communication ? full : tint(full));
     }
   }
   bool shows(const rank_span& s) const { return s.begin < to && s.end > from; }
@@ -71,9 +83,9 @@ struct scene {
            row * static_cast<double>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
   }
   double bottom() const { return top + row * static_cast<double>(ranks.size()); }
-  const char* colour(const std::string& name) const {
-    return svg::colour(
-        static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
+  const std::string& colour(const std::string& name) const {
+    return colours[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) -
+                                            names.begin())];
   }
 };
 
@@ -87,8 +99,8 @@ inline std::string bar(const scene& c, const rank_span& s, double inset) {
   return "<rect x=\"" + svg::number(x, "%.2f") + "\" y=\"" + svg::number(y) + "\" width=\"" +
          svg::number(std::max(0.4, c.x(s.end) - x), "%.2f") + "\" height=\"" +
          svg::number(lane_height - inset) + "\" fill=\"" + c.colour(s.name) +
-         (call ? "\"" : "\" fill-opacity=\"0.45\" stroke=\"#ffffff\" stroke-width=\"0.5\"") +
-         "><title>" + svg::escape(words) + "</title></rect>\n";
+         (call ? "\"" : "\" stroke=\"#ffffff\" stroke-width=\"0.5\"") + "><title>" +
+         svg::escape(words) + "</title></rect>\n";
 }
 
 /// The bars of all ranks; phases that lie in others are drawn later and a little lower.

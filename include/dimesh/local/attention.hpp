@@ -105,19 +105,19 @@ template <class T> struct softmax_rows {
   /// Scores of row r -> weights against the greatest score so far; the row of `out` likewise.
   void take(index_t r, key_range in, T* s, T* out, index_t head) {
     T top = greatest[r];
-#pragma omp simd reduction(max : top)
+#pragma omp simd simdlen(lanes<T>) reduction(max : top)
     for (index_t j = in.first; j < in.last; ++j) top = s[j] > top ? s[j] : top;
     const T shift = std::abs(top) < std::numeric_limits<T>::infinity() ? top : T(0);
     T total = 0;
-#pragma omp simd reduction(+ : total)
+#pragma omp simd simdlen(lanes<T>) reduction(+ : total)
     for (index_t j = in.first; j < in.last; ++j) {
-      s[j] = elementary::exp_fast(s[j] - shift);
+      s[j] = exp_below_zero(s[j] - shift);
       total += s[j];
     }
     if (begun[r / register_rows] && top != greatest[r]) {
-      const T less = elementary::exp_fast(greatest[r] - shift);
+      const T less = exp_below_zero(greatest[r] - shift);
       sum[r] *= less;
-#pragma omp simd
+#pragma omp simd simdlen(lanes<T>)
       for (index_t h = 0; h < head; ++h) out[h] *= less;
     }
     greatest[r] = top;
@@ -150,14 +150,14 @@ void attend_block(const attention_problem& x, index_t query, index_t draw, const
       if (x.dropout > 0) {
         const T* keep =
             dropped.fill(x, draw + (query + r) * x.draw_row, key + in.first, key + in.last);
-#pragma omp simd
+#pragma omp simd simdlen(lanes<T>)
         for (index_t j = in.first; j < in.last; ++j) row[j] *= keep[j - in.first];
       }
     }
     tile_values(t, x.head, s, v, v_row, mixed, wide, state.begun);
   }
   for (index_t r = 0; r < rows; ++r) {
-    const bool any = state.begun[r / register_rows] && state.sum[r] > 0;
+    const bool any = state.sum[r] != 0;  // NaN counts
     const T share = any ? T(1) / state.sum[r] : T(0);
     T* to = out + (query + r) * x.q_row;
     log_sum[(query + r) * x.log_row] =

@@ -77,6 +77,15 @@ namespace detail {
 
 constexpr index_t rounded_up(index_t n, index_t step) { return (n + step - 1) / step * step; }
 
+/// exp(x) for x that is at most a rounding error above 0; 0 for -inf and what is below the normal
+/// range. Scores are brought there by their maximum or the logarithm of their sum.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION T exp_below_zero(T x) {
+  using namespace elementary;
+  constexpr T low = -T(ieee<T>::bias) * T(0.69314718055994530942);
+  const exp_parts<T> p(choose(x < low, low, x));
+  return (T(1) + (p.r + p.r * p.r * ieee<T>::tail(p.r))) * exp2_whole<T>(p.n);
+}
+
 /// Sizes of tiles: so many queries meet so many keys at once. Strips of `register_rows` queries
 /// skip keys in granules; keys lie transposed in strips of `key_strip`.
 template <class T> struct attention_sizes {
@@ -219,16 +228,16 @@ void copy_rows(index_t rows, index_t head, T factor, const T* from, index_t from
   }
 }
 
-/// Which weights survive dropout. Key j of a query shares the four words of one draw with the keys
-/// j +- 16, 32, 48 of its block of 64, so that 16 draws make 64 numbers in vectors.
+/// Which weights survive dropout, by 16 random bits each: a draw serves keys j, j + 8, .. of its
+/// block of 64, so that eight draws make 64 numbers in vectors.
 template <class T> struct dropout_row {
-  static constexpr index_t block = 64, draws = 16;
+  static constexpr index_t block = 64, draws = 8;
   T keep[attention_sizes<T>::keys + 2 * block];
 
   /// keep[j] = 0 or 1 / (1 - p) for the keys [first, last); returns where `first` stands.
   const T* fill(const attention_problem& x, index_t draw, index_t first, index_t last) {
-    const auto limit = static_cast<std::uint32_t>(std::min(x.dropout * 0x1p32, 0x1p32 - 1));
-    const T weight = T(1 / (1 - static_cast<double>(limit) * 0x1p-32));
+    const auto limit = static_cast<std::uint32_t>(x.dropout * 0x1p16);
+    const T weight = T(1 / (1 - static_cast<double>(limit) * 0x1p-16));
     const index_t begin = first / block * block;
     const index_t row = draw * ((x.keys + block - 1) / block);
     for (index_t j = begin; j < last; j += block) {
@@ -237,10 +246,10 @@ template <class T> struct dropout_row {
 #pragma omp simd
       for (index_t i = 0; i < draws; ++i) {
         const random_words w = x.key.at(at + i);
-        to[i] = w.word[0] >= limit ? weight : T(0);
-        to[i + draws] = w.word[1] >= limit ? weight : T(0);
-        to[i + 2 * draws] = w.word[2] >= limit ? weight : T(0);
-        to[i + 3 * draws] = w.word[3] >= limit ? weight : T(0);
+        for (int k = 0; k < 4; ++k) {
+          to[i + 2 * k * draws] = (w.word[k] & 0xffffu) >= limit ? weight : T(0);
+          to[i + (2 * k + 1) * draws] = w.word[k] >> 16 >= limit ? weight : T(0);
+        }
       }
     }
     return keep + (first - begin);

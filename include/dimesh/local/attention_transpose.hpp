@@ -54,7 +54,7 @@ template <class T> struct transpose_block {
     for (index_t r = 0; r < rows; ++r) {
       const T *a = dout + r * wide, *b = from.out + begin + r * x.q_row;
       T sum = 0;
-#pragma omp simd reduction(+ : sum)
+#pragma omp simd simdlen(lanes<T>) reduction(+ : sum)
       for (index_t h = 0; h < x.head; ++h) sum += a[h] * b[h];
       slope[r] = sum;
       log_sum[r] = from.log_sum[(query + r) * x.log_row];
@@ -72,16 +72,16 @@ template <class T> struct transpose_block {
       if (x.dropout > 0) {
         const T* keep =
             dropped.fill(x, draw + (t.query + r) * x.draw_row, t.key + in.first, t.key + in.last);
-#pragma omp simd
+#pragma omp simd simdlen(lanes<T>)
         for (index_t j = in.first; j < in.last; ++j) {
-          const T weight = elementary::exp_fast(p[j] - shift), kept = keep[j - in.first];
+          const T weight = exp_below_zero(p[j] - shift), kept = keep[j - in.first];
           p[j] = weight * kept;
           dp[j] = weight * (kept * dp[j] - less);
         }
       } else {
-#pragma omp simd
+#pragma omp simd simdlen(lanes<T>)
         for (index_t j = in.first; j < in.last; ++j) {
-          p[j] = elementary::exp_fast(p[j] - shift);
+          p[j] = exp_below_zero(p[j] - shift);
           dp[j] = p[j] * (dp[j] - less);
         }
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does oneDNN compute a contraction of floats? By its plain single-precision product, or by a
-// matmul primitive, which is made once per shape, kept in a table, and takes batches whole.
+// How does oneDNN compute a contraction of floats, or of bfloat16? By its plain single-precision
+// product, or by a matmul primitive, which is made once per shape, kept in a table, and takes
+// batches whole. Products of bfloat16 are summed in float, whatever type the result has.
 //
 //   onednn::product(x, a, b, c, add) -> one matrix product; false where strides forbid
 //   onednn::batch(x, a, b, c, add)   -> all loops at once; false where oneDNN has no fast path
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dimesh/bfloat16.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::onednn {
@@ -28,16 +30,34 @@ inline bool product(const contraction& x, const float* a, const float* b, float*
                     oa.ld, b, ob.ld, add ? 1.0f : 0.0f, c, oc.ld) == dnnl_success;
 }
 
+/// oneDNN's name of an element type.
+template <class T>
+inline constexpr dnnl_data_type_t data_type = std::is_same_v<T, bfloat16> ? dnnl_bf16 : dnnl_f32;
+
+/// The types of the elements of a and b, and of c.
+struct element_types {
+  dnnl_data_type_t in, out;
+};
+
 /// Everything that a primitive depends on: comparing two means comparing their bytes.
 struct shape {
   static constexpr int max_outer = 3;
-  index_t value[10 + 4 * max_outer] = {};
+  index_t value[11 + 4 * max_outer] = {};
 
-  shape(const contraction& x, bool add) {
-    const index_t head[] = {x.m,   x.n,   x.k,   x.a_m, x.a_k,
-                            x.b_k, x.b_n, x.c_m, x.c_n, 2 * x.outer + (add ? 1 : 0)};
+  shape(const contraction& x, bool add, element_types types) {
+    const index_t head[] = {x.m,
+                            x.n,
+                            x.k,
+                            x.a_m,
+                            x.a_k,
+                            x.b_k,
+                            x.b_n,
+                            x.c_m,
+                            x.c_n,
+                            2 * x.outer + (add ? 1 : 0),
+                            types.in * 64 + types.out};
     std::memcpy(value, head, sizeof head);
-    index_t* next = value + 10;
+    index_t* next = value + 11;
     for (int i = 0; i < x.outer; ++i) {
       *next++ = x.extent[i], *next++ = x.a_outer[i];
       *next++ = x.b_outer[i], *next++ = x.c_outer[i];
@@ -54,7 +74,9 @@ struct shape {
 /// A matmul primitive with its three memory objects, which are pointed at new data for each call.
 class matmul {
  public:
-  matmul(const contraction& x, bool add, dnnl_engine_t engine) { usable_ = make(x, add, engine); }
+  matmul(const contraction& x, bool add, element_types types, dnnl_engine_t engine) {
+    usable_ = make(x, add, types, engine);
+  }
   matmul(matmul&& y) noexcept
       : usable_(y.usable_), primitive_(y.primitive_), a_(y.a_), b_(y.b_), c_(y.c_) {
     y.primitive_ = nullptr;
@@ -68,10 +90,11 @@ class matmul {
     for (dnnl_memory_t memory : {a_, b_, c_}) dnnl_memory_destroy(memory);
   }
 
-  bool operator()(const float* a, const float* b, float* c, dnnl_stream_t stream) const {
+  template <class T, class C>
+  bool operator()(const T* a, const T* b, C* c, dnnl_stream_t stream) const {
     if (!usable_) return false;
-    dnnl_memory_set_data_handle(a_, const_cast<float*>(a));
-    dnnl_memory_set_data_handle(b_, const_cast<float*>(b));
+    dnnl_memory_set_data_handle(a_, const_cast<T*>(a));
+    dnnl_memory_set_data_handle(b_, const_cast<T*>(b));
     dnnl_memory_set_data_handle(c_, c);
     const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, c_}};
     return dnnl_primitive_execute(primitive_, stream, 3, args) == dnnl_success;
@@ -79,8 +102,9 @@ class matmul {
 
  private:
   /// A (outer.., rows, columns) array; an outer loop that it lacks has extent 1: oneDNN repeats it.
-  static bool describe(dnnl_memory_desc_t& y, const contraction& x, const index_t* outer,
-                       index_t rows, index_t columns, index_t row, index_t column) {
+  static bool describe(dnnl_memory_desc_t& y, const contraction& x, dnnl_data_type_t type,
+                       const index_t* outer, index_t rows, index_t columns, index_t row,
+                       index_t column) {
     const matrix_order order = order_of(rows, columns, row, column);
     if (!order.fits) return false;
     dnnl_dims_t extent, stride;
@@ -90,16 +114,15 @@ class matmul {
     }
     extent[x.outer] = rows, stride[x.outer] = order.transposed ? 1 : order.ld;
     extent[x.outer + 1] = columns, stride[x.outer + 1] = order.transposed ? order.ld : 1;
-    return dnnl_memory_desc_init_by_strides(&y, x.outer + 2, extent, dnnl_f32, stride) ==
-           dnnl_success;
+    return dnnl_memory_desc_init_by_strides(&y, x.outer + 2, extent, type, stride) == dnnl_success;
   }
 
-  bool make(const contraction& x, bool add, dnnl_engine_t engine) {
+  bool make(const contraction& x, bool add, element_types types, dnnl_engine_t engine) {
     dnnl_memory_desc_t a, b, c;
     dnnl_matmul_desc_t what;
-    if (!describe(a, x, x.a_outer, x.m, x.k, x.a_m, x.a_k) ||
-        !describe(b, x, x.b_outer, x.k, x.n, x.b_k, x.b_n) ||
-        !describe(c, x, x.c_outer, x.m, x.n, x.c_m, x.c_n) ||
+    if (!describe(a, x, types.in, x.a_outer, x.m, x.k, x.a_m, x.a_k) ||
+        !describe(b, x, types.in, x.b_outer, x.k, x.n, x.b_k, x.b_n) ||
+        !describe(c, x, types.out, x.c_outer, x.m, x.n, x.c_m, x.c_n) ||
         dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success) {
       return false;
     }
@@ -150,8 +173,8 @@ class table {
     dnnl_engine_destroy(engine_);
   }
 
-  const matmul& find(const contraction& x, bool add) {
-    const shape wanted(x, add);
+  const matmul& find(const contraction& x, bool add, element_types types) {
+    const shape wanted(x, add, types);
     std::size_t at = wanted.hash() % slot_.size();
     for (; slot_[at] >= 0; at = (at + 1) % slot_.size()) {
       const auto& [known, made] = entry_[std::size_t(slot_[at])];
@@ -163,7 +186,7 @@ class table {
       at = wanted.hash() % slot_.size();
     }
     slot_[at] = int(entry_.size());
-    entry_.emplace_back(wanted, matmul(x, add, engine_));
+    entry_.emplace_back(wanted, matmul(x, add, types, engine_));
     return entry_.back().second;
   }
   dnnl_stream_t stream() const { return stream_; }
@@ -177,13 +200,14 @@ class table {
 };
 
 /// The whole nest of loops by one primitive.
-inline bool batch(const contraction& x, const float* a, const float* b, float* c, bool add) {
+template <class T, class C>
+bool batch(const contraction& x, const T* a, const T* b, C* c, bool add) {
   if (x.outer > shape::max_outer) return false;
   for (int i = 0; i < x.outer; ++i) {
     if (x.c_outer[i] == 0) return false;  // a summed loop is no batch
   }
   thread_local table known;
-  return known.find(x, add)(a, b, c, known.stream());
+  return known.find(x, add, {data_type<T>, data_type<C>})(a, b, c, known.stream());
 }
 
 }  // namespace dimesh::local::onednn

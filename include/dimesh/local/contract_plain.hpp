@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "dimesh/bfloat16.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::detail {
@@ -53,18 +54,19 @@ template <class T> struct row_products {
 };
 
 /// One element of c (outer.., m, n), with every sum that leads to it.
-template <class T> struct element_contraction {
+template <class T, class C = T> struct element_contraction {
+  using S = computed<T>;
   contraction x;
   const T* a;
   const T* b;
-  T* c;
+  C* c;
   bool add;
 
   KOKKOS_FUNCTION void operator()(index_t element) const {
     const index_t j = element % x.n, i = element / x.n % x.m;
     const T* pa = a + i * x.a_m;
     const T* pb = b + j * x.b_n;
-    T* pc = c + i * x.c_m + j * x.c_n;
+    C* pc = c + i * x.c_m + j * x.c_n;
     index_t rest = element / x.n / x.m, turns = 1;
     for (int o = x.outer - 1; o >= 0; --o) {
       if (x.c_outer[o] == 0) {
@@ -75,7 +77,7 @@ template <class T> struct element_contraction {
       rest /= x.extent[o];
       pa += at * x.a_outer[o], pb += at * x.b_outer[o], pc += at * x.c_outer[o];
     }
-    T sum = add ? *pc : T(0);
+    S sum = add ? S(*pc) : S(0);
     for (index_t turn = 0; turn < turns; ++turn) {  // over the outer loops that c lacks
       const T* qa = pa;
       const T* qb = pb;
@@ -85,9 +87,9 @@ template <class T> struct element_contraction {
         qa += left % x.extent[o] * x.a_outer[o], qb += left % x.extent[o] * x.b_outer[o];
         left /= x.extent[o];
       }
-      for (index_t p = 0; p < x.k; ++p) sum = multiply_add(sum, qa[p * x.a_k], qb[p * x.b_k]);
+      for (index_t p = 0; p < x.k; ++p) sum = multiply_add(sum, S(qa[p * x.a_k]), S(qb[p * x.b_k]));
     }
-    *pc = sum;
+    *pc = static_cast<C>(sum);
   }
 };
 

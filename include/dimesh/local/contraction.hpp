@@ -125,8 +125,8 @@ constexpr matrix_order order_of(index_t rows, index_t columns, index_t row, inde
 /// Calls f(a, b, c, add) for every turn of the outer loops; `add` says whether the matrix product
 /// must be added to what c holds: when the caller asked for it, or when a summed outer loop has
 /// passed here before.
-template <class T, class F>
-void for_each_product(const contraction& x, const T* a, const T* b, T* c, bool add, const F& f) {
+template <class T, class C, class F>
+void for_each_product(const contraction& x, const T* a, const T* b, C* c, bool add, const F& f) {
   index_t at[contraction::max_outer] = {};
   for (;;) {
     bool again = add;

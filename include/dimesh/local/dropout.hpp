@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "dimesh/bfloat16.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::local {
@@ -44,7 +45,8 @@ inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32
 template <class T>
 void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x, T* y) {
   alignas(64) std::uint32_t bits[detail::bits_at_once];
-  const T scale = mask.template scale<T>();
+  using S = computed<T>;
+  const S scale = mask.template scale<S>();
   const std::uint32_t threshold = mask.threshold;
   while (n > 0) {
     const index_t skip = begin % 4;
@@ -52,7 +54,8 @@ void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x,
     detail::draw_bits(mask.key, begin / 4, (skip + count + 3) / 4, bits);
     const std::uint32_t* const b = bits + skip;
 #pragma omp simd
-    for (index_t i = 0; i < count; ++i) y[i] = b[i] >= threshold ? x[i] * scale : T(0);
+    for (index_t i = 0; i < count; ++i)
+      dimesh::store(y[i], b[i] >= threshold ? x[i] * scale : S(0));
     begin += count, n -= count, x += count, y += count;
   }
 }

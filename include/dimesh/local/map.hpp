@@ -20,7 +20,7 @@ template <class Length, class F, class Out, class... In>
 KOKKOS_FORCEINLINE_FUNCTION void map_loop(Length n, F f, Out out, In... in) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
-    out[i] = static_cast<std::remove_reference_t<decltype(out[i])>>(f(in[i]...));
+    dimesh::store(out[i], f(in[i]...));
   }
 }
 

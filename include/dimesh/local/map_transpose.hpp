@@ -57,7 +57,7 @@ template <bool Atomic, class T> KOKKOS_FORCEINLINE_FUNCTION void add_to(T* at, T
 template <deposit D, bool Atomic, class Lane, class T>
 KOKKOS_FORCEINLINE_FUNCTION void put(const Lane& bar, index_t i, T x) {
   if constexpr (D == deposit::write)
-    bar[i] = x;
+    dimesh::store(bar[i], x);
   else if constexpr (D == deposit::add)
     add_to<Atomic>(&bar[i], x);
 }
@@ -99,6 +99,32 @@ struct pullback<Value, std::integer_sequence<int, Slot...>, D...> {
   }
 };
 
+/// What one position adds to four row sums.
+template <class T> struct four_terms {
+  T a, b, c, d;
+};
+
+/// One position: writes its cotangents (where First is 0) and returns what it adds to the row sums
+/// from number First on. A function of its own, because dual numbers made inside the `simd` loop
+/// would have addresses there, and the compiler would keep them in memory.
+template <bool Atomic, class P, int First, class F, class YBar, class Lanes, int... J, int... K>
+KOKKOS_FORCEINLINE_FUNCTION four_terms<typename P::value_type> pull_back_at(
+    index_t i, const F& f, const YBar& ybar, const Lanes& lanes, std::integer_sequence<int, J...>,
+    std::integer_sequence<int, K...>) {
+  using T = typename P::value_type;
+  constexpr int left = P::sums - First;
+  const T g = static_cast<T>(ybar[i]);
+  const auto y = f(seeded<dual<T, P::bars>, P::slot[J]>(item<J>(lanes)[i])...);
+  if constexpr (First == 0)
+    (put<P::how[K], Atomic>(item<P::inputs + K>(lanes), i, g * partial_of<K, T>(y)), ...);
+  four_terms<T> terms{};
+  if constexpr (left > 0) terms.a = g * partial_of<P::nth_sum(First), T>(y);
+  if constexpr (left > 1) terms.b = g * partial_of<P::nth_sum(First + 1), T>(y);
+  if constexpr (left > 2) terms.c = g * partial_of<P::nth_sum(First + 2), T>(y);
+  if constexpr (left > 3) terms.d = g * partial_of<P::nth_sum(First + 3), T>(y);
+  return terms;
+}
+
 /// ybar (n), lanes: the inputs (n) ..., then the cotangents (n) ... One pass writes all of them,
 /// save row sums beyond the fourth: those take another pass for every four, from number First on.
 template <bool Atomic, class P, int First, class Length, class F, class YBar, class Lanes, int... J,
@@ -113,15 +139,12 @@ KOKKOS_FORCEINLINE_FUNCTION void pullback_loop(Length n, F f, YBar ybar, Lanes l
   T sum_a{}, sum_b{}, sum_c{}, sum_d{};
 #pragma omp simd reduction(+ : sum_a, sum_b, sum_c, sum_d)
   for (index_t i = 0; i < n; ++i) {
-    const T g = static_cast<T>(ybar[i]);
-    const auto y = f(seeded<dual<T, P::bars>, P::slot[J]>(item<J>(lanes)[i])...);
-    if constexpr (First == 0) {
-      (put<P::how[K], Atomic>(item<P::inputs + K>(lanes), i, g * partial_of<K, T>(y)), ...);
-    }
-    if constexpr (left > 0) sum_a += g * partial_of<a, T>(y);
-    if constexpr (left > 1) sum_b += g * partial_of<b, T>(y);
-    if constexpr (left > 2) sum_c += g * partial_of<c, T>(y);
-    if constexpr (left > 3) sum_d += g * partial_of<d, T>(y);
+    const four_terms<T> terms =
+        pull_back_at<Atomic, P, First>(i, f, ybar, lanes, inputs, variables);
+    if constexpr (left > 0) sum_a += terms.a;
+    if constexpr (left > 1) sum_b += terms.b;
+    if constexpr (left > 2) sum_c += terms.c;
+    if constexpr (left > 3) sum_d += terms.d;
   }
   if constexpr (left > 0) add_to<Atomic>(&item<P::inputs + a>(lanes)[0], sum_a);
   if constexpr (left > 1) add_to<Atomic>(&item<P::inputs + b>(lanes)[0], sum_b);
@@ -171,12 +194,13 @@ void pull_back(std::index_sequence<W...>, const nest<G, I>& space, const F& f, c
                const X&... x) {
   const bundle<const X*...> all(&x...);
   const auto run = [&](const auto&... bar) {
-    using Value = std::common_type_t<typename std::remove_cvref_t<decltype(bar)>::value_type...>;
+    using Value =
+        std::common_type_t<computed<typename std::remove_cvref_t<decltype(bar)>::value_type>...>;
     using Slots = decltype(slots_of<X...>(std::index_sequence_for<X...>{}));
     using P = pullback<Value, Slots, deposit_of<std::remove_cvref_t<decltype(bar)>>...>;
     constexpr bool atomic = !runs_on_host<Space>;
     ((deposit_of<std::remove_cvref_t<decltype(bar)>> != deposit::write
-          ? fill_kept<Space>(space, 0, bar)
+          ? fill_kept<Space>(space, {}, bar)
           : void()),
      ...);
     sweep<Space>(space, cut_of<std::remove_cvref_t<decltype(bar)>...>(space),

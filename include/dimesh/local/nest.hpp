@@ -9,6 +9,7 @@
 // A group is a run of adjacent dims along which every operand moves alike, merged into one.
 #pragma once
 
+#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/config.hpp"  // index_t, dynamic
 
 #include <Kokkos_Macros.hpp>
@@ -111,9 +112,23 @@ template <class T> struct lane<const T, step::zero> {
   KOKKOS_FORCEINLINE_FUNCTION const T& operator[](index_t) const { return value; }
 };
 
+/// An input of a type that only stores: read as what is computed with.
+template <class T, step S> struct widening_lane {
+  const T* data;
+  index_t stride;
+  KOKKOS_FORCEINLINE_FUNCTION computed<T> operator[](index_t i) const {
+    return data[S == step::unit ? i : i * stride];
+  }
+};
+
 template <class T, step... S> KOKKOS_FORCEINLINE_FUNCTION auto lane_of(const operand<T, S...>& x) {
   using Operand = operand<T, S...>;
-  if constexpr (Operand::inner == step::zero && std::is_const_v<T>) {
+  using Value = typename Operand::value_type;
+  if constexpr (is_storage_only<Value> && Operand::inner == step::zero && std::is_const_v<T>) {
+    return lane<const computed<Value>, step::zero>{*x.data};
+  } else if constexpr (is_storage_only<Value> && std::is_const_v<T>) {
+    return widening_lane<Value, Operand::inner>{x.data, x.template along<Operand::groups - 1>()};
+  } else if constexpr (Operand::inner == step::zero && std::is_const_v<T>) {
     return lane<T, step::zero>{*x.data};
   } else {
     return lane<T, Operand::inner>{x.data, x.template along<Operand::groups - 1>()};

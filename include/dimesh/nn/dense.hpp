@@ -6,6 +6,7 @@
 //   gated<C>(silu, x, w, v)                                       -> silu(x.w) * (x.v)
 #pragma once
 
+#include "dimesh/detail/hana.hpp"
 #include "dimesh/nn/config.hpp"
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/dropout.hpp"

@@ -3,8 +3,8 @@
 // splits heads, a rank computes its heads alone; under one that splits the length, it computes its
 // queries and gathers keys and values.
 //
-//   self_attention<C, M>(p, x[batch, length, model], run)            -> like x, without the last bias
-//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)    -> the same
+//   self_attention<C, M>(p, x[batch, length, model], run)     -> like x, without the last bias
+//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)  -> the same
 #pragma once
 
 #include "dimesh/detail/hana.hpp"
@@ -62,16 +62,14 @@ template <class Length, class Key, class X> constexpr auto for_all_queries(const
     return whole<Key>(rename<Length, Key>(x));
 }
 
-/// Attention of x to the positions of `memory`, which lie along Length and are called Key.
+/// Attention of `in` to the positions of `seen`, which lie along Length and are called Key; both
+/// are ready for the products with the heads.
 template <class C, class M, class Length, class Key, class P, class X, class Y>
-constexpr auto attend(const P& p, const X& x, const Y& memory, const attention_options& options) {
+constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_options& options) {
   using length = typename M::length;
   using head = typename M::head;
-  constexpr tag<typename key_heads_of<M>::type> key_heads;
-  const auto in = beside_heads<C, M>(x, tag<typename M::heads>{});
-  const auto seen = beside_heads<C, M>(memory, key_heads);
-  auto q = heads_of<C, M>(in, p.query, p.query_bias);
-  auto k = heads_of<C, M>(seen, p.key, p.key_bias);
+  const auto q = heads_of<C, M>(in, p.query, p.query_bias);
+  const auto k = heads_of<C, M>(seen, p.key, p.key_bias);
   const auto v = heads_of<C, M>(seen, p.value, p.value_bias);
   const auto mixed = [&] {
     if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
@@ -93,8 +91,9 @@ constexpr auto attend(const P& p, const X& x, const Y& memory, const attention_o
 template <Layout C, class M, class P, Operand X>
 constexpr auto self_attention(const P& p, const X& x, const run_options& run = {}) {
   using length = typename M::length;
+  const auto in = detail::beside_heads<C, M>(x, detail::tag<typename M::heads>{});
   return detail::attend<C, M, length, keys_of<length>>(
-      p, x, x,
+      p, in, in,
       attention_options{
           .causal = M::causal, .window = M::window, .dropout = run.dropout, .key = run.key});
 }
@@ -104,7 +103,9 @@ template <Layout C, class M, Dim Source, class P, Operand X, Operand Y>
 constexpr auto cross_attention(const P& p, const X& x, const Y& memory,
                                const run_options& run = {}) {
   return detail::attend<C, M, Source, Source>(
-      p, x, memory, attention_options{.dropout = run.dropout, .key = run.key});
+      p, detail::beside_heads<C, M>(x, detail::tag<typename M::heads>{}),
+      detail::beside_heads<C, M>(memory, detail::tag<typename key_heads_of<M>::type>{}),
+      attention_options{.dropout = run.dropout, .key = run.key});
 }
 
 }  // namespace dimesh::nn

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/op/einsum.hpp"
+#include "dimesh/op/reduce.hpp"
 #include "dimesh/op/relayout.hpp"
 
 namespace dimesh::nn {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "dimesh/local/argmax.hpp"
+#include "dimesh/op/cast.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -64,6 +65,8 @@ template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x
   using fault = typename argmax_fault<D, X>::type;
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
+  else if constexpr (is_storage_only<value_of<X>>)
+    return apply(argmax_op<D, Greatest>{}, cast<computed<value_of<X>>>(x));
   else
     return apply(argmax_op<D, Greatest>{}, x);
 }

@@ -74,10 +74,11 @@ template <class T> struct divide_into_function {
 /// A plain number beside a tensor.
 template <class N> concept Number = std::is_arithmetic_v<N>;
 
-/// The type in which a number meets a tensor of T: T itself, so that 0.5 does not turn float into
-/// double; only a fraction beside whole numbers widens.
+/// The type in which a number meets a tensor of T: what T is computed in, so that 0.5 does not turn
+/// float into double; only a fraction beside whole numbers widens.
 template <class T, class N>
-using number_for = std::conditional_t<std::is_integral_v<T> && std::is_floating_point_v<N>, N, T>;
+using number_for =
+    std::conditional_t<std::is_integral_v<T> && std::is_floating_point_v<N>, N, computed<T>>;
 
 template <class X, class N> struct number_beside {
   using type = number_for<value_of<X>, N>;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/local/cross_entropy.hpp"
+#include "dimesh/op/cast.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/permute.hpp"
 #include "dimesh/op/softmax.hpp"
@@ -130,7 +131,8 @@ constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x
 
 /// -log softmax(logits)[target] over D, for every row. Shapes: [.., D, ..] and whole numbers [..]
 /// -> [..]; rows whose target is no place of D count 0. Communicates where D is split: completes a
-/// maximum and a sum for every row; the result is partial along these axes.
+/// maximum and a sum for every row; the result is partial along these axes. Of logits in bfloat16
+/// the loss is float.
 template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {
@@ -154,6 +156,8 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
     return poison{};
   } else if constexpr (!detail::holds_places<I>) {
     return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {
+    return dimesh::softmax_cross_entropy<D>(cast<computed<value_of<X>>>(logits), target, options);
   } else {
     using rest = typename detail::remaining<typename spec_of<X>::dims, detail::list<D>>::type;
     using rows_first = typename detail::concat_impl<rest, detail::list<D>>::type;

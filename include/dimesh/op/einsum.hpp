@@ -11,6 +11,7 @@
 
 #include <tuple>
 
+#include "dimesh/detail/stated_type.hpp"
 #include "dimesh/op/einsum_op.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -62,24 +63,24 @@ template <class... S> constexpr operand_pair cheapest_pair() {
   return best;
 }
 
-template <class Out, class... X> constexpr auto einsum_chain(const X&... x);
+template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(const X&... x);
 
-template <class Out, std::size_t I, std::size_t J, std::size_t... Rest, class... X>
+template <class Out, bool Unrounded, std::size_t I, std::size_t J, std::size_t... Rest, class... X>
 constexpr auto einsum_pair(std::index_sequence<Rest...>, const X&... x) {
   constexpr auto other = [](std::size_t k) { return k < I ? k : k + 1 < J ? k + 1 : k + 2; };
   const auto all = std::tie(x...);
   using inner = typename pair_dims<Out, I, J, spec_of<X>...>::type;
   const auto product = apply(einsum_op<inner>{}, std::get<I>(all), std::get<J>(all));
-  return einsum_chain<Out>(product, std::get<other(Rest)>(all)...);
+  return einsum_chain<Out, Unrounded>(product, std::get<other(Rest)>(all)...);
 }
 
-template <class Out, class... X> constexpr auto einsum_chain(const X&... x) {
+template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(const X&... x) {
   if constexpr (sizeof...(X) == 2) {
-    return apply(einsum_op<Out>{}, x...);
+    return apply(einsum_op<Out, Unrounded>{}, x...);
   } else {
     constexpr operand_pair pair = cheapest_pair<spec_of<X>...>();
-    return einsum_pair<Out, pair.first, pair.second>(std::make_index_sequence<sizeof...(X) - 2>{},
-                                                     x...);
+    return einsum_pair<Out, Unrounded, pair.first, pair.second>(
+        std::make_index_sequence<sizeof...(X) - 2>{}, x...);
   }
 }
 
@@ -92,16 +93,35 @@ struct einsum_fault<Out, X...> {
   using type = no_fault;
 };
 
+/// The product as elements of As (void: of the operands' type): rounded once.
+template <class As, class Out, class X1, class... X>
+constexpr auto einsum_as(const X1& x1, const X&... x) {
+  using T = value_of<X1>;
+  constexpr bool unrounded = is_storage_only<T> && !std::is_void_v<As> && !std::is_same_v<As, T>;
+  if constexpr (!unrounded && !std::is_void_v<As> && !std::is_same_v<As, T>)
+    return cast<As>(einsum_as<void, Out>(x1, x...));
+  else if constexpr (unrounded && !std::is_same_v<As, computed<T>>)
+    return cast<As>(einsum_as<computed<T>, Out>(x1, x...));
+  else if constexpr (unrounded && sizeof...(X) == 0)
+    return cast<As>(permuted<Out>(x1));
+  else if constexpr (sizeof...(X) == 0)
+    return permuted<Out>(x1);
+  else
+    return einsum_chain<Out, unrounded>(x1, x...);
+}
+
 }  // namespace detail
 
 /// The product of the operands, summed over the dims that Out... lacks. Shapes: every dim stands in
 /// Out... or in two operands at least; of one operand only the order of its dims changes. Products
 /// of three or more are formed pairwise, the cheapest pair first. Local; where a summed dim is
-/// split, the result is partial along its axes.
-template <Dim... Out, Operand... X>
-  requires(sizeof...(X) > 0)
+/// split, the result is partial along its axes. A real type before the dims is that of the result.
+/// Products of bfloat16 are added in float and rounded once, where the result is bfloat16; where it
+/// is asked for in float, the cotangent is rounded on the way back.
+template <detail::DimOrReal... Out, Operand... X>
+  requires(sizeof...(X) > 0 && detail::DimsAfterType<Out...>)
 constexpr auto einsum(const X&... x) {
-  using out = detail::list<Out...>;
+  using out = typename detail::stated<Out...>::dims;
   using fault = typename detail::einsum_fault<out, X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
                 "einsum: the operands live on different meshes; put them on one");
@@ -133,12 +153,8 @@ constexpr auto einsum(const X&... x) {
                 "complete it first");
   if constexpr (!ok<fault> || (is_poison<X> || ...))
     return poison{};
-  else if constexpr (sizeof...(X) == 1)
-    return detail::permuted<out>(x...);
-  else if constexpr (sizeof...(X) == 2)
-    return apply(detail::einsum_op<out>{}, x...);
   else
-    return detail::einsum_chain<out>(x...);
+    return detail::einsum_as<typename detail::stated<Out...>::type, out>(x...);
 }
 
 }  // namespace dimesh

@@ -8,6 +8,7 @@
 
 #include "dimesh/detail/contraction_plan.hpp"
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/cast.hpp"
 
 namespace dimesh {
 
@@ -70,12 +71,19 @@ template <class Out, class... S> struct einsum_rule {
       return tag<fault_of_join<joining, mesh, dims>>{};
   }
   using fault = typename decltype(find())::type;
-  using result = spec_of_table<value, mesh, Out, einsum_table<joining, dims, Out>>;
+  /// Sum: the type of the result's elements.
+  template <class Sum>
+  using result_of = spec_of_table<Sum, mesh, Out, einsum_table<joining, dims, Out>>;
+  using result = result_of<value>;
 };
 
 /// Shapes: a, b any dims; the result has the dims Out. Every dim is in at least two of the three.
-template <class Out> struct einsum_op {
-  template <class A, class B> using result = typename einsum_rule<Out, A, B>::result;
+/// Unrounded: the result is of the type that sums are formed in, not of the operands'.
+template <class Out, bool Unrounded = false> struct einsum_op {
+  template <class T> using sum_type = std::conditional_t<Unrounded, computed<T>, T>;
+  template <class A, class B>
+  using result =
+      typename einsum_rule<Out, A, B>::template result_of<sum_type<typename A::value_type>>;
 
   template <class Y, class A, class B>
   constexpr void cost(tally& t, const Y& y, const A& a, const B& b) const {
@@ -96,16 +104,18 @@ template <class Out> struct einsum_op {
 
   template <class Y, class A, class B> void fill(Y& y, const A& a, const B& b) const {
     using labels = split_labels<Y, A, B>;
-    using T = value_of<Y>;
+    using T = value_of<A>;
     if constexpr (labels::summed::size == 0) {
       map_op<multiply_function, join_kind::product>{}.fill(y, a, b);
     } else if constexpr (labels::elementwise) {
       using loop = typename concat_impl<Out, typename labels::summed>::type;
       using plan = nest_plan<loop, Out, typename spec_of<A>::dims, typename spec_of<B>::dims>;
+      const rounded_sums<value_of<Y>> sums(y.data(), y.local_size());
       local::map_reduce(local::plus{}, plan::nest(a), multiply_function{},
-                        plan::template operand<0, T>(y.data(), y),
+                        plan::template operand<0, computed<T>>(sums.data(), y),
                         plan::template operand<1, const T>(a.data(), a),
                         plan::template operand<2, const T>(b.data(), b));
+      sums.finish();
     } else {
       contract_over(typename concat_impl<Out, typename labels::summed>::type{}, y, a, b);
     }
@@ -128,10 +138,14 @@ template <class Out> struct einsum_op {
   }
   template <bool W, class X, class Bar, class Other>
   static constexpr auto bar_of(const storage& slot, const Bar& ybar, const Other& other) {
-    if constexpr (W)
-      return apply_into(einsum_op<typename spec_of<X>::dims>{}, slots<1>{{slot}}, ybar, other);
-    else
+    using transposed = einsum_op<typename spec_of<X>::dims>;
+    if constexpr (!W)
       return none{};
+    else if constexpr (std::is_same_v<value_of<Bar>, value_of<Other>>)
+      return apply_into(transposed{}, slots<1>{{slot}}, ybar, other);
+    else  // the result had more digits than the operands: their cotangents have not
+      return apply_into(transposed{}, slots<1>{{slot}},
+                        apply_into(cast_op<value_of<Other>>{}, slots<1>{}, ybar), other);
   }
   template <class... D, class Y, class A, class B>
   static void contract_over(list<D...>, Y& y, const A& a, const B& b) {

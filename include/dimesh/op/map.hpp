@@ -6,10 +6,16 @@
 //   map([](auto x, auto b) { return relu(x + b); }, x[batch/rows, hidden], b[hidden])
 //     -> tensor[batch/rows, hidden]
 //   map(f, x + partial addends)  -> partial_operand<axis>: a function of a sum is not a sum
+//
+// Of bfloat16 elements, f gets floats; its float is kept as bfloat16 where all real operands are.
+//
+//   map(f, tensor<bfloat16, L, batch>)         -> tensor<bfloat16, L, batch>
+//   map<float>(f, tensor<bfloat16, L, batch>)  -> tensor<float, L, batch>
 #pragma once
 
 #include "dimesh/detail/join.hpp"
 #include "dimesh/detail/nest_plan.hpp"
+#include "dimesh/detail/rounded_sums.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/local/map_transpose.hpp"
 #include "dimesh/local/reduce.hpp"
@@ -75,15 +81,37 @@ template <class F, bool... Wanted> struct map_transpose_op {
   void fill_each(Bars& bars, std::index_sequence<K...>, const B& ybar, const X&... x) const {
     using loop = typename spec_of<B>::dims;
     using plan = nest_plan<loop, loop, typename spec_of<X>::dims...>;
+    const bundle<bar_sums<K, loop, X>...> sums(sums_of<K, loop>(bars, x)...);
     local::map_transpose(plan::nest(ybar), f,
                          plan::template operand<0, const value_of<B>>(ybar.data(), ybar),
-                         argument<plan, K>(bars, x)...);
+                         argument<plan, K>(item<K>(sums), x)...);
+    (item<K>(sums).finish(), ...);
   }
-  template <class Plan, std::size_t K, class Bars, class X>
-  static auto argument(Bars& bars, const X& x) {
+
+  /// In place of the sums for an operand that wants none.
+  struct unwanted {
+    void finish() const {}
+  };
+  /// Where the cotangent of operand K is formed: one that lacks dims of the loop is a sum.
+  template <std::size_t K, class Loop, class X>
+  using bar_sums =
+      std::conditional_t<select::at[K],
+                         rounded_sums<value_of<X>, !is_storage_only<value_of<X>> ||
+                                                       spec_of<X>::dims::size == Loop::size>,
+                         unwanted>;
+  template <std::size_t K, class Loop, class Bars, class X>
+  static bar_sums<K, Loop, X> sums_of(Bars& bars, const X& x) {
+    if constexpr (select::at[K])
+      return {item<select::place(K)>(bars).data(), x.local_size()};
+    else
+      return {};
+  }
+  template <class Plan, std::size_t K, class Sums, class X>
+  static auto argument(const Sums& sums, const X& x) {
     auto value = Plan::template operand<K + 1, const value_of<X>>(x.data(), x);
     if constexpr (select::at[K]) {
-      auto bar = Plan::template operand<K + 1, value_of<X>>(item<select::place(K)>(bars).data(), x);
+      using Sum = std::remove_pointer_t<decltype(sums.data())>;
+      auto bar = Plan::template operand<K + 1, Sum>(sums.data(), x);
       return local::wanted<decltype(value), decltype(bar)>{value, bar};
     } else {
       return value;
@@ -93,10 +121,10 @@ template <class F, bool... Wanted> struct map_transpose_op {
 
 /// xbar = weight * (ybar summed over the dims that x lacks): the transpose of a weighted sum.
 template <class S, class T> struct sum_to_op {
-  T weight;
+  computed<T> weight;
   struct scale {
-    T weight;
-    KOKKOS_INLINE_FUNCTION T operator()(T v) const { return weight * v; }
+    computed<T> weight;
+    KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
   };
   template <class B> using result = cotangent_spec<S>;
   constexpr auto new_dims() const { return shape<>{}; }
@@ -106,20 +134,32 @@ template <class S, class T> struct sum_to_op {
   template <class Bar, class B> void fill(Bar& bar, const B& ybar) const {
     using loop = typename spec_of<B>::dims;
     using plan = nest_plan<loop, typename S::dims, loop>;
+    const rounded_sums<T> sums(bar.data(), bar.local_size());
     local::map_reduce(local::plus{}, plan::nest(ybar), scale{weight},
-                      plan::template operand<0, T>(bar.data(), bar),
-                      plan::template operand<1, const T>(ybar.data(), ybar));
+                      plan::template operand<0, computed<T>>(sums.data(), bar),
+                      plan::template operand<1, const value_of<B>>(ybar.data(), ybar));
+    sums.finish();
   }
 };
 
-template <class F, join_kind Kind> struct map_op {
+/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 where f
+/// gives float and only bfloat16 went in; else what f gives.
+template <class As, class F, class... V> struct map_value {
+  using given = std::decay_t<std::invoke_result_t<const F&, computed<V>...>>;
+  static constexpr bool stored = std::is_same_v<given, float> && (is_storage_only<V> || ...) &&
+                                 !(std::is_floating_point_v<V> || ...);
+  using natural = std::conditional_t<stored, bfloat16, given>;
+  using type = std::conditional_t<std::is_void_v<As>, natural, As>;
+};
+
+template <class F, join_kind Kind, class As = void> struct map_op {
   F f;
   /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
   static constexpr bool linear = requires(const F& g) { g.weight(0); };
 
   template <class... S>
   using result = typename map_rule<Kind, S...>::template result<
-      std::decay_t<std::invoke_result_t<const F&, typename S::value_type...>>>;
+      typename map_value<As, F, typename S::value_type...>::type>;
 
   template <class Y, class... X> void fill(Y& y, const X&... x) const {
     fill_each(std::make_index_sequence<sizeof...(X)>{}, y, x...);
@@ -152,8 +192,9 @@ template <class F, join_kind Kind> struct map_op {
     else if constexpr (F::passes(K) && std::is_same_v<cotangent_spec<spec_of<X>>, spec_of<B>>)
       return ybar;
     else
-      return apply_into(sum_to_op<spec_of<X>, value_of<X>>{static_cast<value_of<X>>(f.weight(K))},
-                        slots<1>{{to.at[K]}}, ybar);
+      return apply_into(
+          sum_to_op<spec_of<X>, value_of<X>>{static_cast<computed<value_of<X>>>(f.weight(K))},
+          slots<1>{{to.at[K]}}, ybar);
   }
   template <std::size_t... K, class Y, class... X>
   void fill_each(std::index_sequence<K...>, Y& y, const X&... x) const {
@@ -176,12 +217,13 @@ struct map_fault_impl<Kind, X...> {
 template <join_kind Kind, class... X> using map_fault = typename map_fault_impl<Kind, X...>::type;
 
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
-template <join_kind Kind, class F, class... X> constexpr auto map_as(const F& f, const X&... x) {
+template <join_kind Kind, class As = void, class F, class... X>
+constexpr auto map_as(const F& f, const X&... x) {
   using fault = map_fault<Kind, X...>;
   if constexpr (!ok<fault> || (is_poison<X> || ...))
     return poison{};
   else
-    return apply(map_op<F, Kind>{f}, x...);
+    return apply(map_op<F, Kind, As>{f}, x...);
 }
 
 }  // namespace detail
@@ -205,6 +247,24 @@ constexpr auto map(const F& f, const X&... x) {
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
   return detail::map_as<detail::join_kind::nonlinear>(f, x...);
+}
+
+/// The same with elements of type T: float, double or bfloat16.
+template <class T, class F, Operand... X>
+  requires(is_real<T> && sizeof...(X) > 0)
+constexpr auto map(const F& f, const X&... x) {
+  using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
+  static_assert(ok<only<fault, partial_operand>>,
+                "map: an operand is a sum yet to be made, and a function of parts is no part of "
+                "it; complete it first");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "map: a dim is split in one operand only; slice it in the other (free), or gather "
+                "it with whole<dim>");
+  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
+                "map: the operands are split differently; relayout one of them");
+  static_assert(ok<only<fault, meshes_differ>>,
+                "map: the operands live on different meshes; put them on one");
+  return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
 }
 
 }  // namespace dimesh

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/local/norm.hpp"
+#include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -106,6 +107,9 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
     return poison{};
   } else if constexpr (!ok<map_fault<join_kind::nonlinear, X, G...>>) {
     return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
+    return cast<value_of<X>>(normalized<Center, D>(epsilon, cast<computed<value_of<X>>>(x),
+                                                   cast<computed<value_of<G>>>(g)...));
   } else if constexpr (norm_is_local<D, X, G...>) {
     return apply(norm_op<Center>{epsilon}, x, g...);
   } else if constexpr (Center) {
@@ -126,11 +130,6 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
 /// split: completes a mean and a variance.
 template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 2)
-constexpr auto layer_norm(const X& x, const G&... gain_and_bias) {
-  return dimesh::layer_norm<D>(1e-5, x, gain_and_bias...);
-}
-template <Dim D, Operand X, Operand... G>
-  requires(sizeof...(G) <= 2)
 constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias) {
   using fault = typename detail::over_dims_fault<false, X, D>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
@@ -145,14 +144,15 @@ constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias)
                 "relayout what is split differently");
   return detail::normalized<true, D>(epsilon, x, gain_and_bias...);
 }
+/// The same with an epsilon of 1e-5.
+template <Dim D, Operand X, Operand... G>
+  requires(sizeof...(G) <= 2)
+constexpr auto layer_norm(const X& x, const G&... gain_and_bias) {
+  return dimesh::layer_norm<D>(1e-5, x, gain_and_bias...);
+}
 
 /// x / sqrt(mean of squares + epsilon) * gain, the mean over D (Zhang and Sennrich 2019, section
 /// 4). Shapes and communication as layer_norm.
-template <Dim D, Operand X, Operand... G>
-  requires(sizeof...(G) <= 1)
-constexpr auto rms_norm(const X& x, const G&... gain) {
-  return dimesh::rms_norm<D>(1e-5, x, gain...);
-}
 template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 1)
 constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
@@ -168,6 +168,12 @@ constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
                 "rms_norm: the gain does not fit the tensor; complete what is partial, relayout "
                 "what is split differently");
   return detail::normalized<false, D>(epsilon, x, gain...);
+}
+/// The same with an epsilon of 1e-5.
+template <Dim D, Operand X, Operand... G>
+  requires(sizeof...(G) <= 1)
+constexpr auto rms_norm(const X& x, const G&... gain) {
+  return dimesh::rms_norm<D>(1e-5, x, gain...);
 }
 
 }  // namespace dimesh

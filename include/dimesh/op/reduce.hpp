@@ -7,6 +7,7 @@
 //   sum(x), mean(x)                               -> over all dims: a tensor without dims
 #pragma once
 
+#include "dimesh/detail/stated_type.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/expand.hpp"
@@ -54,19 +55,24 @@ using reduced_spec =
     spec_of_table<T, typename S::mesh, typename remaining<typename S::dims, Gone>::type,
                   reduced_table<Kind, S, Gone>>;
 
-/// Truths are counted, in whole numbers.
-template <class T> using sum_value = std::conditional_t<std::is_same_v<T, bool>, index_t, T>;
+/// Truths are counted, in whole numbers; As: the type that is asked for.
+template <class As, class T>
+using sum_value = std::conditional_t<!std::is_void_v<As>, As,
+                                     std::conditional_t<std::is_same_v<T, bool>, index_t, T>>;
 
 template <class Join, class Y, class X> void reduce_blocks(Join join, Y& y, const X& x) {
   using loop = typename spec_of<X>::dims;
   using plan = nest_plan<loop, typename spec_of<Y>::dims, loop>;
-  local::reduce(join, plan::nest(x), plan::template operand<0, value_of<Y>>(y.data(), y),
+  const rounded_sums<value_of<Y>> joined(y.data(), y.local_size());
+  local::reduce(join, plan::nest(x),
+                plan::template operand<0, computed<value_of<Y>>>(joined.data(), y),
                 plan::template operand<1, const value_of<X>>(x.data(), x));
+  joined.finish();
 }
 
-template <class Gone> struct sum_op {
+template <class Gone, class As = void> struct sum_op {
   template <class S>
-  using result = reduced_spec<use::partial, sum_value<typename S::value_type>, S, Gone>;
+  using result = reduced_spec<use::partial, sum_value<As, typename S::value_type>, S, Gone>;
   template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
     t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
   }
@@ -147,23 +153,23 @@ template <bool Addends, class X, class Dims> struct over_list_fault;
 template <bool Addends, class X, class... D>
 struct over_list_fault<Addends, X, list<D...>> : over_dims_fault<Addends, X, D...> {};
 
-/// D..., or all dims of X if there are none.
-template <class X, class... D> struct dims_or_all {
-  using type = list<D...>;
+/// The dims, or all dims of X if there are none.
+template <class X, class Dims> struct dims_or_all {
+  using type = Dims;
 };
 template <class X>
   requires(!is_poison<X>)
-struct dims_or_all<X> {
+struct dims_or_all<X, list<>> {
   using type = typename spec_of<X>::dims;
 };
 
 /// Callers have asserted that there is no fault.
-template <class X, class... D> constexpr auto sum_list(const X& x, list<D...>) {
+template <class As = void, class X, class... D> constexpr auto sum_list(const X& x, list<D...>) {
   using fault = typename over_dims_fault<true, X, D...>::type;
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(sum_op<list<D...>>{}, x);
+    return apply(sum_op<list<D...>, As>{}, x);
 }
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
   using fault = typename over_dims_fault<false, X, D...>::type;
@@ -182,9 +188,12 @@ template <class X, class... D> constexpr double count_list(const X& x, list<D...
 }  // namespace detail
 
 /// The sum over D..., or over all dims where none is named. Shapes: x without D...; bool is counted
-/// in index_t. Local: partial along the axes that split D...; addends stay addends.
-template <Dim... D, Operand X> constexpr auto sum(const X& x) {
-  using dims = typename detail::dims_or_all<X, D...>::type;
+/// in index_t. A real type before the dims is that of the result; sums of bfloat16 are formed in
+/// float, whatever it is. Local: partial along the axes that split D...; addends stay addends.
+template <detail::DimOrReal... D, Operand X>
+  requires detail::DimsAfterType<D...>
+constexpr auto sum(const X& x) {
+  using dims = typename detail::dims_or_all<X, typename detail::stated<D...>::dims>::type;
   using fault = typename detail::over_list_fault<true, X, dims>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "sum: the tensor lacks this dim; name its own dims");
@@ -194,12 +203,14 @@ template <Dim... D, Operand X> constexpr auto sum(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "sum: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  return detail::sum_list(x, dims{});
+  return detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
 }
 
 /// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
-template <Dim... D, Operand X> constexpr auto mean(const X& x) {
-  using dims = typename detail::dims_or_all<X, D...>::type;
+template <detail::DimOrReal... D, Operand X>
+  requires detail::DimsAfterType<D...>
+constexpr auto mean(const X& x) {
+  using dims = typename detail::dims_or_all<X, typename detail::stated<D...>::dims>::type;
   using fault = typename detail::over_list_fault<true, X, dims>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "mean: the tensor lacks this dim; name its own dims");
@@ -209,7 +220,7 @@ template <Dim... D, Operand X> constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  const auto total = detail::sum_list(x, dims{});
+  const auto total = detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
   if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
     return poison{};
   else
@@ -220,7 +231,7 @@ template <Dim... D, Operand X> constexpr auto mean(const X& x) {
 /// the axes that split D..., which only `complete` accepts. Takes no recorded tensor: gradients do
 /// not pass through.
 template <Dim... D, Operand X> constexpr auto max(const X& x) {
-  using dims = typename detail::dims_or_all<X, D...>::type;
+  using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::over_list_fault<false, X, dims>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "max: the tensor lacks this dim; name its own dims");
@@ -238,7 +249,7 @@ template <Dim... D, Operand X> constexpr auto max(const X& x) {
 
 /// The smallest likewise, partial_min.
 template <Dim... D, Operand X> constexpr auto min(const X& x) {
-  using dims = typename detail::dims_or_all<X, D...>::type;
+  using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::over_list_fault<false, X, dims>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "min: the tensor lacks this dim; name its own dims");

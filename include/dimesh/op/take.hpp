@@ -60,8 +60,10 @@ template <class D, class Table> struct take_transpose_op {
   }
   template <class Y, class B, class I> void fill(Y& y, const B& ybar, const I& ids) const {
     const index_t held = y.local(0), width = held == 0 ? 0 : y.local_size() / held;
+    const rounded_sums<value_of<Y>> sums(y.data(), y.local_size());
     local::add_rows(ids.local_size(), width, ids.data(), y.block(0).offset, held, ybar.data(),
-                    y.data());
+                    sums.data());
+    sums.finish();
   }
 };
 

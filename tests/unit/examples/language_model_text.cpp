@@ -151,4 +151,6 @@ TEST_CASE("read_rows: front to back, each byte a target once") {
   CHECK(text::batches(bytes, 1, 100) == 0);
   CHECK(text::read_rows(bytes, 3, 10, 0).starts == std::vector<index_t>{0, 10, 20});
   CHECK(text::read_rows(bytes, 3, 10, 2).starts == std::vector<index_t>{60, 70, 80});
+  CHECK(text::read_rows(bytes, 4, 40, 0).starts == std::vector<index_t>{0, 40, 0, 40});
+  CHECK(text::read_rows(bytes, 2, 99, 5).starts == std::vector<index_t>{0, 0});
 }

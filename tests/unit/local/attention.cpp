@@ -96,9 +96,10 @@ template <class T> struct operands {
 double kept(const attention_problem& x, index_t draw, index_t key) {
   if (x.dropout == 0) return 1;
   const index_t row = draw * ((x.keys + 63) / 64);
-  const dimesh::random_words w = x.key.at((row + key / 64) * 16 + key % 16);
-  const double limit = std::floor(x.dropout * 0x1p32);
-  return w.word[key % 64 / 16] < limit ? 0 : 1 / (1 - limit * 0x1p-32);
+  const dimesh::random_words w = x.key.at((row + key / 64) * 8 + key % 8);
+  const std::uint32_t word = w.word[key % 64 / 16];
+  const double limit = std::floor(x.dropout * 0x1p16);
+  return (key / 8 % 2 == 0 ? word & 0xffffu : word >> 16) < limit ? 0 : 1 / (1 - limit * 0x1p-16);
 }
 
 /// The same by the formulas, pair by pair, in double.

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do ranks' values become one? By a sum, a maximum or a minimum: MPI's own where MPI knows the
+// elements, and these for bfloat16, of which MPI knows nothing. Messages have two bytes an element;
+// each addition is made in float and rounded to what travels on.
+//
+//   MPI_Allreduce(x, y, n, MPI_UINT16_T, bfloat16_operation(reduction::sum), comm)
+//
+// float's addition is commutative to the bit, so all ranks end with the same bits where MPI's own
+// sums of floats do.
+#pragma once
+
+#include "dimesh/bfloat16.hpp"
+#include "dimesh/detail/communicator.hpp"
+
+namespace dimesh::collective {
+
+enum class reduction { sum, max, min };
+
+namespace detail {
+
+/// u and v joined; of maxima and minima NaN is the result where either is.
+template <reduction R> float joined(float u, float v) {
+  if constexpr (R == reduction::sum)
+    return u + v;
+  else if constexpr (R == reduction::max)
+    return ((u >= v) | (u != u)) ? u : v;
+  else
+    return ((u <= v) | (u != u)) ? u : v;
+}
+
+/// b (n) = a (n) joined with b: what MPI calls.
+template <reduction R> void join_bfloat16(void* a, void* b, int* n, MPI_Datatype*) {
+  const auto* const x = static_cast<const bfloat16*>(a);
+  auto* const y = static_cast<bfloat16*>(b);
+  const index_t count = *n;
+#pragma omp simd
+  for (index_t i = 0; i < count; ++i) y[i] = joined<R>(x[i], y[i]);
+}
+
+/// One operation for each kind, made at its first use. MPI_Finalize begins by deleting the
+/// attributes of MPI_COMM_SELF (MPI 3.1, section 8.7.1): there they are freed.
+class bfloat16_operations {
+ public:
+  static MPI_Op of(reduction r) {
+    static bfloat16_operations* const all = new bfloat16_operations;  // ended by MPI, not at exit
+    return all->op_[static_cast<int>(r)];
+  }
+
+ private:
+  bfloat16_operations() {
+    MPI_User_function* const join[] = {join_bfloat16<reduction::sum>, join_bfloat16<reduction::max>,
+                                       join_bfloat16<reduction::min>};
+    constexpr int commutes = 1;
+    for (int r = 0; r < 3; ++r)
+      dimesh::detail::check(MPI_Op_create(join[r], commutes, &op_[r]), "reduction");
+    int key = MPI_KEYVAL_INVALID;
+    dimesh::detail::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &end, &key, nullptr),
+                          "reduction");
+    dimesh::detail::check(MPI_Comm_set_attr(MPI_COMM_SELF, key, this), "reduction");
+    MPI_Comm_free_keyval(&key);  // it goes when the attribute does
+  }
+  static int end(MPI_Comm, int, void* self, void*) {
+    auto* const all = static_cast<bfloat16_operations*>(self);
+    for (MPI_Op& op : all->op_) MPI_Op_free(&op);
+    delete all;
+    return MPI_SUCCESS;
+  }
+  MPI_Op op_[3] = {MPI_OP_NULL, MPI_OP_NULL, MPI_OP_NULL};
+};
+
+}  // namespace detail
+
+/// The operation on bfloat16, which travel as MPI_UINT16_T. Owned by the library.
+inline MPI_Op bfloat16_operation(reduction r) { return detail::bfloat16_operations::of(r); }
+
+}  // namespace dimesh::collective

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do gradients travel while others are still being computed? They are cut into buckets in the
+// order in which they lie; the sum of a bucket starts as soon as the last contribution to its
+// gradients has arrived, and ends at the end (Li et al. 2020, "PyTorch Distributed", section 3.2).
+//
+//   auto [loss, g] = value_and_grad_all_reduce(f, params)(x, y);    // both whole
+//   auto [loss, g] = value_and_grad_all_reduce(f, params, {.bucket = 1 << 18})(x, y);
+//
+// The same as complete(value_and_grad(f, params)(x, y)) but for the order of additions, which is
+// MPI's. Whether it pays depends on the MPI library: measure it (benchmarks/overlap.cpp). With Open
+// MPI 4.1 on ranks that share memory it does not: its non-blocking sums are slower than the others.
+#pragma once
+
+#include "dimesh/collective/start_all_reduce.hpp"
+#include "dimesh/grad/complete.hpp"
+
+namespace dimesh {
+
+/// How gradients are summed during the backward pass.
+struct overlap_options {
+  index_t bucket = index_t{1} << 20;  ///< bytes of a message, about
+  bool overlap = true;  ///< false: all sums after the backward pass
+};
+
+namespace detail {
+
+/// A gradient that is about to be summed: where it will lie, and what its cell says of it.
+struct pending_gradient {
+  void* cell = nullptr;
+  const int* uses = nullptr;  // contributions yet to come
+  std::byte* data = nullptr;
+  index_t bytes = 0, element = 0;
+  unsigned (*settle)(void* cell) = nullptr;  // the axes to be summed over; nothing came: zeros
+};
+
+/// The axes along which a gradient must be summed; one to which nothing came becomes zeros.
+template <class V> unsigned settle_gradient(void* at) {
+  auto& c = *static_cast<cell<V>*>(at);
+  if (c.filled) return addend_axes(c.bar);
+  return 0;  // zero, and every rank knows: `collect` writes it
+}
+
+/// Starts the sums of buckets, last ones first: so backward passes complete them.
+class bucket_sums final : public backward_listener {
+ public:
+  void open(const grid_state& grid, const overlap_options& o) {
+    grid_ = &grid;
+    most_ = o.bucket < 64 ? 64 : o.bucket;
+    gradients_.clear();
+    buckets_.clear();
+  }
+  void add(const pending_gradient& g) {
+    if (buckets_.empty() || bytes_ + slab_step(g.bytes) > most_) {
+      buckets_.push_back({gradients_.size(), gradients_.size()});
+      bytes_ = 0;
+    }
+    bytes_ += slab_step(g.bytes);
+    gradients_.push_back(g);
+    buckets_.back().end = gradients_.size();
+  }
+  void after_node() override {
+    for (std::size_t b = buckets_.size(); b-- > 0;) {
+      bucket& one = buckets_[b];
+      if (one.started) continue;
+      while (one.ready < one.size() && *gradients_[one.begin + one.ready].uses == 0) ++one.ready;
+      if (one.ready == one.size()) start(one);
+    }
+    sums_.progress();
+  }
+  /// Starts what has not been, and waits for all.
+  void finish() {
+    for (std::size_t b = buckets_.size(); b-- > 0;)
+      if (!buckets_[b].started) start(buckets_[b]);
+    sums_.wait();
+  }
+
+ private:
+  struct bucket {
+    std::size_t begin = 0, end = 0;
+    std::size_t ready = 0;  // gradients known to be complete
+    bool started = false;
+    std::size_t size() const { return end - begin; }
+  };
+
+  /// One message for each stretch of gradients that go the same way.
+  void start(bucket& b) {
+    b.started = true;
+    std::byte* from = nullptr;
+    const pending_gradient* last = nullptr;
+    unsigned axes = 0;
+    const auto send = [&] {
+      if (axes == 0 || last == nullptr) return;
+      const index_t bytes = last->data + last->bytes - from;
+      const auto run = [&](auto zero) {
+        using T = decltype(zero);
+        constexpr auto size = static_cast<index_t>(sizeof(T));
+        sums_.start(grid_->along(axes), reinterpret_cast<T*>(from), bytes / size, most_ / size);
+      };
+      if (last->element == sizeof(float))
+        run(0.0f);
+      else
+        run(0.0);
+    };
+    for (std::size_t i = b.begin; i < b.end; ++i) {
+      const pending_gradient& g = gradients_[i];
+      const unsigned mine = g.bytes == 0 ? 0 : g.settle(g.cell);
+      if (last == nullptr || mine != axes || g.element != last->element) {
+        send();
+        from = g.data;
+        axes = mine;
+      }
+      last = &g;
+    }
+    send();
+  }
+
+  const grid_state* grid_ = nullptr;
+  index_t most_ = 0, bytes_ = 0;
+  std::vector<pending_gradient> gradients_;
+  std::vector<bucket> buckets_;
+  collective::pending_sums sums_;
+};
+
+template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
+  using base = gradient_of<F, P>;
+  using typename base::gradients;
+  using typename base::variables;
+  using whole_gradients = typename completed_type<gradients>::type;
+
+ public:
+  constexpr overlapped_gradient(const F& f, const P& p, const overlap_options& o)
+      : base(f, p), options_(o) {}
+
+  template <class... In> constexpr auto operator()(const In&... in) const {
+    using partial = decltype(base::operator()(in...));
+    if constexpr (is_poison<decltype(partial::value)> || holds_shapes<P> || is_shaped<P>) {
+      return complete(base::operator()(in...));
+    } else {
+      if (!options_.overlap) return complete(base::operator()(in...));
+      return run(in...);
+    }
+  }
+
+ private:
+  template <class... In> auto run(const In&... in) const {
+    // Kept from step to step; a gradient within the function that is differentiated has its own.
+    thread_local std::vector<std::unique_ptr<bucket_sums>> spare;
+    auto sums = spare.empty() ? std::make_unique<bucket_sums>() : std::move(spare.back());
+    if (!spare.empty()) spare.pop_back();
+    tape t;
+    variables vars{};
+    const storage behind = base::open(t, vars);
+    node_base* const leaves = t.last();
+    auto loss = this->f_(static_cast<const variables&>(vars), in...);
+    using V = std::remove_cvref_t<decltype(loss.value())>;
+    using whole_value = typename completed_type<V>::type;
+    const V value = base::beside(loss.value(), behind);
+    sums->open(value.grid().state(), options_);
+    for_each_tensor([&sums](const auto&, auto& v) { sums->add(pending(v)); }, vars);
+    sums->add(pending_value(value));
+    t.listener = sums.get();
+    loss.cell()->add(seed_of(value));
+    t.backward(leaves);
+    sums->finish();
+    value_and_gradient<whole_value, whole_gradients> out{
+        whole_value(value.grid(), value.shape(), value.memory()), {}};
+    gradients parts{};
+    for_each_tensor(
+        [](const auto&, auto& g, auto& v, auto& w) {
+          base::collect(g, v);
+          w = std::remove_cvref_t<decltype(w)>(g.grid(), g.shape(), g.memory());
+        },
+        parts, vars, out.gradient);
+    spare.push_back(std::move(sums));
+    return out;
+  }
+  template <class V> static pending_gradient pending(tracked_tensor<V>& v) {
+    auto& c = *v.cell();
+    return {&c,
+            &c.uses,
+            static_cast<std::byte*>(c.slot.data()),
+            v.value().local_bytes(),
+            static_cast<index_t>(sizeof(value_of<V>)),
+            &settle_gradient<V>};
+  }
+  /// The loss is complete before the backward pass begins.
+  template <class V> static pending_gradient pending_value(const V& value) {
+    static constexpr int none = 0;
+    return {const_cast<V*>(&value),
+            &none,
+            reinterpret_cast<std::byte*>(value.data()),
+            value.local_bytes(),
+            static_cast<index_t>(sizeof(value_of<V>)),
+            [](void* at) { return addend_axes(*static_cast<const V*>(at)); }};
+  }
+
+  overlap_options options_;
+};
+
+}  // namespace detail
+
+/// A function of the inputs that gives f(parameters, inputs...) and its gradient, both whole:
+/// complete(value_and_grad(f, parameters)(inputs...)), the sums started during the backward pass.
+/// Communicates: all-reduces the gradients and the loss in messages of about options.bucket bytes.
+template <class F, class P>
+constexpr auto value_and_grad_all_reduce(const F& f, const P& parameters,
+                                         const overlap_options& options = {}) {
+  using fault = typename detail::parameters_fault<typename detail::leaves<P>::type>::type;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "value_and_grad_all_reduce: a parameter's elements are no real numbers; use float "
+                "or double");
+  if constexpr (ok<fault>)
+    return detail::overlapped_gradient<F, P>(f, parameters, options);
+  else
+    return detail::poisoned_function{};
+}
+
+}  // namespace dimesh

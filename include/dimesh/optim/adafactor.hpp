@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do parameters follow the gradient at their own pace without an average for each of them?
+// Adafactor keeps averages over rows and over columns, and takes their product.
+//
+//   adafactor optimizer;  auto state = optimizer.start(params);
+//   optimizer(params, complete(gradients), state);
+//
+// Statistics over split dims are sums over ranks: one all-reduce for each set of axes that split
+// factored dims, and one of two numbers a tensor. Where nothing is split it is silent.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "dimesh/grad/complete.hpp"
+#include "dimesh/local/factored.hpp"
+#include "dimesh/optim/clip.hpp"
+#include "dimesh/optim/factored_state.hpp"
+#include "dimesh/optim/step.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// What a step works with for one tensor.
+struct factored_work {
+  local::factored_extents block;
+  storage scratch;    // factors by row, by column; then sums over both
+  unsigned axes = 0;  // along which its sums must be made
+};
+
+/// The block of x as (A, P, B, Q, C) about its two factored dims; a vector is one row.
+template <class X> local::factored_extents factored_block(const X& x) {
+  local::factored_extents n;
+  if constexpr (X::rank < 2) {
+    n.Q = x.local_size();
+  } else {
+    using at = factored_dims<X>;
+    for (int d = 0; d < X::rank; ++d)
+      (d < at::first     ? n.A
+       : d == at::first  ? n.P
+       : d < at::second  ? n.B
+       : d == at::second ? n.Q
+                         : n.C) *= x.local(d);
+  }
+  return n;
+}
+
+template <class X> constexpr unsigned axes_splitting(int d) {
+  unsigned axes = 0;
+  for (int a = 0; a < spec_of<X>::table.axes; ++a)
+    if (spec_of<X>::table.axis[a].what == use::split && spec_of<X>::table.axis[a].dim == d)
+      axes |= 1u << a;
+  return axes;
+}
+
+/// average = keep average + (1 - keep) sum / count, and sum becomes the average.
+template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
+  const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) {
+    const T v = k * average[i] + by * sum[i];
+    average[i] = v;
+    sum[i] = v;
+  }
+}
+template <class T> void invert_roots(T* x, index_t n) {
+  for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
+}
+
+}  // namespace detail
+
+/// The averages that Adafactor keeps, momentum where it is asked for, and how many steps it took.
+template <class P> struct adafactor_state {
+  factored_state<P> second{};
+  P momentum{};
+  index_t steps = 0;
+  std::vector<detail::factored_work> work{};  // between the passes of a step
+  std::vector<detail::piece> sums{};
+  std::vector<double> squares{};
+};
+
+/// Adafactor (Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5; with beta1, section 6).
+/// Which dims are factored: factored_dims. In place; three passes over the gradients. Communicates
+/// as the head of this file says.
+struct adafactor {
+  double rate = 0;  ///< 0: relative, min(1e-2, 1/sqrt(t))
+  double decay_power = 0.8;  ///< averages keep 1 - t^-decay_power
+  double clip = 1;  ///< of the root mean square of an update (d); 0: none
+  double beta1 = 0;  ///< momentum, a tensor for each parameter; 0: none
+  double epsilon1 = 1e-30;  ///< added to squared gradients
+  double epsilon2 = 1e-3;  ///< least scale of a parameter
+  bool scale_parameter = true;  ///< rates are times the root mean square of the parameter
+
+  template <class P> adafactor_state<P> start(const P& parameters) const {
+    adafactor_state<P> state;
+    detail::visit_factored(
+        [](auto& factors, const auto& p) {
+          const auto make = [&p](auto& f) {
+            f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
+            detail::zero_bytes(f.data(), f.local_bytes());
+          };
+          std::apply([&make](auto&... f) { (make(f), ...); }, factors);
+        },
+        state.second, parameters);
+    if (beta1 > 0) state.momentum = detail::zeros_in_form_of(parameters);
+    return state;
+  }
+
+  template <class P, class G>
+  void operator()(P& parameters, const G& gradients, adafactor_state<P>& state) const {
+    using fault = detail::update_fault<P, G>;
+    static_assert(ok<only<fault, gradient_not_complete>>,
+                  "adafactor: a gradient is a sum yet to be made; pass complete(gradients)");
+    static_assert(
+        ok<only<fault, layouts_differ>>,
+        "adafactor: a parameter and its gradient have different layouts; relayout one of them");
+    if constexpr (ok<fault> && !is_poison<G>) {
+      ++state.steps;
+      sum_squares(gradients, state);
+      average(parameters, gradients, state);
+      apply(parameters, gradients, state);
+    }
+  }
+
+ private:
+  /// Pass 1: sums over rows and columns of squared gradients, whole on every rank.
+  template <class P, class G> void sum_squares(const G& gradients, adafactor_state<P>& s) const {
+    s.work.clear();
+    s.sums.clear();
+    const detail::grid_state* grid = nullptr;
+    detail::visit_factored(
+        [&](auto&, const auto& g) {
+          using X = std::remove_cvref_t<decltype(g)>;
+          using T = value_of<X>;
+          using at = factored_dims<X>;
+          grid = &g.grid().state();
+          detail::factored_work w{detail::factored_block(g), {}, 0};
+          const auto& n = w.block;
+          const index_t rows = n.rows(), columns = n.columns();
+          w.scratch = detail::storage::acquire(static_cast<std::size_t>(rows + columns + n.both()) *
+                                               sizeof(T));
+          T* const row = static_cast<T*>(w.scratch.data());
+          if constexpr (X::rank >= 2) {
+            local::factored_sums(n, g.data(), epsilon1, row, row + rows);
+            local::factored_total(n, row, row + rows + columns);
+            const unsigned over_p = detail::axes_splitting<X>(at::first),
+                           over_q = detail::axes_splitting<X>(at::second);
+            const auto add = [&](T* x, index_t count, unsigned axes) {
+              auto* const bytes = reinterpret_cast<std::byte*>(x);
+              s.sums.push_back({bytes, bytes, count * static_cast<index_t>(sizeof(T)),
+                                detail::talking(axes, grid->sizes()), sizeof(T)});
+            };
+            add(row, rows, over_q);
+            add(row + rows, columns, over_p);
+            add(row + rows + columns, n.both(), over_p | over_q);
+          } else {
+            std::fill_n(row, rows, T(1));
+            for (index_t i = 0; i < columns; ++i)
+              row[rows + i] = g.data()[i] * g.data()[i] + static_cast<T>(epsilon1);
+          }
+          s.work.push_back(std::move(w));
+        },
+        s.second, gradients);
+    if (grid != nullptr)
+      detail::reduce_pieces(*grid, s.sums.data(), static_cast<int>(s.sums.size()));
+  }
+
+  /// Pass 2: averages, the factors that they give, and the lengths of updates and parameters.
+  template <class P, class G>
+  void average(const P& parameters, const G& gradients, adafactor_state<P>& s) const {
+    const double keep = 1 - std::pow(static_cast<double>(s.steps), -decay_power);
+    const unsigned axes = detail::splitting_axes(parameters);
+    s.squares.assign(2 * s.work.size(), 0);
+    const detail::grid_state* grid = nullptr;
+    std::size_t k = 0;
+    detail::visit_factored(
+        [&](auto& factors, const auto& p, const auto& g) {
+          using X = std::remove_cvref_t<decltype(p)>;
+          using T = value_of<X>;
+          grid = &p.grid().state();
+          const auto& n = s.work[k].block;
+          const index_t rows = n.rows(), columns = n.columns();
+          T* const row = static_cast<T*>(s.work[k].scratch.data());
+          if constexpr (X::rank >= 2) {
+            using at = factored_dims<X>;
+            const auto extents = p.shape().extents();
+            const auto over_p = static_cast<double>(extents[at::first]);
+            const auto over_q = static_cast<double>(extents[at::second]);
+            detail::blend(std::get<0>(factors).data(), row, rows, keep, over_q);
+            detail::blend(std::get<1>(factors).data(), row + rows, columns, keep, over_p);
+            detail::blend(std::get<2>(factors).data(), row + rows + columns, n.both(), keep,
+                          over_p * over_q);
+            local::factored_divide(n, row + rows + columns, row);
+            detail::invert_roots(row, rows);
+          } else {
+            detail::blend(std::get<0>(factors).data(), row + rows, columns, keep, 1);
+          }
+          detail::invert_roots(row + rows, columns);
+          if (detail::counts_here(p, axes)) {
+            if (clip > 0) s.squares[2 * k] = local::factored_square(n, g.data(), row, row + rows);
+            if (scale_parameter)
+              s.squares[2 * k + 1] = detail::sum_of_squares(p.data(), p.local_size());
+          }
+          ++k;
+        },
+        s.second, parameters, gradients);
+    if (axes != 0 && (clip > 0 || scale_parameter))
+      collective::all_reduce(grid->along(axes), s.squares.data(), s.squares.data(),
+                             static_cast<index_t>(s.squares.size()));
+  }
+
+  /// Pass 3: the update.
+  template <class P, class G>
+  void apply(P& parameters, const G& gradients, adafactor_state<P>& s) const {
+    const double relative =
+        rate > 0 ? rate : std::fmin(1e-2, 1 / std::sqrt(static_cast<double>(s.steps)));
+    std::size_t k = 0;
+    for_each_tensor(
+        [&](const auto&, auto& p, const auto& g, auto& m) {
+          using T = value_of<std::remove_cvref_t<decltype(p)>>;
+          const auto size = static_cast<double>(p.shape().size());
+          const double update = std::sqrt(s.squares[2 * k] / size),
+                       scale = std::sqrt(s.squares[2 * k + 1] / size);
+          double factor = relative * (scale_parameter ? std::fmax(epsilon2, scale) : 1);
+          if (clip > 0) factor /= std::fmax(1.0, update / clip);
+          const auto& n = s.work[k].block;
+          const T* row = static_cast<const T*>(s.work[k].scratch.data());
+          const T* col = row + n.rows();
+          if (beta1 > 0)
+            local::factored_step(n, g.data(), row, col, static_cast<T>((1 - beta1) * factor),
+                                 p.data(), m.data(), static_cast<T>(beta1));
+          else
+            local::factored_step(n, g.data(), row, col, static_cast<T>(factor), p.data());
+          s.work[k++].scratch = {};
+        },
+        parameters, gradients, s.momentum);
+  }
+};
+
+}  // namespace dimesh

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does Adafactor keep of a parameter? Of a tensor with two dims or more, averages over each of
+// two of its dims, under the layouts that the parameter's own leaves for the remaining dims; of a
+// vector, an average for each element. Memory: rows + columns in place of rows x columns.
+//
+//   factored_state<tensor<float, layout<pod, split<hidden, cols>>, model, hidden>>
+//     -> tuple<tensor<float, layout<pod>, model>,                       rows: means over hidden
+//              tensor<float, layout<pod, split<hidden, cols>>, hidden>, columns: means over model
+//              tensor<float, layout<pod>>>                              of both
+#pragma once
+
+#include <tuple>
+
+#include "dimesh/detail/hana.hpp"
+
+namespace dimesh {
+
+/// The places of the two dims that are factored: the two largest (of equals the later ones) if all
+/// extents are static, else the last two. Specialise it to choose others; first < second.
+template <Tensor X> struct factored_dims {
+ private:
+  struct places {
+    int first, second;
+  };
+  template <class... D> static constexpr places find(detail::list<D...>) {
+    constexpr index_t extent[] = {D::extent...};
+    constexpr int n = sizeof...(D);
+    int one = n - 1, two = n - 2;
+    if (((D::extent != dynamic) && ...)) {
+      for (int d = n - 2; d >= 0; --d)
+        if (extent[d] > extent[one]) one = d;
+      two = one == n - 1 ? n - 2 : n - 1;
+      for (int d = n - 1; d >= 0; --d)
+        if (d != one && extent[d] > extent[two]) two = d;
+    }
+    return one < two ? places{one, two} : places{two, one};
+  }
+  static constexpr places found = find(typename spec_of<X>::dims{});
+
+ public:
+  static constexpr int first = found.first, second = found.second;
+};
+
+namespace detail {
+
+/// X without the dims at places P and Q.
+template <class X, int P, int Q> struct tensor_without {
+  using dims = typename spec_of<X>::dims;
+  template <class D>
+  using kept =
+      std::conditional_t<index_of<D, dims> == P || index_of<D, dims> == Q, list<>, list<D>>;
+  template <class... D> static constexpr auto drop(list<D...>) {
+    return with(typename concat_impl<list<>, kept<D>...>::type{});
+  }
+  template <class... D> static constexpr auto with(list<D...>) {
+    return tag<tensor<value_of<X>, typename X::layout_type, D...>>{};
+  }
+  using type = typename decltype(drop(dims{}))::type;
+};
+
+template <class X> struct factors {
+  using type = std::tuple<X>;
+};
+template <class X>
+  requires(X::rank >= 2)
+struct factors<X> {
+  using at = factored_dims<X>;
+  using type = std::tuple<typename tensor_without<X, at::second, -1>::type,
+                          typename tensor_without<X, at::first, -1>::type,
+                          typename tensor_without<X, at::first, at::second>::type>;
+};
+
+/// The same for structs: arrays stay arrays, all else becomes tuples.
+template <class S> struct factored_form {
+  template <std::size_t... I> static constexpr auto members(std::index_sequence<I...>) {
+    return tag<std::tuple<typename factored_form<part_type<S, I>>::type...>>{};
+  }
+  template <class... E> static constexpr auto elements(list<E...>) {
+    return tag<std::tuple<typename factored_form<E>::type...>>{};
+  }
+  static constexpr auto find() {
+    using kind = sequence_kind<S>;
+    if constexpr (Tensor<S>)
+      return tag<typename factors<S>::type>{};
+    else if constexpr (kind::array)
+      return tag<std::array<typename factored_form<typename S::value_type>::type, kind::size>>{};
+    else if constexpr (kind::tuple || kind::hana_tuple)
+      return elements(typename kind::elements{});
+    else if constexpr (is_described<S>)
+      return members(member_places<S>{});
+    else
+      return tag<std::tuple<>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
+template <class F, class S, class P, class... Rest>
+void visit_factored(const F& f, S& state, P& p, Rest&... rest);
+
+template <std::size_t I, class F, class S, class P, class... Rest>
+void visit_part(const F& f, S& state, P& p, Rest&... rest) {
+  if constexpr (is_described<std::remove_const_t<P>>)
+    visit_factored(f, std::get<I>(state), member<I>(p), member<I>(rest)...);
+  else
+    visit_factored(f, std::get<I>(state), element<I>(p), element<I>(rest)...);
+}
+template <std::size_t... I, class F, class S, class P, class... Rest>
+void visit_parts(std::index_sequence<I...>, const F& f, S& state, P& p, Rest&... rest) {
+  (visit_part<I>(f, state, p, rest...), ...);
+}
+
+/// Calls f(factors, p, rest...) for every parameter; structs and their factors walked in step.
+template <class F, class S, class P, class... Rest>
+void visit_factored(const F& f, S& state, P& p, Rest&... rest) {
+  using X = std::remove_const_t<P>;
+  using kind = sequence_kind<X>;
+  if constexpr (Tensor<X>) {
+    f(state, p, rest...);
+  } else if constexpr (kind::array) {
+    for (std::size_t i = 0; i < kind::size; ++i) visit_factored(f, state[i], p[i], rest[i]...);
+  } else if constexpr (is_described<X>) {
+    visit_parts(member_places<X>{}, f, state, p, rest...);
+  } else if constexpr (kind::size > 0) {
+    visit_parts(std::make_index_sequence<kind::size>{}, f, state, p, rest...);
+  }
+}
+
+}  // namespace detail
+
+/// What is kept of a tensor, or of all tensors of a struct (arrays of tuples of tensors).
+template <class P> using factored_state = typename detail::factored_form<P>::type;
+
+}  // namespace dimesh

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+// labels: heavy
+// An encoder and a decoder: the gradient against a difference of losses, the same loss and gradient
+// with heads, hidden units, vocabulary and lengths split, and with the batch split and layers
+// computed anew.
+#include "dimesh/nn/encoder_decoder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dimesh/grad/complete.hpp"
+#include "dimesh/nn/initialize.hpp"
+#include "dimesh/op/value.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace nn = dimesh::nn;
+using dm::index_t;
+
+struct batch : dm::dim<4> {};
+struct source : dm::dim<12> {};
+struct length : dm::dim<8> {};
+struct model : dm::dim<8> {};
+struct heads : dm::dim<4> {};
+struct head : dm::dim<2> {};
+struct hidden : dm::dim<16> {};
+struct vocab : dm::dim<12> {};
+
+struct form : nn::transformer {
+  using element = double;
+  using batch = ::batch;
+  using source = ::source;
+  using length = ::length;
+  using model = ::model;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  static constexpr int layers = 2, encoder_layers = 1;
+  static constexpr auto act = nn::activation::geglu;
+  static constexpr auto positions = nn::position_kind::sinusoidal;
+};
+struct again : form {
+  static constexpr bool recompute = true;
+};
+
+struct x : dm::axis<> {};
+struct line : dm::mesh<x> {};
+using none = dm::layout<line>;
+using data = dm::layout<line, dm::split<batch, x>>;
+using parts = dm::layout<line, dm::split<heads, x>, dm::split<hidden, x>, dm::split<vocab, x>,
+                         dm::split_if_free<length, x>, dm::split_if_free<source, x>>;
+
+using arrays = std::map<std::string, std::vector<double>>;
+struct outcome {
+  double loss = 0, ahead = 0, behind = 0;
+  arrays gradient;
+};
+
+/// Loss and gradient under C; the losses a small step ahead and behind along `way`.
+template <class C, class M> outcome run(const dm::grid<line>& g) {
+  using net = nn::encoder_decoder<C, M>;
+  auto p = dm::make<nn::encoder_decoder_parameters<C, M>>(g);
+  nn::initialize_transformer<M>(p, dm::random_key{3}, 0.3);
+  const auto from = dm::generate<nn::tokens<C, M, source>>(
+      g, [](index_t b, index_t t) { return (b * 5 + t * 7) % 12; });
+  const auto ids = dm::generate<nn::tokens<C, M>>(
+      g, [](index_t b, index_t t) { return (b * 3 + t * 5 + 1) % 12; });
+  const auto next = dm::generate<nn::tokens<C, M>>(
+      g, [](index_t b, index_t t) { return t == 7 ? -1 : (b * 3 + t * 5 + 6) % 12; });
+  const auto loss = [](const auto& q, const auto& s, const auto& i, const auto& n) {
+    return net::loss(q, s, i, n, {.dropout = 0.1, .key = dm::random_key{9}});
+  };
+  const auto step = dm::complete(dm::value_and_grad(loss, p)(from, ids, next));
+  outcome out;
+  out.loss = dm::value(step.value);
+  dm::for_each_tensor(
+      [&](const dm::member_path& path, const auto& v) {
+        const auto whole = dm::relayout<dm::layout<line>>(v);
+        out.gradient[path.text()].assign(whole.data(), whole.data() + whole.local_size());
+      },
+      step.gradient);
+  for (const double h : {1e-5, -1e-5}) {
+    auto moved = p;
+    dm::for_each_tensor([&](const auto&, auto& m, const auto& w) { m = w + 0.0; }, moved, p);
+    dm::for_each_tensor(
+        [&](const dm::member_path&, auto& w) {
+          for (index_t i = 0; i < w.local_size(); ++i) w.data()[i] += h * (i % 5 - 2);
+        },
+        moved);
+    (h > 0 ? out.ahead : out.behind) = dm::value(dm::complete(loss(moved, from, ids, next)));
+  }
+  return out;
+}
+
+void check_same(const outcome& a, const outcome& b) {
+  CHECK(a.loss == doctest::Approx(b.loss).epsilon(1e-12));
+  for (const auto& [name, values] : b.gradient) {
+    INFO("gradient of ", name);
+    const auto& mine = a.gradient.at(name);
+    REQUIRE(mine.size() == values.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      worst = std::max(worst, std::abs(mine[i] - values[i]));
+    CHECK(worst < 1e-12);
+  }
+}
+
+TEST_CASE("an encoder and a decoder") {
+  const dm::grid<line> g;
+  const outcome one = run<none, form>(g);
+  SUBCASE("the gradient is the slope of the loss") {
+    double slope = 0;
+    for (const auto& [name, values] : one.gradient)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        slope += values[i] * static_cast<double>(static_cast<int>(i % 5) - 2);
+    CHECK(slope == doctest::Approx((one.ahead - one.behind) / 2e-5).epsilon(1e-6));
+  }
+  SUBCASE("heads, hidden, vocabulary, lengths") { check_same(run<parts, form>(g), one); }
+  SUBCASE("batch, layers computed anew") { check_same(run<data, again>(g), one); }
+}
+
+}  // namespace
