@@ -68,12 +68,37 @@ class live_bytes {
   counter* count_ = nullptr;
 };
 
+/// Blocks and ledger of a shape. Its copies are out of line, as those of tensor_data are.
+template <int Rank> struct shaped_data : block_array<Rank> {
+  dimesh::detail::tally* tally_ = nullptr;
+  live_bytes live_;
+
+  constexpr shaped_data() = default;
+  [[gnu::noinline]] constexpr shaped_data(const shaped_data& x)
+      : block_array<Rank>(x), tally_(x.tally_), live_(x.live_) {}
+  [[gnu::noinline]] constexpr shaped_data(shaped_data&& x) noexcept
+      : block_array<Rank>(x), tally_(x.tally_), live_(std::move(x.live_)) {}
+  [[gnu::noinline]] constexpr shaped_data& operator=(const shaped_data& x) {
+    block_array<Rank>::operator=(x);
+    tally_ = x.tally_;
+    live_ = x.live_;
+    return *this;
+  }
+  [[gnu::noinline]] constexpr shaped_data& operator=(shaped_data&& x) noexcept {
+    block_array<Rank>::operator=(x);
+    tally_ = x.tally_;
+    live_ = std::move(x.live_);
+    return *this;
+  }
+  constexpr ~shaped_data() = default;
+};
+
 }  // namespace detail
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 template <class T, class L, Dim... D>
-class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
-  using base = detail::geometry<spec<T, L, D...>>;
+class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_data<sizeof...(D)>> {
+  using base = detail::geometry<spec<T, L, D...>, detail::shaped_data<sizeof...(D)>>;
 
  public:
   using typename base::mesh_type;
@@ -81,8 +106,7 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
 
   /// All extents static, axes without a static size of size 1. With an open extent: no shape yet.
   constexpr shaped_tensor() {
-    if constexpr ((is_static_dim<D> && ...))
-      base::operator=(base(shape_type{}, sizes_.size.data(), origin));
+    if constexpr ((is_static_dim<D> && ...)) base::work_out(sizes_.size.data(), origin);
   }
 
   /// Axis sizes, and dims or shapes that give the extents the type leaves open.
@@ -91,24 +115,24 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
       : shaped_tensor(sizes, make_shape(extents...), nullptr) {}
 
   /// A result: its bytes count as live on the tally.
-  constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t)
-      : base(s, sizes.size.data(), origin),
-        sizes_(sizes),
-        tally_(t),
-        live_(t, base::local_bytes()) {}
+  [[gnu::noinline]] constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s,
+                                            detail::tally* t)
+      : base(s, sizes.size.data(), origin), sizes_(sizes) {
+    share(t, detail::live_bytes(t, base::local_bytes()));
+  }
 
   constexpr const mesh_sizes<mesh_type>& sizes() const { return sizes_; }
-  constexpr detail::tally* tally() const { return tally_; }
-  constexpr const detail::live_bytes& live() const { return live_; }
+  constexpr detail::tally* tally() const { return this->tally_; }
+  constexpr const detail::live_bytes& live() const { return this->live_; }
   constexpr shaped_tensor without_data() const {
     shaped_tensor x(*this);
-    x.live_ = {};
+    x.live_ = detail::live_bytes{};
     return x;
   }
   /// Its bytes count as live to the end. g++ 12 copies arrays bit by bit in constant expressions:
   /// no handle to bytes may stand in an array there.
   constexpr shaped_tensor& pin() {
-    live_.pin();
+    this->live_.pin();
     return *this;
   }
   /// The same as an operand of a computation that is being counted.
@@ -117,8 +141,8 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
   }
   /// For results that share their operand's memory.
   constexpr void share(detail::tally* t, const detail::live_bytes& live) {
-    tally_ = t;
-    live_ = live;
+    this->tally_ = t;
+    this->live_ = live;
   }
 
  private:
@@ -130,8 +154,6 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>> {
       return shape_type(extents...);
   }
   mesh_sizes<mesh_type> sizes_;
-  detail::tally* tally_ = nullptr;
-  detail::live_bytes live_;
 };
 
 }  // namespace dimesh

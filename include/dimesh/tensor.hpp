@@ -19,10 +19,49 @@
 
 namespace dimesh {
 
+namespace detail {
+/// Blocks, memory and grid of a tensor. Its copies are out of line: they are made all over a
+/// program, and cost more code than time.
+template <int Rank> struct tensor_data : block_array<Rank> {
+  const void* grid_ = nullptr;
+  storage memory_;
+
+  tensor_data() = default;
+  [[gnu::noinline]] tensor_data(const tensor_data& x) noexcept
+      : block_array<Rank>(x), grid_(x.grid_), memory_(x.memory_) {}
+  [[gnu::noinline]] tensor_data(tensor_data&& x) noexcept
+      : block_array<Rank>(x), grid_(x.grid_), memory_(std::move(x.memory_)) {}
+  [[gnu::noinline]] tensor_data& operator=(const tensor_data& x) noexcept {
+    block_array<Rank>::operator=(x);
+    grid_ = x.grid_;
+    memory_ = x.memory_;
+    return *this;
+  }
+  [[gnu::noinline]] tensor_data& operator=(tensor_data&& x) noexcept {
+    block_array<Rank>::operator=(x);
+    grid_ = x.grid_;
+    memory_ = std::move(x.memory_);
+    return *this;
+  }
+  ~tensor_data() = default;
+};
+
+/// Blocks and memory of a new tensor.
+[[gnu::noinline]] inline void set_up(const geometry_facts& f, const index_t* extents,
+                                     const grid_state& g, block* blocks, storage& memory,
+                                     const storage& given) {
+  work_out_blocks(f, extents, g.sizes(), g.coords(), blocks);
+  if (given)
+    memory = given;
+  else
+    memory = storage::acquire(static_cast<std::size_t>(bytes_of(f, blocks)));
+}
+}  // namespace detail
+
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
-class basic_tensor : public detail::geometry<spec<T, L, D...>> {
-  using base = detail::geometry<spec<T, L, D...>>;
+class basic_tensor : public detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>> {
+  using base = detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>>;
 
  public:
   using typename base::mesh_type;
@@ -40,24 +79,31 @@ class basic_tensor : public detail::geometry<spec<T, L, D...>> {
       : basic_tensor(g, make_shape(extents...), detail::storage{}) {}
 
   /// The same in memory given by the caller (null: from the pool).
-  basic_tensor(const grid_type& g, const shape_type& s, detail::storage memory)
-      : base(s, g.state().sizes(), g.state().coords()), grid_(&g), memory_(std::move(memory)) {
-    if (!memory_) memory_ = detail::storage::acquire(static_cast<std::size_t>(base::local_bytes()));
+  basic_tensor(const grid_type& g, const shape_type& s, const detail::storage& memory) {
+    remake(g, s, memory);
+  }
+  /// The same in place of what this tensor was.
+  [[gnu::noinline]] void remake(const grid_type& g, const shape_type& s,
+                                const detail::storage& memory) {
+    base::set_shape(s);
+    this->grid_ = &g;
+    const auto extents = s.extents();
+    detail::set_up(base::facts, extents.data(), g.state(), this->block_.data(), this->memory_,
+                   memory);
   }
 
-  bool defined() const { return grid_ != nullptr; }
-  const grid_type& grid() const { return *grid_; }
+  bool defined() const { return this->grid_ != nullptr; }
+  const grid_type& grid() const { return *static_cast<const grid_type*>(this->grid_); }
   /// This rank's block, contiguous, row-major in the order of the dims.
-  T* data() const { return static_cast<T*>(memory_.data()); }
+  T* data() const { return static_cast<T*>(this->memory_.data()); }
   view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
 
-  const detail::storage& memory() const { return memory_; }
-  detail::storage& memory() { return memory_; }
+  const detail::storage& memory() const { return this->memory_; }
+  detail::storage& memory() { return this->memory_; }
   /// Everything but the elements: what a transpose needs of an operand it does not read.
   basic_tensor without_data() const {
-    basic_tensor x;
-    static_cast<base&>(x) = *this;
-    x.grid_ = grid_;
+    basic_tensor x(*this);
+    x.memory_ = {};
     return x;
   }
 
@@ -68,8 +114,6 @@ class basic_tensor : public detail::geometry<spec<T, L, D...>> {
     else
       return shape_type(extents...);
   }
-  const grid_type* grid_ = nullptr;
-  detail::storage memory_;
 };
 
 template <class T, class L, Dim... D> class shaped_tensor;

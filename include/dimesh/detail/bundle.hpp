@@ -16,18 +16,20 @@ template <std::size_t I, class T> struct bundled {
 };
 
 template <class Indices, class... T> struct bundle_base;
-template <> struct bundle_base<std::index_sequence<>> {};
 template <std::size_t... I, class... T>
-struct bundle_base<std::index_sequence<I...>, T...> : bundled<I, T>... {
-  constexpr bundle_base() = default;
-  constexpr explicit bundle_base(T... x) : bundled<I, T>{static_cast<T&&>(x)}... {}
-};
+struct bundle_base<std::index_sequence<I...>, T...> : bundled<I, T>... {};
 
 template <class... T> struct bundle : bundle_base<std::make_index_sequence<sizeof...(T)>, T...> {
   using base = bundle_base<std::make_index_sequence<sizeof...(T)>, T...>;
-  using base::base;
+  constexpr bundle() = default;
+  constexpr explicit bundle(T... x)
+    requires(sizeof...(T) > 0)
+      : base{{static_cast<T&&>(x)}...} {}
 };
 template <class... T> bundle(T...) -> bundle<T...>;
+
+/// A bundle whose values are made in their place: bundle_of<X, Y>{{f()}, {g()}}.
+template <class... T> using bundle_of = bundle_base<std::make_index_sequence<sizeof...(T)>, T...>;
 
 /// The I-th value of a bundle.
 template <std::size_t I, class T> [[gnu::always_inline]] constexpr T& item(bundled<I, T>& b) {

@@ -8,6 +8,7 @@
 //   [b t h d] . [b s h d] -> [b h t s]   b*h products: m = t, k = d, n = s, strides as stored
 #pragma once
 
+#include "dimesh/detail/geometry.hpp"
 #include "dimesh/local/contract.hpp"
 #include "dimesh/local/contract_bfloat16.hpp"
 
@@ -17,6 +18,11 @@ namespace dimesh::detail {
 struct label {
   index_t length = 1, a = 0, b = 0, c = 0;
   bool in_a = false, in_b = false, in_c = false;
+};
+
+/// Where a label stands among the dims of each block; -1 where that lacks it.
+struct label_places {
+  int a, b, c;
 };
 
 /// Loops of one kind, merged where strides permit.
@@ -74,6 +80,29 @@ void contract_labels(const label* labels, int count, const T* a, const T* b, C* 
     local::contract_bfloat16(s, a, b, c);
   else
     local::contract(s, a, b, c);
+}
+
+inline void enter_place(const block_view& x, int d, index_t& length, index_t& stride, bool& in) {
+  if (d < 0) return;
+  in = true;
+  length = x.local(d);
+  stride = x.stride(d);
+}
+
+/// The same for the blocks of tensors, by the places of each label among their dims. One function
+/// for all tensors.
+template <class T>
+[[gnu::noinline]] void contract_blocks(const label_places* places, int count, const block_view& va,
+                                       const block_view& vb, const block_view& vc, const T* a,
+                                       const T* b, T* c) {
+  label labels[3 * max_dims];
+  for (int i = 0; i < count; ++i) {
+    label& l = labels[i];
+    enter_place(va, places[i].a, l.length, l.a, l.in_a);
+    enter_place(vb, places[i].b, l.length, l.b, l.in_b);
+    enter_place(vc, places[i].c, l.length, l.c, l.in_c);
+  }
+  contract_labels(labels, count, a, b, c);
 }
 
 }  // namespace dimesh::detail

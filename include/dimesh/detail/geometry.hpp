@@ -41,13 +41,22 @@ template <class... T> struct names<list<T...>> {
   w.raise();
 }
 
+/// What a tensor's type says of its blocks, for functions that serve tensors of all types.
+struct geometry_facts {
+  const table* t;
+  int rank;
+  index_t element;  // bytes
+  const std::string_view* dims;
+  const std::string_view* axes;
+};
+
 /// The blocks of all dims at some coordinates. Out of line: every tensor that is made comes by.
-[[gnu::noinline]] constexpr void work_out_blocks(const table& t, int rank, const index_t* extents,
+[[gnu::noinline]] constexpr void work_out_blocks(const geometry_facts& f, const index_t* extents,
                                                  const index_t* sizes, const index_t* coords,
-                                                 block* blocks, const std::string_view* dims,
-                                                 const std::string_view* axes) {
-  for (int d = 0; d < rank; ++d) {
-    if (extents[d] < 0) refuse_extent(t, d, extents[d], sizes, dims, axes);
+                                                 block* blocks) {
+  const table& t = *f.t;
+  for (int d = 0; d < f.rank; ++d) {
+    if (extents[d] < 0) refuse_extent(t, d, extents[d], sizes, f.dims, f.axes);
     blocks[d] = {0, extents[d]};
   }
   for (int a = 0; a < t.axes; ++a) {
@@ -55,9 +64,16 @@ template <class... T> struct names<list<T...>> {
     if (u.what != use::split || u.level != 0) continue;  // the major axis stands for all of its dim
     const int d = u.dim;
     if (!t.uneven[d] && extents[d] % ranks_over(t, d, sizes) != 0)
-      refuse_extent(t, d, extents[d], sizes, dims, axes);
+      refuse_extent(t, d, extents[d], sizes, f.dims, f.axes);
     blocks[d] = block_at(t, d, extents[d], sizes, coords);
   }
+}
+
+/// Bytes of all elements that a rank stores.
+constexpr index_t bytes_of(const geometry_facts& f, const block* blocks) {
+  index_t n = f.element;
+  for (int d = 0; d < f.rank; ++d) n *= blocks[d].length + 2 * f.t->halo[d];
+  return n;
 }
 
 /// Elements between neighbours along dim d of a row-major block.
@@ -68,7 +84,24 @@ template <class... T> struct names<list<T...>> {
   return stride;
 }
 
-template <class Spec> class geometry {
+/// A tensor's blocks, for functions that serve tensors of all types.
+struct block_view {
+  const table* t;
+  const block* blocks;
+  int rank;
+
+  constexpr index_t local(int d) const { return blocks[d].length + 2 * t->halo[d]; }
+  constexpr index_t stride(int d) const { return stride_along(*t, blocks, d, rank); }
+};
+
+/// What depends on the number of dims alone: tensors of one rank share the code that copies it.
+template <int Rank> struct block_array {
+  std::array<block, static_cast<std::size_t>(Rank)> block_{};
+  unsigned once_ = 0;
+};
+
+/// Data: a block_array, and what else a tensor keeps.
+template <class Spec, class Data = block_array<Spec::rank>> class geometry : protected Data {
  public:
   using spec_type = Spec;
   using value_type = typename Spec::value_type;
@@ -77,20 +110,22 @@ template <class Spec> class geometry {
   using shape_type = typename Spec::shape_type;
   static constexpr int rank = Spec::rank;
 
+  static constexpr geometry_facts facts{&Spec::table, rank, sizeof(value_type),
+                                        names<typename Spec::dims>::at,
+                                        names<typename mesh_type::axes>::at};
+
   constexpr geometry() = default;
   /// Throws dimesh::error when a run-time extent is missing or cannot be cut evenly.
   constexpr geometry(const shape_type& s, const index_t* sizes, const index_t* coords) : shape_(s) {
-    const auto extents = s.extents();
-    work_out_blocks(Spec::table, rank, extents.data(), sizes, coords, block_.data(),
-                    names<typename Spec::dims>::at, names<typename mesh_type::axes>::at);
+    work_out(sizes, coords);
   }
 
   constexpr const shape_type& shape() const { return shape_; }
   /// Global extent of D.
   template <Dim D> constexpr index_t extent() const { return shape_.template extent<D>(); }
   /// The run of D's elements that this rank holds (its own: halo not counted).
-  template <Dim D> constexpr dimesh::block block() const { return block_[place<D>]; }
-  constexpr dimesh::block block(int d) const { return block_[static_cast<std::size_t>(d)]; }
+  template <Dim D> constexpr dimesh::block block() const { return this->block_[place<D>]; }
+  constexpr dimesh::block block(int d) const { return this->block_[static_cast<std::size_t>(d)]; }
   /// How many elements of D this rank stores (halo counted).
   template <Dim D> constexpr index_t local() const {
     constexpr index_t fixed = static_block_length<Spec, D>();
@@ -102,8 +137,9 @@ template <class Spec> class geometry {
   constexpr index_t local(int d) const { return block(d).length + 2 * Spec::table.halo[d]; }
   /// Elements between neighbours along dim d of this rank's block.
   constexpr index_t stride(int d) const {
-    return stride_along(Spec::table, block_.data(), d, rank);
+    return stride_along(Spec::table, this->block_.data(), d, rank);
   }
+  constexpr block_view blocks() const { return {&Spec::table, this->block_.data(), rank}; }
   /// How many elements this rank stores.
   constexpr index_t local_size() const { return product(typename Spec::dims{}); }
   constexpr index_t local_bytes() const {
@@ -112,8 +148,16 @@ template <class Spec> class geometry {
 
   /// Partial axes along which every rank holds the whole value, to be counted once (a note on how
   /// the addends are stored; see docs/decisions). Bit a is mesh axis a.
-  constexpr unsigned once() const { return once_; }
-  constexpr void set_once(unsigned axes) { once_ = axes; }
+  constexpr unsigned once() const { return this->once_; }
+  constexpr void set_once(unsigned axes) { this->once_ = axes; }
+
+ protected:
+  constexpr void work_out(const index_t* sizes, const index_t* coords) {
+    const auto extents = shape_.extents();
+    work_out_blocks(facts, extents.data(), sizes, coords, this->block_.data());
+  }
+  /// The blocks are yet to be worked out.
+  constexpr void set_shape(const shape_type& s) { shape_ = s; }
 
  private:
   template <Dim D>
@@ -121,9 +165,7 @@ template <class Spec> class geometry {
   template <class... D> constexpr index_t product(list<D...>) const {
     return (index_t{1} * ... * local<D>());
   }
-  shape_type shape_{};
-  std::array<dimesh::block, static_cast<std::size_t>(rank)> block_{};
-  unsigned once_ = 0;
+  [[no_unique_address]] shape_type shape_{};
 };
 
 }  // namespace dimesh::detail

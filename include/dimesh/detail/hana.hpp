@@ -92,12 +92,17 @@ template <class X> struct walk_says {
 template <class F, class X, class... Rest>
 constexpr void walk(F& f, const member_path& path, X& x, Rest&... rest);
 
+/// Name and accessor of member I of a described struct. Constants: as calls, Hana's tuples and pairs
+/// would be made at run time, and compiled for that.
+template <std::size_t I, class S>
+inline constexpr const char* member_name =
+    hana::to<const char*>(hana::first(hana::at_c<I>(hana::accessors<S>())));
+template <std::size_t I, class S>
+inline constexpr auto member_accessor = hana::second(hana::at_c<I>(hana::accessors<S>()));
+
 /// Member I of a described struct.
 template <std::size_t I, class S> constexpr auto& member(S& s) {
-  return hana::second(hana::at_c<I>(hana::accessors<std::remove_const_t<S>>()))(s);
-}
-template <std::size_t I, class S> constexpr const char* member_name() {
-  return hana::to<const char*>(hana::first(hana::at_c<I>(hana::accessors<S>())));
+  return member_accessor<I, std::remove_const_t<S>>(s);
 }
 
 template <class S>
@@ -114,7 +119,7 @@ template <std::size_t I, class X> constexpr auto& element(X& x) {
 template <std::size_t I, class F, class X, class... Rest>
 constexpr void walk_part(F& f, const member_path& path, X& x, Rest&... rest) {
   if constexpr (is_described<std::remove_const_t<X>>)
-    walk(f, member_path(path, member_name<I, std::remove_const_t<X>>()), member<I>(x),
+    walk(f, member_path(path, member_name<I, std::remove_const_t<X>>), member<I>(x),
          member<I>(rest)...);
   else
     walk(f, member_path(path, index_t{I}), element<I>(x), element<I>(rest)...);
@@ -177,7 +182,7 @@ template <class S, std::size_t... I, class F>
 constexpr S build_struct(std::index_sequence<I...>, F& f, const member_path& path) {
   static_assert(std::is_aggregate_v<S>,
                 "make: a struct of tensors has no constructors; leave them out");
-  return S{build<part_type<S, I>>(f, member_path(path, member_name<I, S>()))...};
+  return S{build<part_type<S, I>>(f, member_path(path, member_name<I, S>))...};
 }
 template <class S, class... E, std::size_t... I, class F>
 constexpr S build_tuple(list<E...>, std::index_sequence<I...>, F& f, const member_path& path) {

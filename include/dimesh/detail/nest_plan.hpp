@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "dimesh/block.hpp"
+#include "dimesh/detail/geometry.hpp"
 #include "dimesh/local/nest.hpp"
 
 namespace dimesh::detail {
@@ -20,6 +20,11 @@ template <int Operands> struct nest_data {
   local::step step[Operands][max_dims]{};  // of each operand in each group
   int place[Operands][max_dims]{};  // of loop dim d among the operand's dims, or -1
 };
+
+/// The stride along a group that ends at dim d of a tensor.
+constexpr index_t stride_in(const block_view& x, local::step how, int d) {
+  return how == local::step::zero ? 0 : how == local::step::unit ? 1 : x.stride(d);
+}
 
 /// Loop: the dims of the iteration space in order; Dims...: those of each operand.
 template <class Loop, class... Dims> struct nest_plan {
@@ -90,16 +95,8 @@ template <class Loop, class... Dims> struct nest_plan {
   }
   template <int O, class T, class X, std::size_t... G>
   static auto operand_at(T* data_of_x, const X& x, std::index_sequence<G...>) {
-    return local::operand<T, data.step[O][G]...>{data_of_x, {stride_in<O, G>(x)...}};
-  }
-  template <int O, std::size_t G, class X> static index_t stride_in(const X& x) {
-    constexpr local::step how = data.step[O][G];
-    if constexpr (how == local::step::zero)
-      return 0;
-    else if constexpr (how == local::step::unit)
-      return 1;
-    else
-      return x.stride(data.place[O][data.last[G]]);
+    return local::operand<T, data.step[O][G]...>{
+        data_of_x, {stride_in(x.blocks(), data.step[O][G], data.place[O][data.last[G]])...}};
   }
 };
 

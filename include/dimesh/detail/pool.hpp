@@ -119,7 +119,7 @@ class storage {
     s.data_ = s.buffer_->data;
     return s;
   }
-  constexpr storage(const storage& o) : buffer_(o.buffer_), data_(o.data_) {
+  constexpr storage(const storage& o) noexcept : buffer_(o.buffer_), data_(o.data_) {
     if (buffer_ != nullptr) buffer_->owners.fetch_add(1, std::memory_order_relaxed);
   }
   constexpr storage(storage&& o) noexcept
@@ -146,7 +146,7 @@ class storage {
 
  private:
   /// Out of line: handles die in many places.
-  [[gnu::noinline]] static void let_go(buffer* b) {
+  [[gnu::noinline]] static void let_go(buffer* b) noexcept {
     if (b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) pool::instance().release(b);
   }
   buffer* buffer_ = nullptr;

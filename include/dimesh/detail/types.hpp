@@ -15,6 +15,8 @@ namespace dimesh::detail {
 template <class... T> struct list {
   static constexpr int size = sizeof...(T);
 };
+template <class T> inline constexpr bool is_list = false;
+template <class... T> inline constexpr bool is_list<list<T...>> = true;
 
 template <class T> struct tag {
   using type = T;

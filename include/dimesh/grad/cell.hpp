@@ -48,27 +48,31 @@ template <class T>
   return whole;
 }
 
-template <class V> struct cell {
-  using bar_type = typename gradient_type<V>::type;
-
-  bar_type bar{};         // the sum so far
+/// What all cells have, whatever they hold.
+struct cell_base {
   int uses = 0;           // nodes that have yet to add to it
   bool filled = false;    // something has arrived
   bool offered = false;   // a transpose is writing to `slot` just now
   storage slot{};         // where the sum must end up; null: anywhere
 
-  /// Memory for the first contribution, if it is of use there.
-  constexpr storage offer() {
-    if (std::is_constant_evaluated() || is_shaped<V> || filled || offered || !slot)
-      return storage{};
+  /// Memory for the first contribution, if it is of use there. Shapes have no slot.
+  [[gnu::noinline]] constexpr storage offer() {
+    if (filled || offered || !slot) return storage{};
     offered = true;
     return slot;
   }
+};
 
-  constexpr void add(bar_type x) {
+template <class V> struct cell : cell_base {
+  using bar_type = typename gradient_type<V>::type;
+
+  bar_type bar{};  // the sum so far
+
+  constexpr void add(const bar_type& x) { add(bar_type(x)); }
+  [[gnu::noinline]] constexpr void add(bar_type&& x) {
     offered = false;
     if constexpr (is_shaped<V>) {
-      add_shape(x);
+      add_shape(std::move(x));
     } else if (!filled) {
       bar = std::move(x);
       settle_in_slot(bar.memory(), slot, bar.local_bytes());
@@ -81,18 +85,16 @@ template <class V> struct cell {
 
  private:
   /// What the same costs.
-  constexpr void add_shape(const bar_type& x) {
+  constexpr void add_shape(bar_type&& x) {
     if (!filled) {
-      bar = x;
+      bar = std::move(x);
       return;
     }
-    const unsigned whole = bar.once() & x.once();
-    bar = settled(bar, bar.once() & ~whole);
-    if (!bar.live().alone())
-      bar = apply_into(map_op<add_function, join_kind::sum>{}, slots<1>{}, bar,
-                       settled(x, x.once() & ~whole));
-    else if (bar.tally() != nullptr)
-      bar.tally()->compute(bar.local_size(), 3 * bar.local_bytes());
+    bar.set_once(bar.once() & x.once());
+    tally* const t = bar.tally() != nullptr ? bar.tally() : x.tally();
+    if (t == nullptr) return;
+    if (!bar.live().alone()) bar.share(t, live_bytes(t, bar.local_bytes()));
+    t->compute(bar.local_size(), 3 * bar.local_bytes());
   }
 };
 

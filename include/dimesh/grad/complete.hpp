@@ -167,8 +167,11 @@ template <bool InPlace, class S> auto complete_struct(const S& s) {
             "complete: a parameter's layout is partial itself; complete the parameters first");
         grid = &g.grid().state();
         const unsigned axes = addend_axes(g);
-        const bool moves = !InPlace && axes != 0;
-        r = R(g.grid(), g.shape(), moves ? slab.at(static_cast<std::size_t>(at)) : g.memory());
+        if constexpr (InPlace)
+          r.remake(g.grid(), g.shape(), g.memory());
+        else
+          r.remake(g.grid(), g.shape(),
+                   axes != 0 ? slab.at(static_cast<std::size_t>(at)) : g.memory());
         at += slab_step(g.local_bytes());
         *next++ = {reinterpret_cast<const std::byte*>(g.data()),
                    reinterpret_cast<std::byte*>(r.data()), g.local_bytes(), axes,

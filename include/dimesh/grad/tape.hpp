@@ -107,8 +107,17 @@ template <class Value> class tracked_tensor {
   static constexpr int rank = Value::rank;
 
   constexpr tracked_tensor() = default;
-  constexpr tracked_tensor(Value v, detail::cell<Value>* c, detail::tape* t)
+  constexpr tracked_tensor(const Value& v, detail::cell<Value>* c, detail::tape* t)
+      : value_(v), cell_(c), tape_(t) {}
+  constexpr tracked_tensor(Value&& v, detail::cell<Value>* c, detail::tape* t)
       : value_(std::move(v)), cell_(c), tape_(t) {}
+
+  /// Records uses of v from now on.
+  constexpr void set(const Value& v, detail::cell<Value>* c, detail::tape* t) {
+    value_ = v;
+    cell_ = c;
+    tape_ = t;
+  }
 
   constexpr const Value& value() const { return value_; }
   constexpr detail::cell<Value>* cell() const { return cell_; }
@@ -145,41 +154,50 @@ template <class X> constexpr auto cell_of(const X& x) {
 
 /// Another node will add to this cell, or (-1) has done so.
 constexpr void count_use(std::nullptr_t, int) {}
-template <class V> constexpr void count_use(cell<V>* c, int change) { c->uses += change; }
+constexpr void count_use(cell_base* c, int change) { c->uses += change; }
+constexpr void count_uses(cell_base* const* cells, std::size_t n, int change) {
+  for (std::size_t k = 0; k < n; ++k)
+    if (cells[k] != nullptr) cells[k]->uses += change;
+}
+/// Memory that the cells of wanted operands offer. One function for all nodes.
+[[gnu::noinline]] constexpr void offer_slots(cell_base* const* cells, std::size_t n, storage* to) {
+  for (std::size_t k = 0; k < n; ++k)
+    if (cells[k] != nullptr) to[k] = cells[k]->offer();
+}
 
-/// Y: the result, or the bundle of it and the auxiliary ones.
-template <class Op, class Y, class... X>
-class node final : public node_base, public cell<decltype(main_result<Op>(std::declval<Y>()))> {
-  static constexpr unsigned wanted = [] {
-    unsigned bits = 0, bit = 1;
-    ((bits |= is_tracked<X> ? bit : 0u, bit <<= 1), ...);
-    return bits;
-  }();
-  using places = std::make_index_sequence<sizeof...(X)>;
+/// Y: the result, or the bundle of it and the auxiliary ones. Places: 0, 1, ... of the operands.
+template <class Op, class Y, class Places, class... X> class node;
+template <class Op, class Y, std::size_t... K, class... X>
+class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base,
+                                                           public cell<main_type<Op, Y>> {
+  static constexpr unsigned wanted = ((is_tracked<X> ? 1u << K : 0u) | ...);
 
  public:
-  constexpr node(const Op& op, const Y& y, const X&... x) : node(places{}, op, y, x...) {}
+  constexpr node(const Op& op, const Y& y, const X&... x)
+      : op_(op),
+        y_(keep_results(y)),
+        x_{{keep<static_cast<int>(K)>(untracked(x))}...},
+        cells_{cell_of(x)...} {
+    count_uses(cells_, sizeof...(X), 1);
+  }
   constexpr ~node() {}
   constexpr void drop() override { drop_node(this); }
 
   constexpr void backward() override {
-    if (this->filled) run(places{});
-    with_items([](auto... c) { (count_use(c, -1), ...); }, cells_);
+    if (this->filled) {
+      const auto ybar = std::move(this->bar);
+      slots<sizeof...(X)> to;
+      offer_slots(cells_, sizeof...(X), to.at);
+      auto bars = op_.template transpose<is_tracked<X>...>(to, ybar, y_, item<K>(x_)...);
+      (give<K, plain<X>>(bars), ...);
+    }
+    count_uses(cells_, sizeof...(X), -1);
   }
 
  private:
-  template <std::size_t... K>
-  constexpr node(std::index_sequence<K...>, const Op& op, const Y& y, const X&... x)
-      : op_(op),
-        y_(keep_results(y)),
-        x_(keep<static_cast<int>(K)>(untracked(x))...),
-        cells_(cell_of(x)...) {
-    (count_use(item<K>(cells_), 1), ...);
-  }
-
   /// Operands and results that the transpose does not read are kept without their elements.
-  template <int K, class V> static constexpr V keep(const V& v) {
-    if constexpr (Op::needs(K, wanted))
+  template <int I, class V> static constexpr V keep(const V& v) {
+    if constexpr (Op::needs(I, wanted))
       return v;
     else
       return v.without_data();
@@ -192,33 +210,19 @@ class node final : public node_base, public cell<decltype(main_result<Op>(std::d
     item<0>(kept) = keep<-1>(item<0>(y));
     return kept;
   }
-  template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
-    const auto ybar = std::move(this->bar);
-    const slots<sizeof...(X)> to{{offer<K>()...}};
-    auto bars = op_.template transpose<is_tracked<X>...>(to, ybar, y_, item<K>(x_)...);
-    (give<K>(bars), ...);
-  }
-  template <std::size_t K> constexpr storage offer() {
-    if constexpr ((wanted >> K & 1u) != 0)
-      return item<K>(cells_)->offer();
-    else
-      return storage{};
-  }
-  template <std::size_t K, class Bars> constexpr void give(Bars& bars) {
-    if constexpr ((wanted >> K & 1u) != 0) {
-      auto* c = item<K>(cells_);
-      using expected = typename std::remove_pointer_t<decltype(c)>::bar_type;
+  template <std::size_t I, class V, class Bars> constexpr void give(Bars& bars) {
+    if constexpr ((wanted >> I & 1u) != 0) {
       static_assert(
-          std::is_same_v<item_type<K, Bars>, expected>,
+          std::is_same_v<item_type<I, Bars>, typename cell<V>::bar_type>,
           "transpose: the cotangent's layout is not that of the operand; mend the operation");
-      c->add(std::move(item<K>(bars)));
+      static_cast<cell<V>*>(cells_[I])->add(std::move(item<I>(bars)));
     }
   }
 
   Op op_;
   Y y_;
-  bundle<plain<X>...> x_;
-  bundle<decltype(cell_of(std::declval<const X&>()))...> cells_;
+  bundle_of<plain<X>...> x_;
+  cell_base* cells_[sizeof...(X)];
 };
 
 /// Operations with a transpose give recorded results, if these are real numbers.
@@ -238,14 +242,21 @@ template <class X, class... Rest> constexpr tape* tape_of(const X& x, const Rest
 }
 
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x) {
-  auto all = apply_into(op, slots<1>{}, untracked(x)...);
-  using Y = decltype(main_result<Op>(all));
+  auto all = apply_into(op, no_slots, untracked(x)...);
+  using Y = main_type<Op, decltype(all)>;
   if constexpr (is_recordable<Op, Y>) {
     tape* t = tape_of(x...);
-    auto* n = t->template add<node<Op, decltype(all), X...>>(op, all, x...);
-    return tracked_tensor<Y>(main_result<Op>(std::move(all)), n, t);
+    auto* n =
+        t->template add<node<Op, decltype(all), std::make_index_sequence<sizeof...(X)>, X...>>(
+            op, all, x...);
+    if constexpr (requires { Op::auxiliary; })
+      return tracked_tensor<Y>(std::move(item<0>(all)), n, t);
+    else
+      return tracked_tensor<Y>(std::move(all), n, t);
+  } else if constexpr (requires { Op::auxiliary; }) {
+    return std::move(item<0>(all));
   } else {
-    return main_result<Op>(std::move(all));
+    return all;
   }
 }
 

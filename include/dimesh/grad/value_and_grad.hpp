@@ -71,6 +71,13 @@ struct poisoned_function {
 
 constexpr index_t slab_step(index_t bytes) { return (bytes + 63) / 64 * 64; }
 
+/// A gradient's room on the slab. The gap up to the next one travels with it: it must hold numbers.
+[[gnu::noinline]] inline void take_room(storage& slot, const storage& slab, index_t at,
+                                        index_t bytes) {
+  slot = slab.at(static_cast<std::size_t>(at));
+  zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
+}
+
 /// The gradient of a loss with respect to itself: 1, by the cotangent's layout.
 template <class Loss> constexpr auto seed_of(const Loss& loss) {
   using bar_type = typename cell<Loss>::bar_type;
@@ -149,12 +156,10 @@ template <class F, class P> class gradient_of {
         [&](const auto&, auto& v, const auto& p) {
           using X = std::remove_cvref_t<decltype(p)>;
           auto* leaf = t.template add<variable_node<X>>();
-          if (slab) {
-            leaf->slot = slab.at(static_cast<std::size_t>(at));
-            zero_padding(leaf->slot, p);
-          }
+          if constexpr (!is_shaped<X>)
+            if (slab) take_room(leaf->slot, slab, at, p.local_bytes());
           room(at, p);
-          v = tracked_tensor<X>(p, leaf, &t);
+          v.set(p, leaf, &t);
         },
         vars, *parameters_);
     return slab ? slab.at(static_cast<std::size_t>(at)) : storage{};
@@ -174,14 +179,6 @@ template <class F, class P> class gradient_of {
   template <class X> static constexpr void room(index_t& at, const X& p) {
     if constexpr (!is_shaped<X>) at += slab_step(p.local_bytes());
   }
-  /// The gap up to the next gradient travels with it: it must hold numbers.
-  template <class X> static constexpr void zero_padding(const storage& slot, const X& p) {
-    if constexpr (!is_shaped<X>) {
-      const index_t used = p.local_bytes();
-      zero_bytes(static_cast<std::byte*>(slot.data()) + used, slab_step(used) - used);
-    }
-  }
-
   template <class G, class V> static constexpr void collect(G& g, V& v) {
     auto& c = *v.cell();
     if (c.filled) {
@@ -197,7 +194,7 @@ template <class F, class P> class gradient_of {
       g = G(p.sizes(), p.shape(), p.tally());
       if (std::is_constant_evaluated()) g.pin();
     } else {
-      g = G(p.grid(), p.shape(), c.slot);
+      g.remake(p.grid(), p.shape(), c.slot);
       zero_bytes(g.data(), g.local_bytes());
     }
     g.set_once(spec_of<G>::table.mask(use::partial));

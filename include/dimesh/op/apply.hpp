@@ -34,6 +34,7 @@ struct none {};
 template <std::size_t N> struct slots {
   storage at[N == 0 ? 1 : N]{};
 };
+inline constexpr slots<1> no_slots{};
 
 // ---- extents: operands must agree on what is only known at run time -----------------------------
 
@@ -62,10 +63,14 @@ template <class Op, class... D, class... X>
 constexpr void match_extents(list<D...>, const X&... x) {
   (match_dim<Op, D>(x...), ...);
 }
+/// Some dims of the list have no static extent.
+template <class... D> constexpr bool any_dynamic(list<D...>) { return (!is_static_dim<D> || ...); }
 
 template <class Shape, class Op, class... X>
 constexpr Shape result_shape(const Op& op, const X&... x) {
-  if constexpr (requires { op.new_dims(); })
+  if constexpr (std::is_empty_v<Shape>)
+    return Shape{};
+  else if constexpr (requires { op.new_dims(); })
     return Shape(op.new_dims(), x.shape()...);
   else
     return Shape(shape<>{}, x.shape()...);
@@ -125,71 +130,62 @@ constexpr const auto& operand_at(const X1& x1, const X2& x2, const Rest&...) {
     return x2;
 }
 
-template <class S, class Op, class... X>
-auto plain_result(const Op& op, const storage& slot, const X&... x) {
-  using Y = typename tensor_of_spec<S>::basic;
-  const storage& memory =
-      aliased_operand<Op> >= 0 ? operand_at<(aliased_operand<Op> > 0)>(x...).memory() : slot;
-  static_assert(aliased_operand<Op> < 2,
-                "apply: results share the memory of the first or the second operand");
-  Y y(operand_at<0>(x...).grid(), result_shape<typename S::shape_type>(op, x...), memory);
-  y.set_once(common_once<S>(x...));
-  return y;
-}
-
-template <class S, class Op, class... X> constexpr auto shaped_result(const Op& op, const X&... x) {
-  using Y = typename tensor_of_spec<S>::shaped;
+template <class... X> constexpr tally* tally_of(const X&... x) {
   tally* t = nullptr;
   ((t = t != nullptr ? t : x.tally()), ...);
-  Y y(operand_at<0>(x...).sizes(), result_shape<typename S::shape_type>(op, x...),
-      aliased_operand<Op> >= 0 ? nullptr : t);
-  if constexpr (aliased_operand<Op> >= 0)
-    y.share(t, operand_at<(aliased_operand<Op> > 0)>(x...).live());
-  y.set_once(common_once<S>(x...));
-  return y;
+  return t;
 }
 
-/// Results are tensors, or tuples of them.
-template <class S> struct results_of {
-  template <class Op, std::size_t N, class... X>
-  static auto plain(const Op& op, const slots<N>& to, const X&... x) {
-    return plain_result<S>(op, to.at[0], x...);
-  }
-  template <class Op, class... X> static constexpr auto shaped(const Op& op, const X&... x) {
-    return shaped_result<S>(op, x...);
-  }
-};
-template <class... S> struct results_of<list<S...>> {
-  template <class Op, std::size_t N, class... X>
-  static auto plain(const Op& op, const slots<N>& to, const X&... x) {
-    return each(std::make_index_sequence<sizeof...(S)>{}, op, to, x...);
-  }
-  template <class Op, class... X> static constexpr auto shaped(const Op& op, const X&... x) {
-    return bundle(shaped_result<S>(op, x...)...);
-  }
-
- private:
-  template <std::size_t... I, class Op, std::size_t N, class... X>
-  static auto each(std::index_sequence<I...>, const Op& op, const slots<N>& to, const X&... x) {
-    return bundle(plain_result<S>(op, I < N ? to.at[I < N ? I : 0] : storage{}, x...)...);
-  }
-};
+/// A result of spec S before it is filled, in the memory that slot I offers if there is such.
+template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
+  requires(!is_list<S> && !(is_shaped<X> || ...))
+auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+  constexpr int shared = aliased_operand<Op>;
+  static_assert(shared < 2, "apply: results share the memory of the first or the second operand");
+  const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
+                          : I < N     ? to.at[I < N ? I : 0]
+                                      : no_slots.at[0];
+  typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
+                                      result_shape<typename S::shape_type>(op, x...), memory);
+  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+  return y;
+}
+template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
+  requires(!is_list<S> && (is_shaped<X> || ...))
+constexpr auto fresh_result(const Op& op, const slots<N>&, const X&... x) {
+  constexpr int shared = aliased_operand<Op>;
+  tally* t = tally_of(x...);
+  typename tensor_of_spec<S>::shaped y(operand_at<0>(x...).sizes(),
+                                       result_shape<typename S::shape_type>(op, x...),
+                                       shared >= 0 ? nullptr : t);
+  if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(x...).live());
+  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
+  return y;
+}
+template <class... S, std::size_t... I, class Op, std::size_t N, class... X>
+constexpr auto fresh_results(list<S...>, std::index_sequence<I...>, const Op& op,
+                             const slots<N>& to, const X&... x) {
+  return bundle(fresh_result<S, I>(op, to, x...)...);
+}
+/// Where S is a list: a bundle of results.
+template <class S, class Op, std::size_t N, class... X>
+  requires is_list<S>
+constexpr auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+  return fresh_results(S{}, std::make_index_sequence<S::size>{}, op, to, x...);
+}
 
 template <class Op, std::size_t N, class... X>
 constexpr auto apply_plainly(const Op& op, const slots<N>& to, const X&... x) {
   using S = typename Op::template result<spec_of<X>...>;
-  match_extents<Op>(united<typename spec_of<X>::dims...>{}, x...);
+  if constexpr (sizeof...(X) > 1 && (any_dynamic(typename spec_of<X>::dims{}) || ...))
+    match_extents<Op>(united<typename spec_of<X>::dims...>{}, x...);
+  auto y = fresh_result<S>(op, to, x...);
   if constexpr ((is_shaped<X> || ...)) {
-    auto y = results_of<S>::shaped(op, x...);
-    tally* t = nullptr;
-    ((t = t != nullptr ? t : x.tally()), ...);
-    if (t != nullptr) op.cost(*t, y, x...);
-    return y;
-  } else {
-    auto y = results_of<S>::plain(op, to, x...);
-    if constexpr (aliased_operand<Op> < 0) op.fill(y, x...);
-    return y;
+    if (tally* t = tally_of(x...); t != nullptr) op.cost(*t, y, x...);
+  } else if constexpr (aliased_operand<Op> < 0) {
+    op.fill(y, x...);
   }
+  return y;
 }
 
 template <class X> constexpr const auto& untracked(const X& x) {
@@ -201,12 +197,15 @@ template <class X> constexpr const auto& untracked(const X& x) {
 
 /// The result that the caller of an operation sees: all, or the first where the others are
 /// auxiliary.
-template <class Op, class Y> constexpr auto main_result(Y y) {
-  if constexpr (requires { Op::auxiliary; })
-    return std::move(item<0>(y));
-  else
-    return y;
-}
+template <class Op, class Y> struct main_type_of {
+  using type = Y;
+};
+template <class Op, class Y>
+  requires requires { Op::auxiliary; }
+struct main_type_of<Op, Y> {
+  using type = item_type<0, Y>;
+};
+template <class Op, class Y> using main_type = typename main_type_of<Op, Y>::type;
 
 /// Runs an operation on recorded operands and records it: grad/tape.hpp.
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x);
@@ -234,9 +233,9 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   if constexpr ((detail::is_tracked<X> || ...))
     return detail::record(op, x...);
   else if constexpr (requires { Op::auxiliary; })
-    return detail::main_result<Op>(apply_into(op, detail::slots<1>{}, x...));
+    return detail::item<0>(apply_into(op, detail::no_slots, x...));
   else
-    return apply_into(op, detail::slots<1>{}, x...);
+    return apply_into(op, detail::no_slots, x...);
 }
 
 }  // namespace dimesh

@@ -97,7 +97,9 @@ template <class Out, bool Unrounded = false> struct einsum_op {
   template <bool WantA, bool WantB, class Bar, class Y, class A, class B>
   constexpr auto transpose(const slots<2>& to, const Bar& ybar, const Y&, const A& a,
                            const B& b) const {
-    return bundle(bar_of<WantA, A>(to.at[0], ybar, b), bar_of<WantB, B>(to.at[1], ybar, a));
+    return bundle_of<decltype(bar_of<WantA, A>(to.at[0], ybar, b)),
+                     decltype(bar_of<WantB, B>(to.at[1], ybar, a))>{
+        {bar_of<WantA, A>(to.at[0], ybar, b)}, {bar_of<WantB, B>(to.at[1], ybar, a)}};
   }
 
   template <class Y, class A, class B> void fill(Y& y, const A& a, const B& b) const {
@@ -145,27 +147,13 @@ template <class Out, bool Unrounded = false> struct einsum_op {
       return apply_into(transposed{}, slots<1>{{slot}},
                         apply_into(cast_op<value_of<Other>>{}, slots<1>{}, ybar), other);
   }
-  template <class D, class X>
-  static void holder(index_t& length, index_t& stride, bool& in, const X& x) {
-    constexpr int d = index_of<D, typename spec_of<X>::dims>;
-    if constexpr (d >= 0) {
-      in = true;
-      length = x.template local<D>();
-      stride = x.stride(d);
-    }
-  }
-  template <class D, class Y, class A, class B>
-  static label label_of(const Y& y, const A& a, const B& b) {
-    label l;
-    holder<D>(l.length, l.a, l.in_a, a);
-    holder<D>(l.length, l.b, l.in_b, b);
-    holder<D>(l.length, l.c, l.in_c, y);
-    return l;
-  }
   template <class... D, class Y, class A, class B>
   static void contract_over(list<D...>, Y& y, const A& a, const B& b) {
-    const label labels[] = {label_of<D>(y, a, b)...};
-    contract_labels(labels, sizeof...(D), a.data(), b.data(), y.data());
+    static constexpr label_places places[] = {{index_of<D, typename spec_of<A>::dims>,
+                                               index_of<D, typename spec_of<B>::dims>,
+                                               index_of<D, typename spec_of<Y>::dims>}...};
+    contract_blocks(places, sizeof...(D), a.blocks(), b.blocks(), y.blocks(), a.data(), b.data(),
+                    y.data());
   }
 };
 

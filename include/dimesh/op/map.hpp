@@ -179,7 +179,8 @@ template <class F, join_kind Kind, class As = void> struct map_op {
   constexpr auto transpose_each(std::index_sequence<K...>, const slots<sizeof...(K)>& to,
                                 const B& ybar, const X&... x) const {
     if constexpr (linear) {
-      return bundle(weighted<Wanted, K, X>(to, ybar)...);
+      return bundle_of<decltype(weighted<Wanted, K, X>(to, ybar))...>{
+          {weighted<Wanted, K, X>(to, ybar)}...};
     } else {
       return all_wanted<Wanted...>(map_transpose_op<F, Wanted...>{f}, to, ybar, x...);
     }

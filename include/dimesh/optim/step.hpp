@@ -47,7 +47,8 @@ using update_fault = typename steps_fault<typename leaves<P>::type, typename lea
 // variables of their own become vector code whatever the rule and the optimization level. Where the
 // gradient's memory is the parameter's own (a gradient handed to its own parameter), an element is
 // read before it is written.
-template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, const T* g) {
+template <class Rule, class T>
+[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -56,7 +57,8 @@ template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, cons
     p[i] = x;
   }
 }
-template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
+template <class Rule, class T>
+[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -67,7 +69,7 @@ template <class Rule, class T> void update_loop(Rule rule, index_t n, T* p, cons
   }
 }
 template <class Rule, class T>
-void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
+[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -121,7 +123,7 @@ template <class P> P zeros_in_form_of(const P& parameters) {
   P state{};
   for_each_tensor(
       [](const auto&, auto& s, const auto& p) {
-        s = std::remove_cvref_t<decltype(s)>(p.grid(), p.shape(), storage{});
+        s.remake(p.grid(), p.shape(), storage{});
         zero_bytes(s.data(), s.local_bytes());
       },
       state, parameters);
