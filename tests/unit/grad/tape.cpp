@@ -59,7 +59,14 @@ static_assert(cost.bytes<rows> == 64 + 4, "6 floats, filled up to a cache line, 
 static_assert(cost.calls<rows> == 1);
 static_assert(cost.bytes<cols> == 0);
 static_assert(cost.flops > 0);
-static_assert(cost.value.counts.live == 0, "all that was held has been given back");
+constexpr dm::index_t parameter_bytes = [] {
+  dm::index_t bytes = 0;
+  dm::for_each_tensor([&](const auto&, const auto& x) { bytes += x.local_bytes(); },
+                      model<dm::shaped<by_batch>>{});
+  return bytes;
+}();
+static_assert(cost.value.counts.live == 2 * parameter_bytes,
+              "all that was held has been given back, but for parameters and their gradients");
 
 // An operation with an auxiliary result: y = x^3, and x^2 for the way back.
 struct cube_op {
