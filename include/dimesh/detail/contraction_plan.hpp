@@ -91,10 +91,10 @@ inline void enter_place(const block_view& x, int d, index_t& length, index_t& st
 
 /// The same for the blocks of tensors, by the places of each label among their dims. One function
 /// for all tensors.
-template <class T>
+template <class T, class C>
 [[gnu::noinline]] void contract_blocks(const label_places* places, int count, const block_view& va,
                                        const block_view& vb, const block_view& vc, const T* a,
-                                       const T* b, T* c) {
+                                       const T* b, C* c) {
   label labels[3 * max_dims];
   for (int i = 0; i < count; ++i) {
     label& l = labels[i];
