@@ -56,7 +56,7 @@ template <class L, class M> struct encoder_decoder_parameters {
 };
 
 /// An encoder and a decoder of the form M under compute layout C.
-template <Layout C, class M> struct encoder_decoder {
+template <Layout C, class M> struct encoder_decoder : computable<model_fault<C, M>> {
   using source = typename M::source;
   using vocab = typename M::vocab;
 
@@ -70,14 +70,10 @@ template <Layout C, class M> struct encoder_decoder {
   template <class P, Operand Y, Operand I>
   static constexpr auto decode(const P& p, const Y& memory, const I& ids,
                                const run_options& run = {}) {
-    const auto& d = p.decoder;
-    const auto x = add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids));
-    const auto h =
-        norm<C, M>(d.last, decoder_stack<C, M, source>(d.layers, x, memory, run.part(2)));
-    if constexpr (M::tied)
-      return project<C, typename M::element>(h, d.embedding);
+    if constexpr (!encoder_decoder::is_computable)
+      return poison{};
     else
-      return project<C, typename M::element>(h, d.head);
+      return decoded(p.decoder, memory, ids, run);
   }
 
   /// The mean loss over all positions of `next` in nats; those that are no token count 0. Shapes:
@@ -87,6 +83,18 @@ template <Layout C, class M> struct encoder_decoder {
                              const run_options& run = {}, const cross_entropy_options& o = {}) {
     const auto scores = decode(p, encode(p, source_ids, run), ids, run);
     return mean(softmax_cross_entropy<vocab>(scores, beside_tensor<C>(scores, next), o));
+  }
+
+ private:
+  template <class D, class Y, class I>
+  static constexpr auto decoded(const D& d, const Y& memory, const I& ids, const run_options& run) {
+    const auto x = add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids));
+    const auto h =
+        norm<C, M>(d.last, decoder_stack<C, M, source>(d.layers, x, memory, run.part(2)));
+    if constexpr (M::tied)
+      return project<C, typename M::element>(h, d.embedding);
+    else
+      return project<C, typename M::element>(h, d.head);
   }
 };
 

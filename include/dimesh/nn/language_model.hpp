@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/nn/block.hpp"
+#include "dimesh/nn/compute_layout.hpp"
 #include "dimesh/nn/positions.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/take.hpp"
@@ -46,18 +47,18 @@ constexpr auto embed(const W& embedding, const I& ids) {
 }
 
 /// A language model of the form M under compute layout C.
-template <Layout C, class M> struct language_model {
+template <Layout C, class M> struct language_model : computable<model_fault<C, M>> {
   using vocab = typename M::vocab;
   using model = typename M::model;
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I>
   static constexpr auto features(const P& p, const I& ids, const run_options& run = {}) {
-    const auto x = add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids));
-    if (run.dropout == 0) return norm<C, M>(p.last, stack<C, M>(p.layers, x));
-    return norm<C, M>(p.last, stack<C, M>(p.layers, dropout(run.dropout, run.key, x), run));
+    if constexpr (!language_model::is_computable)
+      return poison{};
+    else
+      return mixed(p, ids, run);
   }
-
   /// Shapes: ids [batch, length] -> [batch, length, vocab].
   template <class P, Operand I>
   static constexpr auto logits(const P& p, const I& ids, const run_options& run = {}) {
@@ -74,6 +75,14 @@ template <Layout C, class M> struct language_model {
                              const run_options& run = {}, const cross_entropy_options& o = {}) {
     const auto scores = logits(p, ids, run);
     return mean(softmax_cross_entropy<vocab>(scores, beside_tensor<C>(scores, targets), o));
+  }
+
+ private:
+  template <class P, class I>
+  static constexpr auto mixed(const P& p, const I& ids, const run_options& run) {
+    const auto x = add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids));
+    if (run.dropout == 0) return norm<C, M>(p.last, stack<C, M>(p.layers, x));
+    return norm<C, M>(p.last, stack<C, M>(p.layers, dropout(run.dropout, run.key, x), run));
   }
 };
 
