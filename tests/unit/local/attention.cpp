@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -84,8 +85,10 @@ template <class T> struct operands {
   }
   void run(const attention_problem& x) {
     namespace dl = dimesh::local;
-    std::vector<T> s(static_cast<std::size_t>(dl::attention_scratch<T>(x))),
-        u(static_cast<std::size_t>(dl::attention_transpose_scratch<T>(x)));
+    // Whatever scratch memory holds must not reach a result: not even times 0.
+    constexpr T nothing = std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> s(static_cast<std::size_t>(dl::attention_scratch<T>(x)), nothing),
+        u(static_cast<std::size_t>(dl::attention_transpose_scratch<T>(x)), nothing);
     dl::attention(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(), s.data());
     dl::attention_transpose(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(),
                             dout.data(), {dq.data(), dk.data(), dv.data()}, u.data());
