@@ -15,6 +15,7 @@
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/shards.hpp"
+#include "support/worst.hpp"
 
 namespace dm = dimesh;
 
@@ -59,7 +60,7 @@ template <class A, class B> double farthest(const A& a, const B& b) {
   dm::for_each_tensor(
       [&](const auto&, const auto& x, const auto& y) {
         for (dm::index_t i = 0; i < x.local_size(); ++i)
-          most = std::max(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
+          most = test_support::worst(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
       },
       a, b);
   return most;

@@ -10,6 +10,7 @@
 
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/local/attention_transpose.hpp"
+#include "support/worst.hpp"
 
 namespace {
 
@@ -154,8 +155,8 @@ void compare(const char* what, const std::vector<T>& got, const std::vector<doub
   double worst = 0;
   for (std::size_t i = 0; i < want.size(); ++i)
     if (static_cast<index_t>(i) % row < head)
-      worst = std::max(worst,
-                       std::abs(static_cast<double>(got[i]) - want[i]) / (1 + std::abs(want[i])));
+      worst = test_support::worst(
+          worst, std::abs(static_cast<double>(got[i]) - want[i]) / (1 + std::abs(want[i])));
   INFO(what);
   CHECK(worst <= (sizeof(T) == 4 ? 2e-5 : 1e-12));
 }
