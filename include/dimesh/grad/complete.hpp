@@ -78,8 +78,7 @@ inline void reduce_packed(const communicator& c, const piece* p, int count, cons
   }
 }
 
-inline void reduce_in_place(const communicator& c, const piece* p, int count,
-                            const piece_group& g) {
+inline void reduce_in_place(const communicator& c, const piece* p, const piece_group& g) {
   int first = 0;
   while (!g.has(p[first])) ++first;
   reduce_bytes(c, p[first].from, p[first].to, g.bytes, g.element);
@@ -95,7 +94,7 @@ inline void reduce_pieces(const grid_state& grid, const piece* p, int count) {
     const piece_group g = group_of(p, count, p[i].axes, p[i].element);
     const communicator& c = grid.along(g.axes);
     if (g.runs == 1)
-      reduce_in_place(c, p, count, g);
+      reduce_in_place(c, p, g);
     else
       reduce_packed(c, p, count, g);
   }
