@@ -148,7 +148,10 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     variables vars{};
     const storage behind = base::open(t, vars);
     node_base* const leaves = t.last();
+    trace_span forward("forward");
     auto loss = this->f_(static_cast<const variables&>(vars), in...);
+    forward.end();
+    const trace_span here("backward");
     using V = std::remove_cvref_t<decltype(loss.value())>;
     using whole_value = typename completed_type<V>::type;
     const V value = base::beside(loss.value(), behind);
