@@ -13,6 +13,8 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 
+#include "support/worst.hpp"
+
 namespace dm = dimesh;
 
 namespace {
@@ -50,7 +52,7 @@ struct step {
 template <class X, class Y> double farthest(const X& a, const Y& b, double factor) {
   double most = 0;
   for (dm::index_t i = 0; i < a.local_size(); ++i)
-    most = std::max(most, std::abs(a.data()[i] - factor * b.data()[i]));
+    most = test_support::worst(most, std::abs(a.data()[i] - factor * b.data()[i]));
   return most;
 }
 

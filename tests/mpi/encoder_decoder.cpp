@@ -15,6 +15,7 @@
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/value.hpp"
+#include "support/worst.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -105,7 +106,7 @@ void check_same(const outcome& a, const outcome& b) {
     REQUIRE(mine.size() == values.size());
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
-      worst = std::max(worst, std::abs(mine[i] - values[i]));
+      worst = test_support::worst(worst, std::abs(mine[i] - values[i]));
     CHECK(worst < 1e-12);
   }
 }

@@ -13,6 +13,8 @@
 #include <random>
 #include <string>
 
+#include "support/worst.hpp"
+
 namespace {
 
 using namespace handwritten;
@@ -135,7 +137,7 @@ void check(bool good, const std::string& what, double value) {
 template <class X, class Y> double distance(const X& x, const Y& y) {
   double most = 0;
   for (size_t i = 0; i < x.size(); ++i)
-    most = std::max(most, std::abs(double(x[i]) - double(y[i])));
+    most = test_support::worst(most, std::abs(double(x[i]) - double(y[i])));
   return most;
 }
 

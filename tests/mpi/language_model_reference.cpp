@@ -11,6 +11,7 @@
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/value.hpp"
 #include "support/transformer_reference.hpp"
+#include "support/worst.hpp"
 
 namespace {
 using namespace test_support;
@@ -102,7 +103,7 @@ template <class M> void check_against_reference(int query_heads) {
     REQUIRE(mine.size() == values.size());
     double worst = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
-      worst = std::max(worst, std::abs(mine[i] - values[i]));
+      worst = test_support::worst(worst, std::abs(mine[i] - values[i]));
     CHECK(worst < 1e-12);
   }
 }

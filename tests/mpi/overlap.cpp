@@ -13,6 +13,7 @@
 
 #include "dimesh/collective/start_all_reduce.hpp"
 #include "dimesh/grad/recompute.hpp"
+#include "support/worst.hpp"
 
 namespace dm = dimesh;
 
@@ -60,7 +61,7 @@ template <class A, class B> double farthest(const A& a, const B& b) {
   dm::for_each_tensor(
       [&](const auto&, const auto& x, const auto& y) {
         for (dm::index_t i = 0; i < x.local_size(); ++i)
-          most = std::max(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
+          most = test_support::worst(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
       },
       a, b);
   return most;
@@ -99,8 +100,46 @@ template <class F> void on_grids(F&& f) {
   f(dm::grid<pod>(one{ranks}, two{1}));
 }
 
+struct some : dm::dim<1> {};
+template <class L, class T> struct vectors {
+  BOOST_HANA_DEFINE_STRUCT(vectors, (dm::tensor<T, L, batch>, a), (dm::tensor<T, L, some>, b),
+                           (dm::tensor<T, L, width>, c), (dm::tensor<T, L, hidden>, d));
+};
+
+/// Buckets of few bytes, which hold more tensors where blocks are empty.
+template <class T, class L> void check_vectors(const dm::grid<pod>& g) {
+  auto p = dm::make<vectors<L, T>>(g);
+  dm::for_each_tensor([](const auto&, auto& x) { dm::fill(x, 0.5f); }, p);
+  using rows = dm::layout<pod, dm::split<dm::uneven<batch>, one, two>>;
+  const auto x = dm::constant<dm::tensor<float, rows, batch>>(g, 0.25f);
+  const auto f = [](const auto& q, const auto& y) {
+    const auto square = [](const auto& v) {
+      return dm::complete(dm::sum<float>(dm::square(dm::cast<float>(v))));
+    };
+    return (square(q.a) + square(q.b) + square(q.c) + square(q.d)) * dm::sum(y);
+  };
+  const auto want = dm::complete(dm::value_and_grad(f, p)(x));
+  for (const dm::index_t bucket : {64, 128, 192, 1 << 20}) {
+    CAPTURE(bucket);
+    const auto got = dm::value_and_grad_all_reduce(f, p, {.bucket = bucket})(x);
+    dm::for_each_tensor(
+        [](const auto&, const auto& u, const auto& v) {
+          for (dm::index_t i = 0; i < u.local_size(); ++i)
+            CHECK(static_cast<float>(u.data()[i]) == static_cast<float>(v.data()[i]));
+        },
+        got.gradient, want.gradient);
+  }
+}
+
 }  // namespace
 
+TEST_CASE("overlap: blocks of different sizes, some empty; gradients in bfloat16") {
+  on_grids([](const auto& g) {
+    using L = dm::layout<pod, dm::split<dm::uneven<some>, two>>;
+    check_vectors<float, L>(g);
+    check_vectors<dm::bfloat16, L>(g);
+  });
+}
 TEST_CASE("overlap: batch split") {
   on_grids([](const auto& g) { check<dm::layout<pod, dm::split<batch, one>>, false>(g); });
 }

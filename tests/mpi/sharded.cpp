@@ -15,6 +15,7 @@
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/shards.hpp"
+#include "support/worst.hpp"
 
 namespace dm = dimesh;
 
@@ -59,7 +60,7 @@ template <class A, class B> double farthest(const A& a, const B& b) {
   dm::for_each_tensor(
       [&](const auto&, const auto& x, const auto& y) {
         for (dm::index_t i = 0; i < x.local_size(); ++i)
-          most = std::max(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
+          most = test_support::worst(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
       },
       a, b);
   return most;
@@ -132,6 +133,33 @@ TEST_CASE("sharded: nothing split but the state") {
 TEST_CASE("sharded: uneven shards") {
   using thirds = dm::layout<pod, dm::split<dm::uneven<odd>, one>>;
   on_grids([](const auto& g) { check<by_batch, thirds, odd>(g); });
+}
+
+TEST_CASE("sharded: gradients in bfloat16") {
+  on_grids([](const auto& g) {
+    using P = std::tuple<dm::tensor<dm::bfloat16, by_batch, width>,
+                         dm::tensor<float, by_batch, few>, dm::tensor<dm::bfloat16, by_batch>>;
+    P p = dm::make<P>(g);
+    dm::for_each_tensor([](const auto&, auto& x) { dm::fill(x, 1.0f); }, p);
+    const auto x = dm::constant<dm::tensor<float, by_batch, batch>>(g, 1.0f);
+    const auto f = [](const auto& q, const auto& y) {
+      return (dm::sum<float>(dm::cast<float>(std::get<0>(q))) + dm::sum(std::get<1>(q)) +
+              dm::cast<float>(std::get<2>(q))) *
+             dm::sum(y);
+    };
+    const auto shards =
+        dm::reduce_scatter_together<spread_one>(dm::value_and_grad(f, p)(x).gradient);
+    dm::for_each_tensor(
+        [](const auto&, const auto& s) {
+          for (dm::index_t i = 0; i < s.local_size(); ++i)
+            CHECK(static_cast<float>(s.data()[i]) == 8);
+        },
+        shards);
+    dm::for_each_tensor([](const auto&, auto& w) { dm::fill(w, 0.0f); }, p);
+    dm::all_gather_together(shards, p);
+    CHECK(static_cast<float>(std::get<0>(p).data()[11]) == 8);
+    CHECK(static_cast<float>(std::get<2>(p).data()[0]) == 8);  // no axis splits it
+  });
 }
 
 // ---- closed formulas, of static sizes -----------------------------------------------------------

@@ -59,6 +59,17 @@ inline constexpr bool has_native_type =
 
 }  // namespace detail
 
+/// Calls f with a zero of the real type whose elements have so many bytes: what was laid side by
+/// side for sending has lost its type.
+template <class F> void with_real(index_t bytes, const F& f) {
+  if (bytes == sizeof(bfloat16))
+    f(bfloat16{});
+  else if (bytes == sizeof(float))
+    f(0.0f);
+  else
+    f(0.0);
+}
+
 /// How one T is described to MPI.
 template <class T> struct element {
   static_assert(std::is_trivially_copyable_v<T>,

@@ -27,17 +27,11 @@ struct piece {
 
 inline void reduce_bytes(const communicator& c, const std::byte* from, std::byte* to, index_t bytes,
                          index_t element) {
-  const auto reduce = [&](auto zero) {
+  collective::with_real(element, [&](auto zero) {
     using T = decltype(zero);
     collective::all_reduce(c, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to),
                            bytes / static_cast<index_t>(sizeof(T)));
-  };
-  if (element == sizeof(bfloat16))
-    reduce(bfloat16{});
-  else if (element == sizeof(float))
-    reduce(0.0f);
-  else
-    reduce(0.0);
+  });
 }
 
 /// Does piece b lie right behind piece a, and go the same way?
@@ -84,12 +78,9 @@ inline void reduce_packed(const communicator& c, const piece* p, int count, cons
   }
 }
 
-inline void reduce_in_place(const communicator& c, const piece* p, int count,
-                            const piece_group& g) {
+inline void reduce_in_place(const communicator& c, const piece* p, const piece_group& g) {
   int first = 0;
   while (!g.has(p[first])) ++first;
-  int last = first;
-  while (last + 1 < count && joins(p[last], p[last + 1])) ++last;
   reduce_bytes(c, p[first].from, p[first].to, g.bytes, g.element);
 }
 
@@ -103,7 +94,7 @@ inline void reduce_pieces(const grid_state& grid, const piece* p, int count) {
     const piece_group g = group_of(p, count, p[i].axes, p[i].element);
     const communicator& c = grid.along(g.axes);
     if (g.runs == 1)
-      reduce_in_place(c, p, count, g);
+      reduce_in_place(c, p, g);
     else
       reduce_packed(c, p, count, g);
   }
@@ -198,7 +189,8 @@ struct foreseen_group {
 /// The same on shapes: what each group of tensors costs.
 template <class S> constexpr auto complete_shapes(const S& s) {
   typename completed_type<S>::type out{};
-  std::array<foreseen_group, 2u << max_axes> groups{};  // by axes, and whether elements are double
+  // by axes, and by whether elements are bfloat16, float or double
+  std::array<foreseen_group, 4u << max_axes> groups{};
   tally* t = nullptr;
   index_t gap = 0;  // between the last tensor and the next
   std::size_t last = 0;
@@ -210,17 +202,17 @@ template <class S> constexpr auto complete_shapes(const S& s) {
         r.share(g.tally(), g.live());
         t = g.tally();
         sizes = g.sizes().size.data();
-        const std::size_t group = 2 * addend_axes(g) + (sizeof(value_of<R>) > sizeof(float));
+        const std::size_t group = 4 * addend_axes(g) + sizeof(value_of<R>) / 4;
         groups[group].add(g.local_bytes(), group == last, gap);
         gap = slab_step(g.local_bytes()) - g.local_bytes();
         last = group;
       },
       s, out);
-  for (unsigned group = 2; t != nullptr && group < groups.size(); ++group) {
+  for (unsigned group = 4; t != nullptr && group < groups.size(); ++group) {
     const index_t bytes = groups[group].bytes();
     if (groups[group].packed == 0) continue;
-    const index_t n = group_size(group / 2, sizes);
-    t->collective(group / 2, bytes, 2 * (n - 1) * bytes / n);
+    const index_t n = group_size(group / 4, sizes);
+    t->collective(group / 4, bytes, 2 * (n - 1) * bytes / n);
   }
   return out;
 }

@@ -30,6 +30,7 @@ struct pending_gradient {
   const int* uses = nullptr;  // contributions yet to come
   std::byte* data = nullptr;
   index_t bytes = 0, element = 0;
+  index_t most_bytes = 0;  // of any rank's block: all ranks must cut the same buckets
   unsigned (*settle)(void* cell) = nullptr;  // the axes to be summed over; nothing came: zeros
 };
 
@@ -50,11 +51,11 @@ class bucket_sums final : public backward_listener {
     buckets_.clear();
   }
   void add(const pending_gradient& g) {
-    if (buckets_.empty() || bytes_ + slab_step(g.bytes) > most_) {
+    if (buckets_.empty() || bytes_ + slab_step(g.most_bytes) > most_) {
       buckets_.push_back({gradients_.size(), gradients_.size()});
       bytes_ = 0;
     }
-    bytes_ += slab_step(g.bytes);
+    bytes_ += slab_step(g.most_bytes);
     gradients_.push_back(g);
     buckets_.back().end = gradients_.size();
   }
@@ -91,15 +92,11 @@ class bucket_sums final : public backward_listener {
     const auto send = [&] {
       if (axes == 0 || last == nullptr) return;
       const index_t bytes = last->data + last->bytes - from;
-      const auto run = [&](auto zero) {
+      collective::with_real(last->element, [&](auto zero) {
         using T = decltype(zero);
         constexpr auto size = static_cast<index_t>(sizeof(T));
         sums_.start(grid_->along(axes), reinterpret_cast<T*>(from), bytes / size, most_ / size);
-      };
-      if (last->element == sizeof(float))
-        run(0.0f);
-      else
-        run(0.0);
+      });
     };
     for (std::size_t i = b.begin; i < b.end; ++i) {
       const pending_gradient& g = gradients_[i];
@@ -151,7 +148,10 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     variables vars{};
     const storage behind = base::open(t, vars);
     node_base* const leaves = t.last();
+    trace_span forward("forward");
     auto loss = this->f_(static_cast<const variables&>(vars), in...);
+    forward.end();
+    const trace_span here("backward");
     using V = std::remove_cvref_t<decltype(loss.value())>;
     using whole_value = typename completed_type<V>::type;
     const V value = base::beside(loss.value(), behind);
@@ -174,6 +174,11 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     spare.push_back(std::move(sums));
     return out;
   }
+  /// Of the first rank's block: none is larger.
+  template <class V> static index_t most_bytes(const V& x) {
+    return placement_of(x).origins(spec_of<V>::table).size() *
+           static_cast<index_t>(sizeof(value_of<V>));
+  }
   template <class V> static pending_gradient pending(tracked_tensor<V>& v) {
     auto& c = *v.cell();
     return {&c,
@@ -181,6 +186,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             static_cast<std::byte*>(c.slot.data()),
             v.value().local_bytes(),
             static_cast<index_t>(sizeof(value_of<V>)),
+            most_bytes(v.value()),
             &settle_gradient<V>};
   }
   /// The loss is complete before the backward pass begins.
@@ -191,6 +197,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             reinterpret_cast<std::byte*>(value.data()),
             value.local_bytes(),
             static_cast<index_t>(sizeof(value_of<V>)),
+            most_bytes(value),
             [](void* at) { return addend_axes(*static_cast<const V*>(at)); }};
   }
 

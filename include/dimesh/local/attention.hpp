@@ -72,7 +72,10 @@ template <class T> class prepared_keys {
   const T* rows(const T* y, index_t& row) {
     const index_t wide = padded<T>(x_.head);
     if (wide == x_.head) return y;
-    copy_rows(to_ - from_, x_.head, T(1), y + from_ * row, row, at_ + from_ * wide, wide);
+    // Whole granules: strips also read, with weights of 0, keys that no query sees.
+    constexpr index_t g = attention_sizes<T>::granule;
+    const index_t from = from_ / g * g, to = std::min(rounded_up(to_, g), x_.keys);
+    copy_rows(to - from, x_.head, T(1), y + from * row, row, at_ + from * wide, wide);
     row = wide;
     return std::exchange(at_, at_ + elements(x_));
   }

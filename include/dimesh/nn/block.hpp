@@ -95,14 +95,18 @@ template <class C, class M, class Source> struct decoder_block_function {
 /// f(layers[i], x, more...) for each layer in turn.
 template <class M, class F, class Layers, class X, class... More>
 constexpr auto through_layers(const F& make, const Layers& layers, X x, const More&... more) {
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto f = make(i);
-    if constexpr (M::recompute)
-      x = recompute(f)(layers[i], x, more...);
-    else
-      x = f(layers[i], x, more...);
+  if constexpr (is_poison<decltype(make(0)(layers[0], x, more...))>) {
+    return poison{};
+  } else {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const auto f = make(i);
+      if constexpr (M::recompute)
+        x = recompute(f)(layers[i], x, more...);
+      else
+        x = f(layers[i], x, more...);
+    }
+    return x;
   }
-  return x;
 }
 }  // namespace detail
 

@@ -76,11 +76,6 @@ struct absent {};
 
 namespace detail {
 
-template <class T, class L, class Shape, class... More> struct tensor_over;
-template <class T, class L, class... D, class... More>
-struct tensor_over<T, L, shape<D...>, More...> {
-  using type = tensor<T, L, D..., More...>;
-};
 /// A parameter with dims First..., those of a shape, and More...
 template <class M, class L, class First, class Shape, class... More> struct parameter_impl;
 template <class M, class L, class... F, class... D, class... More>

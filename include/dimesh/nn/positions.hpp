@@ -23,7 +23,7 @@ template <class S, class Kept> struct restricted_table {
     constexpr auto& at = dimesh::detail::places<typename S::dims, Kept>::at;
     dimesh::detail::table t = S::table;
     for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what == use::split && at[static_cast<int>(t.axis[a].dim)] < 0) t.axis[a] = {};
+      if (t.axis[a].what != use::split || at[static_cast<int>(t.axis[a].dim)] < 0) t.axis[a] = {};
     return dimesh::detail::renumber(t, at);
   }
   static constexpr dimesh::detail::table result = make();

@@ -13,6 +13,7 @@
 
 #include "dimesh/detail/attention_plan.hpp"
 #include "dimesh/local/attention_transpose.hpp"
+#include "dimesh/op/wanted.hpp"
 
 namespace dimesh {
 
@@ -24,9 +25,8 @@ template <class Query, class Key, class Head, bool... Wanted> struct attention_t
   attention_options options;
   using select = selection<Wanted...>;
 
-  template <bool W, class S> using bar_if = std::conditional_t<W, list<cotangent_spec<S>>, list<>>;
   template <class B, class Y, class L, class... S>
-  using result = typename concat_impl<list<>, bar_if<Wanted, S>...>::type;
+  using result = typename wanted_specs<select, S...>::type;
 
   template <class Bars, class B, class Y, class L, class Q, class K, class V>
   constexpr void cost(tally& t, const Bars& bars, const B& ybar, const Y& y, const L& log_sum,
@@ -96,24 +96,8 @@ template <class Query, class Key, class Head> struct attention_op {
   static constexpr bool needs(int, unsigned wanted) { return wanted != 0; }
   template <bool... Wanted, class B, class Y, class... X>
   constexpr auto transpose(const slots<3>& to, const B& ybar, const Y& y, const X&... x) const {
-    return transpose_each<Wanted...>(std::make_index_sequence<3>{}, to, ybar, y, x...);
-  }
-
- private:
-  template <bool... Wanted, std::size_t... K, class B, class Y, class... X>
-  constexpr auto transpose_each(std::index_sequence<K...>, const slots<3>& to, const B& ybar,
-                                const Y& y, const X&... x) const {
-    slots<3> packed{};
-    ((Wanted ? void(packed.at[selection<Wanted...>::place(K)] = to.at[K]) : void()), ...);
-    auto bars = apply_into(attention_transpose_op<Query, Key, Head, Wanted...>{options}, packed,
-                           ybar, item<0>(y), item<1>(y), x...);
-    return bundle(bar_at<Wanted, selection<Wanted...>::place(K)>(bars)...);
-  }
-  template <bool W, std::size_t I, class Bars> static constexpr auto bar_at(Bars& bars) {
-    if constexpr (W)
-      return item<I>(bars);
-    else
-      return none{};
+    return all_wanted<Wanted...>(attention_transpose_op<Query, Key, Head, Wanted...>{options}, to,
+                                 ybar, item<0>(y), item<1>(y), x...);
   }
 };
 

@@ -19,7 +19,7 @@ struct shard_piece {
   placement where;
   table full, cut;  // the layouts of the whole and of the shard
   void *whole = nullptr, *shard = nullptr;
-  index_t element = 0;  // bytes of one element: float or double
+  index_t element = 0;  // bytes of one element: bfloat16, float or double
   unsigned along = 0;  // the axes over which shards are exchanged
 
   bool goes(unsigned axes, index_t size) const { return along == axes && element == size; }
@@ -107,17 +107,13 @@ template <bool Gather> void exchange_all(const grid_state& grid, const shard_pie
     for (int j = 0; j < i && !seen; ++j)
       seen = p[j].whole != p[j].shard && p[j].along != 0 && p[j].goes(p[i].along, p[i].element);
     if (seen) continue;
-    const auto run = [&](auto zero) {
+    collective::with_real(p[i].element, [&](auto zero) {
       using T = decltype(zero);
       if (p[i].along != 0)
         exchange_shards<Gather, T>(grid.along(p[i].along), p, count, p[i].along);
       else
         (void)move_part<Gather>(p[i], 0, 0, static_cast<T*>(p[i].shard));
-    };
-    if (p[i].element == sizeof(float))
-      run(0.0f);
-    else
-      run(0.0);
+    });
   }
 }
 

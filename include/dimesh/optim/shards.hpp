@@ -187,7 +187,10 @@ template <class Shards, class P> void all_gather_together(const Shards& from, P&
         using Y = std::remove_cvref_t<decltype(s)>;
         grid = &p.grid().state();
         const unsigned cut = detail::talking(detail::cut_axes<X, Y>, grid->sizes());
-        if (cut != 0) std::construct_at(moves + moving++, detail::piece_between(p, s, cut));
+        if (cut != 0)
+          std::construct_at(moves + moving++, detail::piece_between(p, s, cut));
+        else if (s.data() != p.data())  // shards of the parameter itself share its memory
+          detail::copy_bytes(p.data(), s.data(), p.local_bytes());
       },
       parameters, from);
   if (grid != nullptr) detail::exchange_all<true>(*grid, moves, moving);
