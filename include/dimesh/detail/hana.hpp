@@ -92,8 +92,8 @@ template <class X> struct walk_says {
 template <class F, class X, class... Rest>
 constexpr void walk(F& f, const member_path& path, X& x, Rest&... rest);
 
-/// Name and accessor of member I of a described struct. Constants: as calls, Hana's tuples and pairs
-/// would be made at run time, and compiled for that.
+/// Name and accessor of member I of a described struct. Constants: as calls, Hana's tuples and
+/// pairs would be made at run time, and compiled for that.
 template <std::size_t I, class S>
 inline constexpr const char* member_name =
     hana::to<const char*>(hana::first(hana::at_c<I>(hana::accessors<S>())));

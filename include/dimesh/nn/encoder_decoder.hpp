@@ -88,7 +88,8 @@ template <Layout C, class M> struct encoder_decoder : computable<model_fault<C, 
  private:
   template <class D, class Y, class I>
   static constexpr auto decoded(const D& d, const Y& memory, const I& ids, const run_options& run) {
-    const auto x = add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids));
+    const auto x = dropout(run.dropout, run.part(3).key,
+                           add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids)));
     const auto h =
         norm<C, M>(d.last, decoder_stack<C, M, source>(d.layers, x, memory, run.part(2)));
     if constexpr (M::tied)

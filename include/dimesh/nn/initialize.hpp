@@ -27,6 +27,14 @@ inline random_key key_of(random_key key, std::string_view name) {
   for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return key.fold(h);
 }
+/// How many products add to the stream that this parameter's product adds to: two a layer, three in
+/// a decoder that looks at an encoder.
+template <class M> double sums_beside(std::string_view path) {
+  if (path.starts_with("decoder.")) return 3.0 * M::layers;
+  if constexpr (requires { M::encoder_layers; })
+    if (path.starts_with("encoder.")) return 2.0 * M::encoder_layers;
+  return 2.0 * M::layers;
+}
 }  // namespace detail
 
 /// Normal numbers of variance `gain` / fan-in, the product of the extents of In: 1 for linear
@@ -58,8 +66,10 @@ void initialize_transformer(P& parameters, random_key key, double deviation = 0.
         else if (name.ends_with("bias"))
           fill(w, T(0));
         else
-          fill_normal(w, detail::key_of(key, path.text()), 0,
-                      static_cast<T>(adds ? deviation / std::sqrt(2.0 * M::layers) : deviation));
+          fill_normal(
+              w, detail::key_of(key, path.text()), 0,
+              static_cast<T>(adds ? deviation / std::sqrt(detail::sums_beside<M>(path.text()))
+                                  : deviation));
       },
       parameters);
 }

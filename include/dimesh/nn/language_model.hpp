@@ -80,9 +80,9 @@ template <Layout C, class M> struct language_model : computable<model_fault<C, M
  private:
   template <class P, class I>
   static constexpr auto mixed(const P& p, const I& ids, const run_options& run) {
-    const auto x = add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids));
-    if (run.dropout == 0) return norm<C, M>(p.last, stack<C, M>(p.layers, x));
-    return norm<C, M>(p.last, stack<C, M>(p.layers, dropout(run.dropout, run.key, x), run));
+    const auto x = dropout(run.dropout, run.key,
+                           add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids)));
+    return norm<C, M>(p.last, stack<C, M>(p.layers, x, run));
   }
 };
 
