@@ -46,5 +46,6 @@ mkdir -p "$build" "$out"
   cmake -S . -B "$build" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_BENCHMARKS=OFF &&
     cmake --build "$build" --target "example.$example" -j "$(jobs_that_fit)"
 } > "$build/build.log" 2>&1 || { cat "$build/build.log" && exit 1; }
+[[ -t 1 ]] || export DIMESH_PLAIN=1  # no lines rewritten in a file
 exec "$(cache_value "$build" MPIEXEC_EXECUTABLE)" -n "$ranks" "$build/examples/$example" \
   --out "$out" "$@"

@@ -6,16 +6,23 @@
 //   p.update(120, [](double seconds) { return "..."; })     // other words at the end
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 namespace report {
+
+/// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script that
+/// knows better sets DIMESH_PLAIN.
+inline bool on_terminal() { return isatty(1) != 0 && std::getenv("DIMESH_PLAIN") == nullptr; }
 
 /// One line that is rewritten a few times a second on a terminal; elsewhere, a line after each of
 /// `parts` equal parts of the steps.

@@ -7,7 +7,6 @@
 // ranks: 8
 // args: --steps 40 --out fashion_mnist_test
 // demo ranks: 8
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <dimesh/draw.hpp>
@@ -105,7 +104,8 @@ report::layout_result train(const std::string& name, const G& g, const image_set
   const auto steps = s.steps > 0 ? s.steps : static_cast<int>(s.epochs * per_epoch);
   std::vector<dm::index_t> order;
   std::ostream quiet(nullptr);
-  report::progress_line progress(g.rank() == 0 ? std::cout : quiet, isatty(1) != 0, name, steps);
+  report::progress_line progress(g.rank() == 0 ? std::cout : quiet, report::on_terminal(), name,
+                                 steps);
   const auto began = std::chrono::steady_clock::now();
   dm::detail::pool::instance().restart_peak();
   for (int step = 0; step < steps; ++step) {

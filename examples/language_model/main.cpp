@@ -6,7 +6,6 @@
 // ranks: 2 4
 // args: --steps 12 --validation 2 --sample 8 --layouts all --out language_model_test
 // demo ranks: 2
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -112,7 +111,7 @@ int train_all(const settings& s) {
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
-    s.terminal = isatty(1) != 0;
+    s.terminal = report::on_terminal();
     CLI::App app("A byte-level language model under layouts chosen by name");
     app.add_option("--text", s.text, "a file to learn (the King James text)");
     app.add_option("--out", s.out, "folder for the report, pictures and traces");
