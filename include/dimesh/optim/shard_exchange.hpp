@@ -10,6 +10,7 @@
 #include "dimesh/collective/reduce_scatter.hpp"
 #include "dimesh/detail/box.hpp"
 #include "dimesh/grad/arena.hpp"
+#include "dimesh/grid.hpp"
 #include "dimesh/local/copy.hpp"
 
 namespace dimesh::detail {
