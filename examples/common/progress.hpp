@@ -20,8 +20,8 @@
 
 namespace report {
 
-/// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script that
-/// knows better sets DIMESH_PLAIN.
+/// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script
+/// that knows better sets DIMESH_PLAIN.
 inline bool on_terminal() { return isatty(1) != 0 && std::getenv("DIMESH_PLAIN") == nullptr; }
 
 /// One line that is rewritten a few times a second on a terminal; elsewhere, a line after each of
