@@ -35,6 +35,22 @@ template <class M> double sums_beside(std::string_view path) {
     if (path.starts_with("encoder.")) return 2.0 * M::encoder_layers;
   return 2.0 * M::layers;
 }
+
+/// What the elements of a parameter begin with: a number, or normal ones of a deviation and a key.
+struct beginning {
+  bool random;
+  double value;
+  random_key key;
+};
+inline beginning begin_with(const member_path& path, random_key key, double deviation,
+                            double (*sums)(std::string_view)) {
+  const std::string_view name = path.name();
+  const std::string text = path.text();
+  if (name == "gain") return {false, 1, key};
+  if (name.ends_with("bias")) return {false, 0, key};
+  const bool adds = name == "output" || name == "down";
+  return {true, adds ? deviation / std::sqrt(sums(text)) : deviation, key_of(key, text)};
+}
 }  // namespace detail
 
 /// Normal numbers of variance `gain` / fan-in, the product of the extents of In: 1 for linear
@@ -59,17 +75,11 @@ void initialize_transformer(P& parameters, random_key key, double deviation = 0.
   for_each_tensor(
       [&](const member_path& path, auto& w) {
         using T = value_of<std::remove_cvref_t<decltype(w)>>;
-        const std::string_view name = path.name();
-        const bool adds = name == "output" || name == "down";
-        if (name == "gain")
-          fill(w, T(1));
-        else if (name.ends_with("bias"))
-          fill(w, T(0));
+        const auto b = detail::begin_with(path, key, deviation, detail::sums_beside<M>);
+        if (b.random)
+          fill_normal(w, b.key, 0, static_cast<T>(b.value));
         else
-          fill_normal(
-              w, detail::key_of(key, path.text()), 0,
-              static_cast<T>(adds ? deviation / std::sqrt(detail::sums_beside<M>(path.text()))
-                                  : deviation));
+          fill(w, static_cast<T>(b.value));
       },
       parameters);
 }
