@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "dimesh/local/math.hpp"
 #include "dimesh/optim/step.hpp"
@@ -30,6 +31,8 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION T root_for_denominator(T x) {
   if constexpr (elementary::Native<T>) {
     using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
     constexpr word magic = static_cast<word>(sizeof(T) == 4 ? 0x5f3759df : 0x5fe6eb50c7b537a9);
+    constexpr T most = std::numeric_limits<T>::max();
+    x = elementary::choose(x <= most, x, most);  // a square that overflowed: a step of nearly 0
     T y = std::bit_cast<T>(magic - (std::bit_cast<word>(x) >> 1));  // 1 / sqrt(x) within 3.5 %
     const T half = T(0.5) * x;
     y = y * (T(1.5) - half * y * y);
