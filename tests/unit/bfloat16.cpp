@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// labels: heavy
 // options: -O2
 #include "dimesh/bfloat16.hpp"
 

@@ -242,7 +242,7 @@ template <class X, class... Rest> constexpr tape* tape_of(const X& x, const Rest
 }
 
 template <class Op, class... X> constexpr auto record(const Op& op, const X&... x) {
-  auto all = apply_into(op, no_slots, untracked(x)...);
+  auto all = apply_into(op, no_slots(), untracked(x)...);
   using Y = main_type<Op, decltype(all)>;
   if constexpr (is_recordable<Op, Y>) {
     tape* t = tape_of(x...);

@@ -9,6 +9,7 @@
 
 #include "dimesh/nn/block.hpp"
 #include "dimesh/nn/compute_layout.hpp"
+#include "dimesh/nn/form.hpp"
 #include "dimesh/nn/positions.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/take.hpp"
@@ -17,7 +18,8 @@ namespace dimesh::nn {
 
 /// embedding [vocab, model], positions [length, model], layers, the last norm, and, unless it is
 /// tied to the embedding, head [model, vocab].
-template <class L, class M> struct language_model_parameters {
+template <class L, class Form> struct language_model_parameters {
+  using M = form_of<Form>;
   using T = typename M::element;
   using embedding_type = tensor<T, L, typename M::vocab, typename M::model>;
   using positions_type = detail::if_there<M::positions == position_kind::learned,
@@ -32,11 +34,12 @@ template <class L, class M> struct language_model_parameters {
 
 /// Token numbers under compute layout C: whole along the length where that must give way to the
 /// vocabulary, so that they need not be moved.
-template <Layout C, class M, class Length = typename M::length>
+template <Layout C, class M, class Length = typename form_of<M>::length>
 using tokens =
     tensor<std::int32_t,
-           detail::layout_over<C, detail::list<typename M::batch, Length, typename M::vocab>>,
-           typename M::batch, Length>;
+           detail::layout_over<
+               C, detail::list<typename form_of<M>::batch, Length, typename form_of<M>::vocab>>,
+           typename form_of<M>::batch, Length>;
 
 /// Vectors of tokens: rows of the embedding, under C, as M's activations. Communicates where the
 /// vocabulary is split.
@@ -46,15 +49,16 @@ constexpr auto embed(const W& embedding, const I& ids) {
       take<typename M::vocab>(beside_tensor<C>(ids, embedding), beside_tensor<C>(embedding, ids))));
 }
 
-/// A language model of the form M under compute layout C.
-template <Layout C, class M> struct language_model : computable<model_fault<C, M>> {
+/// A language model of a form under compute layout C.
+template <Layout C, class Form> struct language_model : computable<model_fault<C, form_of<Form>>> {
+  using M = form_of<Form>;
   using vocab = typename M::vocab;
   using model = typename M::model;
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I>
   static constexpr auto features(const P& p, const I& ids, const run_options& run = {}) {
-    if constexpr (!language_model::is_computable)
+    if constexpr (!language_model::is_computable || !detail::Complete<Form>)
       return poison{};
     else
       return mixed(p, ids, run);

@@ -61,7 +61,7 @@ template <Axis A, Operand X> constexpr auto all_gather(const X& x) {
   } else {
     constexpr unsigned axes = 1u << axis_index<typename spec_of<X>::mesh, A>;
     const detail::all_gather_op<detail::gathered_layout<X, axes>> op;
-    return detail::apply_or_share(op, detail::no_slots, x,
+    return detail::apply_or_share(op, detail::no_slots(), x,
                                   detail::talking(axes, detail::sizes_of(x)) == 0);
   }
 }

@@ -92,7 +92,7 @@ constexpr auto all_reduce(const X& x) {
     return poison{};
   } else {
     constexpr unsigned axes = (0u | ... | (1u << axis_index<typename spec_of<X>::mesh, A>));
-    return detail::all_reduce_op<use::partial, axes>::run(detail::no_slots, x);
+    return detail::all_reduce_op<use::partial, axes>::run(detail::no_slots(), x);
   }
 }
 

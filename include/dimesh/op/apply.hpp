@@ -34,7 +34,10 @@ struct none {};
 template <std::size_t N> struct slots {
   storage at[N == 0 ? 1 : N]{};
 };
-inline constexpr slots<1> no_slots{};
+/// None. A call, since g++ 12 cannot end a constant that holds an array while it looks for undefined
+/// behaviour.
+constexpr slots<1> no_slots() { return {}; }
+inline constexpr storage no_storage{};
 
 // ---- extents: operands must agree on what is only known at run time -----------------------------
 
@@ -144,7 +147,7 @@ auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
   static_assert(shared < 2, "apply: results share the memory of the first or the second operand");
   const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
                           : I < N     ? to.at[I < N ? I : 0]
-                                      : no_slots.at[0];
+                                      : no_storage;
   typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
                                       result_shape<typename S::shape_type>(op, x...), memory);
   if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
@@ -233,9 +236,9 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   if constexpr ((detail::is_tracked<X> || ...))
     return detail::record(op, x...);
   else if constexpr (requires { Op::auxiliary; })
-    return detail::item<0>(apply_into(op, detail::no_slots, x...));
+    return detail::item<0>(apply_into(op, detail::no_slots(), x...));
   else
-    return apply_into(op, detail::no_slots, x...);
+    return apply_into(op, detail::no_slots(), x...);
 }
 
 }  // namespace dimesh

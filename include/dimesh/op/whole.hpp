@@ -57,7 +57,7 @@ template <Dim D, Operand X> constexpr auto whole(const X& x) {
       return x;
     } else {
       const detail::all_gather_op<detail::gathered_layout<X, axes>> op;
-      return detail::apply_or_share(op, detail::no_slots, x,
+      return detail::apply_or_share(op, detail::no_slots(), x,
                                     detail::talking(axes, detail::sizes_of(x)) == 0);
     }
   }

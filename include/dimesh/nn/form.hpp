@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Does a model's form name all that it must? If not, one error says what, and a stand-in takes the
+// form's place, so that nothing further goes wrong.
+//
+//   form_of<M>   -> M, or an empty model that stands in for it
+#pragma once
+
+#include "dimesh/nn/config.hpp"
+
+namespace dimesh::nn {
+
+namespace detail {
+
+template <class M>
+inline constexpr bool names_batch = requires { requires Dim<typename M::batch>; };
+template <class M>
+inline constexpr bool names_length = requires { requires Dim<typename M::length>; };
+template <class M>
+inline constexpr bool names_model = requires { requires Dim<typename M::model>; };
+template <class M> inline constexpr bool names_heads = requires { M::heads::rank; };
+template <class M> inline constexpr bool names_head = requires { requires Dim<typename M::head>; };
+template <class M>
+inline constexpr bool names_hidden = requires { requires Dim<typename M::hidden>; };
+template <class M>
+inline constexpr bool names_vocab = requires { requires Dim<typename M::vocab>; };
+template <class M> inline constexpr bool names_layers = requires { requires M::layers >= 0; };
+template <class M>
+concept Complete = names_batch<M> && names_length<M> && names_model<M> && names_heads<M> &&
+                   names_head<M> && names_hidden<M> && names_vocab<M> && names_layers<M>;
+
+/// Takes the place of an incomplete form.
+template <class M> struct incomplete : transformer {
+  template <int> struct stand_in : dim<1> {};
+  using batch = stand_in<0>;
+  using length = stand_in<1>;
+  using model = stand_in<2>;
+  using heads = shape<stand_in<3>>;
+  using head = stand_in<4>;
+  using hidden = stand_in<5>;
+  using vocab = stand_in<6>;
+  using source = stand_in<7>;
+  static constexpr int layers = 1;
+
+  static_assert(names_batch<M>, "nn: the form names no batch; add using batch = a dim");
+  static_assert(names_length<M>, "nn: the form names no length; add using length = a dim");
+  static_assert(names_model<M>, "nn: the form names no model; add using model = a dim");
+  static_assert(names_heads<M>, "nn: the form names no heads; add using heads = shape<a dim, ...>");
+  static_assert(names_head<M>, "nn: the form names no head; add using head = a dim");
+  static_assert(names_hidden<M>, "nn: the form names no hidden; add using hidden = a dim");
+  static_assert(names_vocab<M>, "nn: the form names no vocab; add using vocab = a dim");
+  static_assert(names_layers<M>,
+                "nn: the form has no layers; add static constexpr int layers = a number");
+};
+
+template <class M> struct form_impl {
+  using type = incomplete<M>;
+};
+template <Complete M> struct form_impl<M> {
+  using type = M;
+};
+
+}  // namespace detail
+
+/// M, or what stands in for it where it lacks something.
+template <class M> using form_of = typename detail::form_impl<M>::type;
+
+}  // namespace dimesh::nn
