@@ -34,8 +34,8 @@ struct none {};
 template <std::size_t N> struct slots {
   storage at[N == 0 ? 1 : N]{};
 };
-/// None. A call, since g++ 12 cannot end a constant that holds an array while it looks for undefined
-/// behaviour.
+/// None. A call, since g++ 12 cannot end a constant that holds an array while it looks for
+/// undefined behaviour.
 constexpr slots<1> no_slots() { return {}; }
 inline constexpr storage no_storage{};
 
