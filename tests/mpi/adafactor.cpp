@@ -2,7 +2,7 @@
 // Adafactor against the algorithm written out for whole arrays, under every layout.
 //
 // ranks: 1 2 4
-// labels: local
+// labels: local heavy
 #include "dimesh/optim/adafactor.hpp"
 
 #include <doctest/doctest.h>
