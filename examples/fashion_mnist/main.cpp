@@ -16,6 +16,7 @@
 #include <iostream>
 #include <thread>
 
+#include "../common/axes.hpp"
 #include "../common/progress.hpp"
 #include "census.hpp"
 #include "data.hpp"
@@ -67,16 +68,6 @@ double accuracy(const network<L>& p, const image_set& test, const G& g) {
   return static_cast<double>(right) / static_cast<double>(test.batches() * batch::extent);
 }
 
-template <class... A> std::string axes_in(unsigned mask, dm::detail::list<A...>) {
-  std::string text;
-  int a = 0;
-  ((mask >> a++ & 1u
-        ? void(text += (text.empty() ? "" : "+") + std::string(dm::detail::name_of<A>()))
-        : void()),
-   ...);
-  return text;
-}
-
 /// Trains under layout L on the first `ranks` ranks. Every rank of these returns the result.
 template <class L, class G>
 report::layout_result train(const std::string& name, const G& g, const image_set& images,
@@ -95,10 +86,8 @@ report::layout_result train(const std::string& name, const G& g, const image_set
   constexpr auto cost = dm::cost_of<training_step, network<dm::shaped<L>>,
                                     dm::tensor<float, dm::shaped<L>, batch, pixel>,
                                     dm::tensor<float, dm::shaped<L>, batch, label>>;
-  for (unsigned mask = 1; mask < (1u << mesh::rank); ++mask)
-    if (cost.value.counts.over[mask].bytes > 0)
-      r.bytes_predicted.emplace_back(axes_in(mask, typename mesh::axes{}),
-                                     cost.value.counts.over[mask].bytes);
+  r.bytes_predicted =
+      report::by_axes<mesh>([&](unsigned mask) { return cost.value.counts.over[mask].bytes; });
 
   const auto per_epoch = images.batches();
   const auto steps = s.steps > 0 ? s.steps : static_cast<int>(s.epochs * per_epoch);
@@ -123,9 +112,7 @@ report::layout_result train(const std::string& name, const G& g, const image_set
     r.losses.push_back(dm::value(loss));
     progress.update(step + 1, r.losses.back());
     if (step + 1 < steps) continue;
-    for (unsigned mask = 1; mask < (1u << mesh::rank); ++mask)
-      if (counted.bytes_on(mask) > 0)
-        r.bytes_counted.emplace_back(axes_in(mask, typename mesh::axes{}), counted.bytes_on(mask));
+    r.bytes_counted = report::by_axes<mesh>([&](unsigned mask) { return counted.bytes_on(mask); });
   }
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   r.peak_bytes_per_rank = dm::detail::pool::instance().figures().peak;

@@ -11,6 +11,7 @@
 #include <dimesh/optim/schedule.hpp>
 #include <iostream>
 
+#include "../common/axes.hpp"
 #include "census.hpp"
 #include "model.hpp"
 #include "progress.hpp"
@@ -26,25 +27,6 @@ struct settings {
   unsigned seed = 1;
   bool terminal = false;
 };
-
-template <class... A> std::string axes_in(unsigned mask, dm::detail::list<A...>) {
-  std::string text;
-  int a = 0;
-  ((mask >> a++ & 1u
-        ? void(text += (text.empty() ? "" : "+") + std::string(dm::detail::name_of<A>()))
-        : void()),
-   ...);
-  return text;
-}
-
-/// bytes(mask) of every set of axes that carries something.
-template <class Mesh, class F> report::bytes_by_axis by_axes(const F& bytes) {
-  report::bytes_by_axis all;
-  for (unsigned mask = 1; mask < (1u << Mesh::rank); ++mask)
-    if (const dm::index_t n = bytes(mask); n > 0)
-      all.emplace_back(axes_in(mask, typename Mesh::axes{}), n);
-  return all;
-}
 
 template <class Plan> class trainer {
   using mesh = typename Plan::mesh;
@@ -106,7 +88,7 @@ template <class Plan> class trainer {
     const auto cost =
         dm::count(training_step<Plan>{}, dm::shapes_of(p_), dm::shapes_of(x_), dm::shapes_of(y_));
     result_.bytes_predicted =
-        by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
+        report::by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
   }
 
   template <class Optimizer, class State>
@@ -129,7 +111,8 @@ template <class Plan> class trainer {
     }
     result_.losses.push_back(dm::value(loss));
     if (step == s_.steps - 1)
-      result_.bytes_counted = by_axes<mesh>([&](unsigned mask) { return counted.bytes_on(mask); });
+      result_.bytes_counted =
+          report::by_axes<mesh>([&](unsigned mask) { return counted.bytes_on(mask); });
   }
 
   /// Three steps as a Chrome trace, the last of them as a picture.

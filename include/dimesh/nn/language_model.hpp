@@ -53,7 +53,6 @@ constexpr auto embed(const W& embedding, const I& ids) {
 template <Layout C, class Form> struct language_model : computable<model_fault<C, form_of<Form>>> {
   using M = form_of<Form>;
   using vocab = typename M::vocab;
-  using model = typename M::model;
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I>

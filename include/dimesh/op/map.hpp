@@ -228,30 +228,12 @@ constexpr auto map_as(const F& f, const X&... x) {
 
 }  // namespace detail
 
-/// f of the elements of x..., one by one. Shapes: each operand any of the result's dims; the first
-/// operand that has them all sets their order. f takes scalars (and dual numbers, if gradients are
-/// wanted) and must be a pure function; it runs on the device where Kokkos does. One pass over
-/// memory.
-template <class F, Operand... X>
-  requires(sizeof...(X) > 0)
-constexpr auto map(const F& f, const X&... x) {
-  using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
-  static_assert(ok<only<fault, partial_operand>>,
-                "map: an operand is a sum yet to be made, and a function of parts is no part of "
-                "it; complete it first");
-  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
-                "map: a dim is split in one operand only; slice it in the other (free), or gather "
-                "it with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
-                "map: the operands are split differently; relayout one of them");
-  static_assert(ok<only<fault, meshes_differ>>,
-                "map: the operands live on different meshes; put them on one");
-  return detail::map_as<detail::join_kind::nonlinear>(f, x...);
-}
-
-/// The same with elements of type T: float, double or bfloat16.
-template <class T, class F, Operand... X>
-  requires(is_real<T> && sizeof...(X) > 0)
+/// f of the elements of x..., one by one, with elements of the type that f gives, or of T (float,
+/// double, bfloat16). Shapes: each operand any of the result's dims; the first operand that has
+/// them all sets their order. f takes scalars (and dual numbers, if gradients are wanted) and must
+/// be a pure function; it runs on the device where Kokkos does. One pass over memory.
+template <class T = void, class F, Operand... X>
+  requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>))
 constexpr auto map(const F& f, const X&... x) {
   using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
   static_assert(ok<only<fault, partial_operand>>,
