@@ -11,8 +11,8 @@
 // Batch and heads may be split, of the queries also length; whole<key> gathers keys that are.
 #pragma once
 
-#include "dimesh/detail/attention_plan.hpp"
 #include "dimesh/local/attention_transpose.hpp"
+#include "dimesh/op/attention_plan.hpp"
 #include "dimesh/op/wanted.hpp"
 
 namespace dimesh {

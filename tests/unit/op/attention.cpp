@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/detail/attention_plan.hpp"
 #include "dimesh/grad/tape.hpp"
+#include "dimesh/op/attention_plan.hpp"
 
 namespace dm = dimesh;
 
