@@ -40,7 +40,8 @@ template <bool Center, class T> moments<T> moments_of(index_t n, const T* x, T e
 template <bool Center, class T>
 void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const T* bias, T* y) {
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
-    const auto [mean, scale] = detail::moments_of<Center>(n, x, eps);
+    const auto row = detail::moments_of<Center>(n, x, eps);
+    const T mean = row.mean, scale = row.scale;  // clang captures no structured bindings
     if (gain != nullptr && bias != nullptr) {
 #pragma omp simd
       for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gain[i] + bias[i];
@@ -62,7 +63,8 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
   if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
   if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
   for (index_t r = 0; r < rows; ++r, x += n, ybar += n) {
-    const auto [mean, scale] = detail::moments_of<Center>(n, x, eps);
+    const auto row = detail::moments_of<Center>(n, x, eps);
+    const T mean = row.mean, scale = row.scale;  // clang captures no structured bindings
     if (gain_bar != nullptr) {
 #pragma omp simd
       for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * (x[i] - mean) * scale;
