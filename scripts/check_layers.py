@@ -18,7 +18,7 @@ LAYERS = [
     ("L1", ["dim", "axis", "mesh", "shape"]),
     ("L2", ["layout", "canonical", "spec", "block", "cotangent", "notation", "ledger"]),
     ("L3", ["bfloat16", "grid", "tensor", "shaped", "random", "runtime", "fill", "create", "describe",
-            "draw"]),
+            "draw", "walk"]),
     ("L4", ["local/", "collective/"]),
     ("L5", ["op/"]),
     ("L6", ["grad/"]),

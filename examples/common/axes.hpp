@@ -9,7 +9,7 @@
 #include <dimesh/detail/name.hpp>
 #include <dimesh/mesh.hpp>
 
-#include "report.hpp"
+#include "result.hpp"
 
 namespace report {
 

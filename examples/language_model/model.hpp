@@ -51,10 +51,22 @@ template <class Plan> struct loss {
 };
 
 /// The loss and its gradient, both whole: everything that one training step communicates.
-template <class Plan> struct training_step {
+template <class Plan> struct loss_and_gradient {
   nn::run_options run = {};
   template <class P, class I>
   constexpr auto operator()(const P& p, const I& ids, const I& next) const {
     return dm::complete(dm::value_and_grad(loss<Plan>{run}, p)(ids, next));
   }
+};
+
+/// What the compiler works on longest has translation units of its own, which it can work on side
+/// by side: the step (step.cpp) and its cost on shapes (cost.cpp), once for each layout.
+template <class Plan> struct training {
+  using result =
+      dm::value_and_gradient<dm::tensor<float, dm::layout<typename Plan::mesh>>, parameters<Plan>>;
+  static result step(const parameters<Plan>& p, const tokens<Plan>& ids, const tokens<Plan>& next,
+                     const nn::run_options& options);
+};
+template <class Plan> struct prediction {
+  static dm::ledger<typename Plan::mesh> cost(const parameters<Plan>& p, const tokens<Plan>& ids);
 };

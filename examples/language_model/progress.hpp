@@ -8,7 +8,7 @@
 #pragma once
 
 #include "../common/progress.hpp"
-#include "../common/report.hpp"
+#include "../common/result.hpp"
 
 namespace report {
 

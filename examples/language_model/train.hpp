@@ -5,7 +5,6 @@
 #pragma once
 
 #include <dimesh/describe.hpp>
-#include <dimesh/grad/cost.hpp>
 #include <dimesh/io/timeline_svg.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
@@ -15,18 +14,10 @@
 #include "census.hpp"
 #include "model.hpp"
 #include "progress.hpp"
-#include "report.hpp"
+#include "result.hpp"
 #include "sample.hpp"
+#include "settings.hpp"
 #include "text.hpp"
-
-struct settings {
-  std::string text, out = "demo-out", prompt = "And God said unto ";
-  std::vector<std::string> layouts = {"data", "model"};
-  int steps = 400, warmup = 100, validation = 16, sample = 240;
-  double rate = 2e-3, decay = 0.01, dropout = 0, temperature = 0.8;
-  unsigned seed = 1;
-  bool terminal = false;
-};
 
 template <class Plan> class trainer {
   using mesh = typename Plan::mesh;
@@ -85,8 +76,7 @@ template <class Plan> class trainer {
           result_.optimizer_bytes_per_rank += 2 * t.local_bytes();
         },
         p_);
-    const auto cost =
-        dm::count(training_step<Plan>{}, dm::shapes_of(p_), dm::shapes_of(x_), dm::shapes_of(y_));
+    const auto cost = prediction<Plan>::cost(p_, x_);
     result_.bytes_predicted =
         report::by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
   }
@@ -102,7 +92,7 @@ template <class Plan> class trainer {
     census::reset();
     const auto [loss, gradient] = [&] {
       const dm::trace_span here("loss and gradient");
-      return training_step<Plan>{run}(p_, x_, y_);
+      return training<Plan>::step(p_, x_, y_, run);
     }();
     const auto counted = census::snapshot();
     {

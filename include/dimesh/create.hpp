@@ -8,15 +8,15 @@
 //   make<network<shaped<L>>>(mesh_sizes<pod>{})       -> the same without data
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/shaped.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 
 namespace detail {
 struct clear_each {
-  template <class X> constexpr void operator()(const member_path&, X& x) const {
+  template <class X> constexpr void operator()(const auto&, X& x) const {
     if constexpr (!is_shaped<X>) dimesh::clear(x);
   }
 };

@@ -91,13 +91,26 @@ template <int Rank> struct shaped_data : block_array<Rank> {
     return *this;
   }
   constexpr ~shaped_data() = default;
+
+  /// Keeps no bytes alive any more, like a tensor whose elements are given up.
+  constexpr void forget_data() { live_ = {}; }
 };
+
+/// Blocks and ledger of a new shape, on the rank at the origin.
+[[gnu::noinline]] constexpr void set_up_shape(const geometry_facts& f, const index_t* extents,
+                                              const index_t* sizes, block* blocks, live_bytes& live,
+                                              tally* t) {
+  const index_t origin[max_axes] = {};
+  work_out_blocks(f, extents, sizes, origin, blocks);
+  live = live_bytes(t, bytes_of(f, blocks));
+}
 
 }  // namespace detail
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 template <class T, class L, Dim... D>
-class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_data<sizeof...(D)>> {
+class shaped_tensor : public detail::any_tensor,
+                      public detail::geometry<spec<T, L, D...>, detail::shaped_data<sizeof...(D)>> {
   using base = detail::geometry<spec<T, L, D...>, detail::shaped_data<sizeof...(D)>>;
 
  public:
@@ -106,7 +119,7 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_d
 
   /// All extents static, axes without a static size of size 1. With an open extent: no shape yet.
   constexpr shaped_tensor() {
-    if constexpr ((is_static_dim<D> && ...)) base::work_out(sizes_.size.data(), origin);
+    if constexpr ((is_static_dim<D> && ...)) set_up(nullptr);
   }
 
   /// Axis sizes, and dims or shapes that give the extents the type leaves open.
@@ -117,18 +130,15 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_d
   /// A result: its bytes count as live on the tally.
   [[gnu::noinline]] constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s,
                                             detail::tally* t)
-      : base(s, sizes.size.data(), origin), sizes_(sizes) {
-    share(t, detail::live_bytes(t, base::local_bytes()));
+      : sizes_(sizes) {
+    base::set_shape(s);
+    set_up(t);
   }
 
   constexpr const mesh_sizes<mesh_type>& sizes() const { return sizes_; }
   constexpr detail::tally* tally() const { return this->tally_; }
   constexpr const detail::live_bytes& live() const { return this->live_; }
-  constexpr shaped_tensor without_data() const {
-    shaped_tensor x(*this);
-    x.live_ = detail::live_bytes{};
-    return x;
-  }
+  using base::forget_data;
   /// Its bytes count as live to the end. g++ 12 copies arrays bit by bit in constant expressions:
   /// no handle to bytes may stand in an array there.
   constexpr shaped_tensor& pin() {
@@ -146,7 +156,12 @@ class shaped_tensor : public detail::geometry<spec<T, L, D...>, detail::shaped_d
   }
 
  private:
-  static constexpr index_t origin[max_axes] = {};
+  constexpr void set_up(detail::tally* t) {
+    this->tally_ = t;
+    const auto extents = base::shape().extents();
+    detail::set_up_shape(base::facts, extents.data(), sizes_.size.data(), this->block_.data(),
+                         this->live_, t);
+  }
   template <Extents... E> static constexpr shape_type make_shape(const E&... extents) {
     if constexpr (sizeof...(E) == 0)
       return shape_type{};

@@ -20,6 +20,9 @@
 namespace dimesh {
 
 namespace detail {
+/// What all tensors are, where many are listed.
+struct any_tensor {};
+
 /// Blocks, memory and grid of a tensor. Its copies are out of line: they are made all over a
 /// program, and cost more code than time.
 template <int Rank> struct tensor_data : block_array<Rank> {
@@ -44,6 +47,9 @@ template <int Rank> struct tensor_data : block_array<Rank> {
     return *this;
   }
   ~tensor_data() = default;
+
+  /// Gives up the elements: what a transpose needs of an operand that it does not read stays.
+  [[gnu::noinline]] void forget_data() noexcept { memory_ = {}; }
 };
 
 /// Blocks and memory of a new tensor.
@@ -60,7 +66,8 @@ template <int Rank> struct tensor_data : block_array<Rank> {
 
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
-class basic_tensor : public detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>> {
+class basic_tensor : public detail::any_tensor,
+                     public detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>> {
   using base = detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>>;
 
  public:
@@ -100,12 +107,7 @@ class basic_tensor : public detail::geometry<spec<T, L, D...>, detail::tensor_da
 
   const detail::storage& memory() const { return this->memory_; }
   detail::storage& memory() { return this->memory_; }
-  /// Everything but the elements: what a transpose needs of an operand it does not read.
-  basic_tensor without_data() const {
-    basic_tensor x(*this);
-    x.memory_ = {};
-    return x;
-  }
+  using base::forget_data;
 
  private:
   template <Extents... E> static shape_type make_shape(const E&... extents) {

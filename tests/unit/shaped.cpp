@@ -41,7 +41,8 @@ constexpr index_t peak_of_two_copies() {
     const auto copy = x;  // shares
     const auto second = x.counted_by(&t);
     if (t.live != 128) return -1;
-    const auto none = second.without_data();
+    auto none = second;
+    none.forget_data();
     if (t.live != 128) return -2;
   }
   return t.live == 0 ? t.peak : -3;

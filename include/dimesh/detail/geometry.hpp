@@ -117,7 +117,8 @@ template <class Spec, class Data = block_array<Spec::rank>> class geometry : pro
   constexpr geometry() = default;
   /// Throws dimesh::error when a run-time extent is missing or cannot be cut evenly.
   constexpr geometry(const shape_type& s, const index_t* sizes, const index_t* coords) : shape_(s) {
-    work_out(sizes, coords);
+    const auto extents = shape_.extents();
+    work_out_blocks(facts, extents.data(), sizes, coords, this->block_.data());
   }
 
   constexpr const shape_type& shape() const { return shape_; }
@@ -152,10 +153,6 @@ template <class Spec, class Data = block_array<Spec::rank>> class geometry : pro
   constexpr void set_once(unsigned axes) { this->once_ = axes; }
 
  protected:
-  constexpr void work_out(const index_t* sizes, const index_t* coords) {
-    const auto extents = shape_.extents();
-    work_out_blocks(facts, extents.data(), sizes, coords, this->block_.data());
-  }
   /// The blocks are yet to be worked out.
   constexpr void set_shape(const shape_type& s) { shape_ = s; }
 

@@ -7,9 +7,9 @@
 //   a struct of 100 tensors, replicated over rows  -> one all-reduce along rows
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 
@@ -119,6 +119,9 @@ template <class E, std::size_t N> struct completed_type<std::array<E, N>> {
 template <class... E> struct completed_type<std::tuple<E...>> {
   using type = std::tuple<typename completed_type<E>::type...>;
 };
+template <class... E> struct completed_type<bundle<E...>> {
+  using type = bundle<typename completed_type<E>::type...>;
+};
 template <class... E> struct completed_type<hana::tuple<E...>> {
   using type = hana::tuple<typename completed_type<E>::type...>;
 };
@@ -227,6 +230,8 @@ template <template <class, auto, auto...> class S, LayoutOrModifier L, auto N, a
 inline constexpr bool holds_shapes<S<L, N, More...>> = means_shapes<L>;
 template <class... E>
 inline constexpr bool holds_shapes<std::tuple<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
+template <class... E>
+inline constexpr bool holds_shapes<bundle<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
 
 }  // namespace detail
 
@@ -257,10 +262,10 @@ template <class V, class G> constexpr auto complete(value_and_gradient<V, G>&& s
   if constexpr (is_poison<V>) {
     return value_and_gradient<poison, typename detail::completed_type<G>::type>{};
   } else {
-    auto [gradient, value] =
-        complete(std::tuple<G, V>(std::move(step.gradient), std::move(step.value)));
-    return value_and_gradient<decltype(value), decltype(gradient)>{std::move(value),
-                                                                   std::move(gradient)};
+    auto both = complete(detail::bundle<G, V>(std::move(step.gradient), std::move(step.value)));
+    using whole = decltype(both);
+    return value_and_gradient<detail::item_type<1, whole>, detail::item_type<0, whole>>{
+        std::move(detail::item<1>(both)), std::move(detail::item<0>(both))};
   }
 }
 

@@ -8,8 +8,8 @@
 //     -> the same values and the same bits of every gradient
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/grad/tape.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 
@@ -186,7 +186,8 @@ template <class F> class recomputed {
           if constexpr (is_tracked<R>) {
             auto* const result = t->template add<variable_node<V>>();
             r = R(p, result, t);
-            k = R(p.without_data(), result, t);
+            k = R(p, result, t);
+            k.forget_data();
           } else {
             r = p;
           }

@@ -26,11 +26,11 @@ struct node_base {
 };
 
 /// Ends the life of a node that a tape made.
-template <class Node> constexpr void drop_node(Node* n) {
+template <class Node> [[gnu::always_inline]] constexpr void drop_node(Node* n) {
   if (std::is_constant_evaluated())
     delete n;
   else
-    std::destroy_at(n);
+    n->~Node();
 }
 
 /// The node of a variable: only gathers its cotangent.
@@ -68,7 +68,7 @@ class tape {
     if (std::is_constant_evaluated())
       n = new Node(a...);
     else
-      n = std::construct_at(static_cast<Node*>(arena::here().take(sizeof(Node))), a...);
+      n = ::new (arena::here().take(sizeof(Node))) Node(a...);
     n->before = last_;
     last_ = n;
     return n;
@@ -97,7 +97,7 @@ class tape {
 }  // namespace detail
 
 /// A tensor whose uses are recorded. Value is the tensor type that operations really run on.
-template <class Value> class tracked_tensor {
+template <class Value> class tracked_tensor : public detail::any_tensor {
  public:
   using spec_type = typename Value::spec_type;
   using value_type = typename Value::value_type;
@@ -108,9 +108,9 @@ template <class Value> class tracked_tensor {
 
   constexpr tracked_tensor() = default;
   constexpr tracked_tensor(const Value& v, detail::cell<Value>* c, detail::tape* t)
-      : value_(v), cell_(c), tape_(t) {}
+      : cell_(c), tape_(t), value_(v) {}
   constexpr tracked_tensor(Value&& v, detail::cell<Value>* c, detail::tape* t)
-      : value_(std::move(v)), cell_(c), tape_(t) {}
+      : cell_(c), tape_(t), value_(std::move(v)) {}
 
   /// Records uses of v from now on.
   constexpr void set(const Value& v, detail::cell<Value>* c, detail::tape* t) {
@@ -120,6 +120,7 @@ template <class Value> class tracked_tensor {
   }
 
   constexpr const Value& value() const { return value_; }
+  constexpr void forget_data() { value_.forget_data(); }
   constexpr detail::cell<Value>* cell() const { return cell_; }
   constexpr detail::tape* tape() const { return tape_; }
 
@@ -129,9 +130,9 @@ template <class Value> class tracked_tensor {
   const auto& grid() const { return value_.grid(); }
 
  private:
-  Value value_{};
-  detail::cell<Value>* cell_ = nullptr;
+  detail::cell<Value>* cell_ = nullptr;  // first: two any_tensors cannot share an address
   detail::tape* tape_ = nullptr;
+  Value value_{};
 };
 
 namespace detail {
@@ -174,10 +175,15 @@ class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base,
 
  public:
   constexpr node(const Op& op, const Y& y, const X&... x)
-      : op_(op),
-        y_(keep_results(y)),
-        x_{{keep<static_cast<int>(K)>(untracked(x))}...},
-        cells_{cell_of(x)...} {
+      : op_(op), y_(y), x_{{untracked(x)}...}, cells_{cell_of(x)...} {
+    // What the transpose does not read is kept without its elements; auxiliary results it reads.
+    if constexpr (!Op::needs(-1, wanted)) {
+      if constexpr (requires { Op::auxiliary; })
+        item<0>(y_).forget_data();
+      else
+        y_.forget_data();
+    }
+    ((Op::needs(static_cast<int>(K), wanted) ? void() : item<K>(x_).forget_data()), ...);
     count_uses(cells_, sizeof...(X), 1);
   }
   constexpr ~node() {}
@@ -195,21 +201,6 @@ class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base,
   }
 
  private:
-  /// Operands and results that the transpose does not read are kept without their elements.
-  template <int I, class V> static constexpr V keep(const V& v) {
-    if constexpr (Op::needs(I, wanted))
-      return v;
-    else
-      return v.without_data();
-  }
-  template <class V> static constexpr V keep_results(const V& v) { return keep<-1>(v); }
-  /// Auxiliary results are there to be read.
-  template <class V, class... A>
-  static constexpr bundle<V, A...> keep_results(const bundle<V, A...>& y) {
-    bundle<V, A...> kept(y);
-    item<0>(kept) = keep<-1>(item<0>(y));
-    return kept;
-  }
   template <std::size_t I, class V, class Bars> constexpr void give(Bars& bars) {
     if constexpr ((wanted >> I & 1u) != 0) {
       static_assert(

@@ -15,9 +15,9 @@
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/grad/tape.hpp"
 #include "dimesh/timeline.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 
@@ -207,7 +207,7 @@ template <class F, class P> class gradient_of {
 }  // namespace detail
 
 /// A function of the inputs that gives f(parameters, inputs...) and its gradient with respect to
-/// the parameters: a struct of tensors (see detail/hana.hpp), or one tensor. `parameters` is read
+/// the parameters: a struct of tensors (see walk.hpp), or one tensor. `parameters` is read
 /// at each call and must outlive the returned function. f gets the struct with its layout
 /// `tracked`.
 template <class F, class P> constexpr auto value_and_grad(const F& f, const P& parameters) {

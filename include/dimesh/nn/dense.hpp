@@ -6,11 +6,11 @@
 //   gated<C>(silu, x, w, v)                                       -> silu(x.w) * (x.v)
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/nn/config.hpp"
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/dropout.hpp"
 #include "dimesh/op/norm.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh::nn {
 

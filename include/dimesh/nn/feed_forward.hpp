@@ -6,8 +6,8 @@
 //   feed_forward<C, M>(p, x[batch, length, model])  -> like x, without the last bias
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/nn/dense.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh::nn {
 

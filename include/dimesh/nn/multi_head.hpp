@@ -7,12 +7,12 @@
 //   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)  -> the same
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/nn/dense.hpp"
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/rename.hpp"
 #include "dimesh/op/rotary.hpp"
 #include "dimesh/op/whole.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh::nn {
 

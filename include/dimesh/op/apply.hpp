@@ -69,11 +69,10 @@ constexpr void match_extents(list<D...>, const X&... x) {
 /// Some dims of the list have no static extent.
 template <class... D> constexpr bool any_dynamic(list<D...>) { return (!is_static_dim<D> || ...); }
 
+/// The result's shape where its type does not say all.
 template <class Shape, class Op, class... X>
 constexpr Shape result_shape(const Op& op, const X&... x) {
-  if constexpr (std::is_empty_v<Shape>)
-    return Shape{};
-  else if constexpr (requires { op.new_dims(); })
+  if constexpr (requires { op.new_dims(); })
     return Shape(op.new_dims(), x.shape()...);
   else
     return Shape(shape<>{}, x.shape()...);
@@ -140,30 +139,31 @@ template <class... X> constexpr tally* tally_of(const X&... x) {
 }
 
 /// A result of spec S before it is filled, in the memory that slot I offers if there is such.
-template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
-  requires(!is_list<S> && !(is_shaped<X> || ...))
-auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
+template <class S, std::size_t I = 0, class Op, std::size_t N, class First, class... Rest>
+  requires(!is_list<S>)
+constexpr auto fresh_result(const Op& op, const slots<N>& to, const First& first,
+                            const Rest&... rest) {
   constexpr int shared = aliased_operand<Op>;
   static_assert(shared < 2, "apply: results share the memory of the first or the second operand");
-  const storage& memory = shared >= 0 ? operand_at<(shared > 0)>(x...).memory()
-                          : I < N     ? to.at[I < N ? I : 0]
-                                      : no_storage;
-  typename tensor_of_spec<S>::basic y(operand_at<0>(x...).grid(),
-                                      result_shape<typename S::shape_type>(op, x...), memory);
-  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-  return y;
-}
-template <class S, std::size_t I = 0, class Op, std::size_t N, class... X>
-  requires(!is_list<S> && (is_shaped<X> || ...))
-constexpr auto fresh_result(const Op& op, const slots<N>&, const X&... x) {
-  constexpr int shared = aliased_operand<Op>;
-  tally* t = tally_of(x...);
-  typename tensor_of_spec<S>::shaped y(operand_at<0>(x...).sizes(),
-                                       result_shape<typename S::shape_type>(op, x...),
-                                       shared >= 0 ? nullptr : t);
-  if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(x...).live());
-  if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(x...));
-  return y;
+  typename S::shape_type shape{};
+  if constexpr (!std::is_empty_v<typename S::shape_type>)
+    shape = result_shape<typename S::shape_type>(op, first, rest...);
+  if constexpr (is_shaped<First> || (is_shaped<Rest> || ...)) {
+    tally* t = tally_of(first, rest...);
+    typename tensor_of_spec<S>::shaped y(first.sizes(), shape, shared >= 0 ? nullptr : t);
+    if constexpr (shared >= 0) y.share(t, operand_at<(shared > 0)>(first, rest...).live());
+    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(first, rest...));
+    return y;
+  } else {
+    const storage* memory = &no_storage;
+    if constexpr (shared >= 0)
+      memory = &operand_at<(shared > 0)>(first, rest...).memory();
+    else if constexpr (I < N)
+      memory = &to.at[I];
+    typename tensor_of_spec<S>::basic y(first.grid(), shape, *memory);
+    if constexpr (partial_axes<S> != 0) y.set_once(common_once<S>(first, rest...));
+    return y;
+  }
 }
 template <class... S, std::size_t... I, class Op, std::size_t N, class... X>
 constexpr auto fresh_results(list<S...>, std::index_sequence<I...>, const Op& op,
@@ -175,20 +175,6 @@ template <class S, class Op, std::size_t N, class... X>
   requires is_list<S>
 constexpr auto fresh_result(const Op& op, const slots<N>& to, const X&... x) {
   return fresh_results(S{}, std::make_index_sequence<S::size>{}, op, to, x...);
-}
-
-template <class Op, std::size_t N, class... X>
-constexpr auto apply_plainly(const Op& op, const slots<N>& to, const X&... x) {
-  using S = typename Op::template result<spec_of<X>...>;
-  if constexpr (sizeof...(X) > 1 && (any_dynamic(typename spec_of<X>::dims{}) || ...))
-    match_extents<Op>(united<typename spec_of<X>::dims...>{}, x...);
-  auto y = fresh_result<S>(op, to, x...);
-  if constexpr ((is_shaped<X> || ...)) {
-    if (tally* t = tally_of(x...); t != nullptr) op.cost(*t, y, x...);
-  } else if constexpr (aliased_operand<Op> < 0) {
-    op.fill(y, x...);
-  }
-  return y;
 }
 
 template <class X> constexpr const auto& untracked(const X& x) {
@@ -219,16 +205,25 @@ namespace dimesh {
 
 /// Runs an operation whose operands have passed its typing rule. Results go to the memory in `to`
 /// where it offers some.
-template <class Op, std::size_t N, Tensor... X>
+template <bool Settled = false, class Op, std::size_t N, Tensor... X>
 constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... x) {
+  using S = typename Op::template result<spec_of<X>...>;
   constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);
-  if constexpr (partials >= 2) {
+  if constexpr (sizeof...(X) > 1 && (detail::any_dynamic(typename spec_of<X>::dims{}) || ...))
+    detail::match_extents<Op>(detail::united<typename spec_of<X>::dims...>{}, x...);
+  if constexpr (!Settled && partials >= 2) {
     // Addends of one operand and a value held whole in another: make them all addends.
     const unsigned any = (0u | ... | x.once());
     const unsigned mixed = any & (0u | ... | (detail::partial_axes<spec_of<X>> & ~x.once()));
-    if (mixed != 0) return detail::apply_plainly(op, to, detail::settled(x, x.once() & mixed)...);
+    if (mixed != 0) return apply_into<true>(op, to, detail::settled(x, x.once() & mixed)...);
   }
-  return detail::apply_plainly(op, to, x...);
+  auto y = detail::fresh_result<S>(op, to, x...);
+  if constexpr ((detail::is_shaped<X> || ...)) {
+    if (detail::tally* t = detail::tally_of(x...); t != nullptr) op.cost(*t, y, x...);
+  } else if constexpr (detail::aliased_operand<Op> < 0) {
+    op.fill(y, x...);
+  }
+  return y;
 }
 
 /// Runs an operation: plainly, recorded where an operand is, or counted on shapes.

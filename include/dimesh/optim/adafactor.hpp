@@ -94,15 +94,15 @@ struct adafactor {
 
   template <class P> adafactor_state<P> start(const P& parameters) const {
     adafactor_state<P> state;
-    detail::visit_factored(
-        [](auto& factors, const auto& p) {
+    for_each_tensor(
+        [](const auto&, const auto& p, auto& factors) {
           const auto make = [&p](auto& f) {
             f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
             detail::zero_bytes(f.data(), f.local_bytes());
           };
           std::apply([&make](auto&... f) { (make(f), ...); }, factors);
         },
-        state.second, parameters);
+        parameters, state.second);
     if (beta1 > 0) state.momentum = detail::zeros_in_form_of(parameters);
     return state;
   }
@@ -129,8 +129,8 @@ struct adafactor {
     s.work.clear();
     s.sums.clear();
     const detail::grid_state* grid = nullptr;
-    detail::visit_factored(
-        [&](auto&, const auto& g) {
+    for_each_tensor(
+        [&](const auto&, const auto& g) {
           using X = std::remove_cvref_t<decltype(g)>;
           using T = value_of<X>;
           using at = factored_dims<X>;
@@ -161,7 +161,7 @@ struct adafactor {
           }
           s.work.push_back(std::move(w));
         },
-        s.second, gradients);
+        gradients);
     if (grid != nullptr)
       detail::reduce_pieces(*grid, s.sums.data(), static_cast<int>(s.sums.size()));
   }
@@ -174,8 +174,8 @@ struct adafactor {
     s.squares.assign(2 * s.work.size(), 0);
     const detail::grid_state* grid = nullptr;
     std::size_t k = 0;
-    detail::visit_factored(
-        [&](auto& factors, const auto& p, const auto& g) {
+    for_each_tensor(
+        [&](const auto&, const auto& p, const auto& g, auto& factors) {
           using X = std::remove_cvref_t<decltype(p)>;
           using T = value_of<X>;
           grid = &p.grid().state();
@@ -204,7 +204,7 @@ struct adafactor {
           }
           ++k;
         },
-        s.second, parameters, gradients);
+        parameters, gradients, s.second);
     if (axes != 0 && (clip > 0 || scale_parameter))
       collective::all_reduce(grid->along(axes), s.squares.data(), s.squares.data(),
                              static_cast<index_t>(s.squares.size()));

@@ -10,8 +10,8 @@
 
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/detail/box.hpp"
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/local/reduce.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 

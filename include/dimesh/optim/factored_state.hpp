@@ -11,7 +11,7 @@
 
 #include <tuple>
 
-#include "dimesh/detail/hana.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 
@@ -72,10 +72,7 @@ struct factors<X> {
 
 /// The same for structs: arrays stay arrays, all else becomes tuples.
 template <class S> struct factored_form {
-  template <std::size_t... I> static constexpr auto members(std::index_sequence<I...>) {
-    return tag<std::tuple<typename factored_form<part_type<S, I>>::type...>>{};
-  }
-  template <class... E> static constexpr auto elements(list<E...>) {
+  template <class... E> static constexpr auto parts(list<E...>) {
     return tag<std::tuple<typename factored_form<E>::type...>>{};
   }
   static constexpr auto find() {
@@ -84,46 +81,13 @@ template <class S> struct factored_form {
       return tag<typename factors<S>::type>{};
     else if constexpr (kind::array)
       return tag<std::array<typename factored_form<typename S::value_type>::type, kind::size>>{};
-    else if constexpr (kind::tuple || kind::hana_tuple)
-      return elements(typename kind::elements{});
-    else if constexpr (is_described<S>)
-      return members(member_places<S>{});
+    else if constexpr (has_parts<S>)
+      return parts(part_types<S>{});
     else
       return tag<std::tuple<>>{};
   }
   using type = typename decltype(find())::type;
 };
-
-template <class F, class S, class P, class... Rest>
-void visit_factored(const F& f, S& state, P& p, Rest&... rest);
-
-template <std::size_t I, class F, class S, class P, class... Rest>
-void visit_part(const F& f, S& state, P& p, Rest&... rest) {
-  if constexpr (is_described<std::remove_const_t<P>>)
-    visit_factored(f, std::get<I>(state), member<I>(p), member<I>(rest)...);
-  else
-    visit_factored(f, std::get<I>(state), element<I>(p), element<I>(rest)...);
-}
-template <std::size_t... I, class F, class S, class P, class... Rest>
-void visit_parts(std::index_sequence<I...>, const F& f, S& state, P& p, Rest&... rest) {
-  (visit_part<I>(f, state, p, rest...), ...);
-}
-
-/// Calls f(factors, p, rest...) for every parameter; structs and their factors walked in step.
-template <class F, class S, class P, class... Rest>
-void visit_factored(const F& f, S& state, P& p, Rest&... rest) {
-  using X = std::remove_const_t<P>;
-  using kind = sequence_kind<X>;
-  if constexpr (Tensor<X>) {
-    f(state, p, rest...);
-  } else if constexpr (kind::array) {
-    for (std::size_t i = 0; i < kind::size; ++i) visit_factored(f, state[i], p[i], rest[i]...);
-  } else if constexpr (is_described<X>) {
-    visit_parts(member_places<X>{}, f, state, p, rest...);
-  } else if constexpr (kind::size > 0) {
-    visit_parts(std::make_index_sequence<kind::size>{}, f, state, p, rest...);
-  }
-}
 
 }  // namespace detail
 

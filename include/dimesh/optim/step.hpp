@@ -5,9 +5,9 @@
 //   update_each(rule, params, grads, state...)   // rule(p, g, s...): references to elements
 #pragma once
 
-#include "dimesh/detail/hana.hpp"
 #include "dimesh/detail/memory.hpp"
 #include "dimesh/local/map.hpp"
+#include "dimesh/walk.hpp"
 
 namespace dimesh {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dimesh/detail/hana.hpp"
+#include "dimesh/walk.hpp"
 
 #include <doctest/doctest.h>
 

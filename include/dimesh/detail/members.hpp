@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one reach the members of a described struct? All at once, by structured bindings: Hana's
+// accessors of every struct under every layout cost the compiler more than the rest of a walk.
+//
+//   with_members(params, [](auto&... member) { ... });     also for tuples: with_parts
+#pragma once
+
+#include "dimesh/detail/hana.hpp"
+
+namespace dimesh::detail {
+
+/// Members of structs that bindings do not fit: large ones, and those with undescribed members.
+template <class S, class F, std::size_t... I>
+constexpr decltype(auto) with_accessed(S& s, const F& f, std::index_sequence<I...>) {
+  constexpr auto accessors = hana::accessors<std::remove_const_t<S>>();
+  return f(hana::second(hana::at_c<I>(accessors))(s)...);
+}
+
+/// call(all members of whole).
+template <class S, class F> constexpr decltype(auto) with_members(S& whole, const F& call) {
+  constexpr std::size_t n = member_count<std::remove_const_t<S>>;
+  if constexpr (!is_fully_described<std::remove_const_t<S>>) {
+    return with_accessed(whole, call, std::make_index_sequence<n>{});
+  } else if constexpr (n == 0) {
+    return call();
+  } else if constexpr (n == 1) {
+    auto& [a] = whole;
+    return call(a);
+  } else if constexpr (n == 2) {
+    auto& [a, b] = whole;
+    return call(a, b);
+  } else if constexpr (n == 3) {
+    auto& [a, b, c] = whole;
+    return call(a, b, c);
+  } else if constexpr (n == 4) {
+    auto& [a, b, c, d] = whole;
+    return call(a, b, c, d);
+  } else if constexpr (n == 5) {
+    auto& [a, b, c, d, e] = whole;
+    return call(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    auto& [a, b, c, d, e, f] = whole;
+    return call(a, b, c, d, e, f);
+  } else if constexpr (n == 7) {
+    auto& [a, b, c, d, e, f, g] = whole;
+    return call(a, b, c, d, e, f, g);
+  } else if constexpr (n == 8) {
+    auto& [a, b, c, d, e, f, g, h] = whole;
+    return call(a, b, c, d, e, f, g, h);
+  } else if constexpr (n == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = whole;
+    return call(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (n == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (n == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (n == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (n == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else if constexpr (n == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else if constexpr (n == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else if constexpr (n == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = whole;
+    return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else {
+    return with_accessed(whole, call, std::make_index_sequence<n>{});
+  }
+}
+
+template <class X, class F, std::size_t... I>
+constexpr decltype(auto) with_elements(X& x, const F& f, std::index_sequence<I...>) {
+  return f(element<I>(x)...);
+}
+/// f(all members of a described struct, or elements of a tuple).
+template <class X, class F> constexpr decltype(auto) with_parts(X& x, const F& f) {
+  using kind = sequence_kind<std::remove_const_t<X>>;
+  if constexpr (kind::tuple)
+    return with_elements(x, f, std::make_index_sequence<kind::size>{});
+  else
+    return with_members(x, f);
+}
+
+struct type_lister {
+  template <class... X> constexpr list<X...> operator()(X&...) const { return {}; }
+};
+template <class X> struct part_types_impl {
+  using type = decltype(with_members(std::declval<X&>(), type_lister{}));
+};
+template <class X>
+  requires sequence_kind<X>::tuple
+struct part_types_impl<X> {
+  using type = typename sequence_kind<X>::elements;
+};
+/// The types of a described struct's members, or of a tuple's elements.
+template <class X> using part_types = typename part_types_impl<X>::type;
+
+/// Has parts that differ in type.
+template <class X> inline constexpr bool has_parts = sequence_kind<X>::tuple || is_described<X>;
+
+}  // namespace dimesh::detail
