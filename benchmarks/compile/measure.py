@@ -26,6 +26,16 @@ base = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n" \
 layers = ["fault", "dim", "axis", "mesh", "shape", "layout", "block", "cotangent"]
 
 
+# What the compiler must work out to know the type of the loss.
+TYPES = """#include "layouts.hpp"
+template <class C> using ids = dm::rebind_layout<nn::tokens<C, form>, dm::shaped>;
+template <class P> using type_of = decltype(loss<P>{}(
+    std::declval<const nn::language_model_parameters<dm::shaped<typename P::storage>, form>&>(),
+    std::declval<const ids<typename P::compute>&>(),
+    std::declval<const ids<typename P::compute>&>()));
+"""
+
+
 def flags_of(build):
     """Where the headers of others are, from what CMake found."""
     commands = json.loads((build / "compile_commands.json").read_text())
@@ -38,7 +48,7 @@ def flags_of(build):
 
 
 def compile_once(compiler, flags, source):
-    """User seconds and MB of one compilation; None where it fails."""
+    """User seconds and MB of one compilation; None where it fails. Flags win over the optimisation."""
     with tempfile.TemporaryDirectory() as folder:
         pid = os.fork()
         if pid == 0:
@@ -96,6 +106,32 @@ def main_table(compiler, flags, runs, folder):
     line(names[7], got[names[7]], f"{got[names[7]][0] / got[names[3]][0]:.2f} of 2 x 2")
 
 
+def language_model(compiler, flags, runs, folder):
+    """The example's translation units, with all its layouts; and what layers and layouts cost."""
+    example = root / "examples" / "language_model"
+    names = ["data", "by_model", "hybrid", "sequence", "zero"]
+    include = [f"-I{example}", f"-I{root / 'support/census'}"]
+    units = {p.name: (include, str(p)) for p in sorted(example.glob("*.cpp"))}
+    shallow = pathlib.Path(folder) / "language_model"
+    shallow.mkdir(exist_ok=True)
+    for p in example.glob("*.?pp"):
+        (shallow / p.name).write_text(p.read_text().replace("layers = 4;", "layers = 1;"))
+    units["step.cpp, one layer in place of four"] = ([], str(shallow / "step.cpp"))
+    for n in (1, 5):
+        path = pathlib.Path(folder) / f"types_{n}.cpp"
+        path.write_text(TYPES + "".join(f"using type_{k} = type_of<{k}>;\n" for k in names[:n]))
+        units[f"types of the whole model, {n} layout{'s' * (n > 1)}"] = (include + ["-fsyntax-only"], str(path))
+    got = best(compiler, flags, units, runs)
+    print("examples/language_model, six layouts")
+    for name in list(units)[:-3]:
+        line(name, got[name], verdict(got[name][0], 25, " s"))
+    four, one = got["step.cpp"][0], got[list(units)[-3]][0]
+    line(list(units)[-3], got[list(units)[-3]], f"four layers cost {four / one:.2f} of it")
+    line(list(units)[-2], got[list(units)[-2]])
+    more = (got[list(units)[-1]][0] - got[list(units)[-2]][0]) / 4
+    line(list(units)[-1], got[list(units)[-1]], "one more: " + verdict(more, 0.2, " s"))
+
+
 def other_units(compiler, flags, runs, folder):
     units = {}
     for header in sorted(include.rglob("*.hpp")):
@@ -122,6 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for compiler in options.compilers:
             main_table(compiler, flags, options.runs, folder)
+            language_model(compiler, flags, options.runs, folder)
             if options.headers:
                 other_units(compiler, flags, 1, folder)
 
