@@ -50,6 +50,7 @@ template <class Element> struct element_not_differentiable;
 template <class Axis> struct gradient_not_complete;
 template <class... Dims> struct value_not_scalar;
 template <class Function> struct result_not_recorded;  // no parameter reaches the value
+template <class Element> struct parameter_is_rounded;
 template <class Struct> struct member_not_described;
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 

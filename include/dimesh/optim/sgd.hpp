@@ -34,6 +34,8 @@ struct sgd {
 
   template <class P, class G> void operator()(P& parameters, const G& gradients) const {
     using fault = detail::update_fault<P, G>;
+    static_assert(ok<only<fault, parameter_is_rounded>>,
+                  "sgd: small updates would be rounded away; keep parameters in float or double");
     static_assert(ok<only<fault, gradient_not_complete>>,
                   "sgd: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(ok<only<fault, layouts_differ>>,
@@ -56,6 +58,9 @@ struct momentum {
 
   template <class P, class G> void operator()(P& parameters, const G& gradients, P& state) const {
     using fault = detail::update_fault<P, G>;
+    static_assert(
+        ok<only<fault, parameter_is_rounded>>,
+        "momentum: small updates would be rounded away; keep parameters in float or double");
     static_assert(ok<only<fault, gradient_not_complete>>,
                   "momentum: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(

@@ -21,7 +21,9 @@ template <class P, class G> struct step_fault {
         if (g.is_partial(a) && !p.is_partial(a)) return a;
       return -1;
     }();
-    if constexpr (axis >= 0)
+    if constexpr (!std::is_floating_point_v<value_of<P>>)
+      return tag<parameter_is_rounded<value_of<P>>>{};
+    else if constexpr (axis >= 0)
       return tag<gradient_not_complete<type_at<axis, typename P::mesh_type::axes>>>{};
     else if constexpr (!std::is_same_v<typename P::layout_type, typename G::layout_type>)
       return tag<layouts_differ<typename P::layout_type, typename G::layout_type>>{};
@@ -109,6 +111,9 @@ void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... s
 template <class Rule, class P, class G, class... S>
 void update_each(const Rule& rule, P& parameters, const G& gradients, S&... states) {
   using fault = detail::update_fault<P, G>;
+  static_assert(
+      ok<only<fault, parameter_is_rounded>>,
+      "update_each: small updates would be rounded away; keep parameters in float or double");
   static_assert(ok<only<fault, gradient_not_complete>>,
                 "update_each: a gradient is a sum yet to be made; pass complete(gradients)");
   static_assert(
