@@ -115,13 +115,24 @@ constexpr leaf leaf_of(const X& x, int kind) {
 }
 
 template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to);
+template <class Form> struct note_part {
+  template <class X> static constexpr void note(const X& x, int kind, leaf*& to) {
+    note_leaves<Form>(x, kind, to);
+  }
+};
+struct note_tensor {
+  static constexpr void note(const any_tensor& x, int kind, leaf*& to) { *to++ = leaf_of(x, kind); }
+};
 template <class Forms> struct note_parts;
 template <class... F> struct note_parts<list<F...>> {
   int kind;
   leaf*& to;
+  template <class F1, class X>
+  using noting = std::conditional_t<Tensor<F1> && std::is_base_of_v<any_tensor, X>, note_tensor,
+                                    note_part<F1>>;
   template <class... X> constexpr void operator()(const X&... x) const {
     int at = kind;
-    ((note_leaves<F>(x, at, to), at += leaves<F>::type::size), ...);
+    ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);
   }
 };
 /// Writes down the leaves of x, where Form has tensors.
