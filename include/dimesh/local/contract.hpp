@@ -12,6 +12,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -52,11 +53,15 @@ inline bool onednn_contract(const contraction& x, const float* a, const float* b
   const index_t volume = x.m * x.n * x.k;
   if (volume * turns < small || x.n == 1 || (x.m == 1 && turns > 1)) return false;
   const bool skinny = x.m <= 16 || x.n <= 16;
-  const bool b_turned = x.b_n != 1;
-  const bool b_cached = x.a_k == 1 && x.k * x.n * index_t(sizeof(float)) <= 1024 * 1024;
-  if (turns > 1 || (!skinny && (b_turned || b_cached))) {
+  // The plain product copies b into panels, which pays where many rows use many of them.
+  const bool b_turned = x.b_n != 1 && std::min(x.m, x.n) < 512;
+  const bool b_narrow = x.b_n == 1 && x.a_k == 1 && x.n <= 128 && x.k <= 2048;
+  if (turns > 1 || (!skinny && (b_turned || b_narrow))) {
     if (onednn::batch(x, a, b, c, add)) return true;
   }
+  // It is slow at turning a tall a: by a quarter, where its rows lie whole pages apart.
+  const bool a_tall = x.a_m == 1 && x.m >= 2 * x.n && x.k >= 256;
+  if (a_tall && x.b_n == 1 && x.n >= 64 && x.n <= 512 && register_bytes >= 64) return false;
   if (volume < small || (x.n <= 16 && x.a_m == 1 && x.m > x.n)) return false;
   bool done = true;
   for_each_product(x, a, b, c, add, [&](const float* pa, const float* pb, float* pc, bool sum) {
