@@ -16,10 +16,9 @@
 #include <utility>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/slab.hpp"
 
 namespace dimesh::detail {
-
-using memory_space = Kokkos::DefaultExecutionSpace::memory_space;
 
 /// A buffer of the pool; `next` links free ones of one size.
 struct buffer {
@@ -27,12 +26,13 @@ struct buffer {
   std::size_t capacity = 0, asked = 0;
   std::atomic<int> owners{0};
   buffer* next = nullptr;
+  bool in_slab = false;
 };
 
 /// What the pool has handed out, in bytes asked for.
 struct pool_figures {
   index_t live = 0, peak = 0;
-  index_t allocations = 0;  ///< how often the pool had to ask the system for memory
+  index_t allocations = 0;  ///< how often the pool had to make a buffer
 };
 
 class pool {
@@ -54,7 +54,9 @@ class pool {
       hooked_ = true;
       b = new buffer;
       b->capacity = size_of(slot);
-      b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
+      b->data = slabs_.take(b->capacity);
+      b->in_slab = b->data != nullptr;
+      if (!b->in_slab) b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
       ++figures_.allocations;
     }
     b->asked = bytes;
@@ -97,13 +99,15 @@ class pool {
     for (buffer*& head : free_)
       while (head != nullptr) {
         buffer* b = std::exchange(head, head->next);
-        Kokkos::kokkos_free<memory_space>(b->data);
+        if (!b->in_slab) Kokkos::kokkos_free<memory_space>(b->data);
         delete b;
       }
+    if (figures_.live == 0) slabs_.give_back();  // else some handle still shows to one
     drained_ = true;
   }
 
   std::array<buffer*, 256> free_{};
+  slabs slabs_;
   std::mutex mutex_;
   pool_figures figures_;
   bool hooked_ = false, drained_ = false;
