@@ -10,6 +10,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/local/math.hpp"
+#include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
 
@@ -52,7 +53,7 @@ void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_te
     const bool counts = t >= 0 && t < terms.classes;
     const T g = counts ? bar[r] : T(0), shift = lse[r];
     const T share = g * (T(1) + T(2) * z * shift), spread = g * every;
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
     for (index_t j = 0; j < width; ++j) xbar[j] = share * dimesh::exp(x[j] - shift) - spread;
     if (counts && t >= terms.first && t < terms.first + width) xbar[t - terms.first] -= g * on;
   }

@@ -18,7 +18,8 @@ namespace detail {
 /// out (n) = f(in (n) ...)
 template <class Length, class F, class Out, class... In>
 KOKKOS_FORCEINLINE_FUNCTION void map_loop(Length n, F f, Out out, In... in) {
-#pragma omp simd
+  using T = std::remove_cvref_t<decltype(out[0])>;
+#pragma omp simd simdlen(whole_lanes<T>)
   for (index_t i = 0; i < n; ++i) {
     dimesh::store(out[i], f(in[i]...));
   }

@@ -137,7 +137,7 @@ KOKKOS_FORCEINLINE_FUNCTION void pullback_loop(Length n, F f, YBar ybar, Lanes l
   constexpr int a = P::nth_sum(First), b = P::nth_sum(First + 1), c = P::nth_sum(First + 2),
                 d = P::nth_sum(First + 3);
   T sum_a{}, sum_b{}, sum_c{}, sum_d{};
-#pragma omp simd reduction(+ : sum_a, sum_b, sum_c, sum_d)
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum_a, sum_b, sum_c, sum_d)
   for (index_t i = 0; i < n; ++i) {
     const four_terms<T> terms =
         pull_back_at<Atomic, P, First>(i, f, ybar, lanes, inputs, variables);

@@ -49,7 +49,7 @@ namespace detail {
 template <class T, class Length, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined(plus, Length n, F f, In... in) {
   T sum{};
-#pragma omp simd reduction(+ : sum)
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum)
   for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
   return sum;
 }
@@ -58,7 +58,7 @@ KOKKOS_FORCEINLINE_FUNCTION T joined(plus, Length n, F f, In... in) {
 template <class T, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined_streams(index_t n, F f, In... in) {
   T a{}, b{}, c{}, d{};
-#pragma omp simd reduction(+ : a, b, c, d)
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : a, b, c, d)
   for (index_t i = 0; i < n; ++i) {
     a += static_cast<T>(f(in[i]...));
     b += static_cast<T>(f(in[i + n]...));
@@ -90,7 +90,7 @@ template <class T, class Length, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined(greatest, Length n, F f, In... in) {
   T a = greatest::identity<T>();
   auto size = largest_number<T>();
-#pragma omp simd reduction(max : a, size)
+#pragma omp simd simdlen(whole_lanes<T>) reduction(max : a, size)
   for (index_t i = 0; i < n; ++i) {
     const T x = static_cast<T>(f(in[i]...));
     const auto s = size_bits(x);

@@ -9,6 +9,7 @@
 
 #include <Kokkos_Macros.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -25,6 +26,11 @@ inline constexpr int vector_bytes = 32;
 #else
 inline constexpr int vector_bytes = 16;
 #endif
+
+/// How many positions a loop over T takes at once, for simdlen: whole vectors, where compilers would
+/// take halves. Types smaller than a float are computed with as floats.
+template <class T>
+inline constexpr int whole_lanes = vector_bytes / std::clamp(static_cast<int>(sizeof(T)), 4, 16);
 
 /// The unsigned word of T's size, as which elements travel through registers; void if none.
 template <class T>
