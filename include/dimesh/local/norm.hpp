@@ -12,6 +12,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/local/math.hpp"
+#include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
 
@@ -21,17 +22,36 @@ template <class T> struct moments {
   T mean, scale;  // scale = 1 / sqrt(var + eps)
 };
 
-/// x (n) -> its mean and scale. The variance is that of the differences: no digits cancel.
-template <bool Center, class T> moments<T> moments_of(index_t n, const T* x, T eps) {
-  T mean = 0, square = 0;
+/// So many rows are summed side by side: one chain of additions would wait for itself.
+inline constexpr index_t norm_rows = 4;
+
+/// x (rows, n), rows <= norm_rows -> mean and scale of each. The variance is that of the
+/// differences: no digits cancel. Rows that are lacking repeat the last, so that every row is summed
+/// by the same code, wherever its block begins.
+template <bool Center, class T>
+void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
+  const auto row = [=](index_t r) { return x + std::min(r, rows - 1) * n; };
+  const T *a = row(0), *b = row(1), *c = row(2), *d = row(3);
+  T mean[norm_rows] = {}, square[norm_rows];
+  T sum_a = 0, sum_b = 0, sum_c = 0, sum_d = 0;
   if constexpr (Center) {
-#pragma omp simd reduction(+ : mean)
-    for (index_t i = 0; i < n; ++i) mean += x[i];
-    mean /= static_cast<T>(n);
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum_a, sum_b, sum_c, sum_d)
+    for (index_t i = 0; i < n; ++i) sum_a += a[i], sum_b += b[i], sum_c += c[i], sum_d += d[i];
+    const T size = static_cast<T>(n);
+    mean[0] = sum_a / size, mean[1] = sum_b / size, mean[2] = sum_c / size, mean[3] = sum_d / size;
   }
-#pragma omp simd reduction(+ : square)
-  for (index_t i = 0; i < n; ++i) square += (x[i] - mean) * (x[i] - mean);
-  return {mean, T(1) / dimesh::sqrt(square / static_cast<T>(n) + eps)};
+  const T mean_a = mean[0], mean_b = mean[1], mean_c = mean[2], mean_d = mean[3];
+  sum_a = sum_b = sum_c = sum_d = 0;
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum_a, sum_b, sum_c, sum_d)
+  for (index_t i = 0; i < n; ++i) {
+    sum_a += (a[i] - mean_a) * (a[i] - mean_a);
+    sum_b += (b[i] - mean_b) * (b[i] - mean_b);
+    sum_c += (c[i] - mean_c) * (c[i] - mean_c);
+    sum_d += (d[i] - mean_d) * (d[i] - mean_d);
+  }
+  square[0] = sum_a, square[1] = sum_b, square[2] = sum_c, square[3] = sum_d;
+  for (index_t r = 0; r < norm_rows; ++r)
+    to[r] = {mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps)};
 }
 
 }  // namespace detail
@@ -39,17 +59,18 @@ template <bool Center, class T> moments<T> moments_of(index_t n, const T* x, T e
 /// x, y (rows, n); gain, bias (n) or null.
 template <bool Center, class T>
 void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const T* bias, T* y) {
+  detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
-    const auto row = detail::moments_of<Center>(n, x, eps);
-    const T mean = row.mean, scale = row.scale;  // clang captures no structured bindings
+    if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
+    const T mean = of[r % detail::norm_rows].mean, scale = of[r % detail::norm_rows].scale;
     if (gain != nullptr && bias != nullptr) {
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
       for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gain[i] + bias[i];
     } else if (gain != nullptr) {
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
       for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gain[i];
     } else {
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
       for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale;
     }
   }
@@ -62,22 +83,23 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
                          T* xbar, T* gain_bar, T* bias_bar) {
   if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
   if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
+  detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, ybar += n) {
-    const auto row = detail::moments_of<Center>(n, x, eps);
-    const T mean = row.mean, scale = row.scale;  // clang captures no structured bindings
+    if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
+    const T mean = of[r % detail::norm_rows].mean, scale = of[r % detail::norm_rows].scale;
     if (gain_bar != nullptr) {
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
       for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * (x[i] - mean) * scale;
     }
     if (bias_bar != nullptr) {
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
       for (index_t i = 0; i < n; ++i) bias_bar[i] += ybar[i];
     }
     if (xbar == nullptr) continue;
     // with u the normalised row and g = ybar * gain: xbar = scale (g - mean(g) - u mean(g u))
     T sum = 0, along = 0;
     const auto gained = [=](index_t i) { return gain != nullptr ? ybar[i] * gain[i] : ybar[i]; };
-#pragma omp simd reduction(+ : sum, along)
+#pragma omp simd simdlen(detail::whole_lanes<T>) reduction(+ : sum, along)
     for (index_t i = 0; i < n; ++i) {
       const T g = gained(i);
       sum += g;
@@ -85,7 +107,7 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
     }
     const T drift = Center ? sum / static_cast<T>(n) : T(0);
     const T slope = along * scale * scale / static_cast<T>(n);
-#pragma omp simd
+#pragma omp simd simdlen(detail::whole_lanes<T>)
     for (index_t i = 0; i < n; ++i) xbar[i] = scale * (gained(i) - drift - (x[i] - mean) * slope);
     xbar += n;
   }
