@@ -22,11 +22,16 @@ using memory_space = Kokkos::DefaultExecutionSpace::memory_space;
 
 class slabs {
  public:
+#ifdef __SANITIZE_ADDRESS__
+  static constexpr bool serves = false;  // it guards what lies around each allocation
+#else
+  static constexpr bool serves = std::is_same_v<memory_space, Kokkos::HostSpace>;
+#endif
   /// Smaller ones share pages on the heap anyway.
   static constexpr std::size_t least = std::size_t{256} << 10;
 
   void* take(std::size_t bytes) {
-    if (!std::is_same_v<memory_space, Kokkos::HostSpace> || bytes < least) return nullptr;
+    if (!serves || bytes < least) return nullptr;
     bytes = rounded_up(bytes, 64);
     if (bytes > left_) begin_slab(bytes);
     std::byte* const p = next_;
