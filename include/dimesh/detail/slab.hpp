@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where do big buffers lie? Side by side in slabs that ask the system for huge pages: a matrix whose
-// rows lie 4 KiB apart touches a page a row, and looking pages up would cost as much as the numbers.
+// Where do big buffers lie? Side by side in slabs that ask the system for huge pages: a matrix
+// whose rows lie 4 KiB apart touches a page a row, and looking pages up would cost as much as the
+// numbers.
 //
 //   slabs s;
 //   void* p = s.take(1 << 20);   // uninitialised, 64-byte aligned; null where slabs do not serve

@@ -26,8 +26,8 @@ template <class T> struct moments {
 inline constexpr index_t norm_rows = 4;
 
 /// x (rows, n), rows <= norm_rows -> mean and scale of each. The variance is that of the
-/// differences: no digits cancel. Rows that are lacking repeat the last, so that every row is summed
-/// by the same code, wherever its block begins.
+/// differences: no digits cancel. Rows that are lacking repeat the last, so that every row is
+/// summed by the same code, wherever its block begins.
 template <bool Center, class T>
 void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
   const auto row = [=](index_t r) { return x + std::min(r, rows - 1) * n; };

@@ -27,8 +27,8 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// How many positions a loop over T takes at once, for simdlen: whole vectors, where compilers would
-/// take halves. Types smaller than a float are computed with as floats.
+/// How many positions a loop over T takes at once, for simdlen: whole vectors, where compilers
+/// would take halves. Types smaller than a float are computed with as floats.
 template <class T>
 inline constexpr int whole_lanes = vector_bytes / std::clamp(static_cast<int>(sizeof(T)), 4, 16);
 
