@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Under which layouts is the model trained? A line each. A further one is also named in step.cpp
-// and cost.cpp, which compile it, and in train.cpp, which runs it.
+// and cost.cpp, which compile it, in train.cpp, which runs it, and among the options of main.cpp.
 #pragma once
 
 #include "model.hpp"

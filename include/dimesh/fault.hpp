@@ -52,6 +52,7 @@ template <class... Dims> struct value_not_scalar;
 template <class Function> struct result_not_recorded;  // no parameter reaches the value
 template <class Element> struct parameter_is_rounded;
 template <class Struct> struct member_not_described;
+template <class Member> struct member_not_walked;
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
 /// True for the absence of a fault. A variable, not a concept: compilers then name the culprits

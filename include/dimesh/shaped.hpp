@@ -138,6 +138,7 @@ class shaped_tensor : public detail::any_tensor,
   constexpr const mesh_sizes<mesh_type>& sizes() const { return sizes_; }
   constexpr detail::tally* tally() const { return this->tally_; }
   constexpr const detail::live_bytes& live() const { return this->live_; }
+  /// Its bytes are no longer alive: as of a tensor that has given up its elements.
   using base::forget_data;
   /// Its bytes count as live to the end. g++ 12 copies arrays bit by bit in constant expressions:
   /// no handle to bytes may stand in an array there.

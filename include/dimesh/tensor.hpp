@@ -107,6 +107,7 @@ class basic_tensor : public detail::any_tensor,
 
   const detail::storage& memory() const { return this->memory_; }
   detail::storage& memory() { return this->memory_; }
+  /// Gives up the elements and keeps the rest: for what needs a tensor's blocks alone.
   using base::forget_data;
 
  private:

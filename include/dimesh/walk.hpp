@@ -8,6 +8,8 @@
 //   rebind_layout<network<L>, gradient>  -> network<gradient<L>>
 #pragma once
 
+#include <exception>
+
 #include "dimesh/detail/leaves.hpp"
 
 namespace dimesh {
@@ -87,7 +89,7 @@ template <class F, class Path, class Rows, class Places> struct leaf_visits;
 template <class F, class Path, class... Row, class Places>
 struct leaf_visits<F, Path, list<Row...>, Places> {
   using call = void (*)(F&, int, const leaf*, int);
-  static constexpr call calls[] = {leaf_visit<F, Path, Row, Places>::call...};
+  static constexpr call calls[sizeof...(Row)] = {leaf_visit<F, Path, Row, Places>::call...};
 };
 
 template <class Form, class First, class... More>
@@ -109,7 +111,7 @@ template <class F, class Form, class... S> constexpr void visit_leaves(F& f, S&.
   }
 }
 
-template <class S> using described_in = description_says<typename undescribed<S>::type>;
+template <class S> using walkable = walk_says<typename walk_fault<S>::type>;
 
 /// Makes the tensors of a Root in their order.
 template <class Root, class F> struct builder {
@@ -127,7 +129,7 @@ template <class Root, class F> struct builder {
     else if constexpr (has_parts<S>)
       return build_parts<S>(part_types<S>{});
     else
-      return (void)sizeof(walk_says<S>), S{};
+      return S{};
   }
 
  private:
@@ -135,9 +137,14 @@ template <class Root, class F> struct builder {
     return {{((void)I, build<typename S::value_type>())...}};
   }
   template <class S, class... Part> constexpr S build_parts(list<Part...>) {
-    static_assert(sequence_kind<S>::tuple || std::is_aggregate_v<S>,
-                  "make: a struct of tensors has no constructors; leave them out");
-    return S{build<Part>()...};
+    constexpr bool by_parts = sequence_kind<S>::tuple || is_plain_struct<S>;
+    static_assert(by_parts,
+                  "make: a struct of tensors has no constructors and no bases; leave "
+                  "them out");
+    if constexpr (by_parts)
+      return S{build<Part>()...};
+    else
+      std::terminate();
   }
 };
 
@@ -184,7 +191,7 @@ struct rebind_layout_impl<S<L, N, More...>, Modifier> {
 template <class F, class S, class... More>
 constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   using form = std::remove_cvref_t<S>;
-  (void)sizeof(detail::described_in<form>);
+  (void)sizeof(detail::walkable<form>);
   if constexpr (Tensor<form>)
     f(member_path{}, first, more...);
   else
@@ -194,7 +201,7 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
 /// An S (a tensor, or a struct, array or tuple of them) whose tensors are what f(path, tag<X>)
 /// returns, in the order of declaration.
 template <class S, class F> constexpr S build_tensors(F&& f) {
-  (void)sizeof(detail::described_in<S>);
+  (void)sizeof(detail::walkable<S>);
   return detail::builder<S, std::remove_reference_t<F>>{f}.template build<S>();
 }
 

@@ -106,6 +106,98 @@ static_assert(is_same_v<rebound<std::array<layer<hybrid>, 2>, dm::shaped>,
                         std::array<layer<dm::shaped<hybrid>>, 2>>);
 }  // namespace
 
+namespace {
+template <class L> using vector = dm::tensor<float, L, batch>;
+#define MEMBERS(L) (vector<L>, a), (vector<L>, b), (vector<L>, c), (vector<L>, d)
+#define MORE_MEMBERS(L) (vector<L>, e), (vector<L>, f), (vector<L>, g), (vector<L>, h)
+#define AND_MORE(L) (vector<L>, i), (vector<L>, j), (vector<L>, k), (vector<L>, l)
+#define AND_THESE(L) (vector<L>, m), (vector<L>, n), (vector<L>, o), (vector<L>, p)
+template <class L> struct none {
+  BOOST_HANA_DEFINE_STRUCT(none);
+};
+template <class L> struct sixteen {
+  BOOST_HANA_DEFINE_STRUCT(sixteen, MEMBERS(L), MORE_MEMBERS(L), AND_MORE(L), AND_THESE(L));
+};
+template <class L> struct seventeen {  // more than bindings are written for
+  BOOST_HANA_DEFINE_STRUCT(seventeen, MEMBERS(L), MORE_MEMBERS(L), AND_MORE(L), AND_THESE(L),
+                           (vector<L>, q));
+};
+struct mixin {};
+template <class L> struct derived : mixin {
+  BOOST_HANA_DEFINE_STRUCT(derived, (vector<L>, x), (vector<L>, y));
+};
+template <class L> struct constructed {
+  constexpr constructed() {}
+  BOOST_HANA_DEFINE_STRUCT(constructed, (vector<L>, x), (vector<L>, y));
+};
+template <class L> using no_vectors = std::array<vector<L>, 0>;
+template <class L> using two_sixteens = std::array<sixteen<L>, 2>;
+template <class L> using three_nones = std::array<none<L>, 3>;
+template <class L> struct mixed {
+  BOOST_HANA_DEFINE_STRUCT(mixed, (no_vectors<L>, nothing), (two_sixteens<L>, two),
+                           (three_nones<L>, empty), (derived<L>, tagged), (vector<L>, last));
+};
+
+/// Marks each tensor of one struct beside a constant one, and counts those that another walk finds
+/// marked in the same order.
+template <class S> constexpr int visits() {
+  S written{};
+  const S read{};
+  int n = 0;
+  dm::for_each_tensor(
+      [&](const auto&, auto& x, auto& y) {
+        static_assert(!std::is_const_v<std::remove_reference_t<decltype(x)>>);
+        static_assert(std::is_const_v<std::remove_reference_t<decltype(y)>>);
+        x.set_once(static_cast<unsigned>(++n));
+      },
+      written, read);
+  int found = 0;
+  dm::for_each_tensor(
+      [&](const auto&, const auto& x) {
+        if (x.once() == static_cast<unsigned>(found + 1)) ++found;
+      },
+      written);
+  return found == n ? n : -1;
+}
+template <template <class> class S> constexpr int visits_of = visits<S<dm::shaped<hybrid>>>();
+static_assert(visits_of<none> == 0);
+static_assert(visits_of<sixteen> == 16);
+static_assert(visits_of<seventeen> == 17);
+static_assert(visits_of<derived> == 2);
+static_assert(visits_of<constructed> == 2);
+static_assert(visits_of<no_vectors> == 0);
+static_assert(visits_of<mixed> == 32 + 2 + 1);
+
+constexpr bool finds_the_name_of_the_last() {
+  bool is_q = false;
+  int n = 0;
+  dm::for_each_tensor(
+      [&](const auto& path, const auto&) {
+        if (++n == 17) is_q = path.name()[0] == 'q' && path.name()[1] == 0;
+      },
+      seventeen<dm::shaped<hybrid>>{});
+  return is_q;
+}
+static_assert(finds_the_name_of_the_last());
+
+constexpr bool walks_references() {
+  vector<dm::shaped<hybrid>> a, b;
+  unsigned n = 0;
+  dm::for_each_tensor([&](const auto&, auto& x) { x.set_once(++n); }, std::tie(a, b));
+  return a.once() == 1 && b.once() == 2;
+}
+static_assert(walks_references());
+}  // namespace
+
+TEST_CASE("for_each_tensor: what stands beside a tensor need not be one") {
+  sixteen<dm::shaped<hybrid>> one{};
+  std::tuple<int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int> ints;
+  int n = 0;
+  dm::for_each_tensor([&](const auto&, const auto&, int& i) { i = ++n; }, one, ints);
+  CHECK(std::get<0>(ints) == 1);
+  CHECK(std::get<15>(ints) == 16);
+}
+
 TEST_CASE("for_each_tensor: structs without tensors are nothing to walk") {
   int calls = 0;
   dm::for_each_tensor([&](const auto&, const auto&) { ++calls; }, std::tuple<int, float>{});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What does the library ask of Boost.Hana? Which structs are described (BOOST_HANA_DEFINE_STRUCT),
-// how many members they have and what these are called. Only here.
+// What are the parts of a value that holds tensors? Elements of arrays and tuples, and members of
+// described structs (BOOST_HANA_DEFINE_STRUCT), of which Boost.Hana says how many there are and what
+// they are called. The one door to Hana, with members.hpp, which falls back on its accessors.
 //
 //   member_count<network<L>>  -> 2        member_names<network<L>>  -> {"w1", "w2"}
 #pragma once
@@ -59,8 +60,6 @@ template <std::size_t I, class... E> constexpr auto& element(const bundle<E...>&
   return item<I>(x);
 }
 
-template <class X> inline constexpr bool is_described = hana::Struct<X>::value;
-
 /// network<L> of network<tracked<shaped<L>>>: what Hana says of it holds for all.
 template <class S> struct unmodified {
   using type = S;
@@ -89,22 +88,42 @@ template <std::size_t> struct anything {
 template <class S, std::size_t... I> constexpr bool takes_values(std::index_sequence<I...>) {
   return requires { S{anything<I>{}...}; };
 }
+/// Initialises a base of S, and nothing else.
+template <class S> struct any_base {
+  template <class T>
+    requires std::is_base_of_v<T, S>
+  constexpr operator T() const;
+};
+/// An aggregate that consists of its members alone: no constructors, no bases.
+template <class S>
+inline constexpr bool is_plain_struct = std::is_aggregate_v<S> && !requires { S{any_base<S>{}}; };
 
 template <class S, class Accessors> struct description;
 template <class S, class... Name, class... Pointer>
 struct description<S, hana::tuple<hana::pair<Name, Pointer>...>> {
   static constexpr std::size_t count = sizeof...(Name);
   static constexpr std::array<const char*, count> names = {Name::c_str()...};
-  /// No members are left out. Bindings and initialisation by members work for such structs.
-  static constexpr bool complete =
-      std::is_aggregate_v<S> && !takes_values<S>(std::make_index_sequence<count + 1>{});
+  static constexpr bool plain = is_plain_struct<S>;
+  /// It has members that it does not describe, as far as one can tell.
+  static constexpr bool lacks = plain && takes_values<S>(std::make_index_sequence<count + 1>{});
 };
 template <class S>
 using description_of = description<typename unmodified<S>::type,
                                    decltype(hana::accessors<typename unmodified<S>::type>())>;
 
+/// Not where a member's type has been complained of: clang makes nothing of such a struct.
+template <class S>
+inline constexpr bool is_described = [] {
+  if constexpr (hana::Struct<S>::value)
+    return requires { description_of<S>::count; };
+  else
+    return false;
+}();
 template <class S> inline constexpr std::size_t member_count = description_of<S>::count;
-template <class S> inline constexpr bool is_fully_described = description_of<S>::complete;
+template <class S> inline constexpr bool leaves_members_out = description_of<S>::lacks;
+/// All of its members can be named in a structured binding.
+template <class S>
+inline constexpr bool can_be_bound = description_of<S>::plain && !description_of<S>::lacks;
 template <class S> inline constexpr auto& member_names = description_of<S>::names;
 
 }  // namespace dimesh::detail

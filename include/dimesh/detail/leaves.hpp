@@ -18,45 +18,44 @@ template <class X>
 inline constexpr bool is_plain_member =
     std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X>;
 
-template <class X> struct walk_says {
-  static_assert(is_plain_member<X>,
-                "for_each_tensor: a member is neither a tensor, a number, an array or tuple, nor a "
-                "described struct; describe it by BOOST_HANA_DEFINE_STRUCT");
-};
-
-/// The first struct in an S that does not describe all of its members.
-template <class S> struct undescribed;
-template <class... S> struct first_undescribed : tag<no_fault> {};
-template <class S, class... Rest> struct first_undescribed<S, Rest...> {
-  using here = undescribed<S>;
+/// What a walk of an S would pass by: a struct that leaves members out, or a part of another kind.
+template <class S> struct walk_fault;
+template <class... S> struct first_walk_fault : tag<no_fault> {};
+template <class S, class... Rest> struct first_walk_fault<S, Rest...> {
+  using here = walk_fault<S>;
   using type =
-      typename std::conditional_t<ok<typename here::type>, first_undescribed<Rest...>, here>::type;
+      typename std::conditional_t<ok<typename here::type>, first_walk_fault<Rest...>, here>::type;
 };
-template <class... S> constexpr auto find_undescribed(list<S...>) {
-  return tag<typename first_undescribed<S...>::type>{};
+template <class... S> constexpr auto find_walk_fault(list<S...>) {
+  return tag<typename first_walk_fault<S...>::type>{};
 }
-template <class S> constexpr auto find_undescribed() {
-  if constexpr (Operand<S>)
+template <class S> constexpr auto find_walk_fault() {
+  if constexpr (Operand<S>) {
     return tag<no_fault>{};
-  else if constexpr (sequence_kind<S>::array)
-    return undescribed<typename S::value_type>{};
-  else if constexpr (!has_parts<S>)
+  } else if constexpr (sequence_kind<S>::array) {
+    return tag<typename walk_fault<typename S::value_type>::type>{};
+  } else if constexpr (sequence_kind<S>::tuple) {
+    return find_walk_fault(part_types<S>{});
+  } else if constexpr (is_described<S>) {
+    if constexpr (leaves_members_out<S>)
+      return tag<member_not_described<S>>{};
+    else
+      return find_walk_fault(part_types<S>{});
+  } else if constexpr (is_plain_member<S> || hana::Struct<S>::value) {
     return tag<no_fault>{};
-  else if constexpr (requires {
-                       requires is_described<S>;
-                       requires !is_fully_described<S>;
-                     })
-    return tag<member_not_described<S>>{};
-  else
-    return find_undescribed(part_types<S>{});
+  } else {
+    return tag<member_not_walked<S>>{};
+  }
 }
-template <class S>
-struct undescribed : decltype(find_undescribed<typename unmodified<S>::type>()) {};
-/// Says so, once for each such struct.
-template <class Fault> struct description_says {
+template <class S> struct walk_fault : decltype(find_walk_fault<typename unmodified<S>::type>()) {};
+/// Says so, once for each such struct or type.
+template <class Fault> struct walk_says {
   static_assert(ok<only<Fault, member_not_described>>,
                 "for_each_tensor: a struct has members that its BOOST_HANA_DEFINE_STRUCT leaves "
                 "out; describe them all");
+  static_assert(ok<only<Fault, member_not_walked>>,
+                "for_each_tensor: a member is neither a tensor, a number, an array or tuple, nor a "
+                "described struct; describe it by BOOST_HANA_DEFINE_STRUCT");
 };
 
 /// What stands in an X where a Form has tensors.
@@ -102,7 +101,7 @@ template <class S> inline constexpr int leaf_count = count_leaves<S>();
 /// A leaf's address, and the place of its type among the leaves'.
 struct leaf {
   const any_tensor* tensor = nullptr;  // what constant expressions can go back from
-  const void* other = nullptr;  // of a leaf that is no tensor
+  const void* other = nullptr;  // of a leaf that is no tensor; nothing for constant expressions
   int kind = 0;
 };
 
@@ -131,7 +130,7 @@ template <class... F> struct note_parts<list<F...>> {
   using noting = std::conditional_t<Tensor<F1> && std::is_base_of_v<any_tensor, X>, note_tensor,
                                     note_part<F1>>;
   template <class... X> constexpr void operator()(const X&... x) const {
-    int at = kind;
+    [[maybe_unused]] int at = kind;
     ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);
   }
 };
@@ -142,11 +141,12 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
   } else if constexpr (Tensor<Form>) {
     *to++ = leaf_of(x, kind);
   } else if constexpr (sequence_kind<Form>::array) {
+    static_assert(sequence_kind<Form>::size == sequence_kind<X>::size,
+                  "for_each_tensor: the structs differ in the length of an array; walk structs of "
+                  "one form");
     for (const auto& e : x) note_leaves<typename Form::value_type>(e, kind, to);
   } else if constexpr (has_parts<Form>) {
     with_parts(x, note_parts<part_types<Form>>{kind, to});
-  } else {
-    (void)sizeof(walk_says<Form>);
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace dimesh::detail {
 
-/// Members of structs that bindings do not fit: large ones, and those with undescribed members.
+/// By Hana's accessors, where bindings do not serve: large structs, those with constructors or bases,
+/// and after the complaint that members are left out.
 template <class S, class F, std::size_t... I>
 constexpr decltype(auto) with_accessed(S& s, const F& f, std::index_sequence<I...>) {
   constexpr auto accessors = hana::accessors<std::remove_const_t<S>>();
@@ -18,61 +19,61 @@ constexpr decltype(auto) with_accessed(S& s, const F& f, std::index_sequence<I..
 
 /// call(all members of whole).
 template <class S, class F> constexpr decltype(auto) with_members(S& whole, const F& call) {
-  constexpr std::size_t n = member_count<std::remove_const_t<S>>;
-  if constexpr (!is_fully_described<std::remove_const_t<S>>) {
-    return with_accessed(whole, call, std::make_index_sequence<n>{});
-  } else if constexpr (n == 0) {
+  constexpr std::size_t count = member_count<std::remove_const_t<S>>;
+  if constexpr (!can_be_bound<std::remove_const_t<S>>) {
+    return with_accessed(whole, call, std::make_index_sequence<count>{});
+  } else if constexpr (count == 0) {
     return call();
-  } else if constexpr (n == 1) {
+  } else if constexpr (count == 1) {
     auto& [a] = whole;
     return call(a);
-  } else if constexpr (n == 2) {
+  } else if constexpr (count == 2) {
     auto& [a, b] = whole;
     return call(a, b);
-  } else if constexpr (n == 3) {
+  } else if constexpr (count == 3) {
     auto& [a, b, c] = whole;
     return call(a, b, c);
-  } else if constexpr (n == 4) {
+  } else if constexpr (count == 4) {
     auto& [a, b, c, d] = whole;
     return call(a, b, c, d);
-  } else if constexpr (n == 5) {
+  } else if constexpr (count == 5) {
     auto& [a, b, c, d, e] = whole;
     return call(a, b, c, d, e);
-  } else if constexpr (n == 6) {
+  } else if constexpr (count == 6) {
     auto& [a, b, c, d, e, f] = whole;
     return call(a, b, c, d, e, f);
-  } else if constexpr (n == 7) {
+  } else if constexpr (count == 7) {
     auto& [a, b, c, d, e, f, g] = whole;
     return call(a, b, c, d, e, f, g);
-  } else if constexpr (n == 8) {
+  } else if constexpr (count == 8) {
     auto& [a, b, c, d, e, f, g, h] = whole;
     return call(a, b, c, d, e, f, g, h);
-  } else if constexpr (n == 9) {
+  } else if constexpr (count == 9) {
     auto& [a, b, c, d, e, f, g, h, i] = whole;
     return call(a, b, c, d, e, f, g, h, i);
-  } else if constexpr (n == 10) {
+  } else if constexpr (count == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = whole;
     return call(a, b, c, d, e, f, g, h, i, j);
-  } else if constexpr (n == 11) {
+  } else if constexpr (count == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k);
-  } else if constexpr (n == 12) {
+  } else if constexpr (count == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (n == 13) {
+  } else if constexpr (count == 13) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else if constexpr (n == 14) {
+  } else if constexpr (count == 14) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else if constexpr (n == 15) {
+  } else if constexpr (count == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
-  } else if constexpr (n == 16) {
+  } else if constexpr (count == 16) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = whole;
     return call(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   } else {
-    return with_accessed(whole, call, std::make_index_sequence<n>{});
+    return with_accessed(whole, call, std::make_index_sequence<count>{});
   }
 }
 
@@ -95,10 +96,13 @@ struct type_lister {
 template <class X> struct part_types_impl {
   using type = decltype(with_members(std::declval<X&>(), type_lister{}));
 };
+template <class... E> constexpr auto without_references(list<E...>) {
+  return list<std::remove_cvref_t<E>...>{};
+}
 template <class X>
   requires sequence_kind<X>::tuple
 struct part_types_impl<X> {
-  using type = typename sequence_kind<X>::elements;
+  using type = decltype(without_references(typename sequence_kind<X>::elements{}));
 };
 /// The types of a described struct's members, or of a tuple's elements.
 template <class X> using part_types = typename part_types_impl<X>::type;

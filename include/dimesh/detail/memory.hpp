@@ -14,6 +14,8 @@ namespace dimesh::detail {
 
 inline constexpr bool on_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible;
+/// The same of the memory of tensors X: for assertions that only a use may trip.
+template <class X> inline constexpr bool is_on_host = on_host;
 
 using raw_view = Kokkos::View<char*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 

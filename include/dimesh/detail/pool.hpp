@@ -102,7 +102,7 @@ class pool {
         if (!b->in_slab) Kokkos::kokkos_free<memory_space>(b->data);
         delete b;
       }
-    if (figures_.live == 0) slabs_.give_back();  // else some handle still shows to one
+    if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
     drained_ = true;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where do big buffers lie? Side by side in slabs that ask the system for huge pages: a matrix
 // whose rows lie 4 KiB apart touches a page a row, and looking pages up would cost as much as the
-// numbers.
+// numbers. The largest have a slab of their own.
 //
 //   slabs s;
 //   void* p = s.take(1 << 20);   // uninitialised, 64-byte aligned; null where slabs do not serve
@@ -23,18 +23,26 @@ using memory_space = Kokkos::DefaultExecutionSpace::memory_space;
 
 class slabs {
  public:
-#ifdef __SANITIZE_ADDRESS__
-  static constexpr bool serves = false;  // it guards what lies around each allocation
+  // The address sanitizer guards what lies around each allocation.
+#if defined(__has_feature)
+  static constexpr bool guarded = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+  static constexpr bool guarded = true;
 #else
-  static constexpr bool serves = std::is_same_v<memory_space, Kokkos::HostSpace>;
+  static constexpr bool guarded = false;
 #endif
+  static constexpr bool serves = !guarded && std::is_same_v<memory_space, Kokkos::HostSpace>;
   /// Smaller ones share pages on the heap anyway.
   static constexpr std::size_t least = std::size_t{256} << 10;
 
   void* take(std::size_t bytes) {
     if (!serves || bytes < least) return nullptr;
     bytes = rounded_up(bytes, 64);
-    if (bytes > left_) begin_slab(bytes);
+    if (bytes > usual / 2) return begin_slab(rounded_up(bytes, page));  // of its own
+    if (bytes > left_) {
+      next_ = begin_slab(usual);
+      left_ = usual;
+    }
     std::byte* const p = next_;
     next_ += bytes, left_ -= bytes;
     return p;
@@ -51,16 +59,15 @@ class slabs {
   static std::size_t rounded_up(std::size_t n, std::size_t step) {
     return (n + step - 1) / step * step;
   }
-  /// What is left of the last slab stays unused; the system gives no memory for what none touches.
-  void begin_slab(std::size_t bytes) {
-    const std::size_t size = bytes > usual ? rounded_up(bytes, page) : usual;
+  std::byte* begin_slab(std::size_t size) {
+    all_.reserve(all_.size() + 1);
     all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
     const auto at = reinterpret_cast<std::uintptr_t>(all_.back());
-    next_ = static_cast<std::byte*>(all_.back()) + (rounded_up(at, page) - at);
-    left_ = size;
+    std::byte* const begin = static_cast<std::byte*>(all_.back()) + (rounded_up(at, page) - at);
 #ifdef MADV_HUGEPAGE
-    madvise(next_, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
+    madvise(begin, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
 #endif
+    return begin;
   }
 
   std::vector<void*> all_;

@@ -120,6 +120,7 @@ template <class Value> class tracked_tensor : public detail::any_tensor {
   }
 
   constexpr const Value& value() const { return value_; }
+  /// Gives up the elements; its uses are recorded as before.
   constexpr void forget_data() { value_.forget_data(); }
   constexpr detail::cell<Value>* cell() const { return cell_; }
   constexpr detail::tape* tape() const { return tape_; }

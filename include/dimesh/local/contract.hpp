@@ -59,7 +59,7 @@ inline bool onednn_contract(const contraction& x, const float* a, const float* b
   if (turns > 1 || (!skinny && (b_turned || b_narrow))) {
     if (onednn::batch(x, a, b, c, add)) return true;
   }
-  // It is slow at turning a tall a: by a quarter, where its rows lie whole pages apart.
+  // It is slow at turning a tall a: by a quarter, worst where the rows lie whole pages apart.
   const bool a_tall = x.a_m == 1 && x.m >= 2 * x.n && x.k >= 256;
   if (a_tall && x.b_n == 1 && x.n >= 64 && x.n <= 512 && register_bytes >= 64) return false;
   if (volume < small || (x.n <= 16 && x.a_m == 1 && x.m > x.n)) return false;

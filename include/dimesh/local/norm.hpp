@@ -25,7 +25,7 @@ template <class T> struct moments {
 /// So many rows are summed side by side: one chain of additions would wait for itself.
 inline constexpr index_t norm_rows = 4;
 
-/// x (rows, n), rows <= norm_rows -> mean and scale of each. The variance is that of the
+/// x (rows, n) -> mean and scale of its first norm_rows rows. The variance is that of the
 /// differences: no digits cancel. Rows that are lacking repeat the last, so that every row is
 /// summed by the same code, wherever its block begins.
 template <bool Center, class T>

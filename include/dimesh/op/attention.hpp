@@ -84,7 +84,7 @@ template <class Query, class Key, class Head> struct attention_op {
   }
   template <class Y, class Q, class K, class V>
   void fill(Y& y, const Q& q, const K& k, const V& v) const {
-    static_assert(on_host, "attention: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>, "attention: the kernel runs on the host only; use a host space");
     using T = value_of<Q>;
     auto x = attention_plan<Query, Key, Head>::problem(options, q, k, v, item<1>(y));
     x.scale = attention_scale(options, x.head);

@@ -51,7 +51,7 @@ struct dropout_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   template <class Y, class X> void fill(Y& y, const X& x) const {
-    static_assert(on_host, "dropout: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>, "dropout: the kernel runs on the host only; use a host space");
     const local::dropout_mask mask(key, rate);
     for_each_run(x, [&](index_t begin, index_t place, index_t count) {
       local::dropout_run(mask, begin, count, x.data() + place, y.data() + place);

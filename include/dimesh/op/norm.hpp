@@ -63,7 +63,7 @@ template <bool Center> struct norm_op {
     return k == 0 || (k == 1 && (wanted & 1u) != 0);
   }
   template <class Y, class X, class... G> void fill(Y& y, const X& x, const G&... g) const {
-    static_assert(on_host, "norm: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>, "norm: the kernel runs on the host only; use a host space");
     using T = value_of<X>;
     const T* rows[] = {g.data()..., nullptr, nullptr};
     const index_t n = x.local(X::rank - 1);

@@ -29,7 +29,7 @@ template <class Length, class Head> struct rotary_op {
     t.compute(3 * y.local_size(), y.local_bytes() + x.local_bytes());
   }
   template <class Y, class X> void fill(Y& y, const X& x) const {
-    static_assert(on_host, "rotary: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>, "rotary: the kernel runs on the host only; use a host space");
     using T = value_of<X>;
     local::rotation what;
     what.positions = x.template local<Length>();

@@ -76,7 +76,7 @@ template <class D> struct take_op {
   }
   static constexpr bool needs(int k, unsigned) { return k == 1; }
   template <class Y, class S, class I> void fill(Y& y, const S& table, const I& ids) const {
-    static_assert(on_host, "take: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>, "take: the kernel runs on the host only; use a host space");
     const index_t count = ids.local_size(), width = count == 0 ? 0 : y.local_size() / count;
     local::take_rows(count, width, ids.data(), table.block(0).offset, table.local(0), table.data(),
                      y.data());

@@ -109,7 +109,7 @@ struct adafactor {
 
   template <class P, class G>
   void operator()(P& parameters, const G& gradients, adafactor_state<P>& state) const {
-    using fault = detail::update_fault<P, G>;
+    using fault = detail::training_fault<P, G>;
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "adafactor: small updates would be rounded away; keep parameters in float or double");

@@ -80,7 +80,7 @@ struct adam {
 
   template <class P, class G>
   void operator()(P& parameters, const G& gradients, adam_state<P>& state) const {
-    using fault = detail::update_fault<P, G>;
+    using fault = detail::training_fault<P, G>;
     static_assert(ok<only<fault, parameter_is_rounded>>,
                   "adam: small updates would be rounded away; keep parameters in float or double");
     static_assert(ok<only<fault, gradient_not_complete>>,

@@ -33,7 +33,7 @@ struct sgd {
   double weight_decay = 0;
 
   template <class P, class G> void operator()(P& parameters, const G& gradients) const {
-    using fault = detail::update_fault<P, G>;
+    using fault = detail::training_fault<P, G>;
     static_assert(ok<only<fault, parameter_is_rounded>>,
                   "sgd: small updates would be rounded away; keep parameters in float or double");
     static_assert(ok<only<fault, gradient_not_complete>>,
@@ -57,7 +57,7 @@ struct momentum {
   }
 
   template <class P, class G> void operator()(P& parameters, const G& gradients, P& state) const {
-    using fault = detail::update_fault<P, G>;
+    using fault = detail::training_fault<P, G>;
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "momentum: small updates would be rounded away; keep parameters in float or double");

@@ -21,9 +21,7 @@ template <class P, class G> struct step_fault {
         if (g.is_partial(a) && !p.is_partial(a)) return a;
       return -1;
     }();
-    if constexpr (!std::is_floating_point_v<value_of<P>>)
-      return tag<parameter_is_rounded<value_of<P>>>{};
-    else if constexpr (axis >= 0)
+    if constexpr (axis >= 0)
       return tag<gradient_not_complete<type_at<axis, typename P::mesh_type::axes>>>{};
     else if constexpr (!std::is_same_v<typename P::layout_type, typename G::layout_type>)
       return tag<layouts_differ<typename P::layout_type, typename G::layout_type>>{};
@@ -44,6 +42,23 @@ template <class P, class... Ps, class G, class... Gs>
 struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
 template <class P, class G>
 using update_fault = typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type;
+
+/// The first parameter of a type that is computed with in a wider one.
+template <class Leaves> struct rounded_fault {
+  using type = no_fault;
+};
+template <class P, class... Rest>
+struct rounded_fault<list<P, Rest...>> : rounded_fault<list<Rest...>> {};
+template <class P, class... Rest>
+  requires(!std::is_same_v<computed<value_of<P>>, value_of<P>>)
+struct rounded_fault<list<P, Rest...>> {
+  using type = parameter_is_rounded<value_of<P>>;
+};
+/// What an optimizer that keeps averages asks of its parameters besides.
+template <class P, class G>
+using training_fault =
+    std::conditional_t<ok<typename rounded_fault<typename leaves<P>::type>::type>,
+                       update_fault<P, G>, typename rounded_fault<typename leaves<P>::type>::type>;
 
 // One pass on hosts, with 0, 1 or 2 arrays of state of length n. Written out: elements held in
 // variables of their own become vector code whatever the rule and the optimization level. Where the
@@ -111,9 +126,6 @@ void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... s
 template <class Rule, class P, class G, class... S>
 void update_each(const Rule& rule, P& parameters, const G& gradients, S&... states) {
   using fault = detail::update_fault<P, G>;
-  static_assert(
-      ok<only<fault, parameter_is_rounded>>,
-      "update_each: small updates would be rounded away; keep parameters in float or double");
   static_assert(ok<only<fault, gradient_not_complete>>,
                 "update_each: a gradient is a sum yet to be made; pass complete(gradients)");
   static_assert(

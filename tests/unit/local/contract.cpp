@@ -260,6 +260,9 @@ TEST_CASE_TEMPLATE("contract: blocks that exceed the caches' blocks", T, float, 
   for (order a : {order::rows, order::columns})
     for (order b : {order::rows, order::columns})
       for (order c : {order::rows, order::columns}) check<T>(matrices(301, 201, 615, a, b, c));
+  // a tall turned a, and a turned b with many rows and columns: another library's turn
+  check<T>(matrices(300, 100, 260, order::columns, order::rows, order::rows));
+  check<T>(matrices(530, 520, 70, order::rows, order::columns, order::rows));
   check<T>(matrices(9, 1603, 130, order::rows, order::rows, order::rows));
   check<T>(matrices(20, 3201, 5, order::rows, order::columns, order::spaced));
   check<T>(matrices(1, 4500, 19, order::rows, order::rows, order::rows));
