@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What are the parts of a value that holds tensors? Elements of arrays and tuples, and members of
-// described structs (BOOST_HANA_DEFINE_STRUCT), of which Boost.Hana says how many there are and what
-// they are called. The one door to Hana, with members.hpp, which falls back on its accessors.
+// described structs (BOOST_HANA_DEFINE_STRUCT), of which Boost.Hana says how many there are and
+// what they are called. The one door to Hana, with members.hpp, which falls back on its accessors.
 //
 //   member_count<network<L>>  -> 2        member_names<network<L>>  -> {"w1", "w2"}
 #pragma once

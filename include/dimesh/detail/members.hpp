@@ -9,8 +9,8 @@
 
 namespace dimesh::detail {
 
-/// By Hana's accessors, where bindings do not serve: large structs, those with constructors or bases,
-/// and after the complaint that members are left out.
+/// By Hana's accessors, where bindings do not serve: large structs, and those with constructors or
+/// bases; also after the complaint that members are left out.
 template <class S, class F, std::size_t... I>
 constexpr decltype(auto) with_accessed(S& s, const F& f, std::index_sequence<I...>) {
   constexpr auto accessors = hana::accessors<std::remove_const_t<S>>();

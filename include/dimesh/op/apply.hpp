@@ -209,7 +209,8 @@ template <bool Settled = false, class Op, std::size_t N, Tensor... X>
 constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... x) {
   using S = typename Op::template result<spec_of<X>...>;
   constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);
-  if constexpr (!Settled && sizeof...(X) > 1 && (detail::any_dynamic(typename spec_of<X>::dims{}) || ...))
+  if constexpr (!Settled && sizeof...(X) > 1 &&
+                (detail::any_dynamic(typename spec_of<X>::dims{}) || ...))
     detail::match_extents<Op>(detail::united<typename spec_of<X>::dims...>{}, x...);
   if constexpr (!Settled && partials >= 2) {
     // Addends of one operand and a value held whole in another: make them all addends.

@@ -84,7 +84,8 @@ template <class D> struct cross_entropy_op {
   }
   template <class Y, class X, class E, class I>
   void fill(Y& y, const X& x, const E& lse, const I& target) const {
-    static_assert(is_on_host<Y>, "cross_entropy: the kernel runs on the host only; use a host space");
+    static_assert(is_on_host<Y>,
+                  "cross_entropy: the kernel runs on the host only; use a host space");
     local::cross_entropy(lse.local_size(), x.local(X::rank - 1), terms_of(options, x), x.data(),
                          lse.data(), target.data(), y.data());
   }
