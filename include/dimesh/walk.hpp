@@ -100,7 +100,7 @@ template <class F, class Form, class... S> constexpr void visit_leaves(F& f, S&.
   constexpr int n = leaf_count<Form>;
   if constexpr (n == 0) {
     leaf* none = nullptr;
-    (note_leaves<Form>(s, 0, none), ...);  // may complain
+    (note_leaves<Form>(s, 0, none), ...);  // complains of arrays that differ in length
   } else {
     leaf at[sizeof...(S) * n];
     leaf* to = at;
