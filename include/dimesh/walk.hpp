@@ -26,19 +26,19 @@ class member_path {
   std::string text() const {
     std::string out;
     detail::path_sink to{&out};
-    if (find_ != nullptr) find_(leaf_, to);
+    if (leaf_ >= 0) find_(leaf_, to);
     return out;
   }
   /// The innermost name: "w" of "layers[2].w"; null for a lone tensor.
   constexpr const char* name() const {
     detail::path_sink to;
-    if (find_ != nullptr) find_(leaf_, to);
+    if (leaf_ >= 0) find_(leaf_, to);
     return to.name;
   }
 
  private:
   finder find_ = nullptr;
-  int leaf_ = 0;
+  int leaf_ = -1;  // a lone tensor; comparing `find_` is no constant under some sanitizers
 };
 
 namespace detail {
