@@ -98,10 +98,7 @@ struct leaf_rows : rows_of<typename singles<typename leaves_in<Form, First>::typ
 
 template <class F, class Form, class... S> constexpr void visit_leaves(F& f, S&... s) {
   constexpr int n = leaf_count<Form>;
-  if constexpr (n == 0) {
-    leaf* none = nullptr;
-    (note_leaves<Form>(s, 0, none), ...);  // complains of arrays that differ in length
-  } else {
+  if constexpr (n > 0) {
     leaf at[sizeof...(S) * n];
     leaf* to = at;
     (note_leaves<Form>(s, 0, to), ...);

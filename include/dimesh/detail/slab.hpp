@@ -19,6 +19,7 @@
 
 namespace dimesh::detail {
 
+/// Where all tensors live.
 using memory_space = Kokkos::DefaultExecutionSpace::memory_space;
 
 class slabs {

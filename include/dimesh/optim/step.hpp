@@ -54,7 +54,7 @@ template <class P, class... Rest>
 struct rounded_fault<list<P, Rest...>> {
   using type = parameter_is_rounded<value_of<P>>;
 };
-/// What an optimizer that keeps averages asks of its parameters besides.
+/// What optimizers refuse; update_each, which knows no training, asks less.
 template <class P, class G>
 using training_fault =
     std::conditional_t<ok<typename rounded_fault<typename leaves<P>::type>::type>,
