@@ -89,7 +89,7 @@ inline std::string text_of(const layout_facts& f) {
 template <Tensor X> layout_facts facts_of() { return detail::type_facts<spec_of<X>>(); }
 template <Tensor X> layout_facts facts_of(const X& x) {
   if constexpr (detail::is_shaped<X>)
-    return detail::shape_facts<spec_of<X>>(x.shape(), x.sizes().size.data());
+    return detail::shape_facts<spec_of<X>>(x.shape(), detail::core_of(x).sizes());
   else
     return detail::shape_facts<spec_of<X>>(x.shape(), x.grid().state().sizes());
 }

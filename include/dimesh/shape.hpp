@@ -49,6 +49,12 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
   }
   constexpr std::array<index_t, sizeof...(D)> extents() const { return {extent<D>()...}; }
   constexpr index_t size() const { return (index_t{1} * ... * extent<D>()); }
+  /// From the extents of all dims in order; of static ones nothing is read.
+  static constexpr shape of(const index_t* all) {
+    shape s;
+    ((is_static_dim<D> ? void(++all) : s.template set_open<D>(*all++)), ...);
+    return s;
+  }
 
  private:
   template <class E> constexpr void take(const E& given) {
@@ -63,6 +69,9 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
   }
   template <class E, class S> constexpr void take_one(const S& given) {
     if constexpr (has<E> && !is_static_dim<E>) set<E>(given.template extent<E>());
+  }
+  template <class E> constexpr void set_open(index_t n) {
+    if constexpr (!is_static_dim<E>) set<E>(n);
   }
   template <class E> constexpr void set(index_t n) {
     static_cast<detail::extent_of<E>&>(*this).n = n;

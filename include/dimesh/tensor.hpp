@@ -12,63 +12,15 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "dimesh/bfloat16.hpp"
-#include "dimesh/detail/geometry.hpp"
-#include "dimesh/detail/pool.hpp"
-#include "dimesh/grid.hpp"
+#include "dimesh/core/typed.hpp"
 
 namespace dimesh {
 
-namespace detail {
-/// What all tensors are, where many are listed.
-struct any_tensor {};
-
-/// Blocks, memory and grid of a tensor. Its copies are out of line: they are made all over a
-/// program, and cost more code than time.
-template <int Rank> struct tensor_data : block_array<Rank> {
-  const void* grid_ = nullptr;
-  storage memory_;
-
-  tensor_data() = default;
-  [[gnu::noinline]] tensor_data(const tensor_data& x) noexcept
-      : block_array<Rank>(x), grid_(x.grid_), memory_(x.memory_) {}
-  [[gnu::noinline]] tensor_data(tensor_data&& x) noexcept
-      : block_array<Rank>(x), grid_(x.grid_), memory_(std::move(x.memory_)) {}
-  [[gnu::noinline]] tensor_data& operator=(const tensor_data& x) noexcept {
-    block_array<Rank>::operator=(x);
-    grid_ = x.grid_;
-    memory_ = x.memory_;
-    return *this;
-  }
-  [[gnu::noinline]] tensor_data& operator=(tensor_data&& x) noexcept {
-    block_array<Rank>::operator=(x);
-    grid_ = x.grid_;
-    memory_ = std::move(x.memory_);
-    return *this;
-  }
-  ~tensor_data() = default;
-
-  /// Gives up the elements: what a transpose needs of an operand that it does not read stays.
-  [[gnu::noinline]] void forget_data() noexcept { memory_ = {}; }
-};
-
-/// Blocks and memory of a new tensor.
-[[gnu::noinline]] inline void set_up(const geometry_facts& f, const index_t* extents,
-                                     const grid_state& g, block* blocks, storage& memory,
-                                     const storage& given) {
-  work_out_blocks(f, extents, g.sizes(), g.coords(), blocks);
-  if (given)
-    memory = given;
-  else
-    memory = storage::acquire(static_cast<std::size_t>(bytes_of(f, blocks)));
-}
-}  // namespace detail
-
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
-class basic_tensor : public detail::any_tensor,
-                     public detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>> {
-  using base = detail::geometry<spec<T, L, D...>, detail::tensor_data<sizeof...(D)>>;
+class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
+  using base = detail::typed_core<spec<T, L, D...>>;
+  friend struct detail::core_access;
 
  public:
   using typename base::mesh_type;
@@ -76,7 +28,8 @@ class basic_tensor : public detail::any_tensor,
   using grid_type = dimesh::grid<mesh_type>;
   using view_type = Kokkos::View<T*, detail::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  basic_tensor() = default;
+  constexpr basic_tensor() = default;
+  using base::base;
 
   /// Uninitialised elements on a grid; extents that the type leaves open come from `extents`
   /// (dims with a value, shapes), in any order. Throws dimesh::error if blocks do not come out
@@ -90,23 +43,19 @@ class basic_tensor : public detail::any_tensor,
     remake(g, s, memory);
   }
   /// The same in place of what this tensor was.
-  [[gnu::noinline]] void remake(const grid_type& g, const shape_type& s,
-                                const detail::storage& memory) {
-    base::set_shape(s);
-    this->grid_ = &g;
+  void remake(const grid_type& g, const shape_type& s, const detail::storage& memory) {
     const auto extents = s.extents();
-    detail::set_up(base::facts, extents.data(), g.state(), this->block_.data(), this->memory_,
-                   memory);
+    detail::core_of(*this).make_on(&g, g.state(), extents.data(), memory);
   }
 
-  bool defined() const { return this->grid_ != nullptr; }
-  const grid_type& grid() const { return *static_cast<const grid_type*>(this->grid_); }
+  bool defined() const { return detail::core_of(*this).defined(); }
+  const grid_type& grid() const { return detail::grid_of<mesh_type>(*this); }
   /// This rank's block, contiguous, row-major in the order of the dims.
-  T* data() const { return static_cast<T*>(this->memory_.data()); }
+  T* data() const { return detail::core_of(*this).template data<T>(); }
   view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
 
-  const detail::storage& memory() const { return this->memory_; }
-  detail::storage& memory() { return this->memory_; }
+  const detail::storage& memory() const { return detail::core_of(*this).memory; }
+  detail::storage& memory() { return detail::core_of(*this).memory; }
   /// Gives up the elements and keeps the rest: for what needs a tensor's blocks alone.
   using base::forget_data;
 
@@ -191,6 +140,9 @@ template <class T, class L, class... D> struct gradient_type<basic_tensor<T, L, 
 };
 template <class T, class L, class... D> struct gradient_type<shaped_tensor<T, L, D...>> {
   using type = shaped_tensor<T, cotangent<L, D...>, D...>;
+};
+template <class V> struct gradient_type<tracked_tensor<V>> {
+  using type = tracked_tensor<typename gradient_type<V>::type>;
 };
 template <class T, class L, class... D> struct tensor_type<T, gradient<L>, D...> {
   using type = typename gradient_type<typename tensor_type<T, L, D...>::type>::type;

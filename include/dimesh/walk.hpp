@@ -156,6 +156,10 @@ template <class T, class L, class... D, template <class> class Modifier>
 struct rebind_layout_impl<shaped_tensor<T, L, D...>, Modifier> {
   using type = tensor<T, Modifier<shaped<L>>, D...>;
 };
+template <class V, template <class> class Modifier>
+struct rebind_layout_impl<tracked_tensor<V>, Modifier> {
+  using type = tracked_tensor<typename rebind_layout_impl<V, Modifier>::type>;
+};
 template <class E, std::size_t N, template <class> class Modifier>
 struct rebind_layout_impl<std::array<E, N>, Modifier> {
   using type = std::array<typename rebind_layout_impl<E, Modifier>::type, N>;

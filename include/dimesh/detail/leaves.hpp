@@ -100,17 +100,17 @@ template <class S> inline constexpr int leaf_count = count_leaves<S>();
 
 /// A leaf's address, and the place of its type among the leaves'.
 struct leaf {
-  const any_tensor* tensor = nullptr;  // what constant expressions can go back from
+  const tensor_core* core = nullptr;  // of a tensor: what constant expressions can go back from
   const void* other = nullptr;  // of a leaf that is no tensor; nothing for constant expressions
   int kind = 0;
 };
 
-constexpr leaf leaf_of(const any_tensor& x, int kind) { return {&x, nullptr, kind}; }
 /// What stands beside a tensor need not be one.
-template <class X>
-  requires(!std::is_base_of_v<any_tensor, X>)
-constexpr leaf leaf_of(const X& x, int kind) {
-  return {nullptr, &x, kind};
+template <class X> constexpr leaf leaf_of(const X& x, int kind) {
+  if constexpr (core_access::is<X>)
+    return {&core_of(x), nullptr, kind};
+  else
+    return {nullptr, &x, kind};
 }
 
 template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to);
@@ -120,14 +120,19 @@ template <class Form> struct note_part {
   }
 };
 struct note_tensor {
-  static constexpr void note(const any_tensor& x, int kind, leaf*& to) { *to++ = leaf_of(x, kind); }
+  static constexpr void note_core(const tensor_core& x, int kind, leaf*& to) {
+    *to++ = {&x, nullptr, kind};
+  }
+  template <class X> [[gnu::always_inline]] static constexpr void note(const X& x, int kind, leaf*& to) {
+    note_core(core_of(x), kind, to);
+  }
 };
 template <class Forms> struct note_parts;
 template <class... F> struct note_parts<list<F...>> {
   int kind;
   leaf*& to;
   template <class F1, class X>
-  using noting = std::conditional_t<Tensor<F1> && std::is_base_of_v<any_tensor, X>, note_tensor,
+  using noting = std::conditional_t<Tensor<F1> && core_access::is<X>, note_tensor,
                                     note_part<F1>>;
   template <class... X> constexpr void operator()(const X&... x) const {
     [[maybe_unused]] int at = kind;
@@ -153,11 +158,24 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
 /// The way back. X is const if the struct was.
 template <class X> constexpr X& leaf_at(const leaf& l) {
   using plain = std::remove_const_t<X>;
-  if constexpr (std::is_base_of_v<any_tensor, plain>)
-    return const_cast<X&>(static_cast<const plain&>(*l.tensor));
+  if constexpr (core_access::is<plain>)
+    return const_cast<X&>(core_access::back<plain>(*l.core));
   else
     return const_cast<X&>(*static_cast<const plain*>(l.other));
 }
+
+/// The cores of all tensors of a struct that has a Form, in the order of declaration.
+template <class Form> struct core_list {
+  static constexpr int size = leaf_count<Form>;
+  tensor_core* at[size == 0 ? 1 : size]{};
+
+  template <class S> constexpr explicit core_list(S& s) {
+    leaf all[size == 0 ? 1 : size];
+    leaf* to = all;
+    note_leaves<Form>(s, 0, to);
+    for (int i = 0; i < size; ++i) at[i] = const_cast<tensor_core*>(all[i].core);
+  }
+};
 
 /// Takes the steps from a struct to one of its leaves.
 struct path_sink {

@@ -7,6 +7,7 @@
 //   a struct of 100 tensors, replicated over rows  -> one all-reduce along rows
 #pragma once
 
+#include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/walk.hpp"
@@ -134,9 +135,10 @@ struct completed_type<S<gradient<L>, N, More...>> {
   using type = S<L, N, More...>;
 };
 
-template <class X> constexpr unsigned addend_axes(const X& x) {
-  return talking(spec_of<X>::table.mask(use::partial) & ~x.once(), sizes_of(x));
+constexpr unsigned addend_axes(const tensor_core& x) {
+  return talking(x.facts->partial & ~x.once, x.sizes());
 }
+template <Tensor X> constexpr unsigned addend_axes(const X& x) { return addend_axes(core_of(x)); }
 
 /// The struct is walked twice: to describe its tensors, and to make the results.
 template <bool InPlace, class S> auto complete_struct(const S& s) {
@@ -160,7 +162,7 @@ template <bool InPlace, class S> auto complete_struct(const S& s) {
             std::is_same_v<R, typename completed_type<std::remove_cvref_t<decltype(g)>>::type>,
             "complete: a parameter's layout is partial itself; complete the parameters first");
         grid = &g.grid().state();
-        const unsigned axes = addend_axes(g);
+        const unsigned axes = addend_axes(core_of(g));
         if constexpr (InPlace)
           r.remake(g.grid(), g.shape(), g.memory());
         else
@@ -204,8 +206,8 @@ template <class S> constexpr auto complete_shapes(const S& s) {
         r = R(g.sizes(), g.shape(), nullptr);
         r.share(g.tally(), g.live());
         t = g.tally();
-        sizes = g.sizes().size.data();
-        const std::size_t group = 4 * addend_axes(g) + sizeof(value_of<R>) / 4;
+        sizes = core_of(g).sizes();
+        const std::size_t group = 4 * addend_axes(core_of(g)) + sizeof(value_of<R>) / 4;
         groups[group].add(g.local_bytes(), group == last, gap);
         gap = slab_step(g.local_bytes()) - g.local_bytes();
         last = group;

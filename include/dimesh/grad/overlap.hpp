@@ -36,7 +36,7 @@ struct pending_gradient {
 
 /// The axes along which a gradient must be summed; one to which nothing came becomes zeros.
 template <class V> unsigned settle_gradient(void* at) {
-  auto& c = *static_cast<cell<V>*>(at);
+  auto& c = *static_cast<cell*>(at);
   if (c.filled) return addend_axes(c.bar);
   return 0;  // zero, and every rank knows: `collect` writes it
 }
@@ -154,12 +154,13 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     const trace_span here("backward");
     using V = std::remove_cvref_t<decltype(loss.value())>;
     using whole_value = typename completed_type<V>::type;
-    const V value = base::beside(loss.value(), behind);
+    V value = loss.value();
+    move_beside(core_of(value), behind);
     sums->open(value.grid().state(), options_);
     for_each_tensor([&sums](const auto&, auto& v) { sums->add(pending(v)); }, vars);
     sums->add(pending_value(value));
     t.listener = sums.get();
-    loss.cell()->add(seed_of(value));
+    loss.cell()->add(seed_of(core_of(loss)));
     t.backward(leaves);
     sums->finish();
     value_and_gradient<whole_value, whole_gradients> out{
@@ -167,7 +168,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     gradients parts{};
     for_each_tensor(
         [](const auto&, auto& g, auto& v, auto& w) {
-          base::collect(g, v);
+          collect_gradient(core_of(g), core_of(v));
           w = std::remove_cvref_t<decltype(w)>(g.grid(), g.shape(), g.memory());
         },
         parts, vars, out.gradient);
@@ -198,7 +199,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             value.local_bytes(),
             static_cast<index_t>(sizeof(value_of<V>)),
             most_bytes(value),
-            [](void* at) { return addend_axes(*static_cast<const V*>(at)); }};
+            [](void* at) { return addend_axes(core_of(*static_cast<const V*>(at))); }};
   }
 
   overlap_options options_;

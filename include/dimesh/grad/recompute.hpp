@@ -87,13 +87,10 @@ template <class... X> constexpr tape* tape_among(const X&... x) {
   return found;
 }
 
-/// x, its recorded tensors on another tape: what is added to their cells goes the same way.
-template <class X> constexpr X recorded_on(tape& t, const X& x) {
-  X y(x);
-  for_each_recorded(
-      [&t](auto& one) { one = std::remove_cvref_t<decltype(one)>(one.value(), one.cell(), &t); },
-      y);
-  return y;
+/// From now on, operations on the recorded tensors in x go to another tape; what is added to their
+/// cells goes the same way.
+template <class X> constexpr void move_to(tape* t, const X& x) {
+  for_each_recorded([t](const auto& one) { one.cell()->on = t; }, x);
 }
 
 /// The node of a block: its function, its inputs, and its results without their elements.
@@ -119,8 +116,11 @@ template <class F, class Y, class... X> class block_node final : public node_bas
   template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
     tape t;
     t.listener = outer_->listener;
-    seed(f_(recorded_on(t, item<K>(x_))...));
+    t.level = outer_->level;
+    (move_to(&t, item<K>(x_)), ...);
+    seed(f_(item<K>(x_)...));
     t.backward(nullptr);
+    (move_to(outer_, item<K>(x_)), ...);
   }
   constexpr void seed(const Y& again) {
     for_each_tensor(
@@ -131,7 +131,7 @@ template <class F, class Y, class... X> class block_node final : public node_bas
         again, y_);
   }
   constexpr void count(int change) {
-    const auto one = [change](const auto& t) { count_use(t.cell(), change); };
+    const auto one = [change](const auto& t) { t.cell()->uses += change; };
     with_items([&one](const auto&... x) { (for_each_recorded(one, x), ...); }, x_);
   }
 
@@ -182,11 +182,12 @@ template <class F> class recomputed {
     for_each_tensor(
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;
-          using V = std::remove_cvref_t<decltype(p)>;
           if constexpr (is_tracked<R>) {
-            auto* const result = t->template add<variable_node<V>>();
-            r = R(p, result, t);
-            k = R(p, result, t);
+            auto* const result = t->template add<variable_node>();
+            result->on = t;
+            r = R(core_of(p));
+            core_of(r).record = result;
+            k = r;
             k.forget_data();
           } else {
             r = p;

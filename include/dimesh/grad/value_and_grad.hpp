@@ -16,6 +16,7 @@
 #pragma once
 
 #include "dimesh/grad/tape.hpp"
+#include "dimesh/grad/variables.hpp"
 #include "dimesh/timeline.hpp"
 #include "dimesh/walk.hpp"
 
@@ -69,30 +70,6 @@ struct poisoned_function {
   }
 };
 
-constexpr index_t slab_step(index_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// A gradient's room on the slab. The gap up to the next one travels with it: it must hold numbers.
-[[gnu::noinline]] inline void take_room(storage& slot, const storage& slab, index_t at,
-                                        index_t bytes) {
-  slot = slab.at(static_cast<std::size_t>(at));
-  zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
-}
-
-/// The gradient of a loss with respect to itself: 1, by the cotangent's layout.
-template <class Loss> constexpr auto seed_of(const Loss& loss) {
-  using bar_type = typename cell<Loss>::bar_type;
-  if constexpr (is_shaped<Loss>) {
-    bar_type bar(loss.sizes(), shape<>{}, loss.tally());
-    bar.set_once(spec_of<bar_type>::table.mask(use::partial));
-    return bar;
-  } else {
-    bar_type bar(loss.grid(), shape<>{}, storage{});
-    bar.set_once(spec_of<bar_type>::table.mask(use::partial));
-    set_element(bar.data(), value_of<Loss>{1});
-    return bar;
-  }
-}
-
 /// A function with written-out parameters, which takes recorded tensors only.
 template <class F>
 inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
@@ -131,73 +108,19 @@ template <class F, class P> class gradient_of {
         return value_and_gradient<poison, gradients>{};
       } else {
         const trace_span here("backward");
-        auto value = loss.value();
-        loss.cell()->add(seed_of(value));
+        value_and_gradient<decltype(loss.value()), gradients> out{loss.value(), {}};
+        loss.cell()->add(seed_of(core_of(loss)));
         t.backward(leaves);
-        value_and_gradient<decltype(value), gradients> out{beside(value, behind), {}};
-        for_each_tensor([](const auto&, auto& g, auto& v) { collect(g, v); }, out.gradient, vars);
+        if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
+        collect_gradients(core_list<P>(out.gradient).at, core_list<P>(vars).at, leaf_count<P>);
         return out;
       }
     }
   }
 
  protected:
-  /// Makes the variables; room for all gradients, and for the loss behind them, lies side by side,
-  /// so that they are sent as one. Returns the room for the loss.
   constexpr storage open(tape& t, variables& vars) const {
-    storage slab;
-    index_t at = 0;
-    if (!std::is_constant_evaluated()) {
-      for_each_tensor([&](const auto&, const auto& p) { room(at, p); }, *parameters_);
-      if (at > 0) slab = storage::acquire(static_cast<std::size_t>(at + slab_step(1)));
-      at = 0;
-    }
-    for_each_tensor(
-        [&](const auto&, auto& v, const auto& p) {
-          using X = std::remove_cvref_t<decltype(p)>;
-          auto* leaf = t.template add<variable_node<X>>();
-          if constexpr (!is_shaped<X>)
-            if (slab) take_room(leaf->slot, slab, at, p.local_bytes());
-          room(at, p);
-          v.set(p, leaf, &t);
-        },
-        vars, *parameters_);
-    return slab ? slab.at(static_cast<std::size_t>(at)) : storage{};
-  }
-  /// The loss in its room behind the gradients.
-  template <class V> static constexpr V beside(const V& loss, const storage& room) {
-    if constexpr (is_shaped<V>) {
-      return loss;
-    } else {
-      if (!room) return loss;
-      V moved(loss.grid(), loss.shape(), room);
-      moved.set_once(loss.once());
-      copy_bytes(moved.data(), loss.data(), loss.local_bytes());
-      return moved;
-    }
-  }
-  template <class X> static constexpr void room(index_t& at, const X& p) {
-    if constexpr (!is_shaped<X>) at += slab_step(p.local_bytes());
-  }
-  template <class G, class V> static constexpr void collect(G& g, V& v) {
-    auto& c = *v.cell();
-    if (c.filled) {
-      g = std::move(c.bar);
-      if constexpr (is_shaped<G>) {
-        if (std::is_constant_evaluated()) g.pin();
-      }
-      return;
-    }
-    // No path led to this parameter: its gradient is 0, and every rank knows.
-    const auto& p = v.value();
-    if constexpr (is_shaped<G>) {
-      g = G(p.sizes(), p.shape(), p.tally());
-      if (std::is_constant_evaluated()) g.pin();
-    } else {
-      g.remake(p.grid(), p.shape(), c.slot);
-      zero_bytes(g.data(), g.local_bytes());
-    }
-    g.set_once(spec_of<G>::table.mask(use::partial));
+    return open_variables(t, core_list<P>(*parameters_).at, core_list<P>(vars).at, leaf_count<P>);
   }
 
   F f_;

@@ -83,12 +83,7 @@ constexpr auto apply_or_share(const Op& op, const slots<N>& to, const X& x, bool
 
 /// The sizes of the mesh axes, of a tensor with data or without.
 template <class X> constexpr const index_t* sizes_of(const X& x) {
-  if constexpr (is_tracked<X>)
-    return sizes_of(x.value());
-  else if constexpr (is_shaped<X>)
-    return x.sizes().size.data();
-  else
-    return x.grid().state().sizes();
+  return core_of(x).sizes();
 }
 
 /// Extents, mesh and coordinates of a tensor, with data or without.

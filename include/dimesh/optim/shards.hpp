@@ -126,7 +126,7 @@ template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
         using Y = std::remove_cvref_t<decltype(s)>;
         s = Y(g.sizes(), g.shape(), g.tally());
         t.to = g.tally();
-        t.sizes = g.sizes().size.data();
+        t.sizes = core_of(g).sizes();
         const unsigned cut = talking(cut_axes<X, Y>, t.sizes), along = cut & ~g.once();
         const unsigned sum = addend_axes(g) & ~cut;
         if (along != 0)

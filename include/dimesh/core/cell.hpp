@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the cotangents of a recorded value add up? In its cell. Their layout follows from the
+// value's own: cotangent(replicated) = partial, so contributions always agree and addition is
+// local.
+//
+//   c.add(std::move(xbar))   // the first is taken as it is, others are added to it
+#pragma once
+
+#include "dimesh/core/addends.hpp"
+#include "dimesh/local/map.hpp"
+
+namespace dimesh::detail {
+
+class tape;
+
+struct add_elements {
+  template <class T> KOKKOS_INLINE_FUNCTION auto operator()(T a, T b) const { return a + b; }
+};
+/// y[0..n) = x[0..n) + z[0..n).
+template <class T> [[gnu::noinline]] void add_arrays(T* y, const T* x, const T* z, index_t n) {
+  using in = local::operand<const T, local::step::unit>;
+  local::map(local::nest<1>{{n}}, add_elements{}, local::operand<T, local::step::unit>{y, {1}},
+             in{x, {1}}, in{z, {1}});
+}
+[[gnu::noinline]] inline void add_arrays(real_kind kind, void* y, const void* x, const void* z,
+                                         index_t n) {
+  with_real_kind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    add_arrays<T>(static_cast<T*>(y), static_cast<const T*>(x), static_cast<const T*>(z), n);
+  });
+}
+
+/// Brings a sum to the memory where it must end up, if there is such memory.
+[[gnu::noinline]] inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
+  if (!slot || sum.data() == slot.data()) return;
+  copy_bytes(slot.data(), sum.data(), bytes);
+  sum = slot;
+}
+
+/// sum += x, both of one form; the sum's memory is its own, or `slot`.
+[[gnu::noinline]] inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
+  const index_t n = sum.elements(), bytes = n * sum.facts->element;
+  // Addends and a value held whole do not add up element by element.
+  const unsigned whole = sum.once & x.once;
+  if (sum.once != whole) {
+    settle_addends(sum.memory, *sum.grid, sum.once & ~whole, bytes);
+    settle_in_slot(sum.memory, slot, bytes);
+  }
+  if (x.once != whole) settle_addends(x.memory, *sum.grid, x.once & ~whole, bytes);
+  void* const at = sum.memory.data();
+  if (sum.memory.alone() || (slot && at == slot.data())) {
+    add_arrays(sum.facts->kind, at, at, x.memory.data(), n);
+  } else {
+    storage fresh = slot ? slot : storage::acquire(static_cast<std::size_t>(bytes));
+    add_arrays(sum.facts->kind, fresh.data(), at, x.memory.data(), n);
+    sum.memory = std::move(fresh);
+  }
+  sum.once = whole;
+}
+
+/// What the same costs on shapes.
+constexpr void add_shapes(tensor_core& sum, const tensor_core& x) {
+  sum.once &= x.once;
+  tally* const t = sum.count != nullptr ? sum.count : x.count;
+  if (t == nullptr) return;
+  if (!sum.live.alone()) {
+    sum.count = t;
+    sum.live = live_bytes(t, sum.bytes());
+  }
+  t->compute(sum.elements(), 3 * sum.bytes());
+}
+
+/// a + b, recorded: where cotangents are themselves recorded on an outer tape (core/evaluate.hpp).
+constexpr tensor_core recorded_sum(const tensor_core& a, const tensor_core& b);
+
+/// The cotangents of one recorded value.
+struct cell {
+  tape* on = nullptr;      // the tape that the value is recorded on
+  cell* outer = nullptr;   // the same value's on an enclosing tape
+  int uses = 0;            // nodes that have yet to add to it
+  bool filled = false;     // something has arrived
+  bool offered = false;    // a transpose is writing to `slot` just now
+  storage slot{};          // where the sum must end up; null: anywhere
+  tensor_core bar{};       // the sum so far
+
+  /// Memory for the first contribution, if it is of use there. Shapes have no slot.
+  [[gnu::noinline]] constexpr storage offer() {
+    if (filled || offered || !slot) return storage{};
+    offered = true;
+    return slot;
+  }
+  [[gnu::noinline]] constexpr void add(tensor_core&& x) {
+    offered = false;
+    if (!filled) {
+      bar = std::move(x);
+      if (!bar.is_shape) settle_in_slot(bar.memory, slot, bar.bytes());
+    } else if (bar.record != nullptr || x.record != nullptr) {
+      bar = recorded_sum(bar, x);
+    } else if (bar.is_shape) {
+      add_shapes(bar, x);
+    } else {
+      add_to_sum(bar, x, slot);
+    }
+    filled = true;
+  }
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a tensor's type say of it, as a value? Element, dims, and what each mesh axis does to
+// them: all that code below the types is told. Dims are compared by the address of their facts.
+//
+//   facts_of<spec<float, layout<pod, split<batch, rows>>, batch>>.layout.axis[0]  -> {split, dim 0}
+//   facts_of<S>.dual->layout  -> that of the gradient
+#pragma once
+
+#include <string_view>
+
+#include "dimesh/bfloat16.hpp"
+#include "dimesh/detail/name.hpp"
+#include "dimesh/spec.hpp"
+
+namespace dimesh::detail {
+
+/// What a dim's type says.
+struct dim_facts {
+  std::string_view name;
+  index_t extent;  // dynamic where the run gives it
+};
+template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent};
+
+/// Elements that gradients are made of; all others are `other`.
+enum class real_kind : unsigned char { other, single, twofold, brain };
+template <class T>
+inline constexpr real_kind real_kind_of = std::is_same_v<T, float>      ? real_kind::single
+                                          : std::is_same_v<T, double>   ? real_kind::twofold
+                                          : std::is_same_v<T, bfloat16> ? real_kind::brain
+                                                                        : real_kind::other;
+/// f(T{}) with the element type that a kind stands for.
+template <class F> constexpr void with_real_kind(real_kind kind, const F& f) {
+  if (kind == real_kind::single)
+    f(float{});
+  else if (kind == real_kind::twofold)
+    f(double{});
+  else if (kind == real_kind::brain)
+    f(bfloat16{});
+}
+
+/// What a tensor's type says.
+struct tensor_facts {
+  table layout;
+  int rank = 0;
+  index_t element = 0;  // bytes
+  real_kind kind = real_kind::other;
+  bool is_real = false;   // has gradients
+  bool is_static = true;  // all extents are
+  unsigned partial = 0;   // axes along which there are addends, as a mask
+  const dim_facts* dim[max_dims]{};
+  const std::string_view* axes = nullptr;  // their names
+  const tensor_facts* dual = nullptr;      // of the gradient
+
+  /// The place of a dim, -1 where there is none.
+  constexpr int place_of(const dim_facts* d) const {
+    for (int i = 0; i < rank; ++i)
+      if (dim[i] == d) return i;
+    return -1;
+  }
+  /// Are these dims those of x, in this order?
+  constexpr bool same_dims(const tensor_facts& x) const {
+    if (rank != x.rank) return false;
+    for (int i = 0; i < rank; ++i)
+      if (dim[i] != x.dim[i]) return false;
+    return true;
+  }
+  /// Do tensors of this type and of that one, of equal extents, have the same blocks?
+  constexpr bool same_blocks(const tensor_facts& x) const {
+    if (this == &x || dual == &x) return true;
+    if (!same_dims(x)) return false;
+    for (int d = 0; d < rank; ++d)
+      if (!layout.splits_alike(d, x.layout)) return false;
+    return true;
+  }
+};
+
+/// The names of a list of dims or axes, for messages.
+template <class List> struct names;
+template <class... T> struct names<list<T...>> {
+  static constexpr std::string_view at[sizeof...(T) + 1] = {name_of<T>()..., ""};
+};
+
+template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
+  ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
+  f.is_static = ((D::extent != dynamic) && ...);
+}
+template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_facts* other) {
+  using T = typename S::value_type;
+  tensor_facts f;
+  f.layout = dual ? dual_of(S::table) : S::table;
+  enter_dims(f, typename S::dims{});
+  f.element = sizeof(T);
+  f.kind = real_kind_of<T>;
+  f.is_real = is_real<T>;
+  f.partial = f.layout.mask(use::partial);
+  f.axes = names<typename S::mesh::axes>::at;
+  f.dual = other;
+  return f;
+}
+/// What the type of a tensor of spec S says, and that of its gradient.
+template <class S> struct facts_holder {
+  static const tensor_facts own, dual;
+};
+template <class S>
+constexpr tensor_facts facts_holder<S>::own = make_facts<S>(false, &facts_holder<S>::dual);
+template <class S>
+constexpr tensor_facts facts_holder<S>::dual = make_facts<S>(true, &facts_holder<S>::own);
+
+template <class S> inline constexpr const tensor_facts& facts_of = facts_holder<S>::own;
+
+}  // namespace dimesh::detail

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is an operation? A struct with its parameters and four things: the typing rule, which is
+// about types; and the local call, its cost and its transpose, which see cores and so are compiled
+// once for all layouts and dims.
+//
+//   struct scale_op {
+//     double by;
+//     static constexpr bool on_cores = true;
+//     template <class S> using result = S;                        // the spec of the result; a list
+//                                                                 // of specs for several results
+//     void fill(results y, operands x) const;                     // the local call
+//     constexpr void cost(tally& t, results y, operands x) const;  // what one rank computes, moves
+//                                                                 // and sends
+//     static constexpr bool needs(int k, unsigned wanted);        // does the transpose read operand
+//                                                                 // k (-1: the result)?
+//     constexpr void transpose(pullback& to) const;               // cotangents of wanted operands
+//   };
+//
+// and optionally
+//   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
+//   static constexpr int aliases = k      the result shares the memory of operand k; no fill
+//   static constexpr bool auxiliary = true   the caller gets the first result only; the others
+//                                         serve the transpose
+// An operation without a transpose gives results that are not recorded.
+#pragma once
+
+#include "dimesh/core/tape.hpp"
+
+namespace dimesh::detail {
+
+/// The operands of an operation take at most so many.
+inline constexpr int max_operands = 16;
+
+/// Operands by number.
+class operands {
+ public:
+  constexpr operands(const tensor_core* const* at, int count) : at_(at), count_(count) {}
+  constexpr const tensor_core& operator[](int k) const { return *at_[k]; }
+  constexpr int count() const { return count_; }
+
+ private:
+  const tensor_core* const* at_;
+  int count_;
+};
+
+/// Results by number. Of cotangents, those that nobody wants are missing.
+class results {
+ public:
+  constexpr results(tensor_core* const* at, int count) : at_(at), count_(count) {}
+  constexpr tensor_core& operator[](int k) const { return *at_[k]; }
+  constexpr bool has(int k) const { return at_[k] != nullptr; }
+  constexpr int count() const { return count_; }
+  /// The memory of result k, null where it is missing.
+  template <class T> T* data(int k) const { return has(k) ? at_[k]->template data<T>() : nullptr; }
+  constexpr index_t bytes() const {
+    index_t n = 0;
+    for (int k = 0; k < count_; ++k)
+      if (has(k)) n += at_[k]->bytes();
+    return n;
+  }
+
+ private:
+  tensor_core* const* at_;
+  int count_;
+};
+constexpr index_t bytes_of(operands x) {
+  index_t n = 0;
+  for (int k = 0; k < x.count(); ++k) n += x[k].bytes();
+  return n;
+}
+
+class pullback;
+
+/// An operation without its type.
+struct operation {
+  std::string_view name;
+  int aliases = -1;
+  bool has_transpose = false;
+  bool own_dims = false;  // it says the extents of dims that no operand has
+
+  constexpr virtual void fill(results y, operands x) const = 0;
+  constexpr virtual void cost(tally& t, results y, operands x) const = 0;
+  constexpr virtual bool needs(int k, unsigned wanted) const = 0;
+  constexpr virtual void transpose(pullback& to) const = 0;
+  constexpr virtual index_t extent_of(const dim_facts* d) const = 0;
+  constexpr virtual const operation* keep(tape& t) const = 0;
+  constexpr virtual void drop() const = 0;
+
+ protected:
+  constexpr ~operation() = default;
+};
+
+template <class Op> inline constexpr bool on_cores = requires { Op::on_cores; };
+template <class Op> inline constexpr bool has_transpose = requires { Op::needs(0, 0u); };
+
+/// "einsum" of einsum_op<...>.
+template <class Op> constexpr std::string_view call_name() {
+  constexpr std::string_view name = name_of<Op>();
+  return name.substr(0, name.find("_op"));
+}
+
+template <class Op> struct bound final : operation {
+  Op op;
+
+  constexpr explicit bound(const Op& o) : op(o) {
+    name = call_name<Op>();
+    has_transpose = detail::has_transpose<Op>;
+    if constexpr (requires { Op::aliases; }) aliases = Op::aliases;
+    own_dims = requires(const dim_facts* d) { o.extent_of(d); };
+  }
+  constexpr ~bound() {}
+
+  constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
+    if constexpr (!requires { Op::aliases; }) op.fill(y, x);
+  }
+  constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
+  constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
+    if constexpr (detail::has_transpose<Op>)
+      return Op::needs(k, wanted);
+    else
+      return false;
+  }
+  constexpr void transpose([[maybe_unused]] pullback& to) const override {
+    if constexpr (detail::has_transpose<Op>) op.transpose(to);
+  }
+  constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
+    if constexpr (requires { op.extent_of(d); })
+      return op.extent_of(d);
+    else
+      return dynamic;
+  }
+  constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
+  constexpr void drop() const override {
+    if (std::is_constant_evaluated())
+      delete this;
+    else
+      this->~bound();
+  }
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program run backwards? Every operation on a recorded value leaves a node: its operands
+// (as far as the transpose reads them) and where their cotangents go. The tape is a list of such
+// nodes, walked from the last to the first. It owns its memory; several are alive at once and end
+// in any order. It also runs while compiling, on shapes.
+//
+//   tape t;  t.add<variable_node>()  -> a cell;   t.backward(nullptr)
+#pragma once
+
+#include "dimesh/core/cell.hpp"
+#include "dimesh/core/tape_memory.hpp"
+
+namespace dimesh::detail {
+
+struct node_base {
+  node_base* before = nullptr;
+  constexpr virtual void backward() = 0;
+  /// In place of a virtual destructor, of which there would be two.
+  constexpr virtual void drop() = 0;
+
+ protected:
+  constexpr ~node_base() = default;
+};
+
+/// Ends the life of a node that a tape made.
+template <class Node> [[gnu::always_inline]] constexpr void drop_node(Node* n) {
+  if (std::is_constant_evaluated())
+    delete n;
+  else
+    n->~Node();
+}
+
+/// The node of a variable: only gathers its cotangent.
+struct variable_node final : node_base, cell {
+  constexpr variable_node() = default;
+  constexpr ~variable_node() {}  // written out: g++ 12 does not find an implicit one in time
+  constexpr void backward() override {}
+  constexpr void drop() override { drop_node(this); }
+};
+
+/// A core that a tape keeps: an operand or a result of a node, or a cotangent on its way.
+struct held {
+  tensor_core core{};
+  cell* to = nullptr;  // where its cotangent goes
+  held* next = nullptr;
+};
+
+/// Is told when a tape has run one of its nodes backwards: grad/overlap.hpp.
+struct backward_listener {
+  constexpr virtual void after_node() = 0;
+
+ protected:
+  constexpr ~backward_listener() = default;
+};
+
+class tape {
+ public:
+  backward_listener* listener = nullptr;
+  int level = 1;  // one more than that of the tape around it
+
+  constexpr tape() = default;
+  tape(const tape&) = delete;
+  tape& operator=(const tape&) = delete;
+  constexpr ~tape() {
+    while (last_ != nullptr) drop_last();
+  }
+
+  template <class Node, class... A> constexpr Node* add(A&&... a) {
+    Node* const n = make<Node>(static_cast<A&&>(a)...);
+    n->before = last_;
+    last_ = n;
+    return n;
+  }
+  /// Something that lives as long as the tape, unless it is dropped.
+  template <class T, class... A> constexpr T* make(A&&... a) {
+    if (std::is_constant_evaluated()) return new T(static_cast<A&&>(a)...);
+    return ::new (memory_.take(sizeof(T))) T(static_cast<A&&>(a)...);
+  }
+  /// A place for a core.
+  [[gnu::noinline]] constexpr held* hold() {
+    if (std::is_constant_evaluated()) return new held;
+    if (free_ == nullptr) return ::new (memory_.take(sizeof(held))) held;
+    free_place* const at = free_;
+    free_ = at->next;
+    return ::new (static_cast<void*>(at)) held;
+  }
+  [[gnu::noinline]] constexpr void release(held* h) {
+    while (h != nullptr) {
+      held* const next = h->next;
+      if (std::is_constant_evaluated()) {
+        delete h;
+      } else {
+        h->~held();
+        free_ = ::new (static_cast<void*>(h)) free_place{free_};
+      }
+      h = next;
+    }
+  }
+  constexpr node_base* last() const { return last_; }
+
+  /// Runs the nodes after `until` backwards; each gives up what it holds when it is done.
+  constexpr void backward(const node_base* until) {
+    while (last_ != until) {
+      last_->backward();
+      drop_last();
+      if (listener != nullptr) listener->after_node();
+    }
+  }
+
+ private:
+  struct free_place {
+    free_place* next;
+  };
+  constexpr void drop_last() {
+    node_base* n = last_;
+    last_ = n->before;
+    n->drop();
+  }
+  node_base* last_ = nullptr;
+  free_place* free_ = nullptr;
+  tape_memory memory_;
+};
+
+}  // namespace dimesh::detail

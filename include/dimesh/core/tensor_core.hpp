@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is a tensor below its type? What its type says, its extents, this rank's blocks, the grid
+// that it lives on and the memory that holds its elements. One type for all tensors, so that what
+// stands below the typing rules is compiled once. A shape is a core without memory.
+//
+//   core_of(x).facts->layout      what x's type says of its axes
+//   core_of(x).own(d)             this rank's block of dim d: {offset, length}
+#pragma once
+
+#include <array>
+
+#include "dimesh/core/live_bytes.hpp"
+#include "dimesh/detail/geometry.hpp"
+#include "dimesh/detail/pool.hpp"
+#include "dimesh/grid.hpp"
+
+namespace dimesh::detail {
+
+struct cell;
+
+/// Extents and blocks of the dims of a tensor: up to six in place.
+class dim_runs {
+  static constexpr int in_place = 6;
+  struct runs {
+    index_t extent[max_dims]{};
+    block own[max_dims]{};
+  };
+
+ public:
+  constexpr dim_runs() = default;
+  constexpr dim_runs(const dim_runs& x) { take(x); }
+  constexpr dim_runs(dim_runs&& x) noexcept { take(x); }
+  constexpr dim_runs& operator=(const dim_runs& x) {
+    if (this != &x) take(x);
+    return *this;
+  }
+  constexpr dim_runs& operator=(dim_runs&& x) noexcept {
+    if (this != &x) take(x);
+    return *this;
+  }
+  constexpr ~dim_runs() { delete more_; }
+
+  constexpr void resize(int size) {
+    size_ = size;
+    if (size > in_place && more_ == nullptr) more_ = new runs;
+  }
+  constexpr index_t* extents() { return more_ != nullptr ? more_->extent : extent_; }
+  constexpr const index_t* extents() const { return more_ != nullptr ? more_->extent : extent_; }
+  constexpr block* own() { return more_ != nullptr ? more_->own : own_; }
+  constexpr const block* own() const { return more_ != nullptr ? more_->own : own_; }
+
+ private:
+  constexpr void take(const dim_runs& x) {
+    resize(x.size_);
+    for (int d = 0; d < size_; ++d) {
+      extents()[d] = x.extents()[d];
+      own()[d] = x.own()[d];
+    }
+  }
+  index_t extent_[in_place]{};
+  block own_[in_place]{};
+  runs* more_ = nullptr;
+  int size_ = 0;
+};
+
+/// A tensor without its type. Copies share the memory. They are out of line: they are made all over
+/// a program, and cost more code than time.
+struct tensor_core {
+  const tensor_facts* facts = nullptr;
+  const void* grid_object = nullptr;   // the grid<M>; null where there are no data
+  const grid_state* grid = nullptr;    // what it says, without its type
+  cell* record = nullptr;              // where cotangents go; null: nobody wants them
+  dim_runs runs;
+  storage memory;
+  /// Partial axes along which every rank holds the whole value, to be counted once (a note on how
+  /// the addends are stored; see docs/decisions). Bit a is mesh axis a.
+  unsigned once = 0;
+  bool is_shape = false;
+  std::array<index_t, max_axes> shape_sizes{};  // of the mesh, where there is no grid
+  tally* count = nullptr;                       // where the cost of operations on a shape goes
+  live_bytes live;
+
+  constexpr tensor_core() = default;
+  constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
+  [[gnu::noinline]] constexpr tensor_core(const tensor_core& x)
+      : facts(x.facts),
+        grid_object(x.grid_object),
+        grid(x.grid),
+        record(x.record),
+        runs(x.runs),
+        memory(x.memory),
+        once(x.once),
+        is_shape(x.is_shape),
+        count(x.count),
+        live(x.live) {
+    if (is_shape) shape_sizes = x.shape_sizes;
+  }
+  [[gnu::noinline]] constexpr tensor_core(tensor_core&& x) noexcept
+      : facts(x.facts),
+        grid_object(x.grid_object),
+        grid(x.grid),
+        record(x.record),
+        runs(x.runs),
+        memory(std::move(x.memory)),
+        once(x.once),
+        is_shape(x.is_shape),
+        count(x.count),
+        live(std::move(x.live)) {
+    if (is_shape) shape_sizes = x.shape_sizes;
+  }
+  [[gnu::noinline]] constexpr tensor_core& operator=(const tensor_core& x) {
+    take_all_but_memory(x);
+    memory = x.memory;
+    live = x.live;
+    return *this;
+  }
+  [[gnu::noinline]] constexpr tensor_core& operator=(tensor_core&& x) noexcept {
+    take_all_but_memory(x);
+    memory = std::move(x.memory);
+    live = std::move(x.live);
+    return *this;
+  }
+  [[gnu::noinline]] constexpr ~tensor_core() {}  // in one place
+
+  constexpr int rank() const { return facts->rank; }
+  constexpr const table& layout() const { return facts->layout; }
+  constexpr index_t extent(int d) const { return runs.extents()[d]; }
+  constexpr const block& own(int d) const { return runs.own()[d]; }
+  /// How many elements of dim d this rank stores (halo counted).
+  constexpr index_t local(int d) const { return own(d).length + 2 * facts->layout.halo[d]; }
+  constexpr index_t stride(int d) const {
+    return stride_along(facts->layout, runs.own(), d, facts->rank);
+  }
+  constexpr block_view blocks() const { return {&facts->layout, runs.own(), facts->rank}; }
+  /// How many elements this rank stores.
+  constexpr index_t elements() const {
+    index_t n = 1;
+    for (int d = 0; d < facts->rank; ++d) n *= local(d);
+    return n;
+  }
+  constexpr index_t bytes() const { return elements() * facts->element; }
+  template <class T> T* data() const { return static_cast<T*>(memory.data()); }
+  /// Ranks along each axis of the mesh.
+  constexpr const index_t* sizes() const {
+    return grid != nullptr ? grid->sizes() : shape_sizes.data();
+  }
+  constexpr bool defined() const { return grid != nullptr; }
+
+  /// Becomes a tensor of these extents on the grid of `like`, in memory given (null: the pool's).
+  /// Throws dimesh::error where an extent is missing or cannot be cut evenly.
+  [[gnu::noinline]] void make_on(const void* object, const grid_state& g, const index_t* extents,
+                                 const storage& given) {
+    grid_object = object;
+    grid = &g;
+    is_shape = false;
+    place(extents);
+    if (given)
+      memory = given;
+    else
+      memory = storage::acquire(static_cast<std::size_t>(bytes()));
+  }
+  /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin.
+  [[gnu::noinline]] constexpr void make_shape(const index_t* sizes, const index_t* extents,
+                                              tally* t) {
+    is_shape = true;
+    for (int a = 0; a < facts->layout.axes; ++a) shape_sizes[static_cast<std::size_t>(a)] = sizes[a];
+    place(extents);
+    count = t;
+    live = live_bytes(t, bytes());
+  }
+  /// Works out the blocks; the grid, or the sizes of a shape, are there.
+  constexpr void place(const index_t* extents) {
+    const index_t origin[max_axes] = {};
+    runs.resize(facts->rank);
+    for (int d = 0; d < facts->rank; ++d) runs.extents()[d] = extents[d];
+    work_out_blocks(*facts, runs.extents(), sizes(), grid != nullptr ? grid->coords() : origin,
+                    runs.own());
+  }
+  /// Becomes a tensor with the extents, blocks and grid of x, which has the same blocks by type.
+  constexpr void place_like(const tensor_core& x) {
+    runs = x.runs;
+    stand_with(x);
+  }
+  /// On the grid of x, or a shape with its sizes.
+  constexpr void stand_with(const tensor_core& x) {
+    grid = x.grid;
+    grid_object = x.grid_object;
+    is_shape = x.is_shape;
+    if (is_shape) shape_sizes = x.shape_sizes;
+  }
+  /// Gives up the elements; blocks and grid stay.
+  [[gnu::noinline]] constexpr void forget_data() {
+    memory = storage{};
+    live = live_bytes{};
+  }
+
+ private:
+  constexpr void take_all_but_memory(const tensor_core& x) {
+    facts = x.facts;
+    grid_object = x.grid_object;
+    grid = x.grid;
+    record = x.record;
+    runs = x.runs;
+    once = x.once;
+    is_shape = x.is_shape;
+    if (is_shape) shape_sizes = x.shape_sizes;
+    count = x.count;
+  }
+};
+
+/// The way from a tensor to what lies below its type, for the library and for operations.
+struct core_access {
+  template <class X> static constexpr tensor_core& of(X& x) { return x; }
+  template <class X> static constexpr const tensor_core& of(const X& x) { return x; }
+  /// And back, where the type is known.
+  template <class X> static constexpr X& back(tensor_core& x) { return static_cast<X&>(x); }
+  template <class X> static constexpr const X& back(const tensor_core& x) {
+    return static_cast<const X&>(x);
+  }
+  /// X is a tensor.
+  template <class X>
+  static constexpr bool is = requires(X& x) { static_cast<tensor_core&>(x); };
+};
+template <class X> constexpr tensor_core& core_of(X& x) { return core_access::of(x); }
+template <class X> constexpr const tensor_core& core_of(const X& x) { return core_access::of(x); }
+
+}  // namespace dimesh::detail

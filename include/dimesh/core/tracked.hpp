@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a function get whose gradient is wanted? Recorded tensors: of the same form as plain
+// ones, but their uses leave nodes on a tape.
+//
+//   tracked_tensor<basic_tensor<float, L, D...>>  x;   // x.value() is the tensor
+//   x * y  -> a tracked_tensor, and a node whose transpose feeds the cells of x and y
+#pragma once
+
+#include "dimesh/core/tape.hpp"
+#include "dimesh/tensor.hpp"
+
+namespace dimesh {
+
+/// A tensor whose uses are recorded. Value is the tensor type that operations really run on.
+template <class Value>
+class tracked_tensor : public detail::typed_core<typename Value::spec_type> {
+  using base = detail::typed_core<typename Value::spec_type>;
+  friend struct detail::core_access;
+
+ public:
+  constexpr tracked_tensor() = default;
+  using base::base;
+
+  /// The tensor itself; its uses are not recorded.
+  constexpr Value value() const {
+    Value v(detail::core_of(*this));
+    if (this->record != nullptr) detail::core_of(v).record = this->record->outer;
+    return v;
+  }
+  /// Gives up the elements; its uses are recorded as before.
+  using base::forget_data;
+  constexpr detail::cell* cell() const { return this->record; }
+  constexpr detail::tape* tape() const {
+    return this->record != nullptr ? this->record->on : nullptr;
+  }
+  const auto& grid() const { return detail::grid_of<typename Value::mesh_type>(*this); }
+};
+
+namespace detail {
+
+template <class X> struct plain_type {
+  using type = X;
+};
+template <class V> struct plain_type<tracked_tensor<V>> : plain_type<V> {};
+/// What an operation really runs on.
+template <class X> using plain = typename plain_type<X>::type;
+
+/// On how many tapes a tensor is recorded, by type.
+template <class X> inline constexpr int tracked_depth = 0;
+template <class V> inline constexpr int tracked_depth<tracked_tensor<V>> = 1 + tracked_depth<V>;
+
+/// x as it was before it was recorded.
+template <class X> constexpr decltype(auto) untracked(const X& x) {
+  if constexpr (is_tracked<X>)
+    return x.value();
+  else
+    return (x);
+}
+
+}  // namespace detail
+}  // namespace dimesh

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What do all tensors of one type offer, with data, recorded, or without? Extents and blocks by the
+// names of their dims.
+//
+//   x.extent<batch>() -> 256   x.block<batch>() -> {128, 128}   x.local<batch>() -> 128
+#pragma once
+
+#include "dimesh/core/tensor_core.hpp"
+
+namespace dimesh::detail {
+
+/// A core with the type that says what it is.
+template <class Spec> class typed_core : protected tensor_core {
+  friend struct core_access;
+
+ public:
+  using spec_type = Spec;
+  using value_type = typename Spec::value_type;
+  using mesh_type = typename Spec::mesh;
+  using layout_type = typename Spec::layout;
+  using shape_type = typename Spec::shape_type;
+  static constexpr int rank = Spec::rank;
+
+  constexpr typed_core() : tensor_core(&facts_of<Spec>) {}
+  /// What was made of a core of this type.
+  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { facts = &facts_of<Spec>; }
+  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) {
+    facts = &facts_of<Spec>;
+  }
+
+  constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
+  /// Global extent of D.
+  template <Dim D> constexpr index_t extent() const {
+    if constexpr (is_static_dim<D>)
+      return D::extent;
+    else
+      return runs.extents()[place_of<D>];
+  }
+  /// The run of D's elements that this rank holds (its own: halo not counted).
+  template <Dim D> constexpr dimesh::block block() const { return own(place_of<D>); }
+  constexpr dimesh::block block(int d) const { return own(d); }
+  /// How many elements of D this rank stores (halo counted).
+  template <Dim D> constexpr index_t local() const {
+    constexpr index_t fixed = static_block_length<Spec, D>();
+    if constexpr (fixed != dynamic)
+      return fixed;
+    else
+      return tensor_core::local(place_of<D>);
+  }
+  constexpr index_t local(int d) const { return tensor_core::local(d); }
+  /// Elements between neighbours along dim d of this rank's block.
+  constexpr index_t stride(int d) const { return tensor_core::stride(d); }
+  constexpr block_view blocks() const { return tensor_core::blocks(); }
+  /// How many elements this rank stores.
+  constexpr index_t local_size() const { return product(typename Spec::dims{}); }
+  constexpr index_t local_bytes() const {
+    return local_size() * static_cast<index_t>(sizeof(value_type));
+  }
+
+  /// Partial axes along which every rank holds the whole value, to be counted once.
+  constexpr unsigned once() const { return tensor_core::once; }
+  constexpr void set_once(unsigned axes) { tensor_core::once = axes; }
+
+ private:
+  template <Dim D> static constexpr int place_of = index_of<D, typename Spec::dims>;
+  template <class... D> constexpr index_t product(list<D...>) const {
+    return (index_t{1} * ... * this->template local<D>());
+  }
+};
+
+/// The grid of a tensor, with its type.
+template <class M> const dimesh::grid<M>& grid_of(const tensor_core& x) {
+  return *static_cast<const dimesh::grid<M>*>(x.grid_object);
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do parameters become variables, and their cells gradients? By lists of cores, so that it is
+// compiled once for all structs. Room for all gradients, and for the loss behind them, lies side by
+// side, so that they are sent as one.
+//
+//   const storage behind = open_variables(t, parameters, variables, n);
+//   ... the function, the backward pass ...
+//   collect_gradients(gradients, variables, n);
+#pragma once
+
+#include "dimesh/core/evaluate.hpp"
+
+namespace dimesh::detail {
+
+constexpr index_t slab_step(index_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// A gradient's room on the slab. The gap up to the next one travels with it: it must hold numbers.
+inline void take_room(storage& slot, const storage& slab, index_t at, index_t bytes) {
+  slot = slab.at(static_cast<std::size_t>(at));
+  zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
+}
+
+/// Variables of parameters on a tape. Returns the room for the loss.
+[[gnu::noinline]] constexpr storage open_variables(tape& t, const tensor_core* const* parameters,
+                                                   tensor_core* const* variables, int count) {
+  index_t at = 0;
+  for (int i = 0; i < count; ++i) {
+    const tensor_core& p = *parameters[i];
+    if (p.record != nullptr && p.record->on->level >= t.level) t.level = p.record->on->level + 1;
+    if (!p.is_shape) at += slab_step(p.bytes());
+  }
+  storage slab;
+  if (at > 0) slab = storage::acquire(static_cast<std::size_t>(at + slab_step(1)));
+  at = 0;
+  for (int i = 0; i < count; ++i) {
+    const tensor_core& p = *parameters[i];
+    tensor_core& v = *variables[i];
+    auto* const leaf = t.add<variable_node>();
+    leaf->on = &t;
+    leaf->outer = p.record;
+    if (slab && !p.is_shape) {
+      take_room(leaf->slot, slab, at, p.bytes());
+      at += slab_step(p.bytes());
+    }
+    const tensor_facts* const facts = v.facts;
+    v = p;
+    v.facts = facts;
+    v.record = leaf;
+  }
+  return slab ? slab.at(static_cast<std::size_t>(at)) : storage{};
+}
+
+/// The cotangent that a cell has gathered; where no path led to it, zeros, and every rank knows.
+constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
+  cell& c = *v.record;
+  const tensor_facts* const facts = g.facts;
+  if (c.filled) {
+    g = std::move(c.bar);
+    g.facts = facts;
+  } else {
+    g.place_like(v);
+    if (g.is_shape) {
+      g.count = v.count;
+      g.live = live_bytes(v.count, g.bytes());
+    } else {
+      g.memory = c.slot ? c.slot : storage::acquire(static_cast<std::size_t>(g.bytes()));
+      zero_bytes(g.memory.data(), g.bytes());
+    }
+    g.once = facts->partial;
+  }
+  if (g.is_shape && std::is_constant_evaluated()) g.live.pin();
+}
+[[gnu::noinline]] constexpr void collect_gradients(tensor_core* const* gradients,
+                                                   tensor_core* const* variables, int count) {
+  for (int i = 0; i < count; ++i) collect_gradient(*gradients[i], *variables[i]);
+}
+
+/// The cotangent of a loss with respect to itself: 1, by the cotangent's layout.
+constexpr tensor_core seed_of(const tensor_core& loss) {
+  tensor_core bar(loss.facts->dual);
+  bar.place_like(loss);
+  bar.once = bar.facts->partial;
+  if (bar.is_shape) {
+    bar.count = loss.count;
+    bar.live = live_bytes(loss.count, bar.bytes());
+  } else {
+    bar.memory = storage::acquire(static_cast<std::size_t>(bar.bytes()));
+    with_real_kind(bar.facts->kind, [&bar](auto zero) {
+      using T = decltype(zero);
+      set_element(bar.data<T>(), static_cast<T>(1));
+    });
+  }
+  return bar;
+}
+
+/// The loss in its room behind the gradients.
+inline void move_beside(tensor_core& loss, const storage& room) {
+  if (loss.is_shape || !room || loss.record != nullptr) return;
+  copy_bytes(room.data(), loss.memory.data(), loss.bytes());
+  loss.memory = room;
+}
+
+}  // namespace dimesh::detail
