@@ -288,12 +288,18 @@ class pullback {
   constexpr int count() const { return x_.count(); }
   constexpr bool wants(int k) const { return at(k)->to != nullptr; }
 
+  /// Has this tensor the form of the cotangent of operand k?
+  constexpr bool is_like(int k, const tensor_core& x) const {
+    const tensor_facts& bar = *x_[k].facts->dual;
+    return x.facts == &bar || (x.facts->kind == bar.kind && x.facts->same_dims(bar) &&
+                               x.facts->layout == bar.layout);
+  }
   /// The cotangent of operand k is op(in...).
   template <class Op, class... In>
   constexpr void give(int k, const Op& op, const In&... in) const {
     if (!wants(k)) return;
     operand all[] = {{&in, in.record}...};
-    run(k, bound<Op>(op), all, sizeof...(In));
+    run(k, bound<Op, transposes_by_mask<Op> ? 0u : ~0u>(op), all, sizeof...(In));
   }
   /// It is this tensor of the right form.
   constexpr void pass(int k, tensor_core bar) const {
@@ -302,11 +308,14 @@ class pullback {
     at(k)->to->add(std::move(bar));
   }
   /// The cotangents of all wanted operands in one pass: op's results, of which unwanted ones are
-  /// missing, from ybar and all operands.
-  template <class Op> constexpr void give_all(const Op& op) const {
-    operand all[max_operands] = {{&ybar, ybar.record}};
-    for (int k = 0; k < count(); ++k) all[k + 1] = {&x_[k], x_[k].record};
-    run_all(bound<Op>(op), all, count() + 1);
+  /// missing, from ybar, all operands, and `more`.
+  template <class Op, class... More>
+  constexpr void give_all(const Op& op, const More&... more) const {
+    operand all[2 * max_operands] = {{&ybar, ybar.record}};
+    int n = 1;
+    for (int k = 0; k < count(); ++k) all[n++] = {&x_[k], x_[k].record};
+    ((all[n++] = {&more, nullptr}), ...);
+    run_all(bound<Op, 0>(op), all, n);
   }
 
  private:
@@ -348,7 +357,7 @@ constexpr void pullback::run_all(const operation& op, operand* in, int count) co
     y[k] = &bars[k]->core;
     slots[k] = at(k)->to->offer();
   }
-  const tensor_core* from[max_operands] = {};
+  const tensor_core* from[2 * max_operands] = {};
   for (int i = 0; i < count; ++i) from[i] = in[i].x;
   run_plain(op, results(y, x_.count()), from, count, true, slots);
   for (int k = 0; k < x_.count(); ++k) {

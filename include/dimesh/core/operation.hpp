@@ -99,12 +99,18 @@ template <class Op> constexpr std::string_view call_name() {
   return name.substr(0, name.find("_op"));
 }
 
-template <class Op> struct bound final : operation {
+/// An operation whose transpose depends on which operands are recorded by type: a user's function is
+/// called with dual numbers for those alone.
+template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
+
+/// Recorded: the operands that may be recorded, as a mask; none: there is no transpose.
+template <class Op, unsigned Recorded = ~0u, int Depth = 1> struct bound final : operation {
+  static constexpr bool transposes = detail::has_transpose<Op> && Recorded != 0;
   Op op;
 
   constexpr explicit bound(const Op& o) : op(o) {
     name = call_name<Op>();
-    has_transpose = detail::has_transpose<Op>;
+    has_transpose = transposes;
     if constexpr (requires { Op::aliases; }) aliases = Op::aliases;
     own_dims = requires(const dim_facts* d) { o.extent_of(d); };
   }
@@ -115,13 +121,16 @@ template <class Op> struct bound final : operation {
   }
   constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
   constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
-    if constexpr (detail::has_transpose<Op>)
+    if constexpr (transposes)
       return Op::needs(k, wanted);
     else
       return false;
   }
   constexpr void transpose([[maybe_unused]] pullback& to) const override {
-    if constexpr (detail::has_transpose<Op>) op.transpose(to);
+    if constexpr (transposes && transposes_by_mask<Op>)
+      op.template transpose<Recorded, Depth>(to);
+    else if constexpr (transposes)
+      op.transpose(to);
   }
   constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
     if constexpr (requires { op.extent_of(d); })

@@ -29,32 +29,33 @@ template <class S, class Kept> struct restricted_table {
   static constexpr dimesh::detail::table result = make();
 };
 
-/// y[Length, Model] beside x, of which only grid, extents and layout matter.
-template <class Length, class Model> struct waves_op {
-  using kept = list<Length, Model>;
+/// y[Length, Model] beside x, of which only grid, extents and layout matter. Elements T.
+template <class T> struct waves_op {
   double base;
+  static constexpr bool on_cores = true;
 
-  template <class S>
-  using result = dimesh::detail::spec_of_table<typename S::value_type, typename S::mesh, kept,
-                                               restricted_table<S, kept>>;
-  template <class Y, class X>
-  constexpr void cost(dimesh::detail::tally& t, const Y& y, const X&) const {
-    t.compute(y.local_size(), y.local_bytes());
+  constexpr void cost(dimesh::detail::tally& t, dimesh::detail::results y,
+                      dimesh::detail::operands) const {
+    t.compute(y[0].elements(), y[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X&) const {
-    using T = value_of<Y>;
-    const auto places = static_cast<double>(y.template extent<Model>());
+  void fill(dimesh::detail::results to, dimesh::detail::operands) const {
+    const dimesh::detail::tensor_core& y = to[0];
+    const auto places = static_cast<double>(y.extent(1));
     for (index_t j = 0; j < y.local(1); ++j) {
-      const index_t place = y.block(1).offset + j;
+      const index_t place = y.own(1).offset + j;
       const double rate = std::pow(base, -static_cast<double>(place / 2 * 2) / places);
       for (index_t i = 0; i < y.local(0); ++i) {
-        const double turn = rate * static_cast<double>(y.block(0).offset + i);
-        y.data()[i * y.local(1) + j] =
+        const double turn = rate * static_cast<double>(y.own(0).offset + i);
+        y.data<T>()[i * y.local(1) + j] =
             static_cast<T>(place % 2 == 0 ? std::sin(turn) : std::cos(turn));
       }
     }
   }
 };
+template <class Length, class Model, class S>
+using waves_spec =
+    dimesh::detail::spec_of_table<typename S::value_type, typename S::mesh, list<Length, Model>,
+                                  restricted_table<S, list<Length, Model>>>;
 
 }  // namespace detail
 
@@ -65,7 +66,8 @@ template <Dim Length, Dim Model, Operand X> constexpr auto waves(const X& x, dou
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return dimesh::apply(detail::waves_op<Length, Model>{base}, stop_gradient(x));
+    return dimesh::detail::apply_as<detail::waves_spec<Length, Model, spec_of<X>>>(
+        detail::waves_op<value_of<X>>{base}, stop_gradient(x));
 }
 
 /// x with what M::positions adds to it; p are the learned vectors. Shapes: as x.

@@ -60,9 +60,8 @@ template <Axis A, Operand X> constexpr auto all_gather(const X& x) {
     return poison{};
   } else {
     constexpr unsigned axes = 1u << axis_index<typename spec_of<X>::mesh, A>;
-    const detail::all_gather_op<detail::gathered_layout<X, axes>> op;
-    return detail::apply_or_share(op, detail::no_slots(), x,
-                                  detail::talking(axes, detail::sizes_of(x)) == 0);
+    return detail::apply_or_share<detail::under<spec_of<X>, detail::gathered_layout<X, axes>>>(
+        detail::all_gather_op<value_of<X>>{}, x, detail::talking(axes, detail::sizes_of(x)) == 0);
   }
 }
 

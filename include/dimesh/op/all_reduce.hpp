@@ -13,41 +13,55 @@ namespace dimesh {
 
 namespace detail {
 
-/// Reduces what is partial (in the way Kind) over the axes in the mask.
-template <use Kind, unsigned Axes> struct all_reduce_op {
-  template <class S> using result = relaid_spec<S, without_axes<Axes>>;
+/// Elements T; reduces what is partial over the axes in the mask.
+template <class T> struct all_reduce_cost {
+  unsigned axes;
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    const unsigned axes = talking(Axes & ~x.once(), sizes_of(x));
-    if (axes == 0) return collective::copy(x.data(), y.data(), x.local_size());
-    constexpr auto how = Kind == use::partial_max   ? collective::reduction::max
-                         : Kind == use::partial_min ? collective::reduction::min
-                                                    : collective::reduction::sum;
-    collective::all_reduce(x.grid().state().along(axes), x.data(), y.data(), x.local_size(), how);
+  constexpr unsigned talk(const tensor_core& x) const {
+    return talking(axes & ~x.once, x.sizes());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    const unsigned axes = talking(Axes & ~x.once(), sizes_of(x));
-    if (axes == 0 || y.local_bytes() == 0) return;
-    const index_t n = group_size(axes, sizes_of(x));
-    t.collective(axes, y.local_bytes(), 2 * (n - 1) * y.local_bytes() / n);
+  void reduce(results y, operands x, collective::reduction how) const {
+    const unsigned over = talk(x[0]);
+    if (over == 0) return collective::copy(x[0].data<T>(), y[0].data<T>(), x[0].elements());
+    collective::all_reduce(x[0].grid->along(over), x[0].data<T>(), y[0].data<T>(),
+                           x[0].elements(), how);
   }
-  static constexpr bool needs(int, unsigned)
-    requires(Kind == use::partial)
-  {
-    return false;
-  }
-  template <bool, class B, class Y, class X>
-    requires(Kind == use::partial)
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(run(to, ybar));
-  }
-  /// Where there is nobody to talk to, the result shares the memory of x.
-  template <std::size_t N, class X> static constexpr auto run(const slots<N>& to, const X& x) {
-    unsigned axes = Axes;
-    if constexpr (!is_tracked<X>) axes &= ~x.once();
-    return apply_or_share(all_reduce_op{}, to, x, talking(axes, sizes_of(x)) == 0);
+  constexpr void cost(tally& t, results y, operands x) const {
+    const unsigned over = talk(x[0]);
+    const index_t bytes = y[0].bytes();
+    if (over == 0 || bytes == 0) return;
+    const index_t n = group_size(over, x[0].sizes());
+    t.collective(over, bytes, 2 * (n - 1) * bytes / n);
   }
 };
+/// Addends are summed.
+template <class T> struct all_reduce_op : all_reduce_cost<T> {
+  void fill(results y, operands x) const { this->reduce(y, x, collective::reduction::sum); }
+  static constexpr bool needs(int, unsigned) { return false; }
+  /// Of replicated cotangents of addends every rank has a sum to make likewise.
+  constexpr void transpose(pullback& to) const { to.give(0, *this, to.ybar); }
+};
+/// Of maxima (or minima) the greatest (or least) is found.
+template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
+  bool greatest;
+  void fill(results y, operands x) const {
+    this->reduce(y, x, greatest ? collective::reduction::max : collective::reduction::min);
+  }
+};
+
+/// x reduced over the axes in the mask, where it is partial in the way Kind. Where there is nobody
+/// to talk to, the result shares the memory of x.
+template <use Kind, unsigned Axes, class X> constexpr auto all_reduced(const X& x) {
+  using T = value_of<X>;
+  using S = relaid_spec<spec_of<X>, without_axes<Axes>>;
+  const bool nothing = talking(Axes & ~x.once(), sizes_of(x)) == 0;
+  if constexpr (Kind == use::partial)
+    return apply_or_share<S>(all_reduce_op<T>{{Axes}}, x, nothing);
+  else
+    return apply_or_share<S>(all_reduce_extreme_op<T>{{Axes}, Kind == use::partial_max}, x,
+                             nothing);
+}
 
 template <class X, class... A> struct all_reduce_fault {
   using S = spec_of<X>;
@@ -92,7 +106,7 @@ constexpr auto all_reduce(const X& x) {
     return poison{};
   } else {
     constexpr unsigned axes = (0u | ... | (1u << axis_index<typename spec_of<X>::mesh, A>));
-    return detail::all_reduce_op<use::partial, axes>::run(detail::no_slots(), x);
+    return detail::all_reduced<use::partial, axes>(x);
   }
 }
 

@@ -73,7 +73,8 @@ constexpr auto all_to_all(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(detail::exchange_op<detail::moved_layout<X, To, A>>{}, x);
+    return detail::apply_as<detail::under<spec_of<X>, detail::moved_layout<X, To, A>>>(
+        detail::exchange_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

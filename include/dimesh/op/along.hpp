@@ -129,15 +129,19 @@ template <class T> struct region {
 };
 
 /// All that a rank stores of a tensor.
-template <class T, class X> region<T> stored_region(const X& x) {
-  region<T> r{x.data(), X::rank};
+template <class T> region<T> stored_region(const tensor_core& x) {
+  region<T> r{x.data<T>(), x.rank()};
   index_t n = 1;
-  for (int d = X::rank - 1; d >= 0; --d) {
+  for (int d = x.rank() - 1; d >= 0; --d) {
     r.stride[d] = n;
     r.extent[d] = x.local(d);
     n *= r.extent[d];
   }
   return r;
+}
+
+template <class T, Tensor X> region<T> stored_region(const X& x) {
+  return stored_region<T>(core_of(x));
 }
 
 /// Copies (or adds) one region to another of the same extents; a region to itself: nothing.

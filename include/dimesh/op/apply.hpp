@@ -18,9 +18,9 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   if constexpr (detail::on_cores<Op>) {
     using specs = typename detail::specs_of<S>::type;
     if constexpr (detail::has_transpose<Op> && is_real<typename detail::type_at<0, specs>::value_type>)
-      return detail::apply_on_cores(specs{}, detail::bound<Op>(op), nullptr, x...);
+      return detail::apply_on_cores(specs{}, op, nullptr, x...);
     else
-      return detail::apply_on_cores(specs{}, detail::bound<Op>(op), nullptr, detail::untracked(x)...);
+      return detail::apply_on_cores(specs{}, op, nullptr, detail::untracked(x)...);
   } else if constexpr ((detail::is_tracked<X> || ...)) {
     return detail::record(op, x...);
   } else if constexpr (requires { Op::auxiliary; }) {
@@ -30,4 +30,24 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   }
 }
 
+namespace detail {
+
+/// The same where the caller knows the result's spec (or list of specs).
+template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, const X&... x) {
+  using specs = typename specs_of<S>::type;
+  if constexpr (has_transpose<Op> && is_real<typename type_at<0, specs>::value_type>)
+    return apply_on_cores(specs{}, op, nullptr, x...);
+  else
+    return apply_on_cores(specs{}, op, nullptr, untracked(x)...);
+}
+/// The same of one plain operand, on its own memory where `nothing` is to be said to anybody.
+template <class S, class Op, class X>
+constexpr auto apply_or_share(const Op& op, const X& x, bool nothing) {
+  if constexpr (is_tracked<X> || is_shaped<X>)
+    return apply_as<S>(op, x);
+  else
+    return apply_on_cores(list<S>{}, op, nothing ? &core_of(x).memory : nullptr, x);
+}
+
+}  // namespace detail
 }  // namespace dimesh

@@ -47,18 +47,26 @@ template <class S> struct further_result {
   tensor_core core{&facts_of<S>};
 };
 
-template <class First, class... More, class... X>
-constexpr auto apply_on_cores(list<First, More...>, const operation& op,
-                              const storage* slots, const X&... x) {
+/// The operands that are recorded, as a mask, where the transpose asks.
+template <class Op, class... X> constexpr unsigned recorded_mask() {
+  unsigned mask = 0, k = 0;
+  ((mask |= is_tracked<X> ? 1u << k : 0u, ++k), ...);
+  return transposes_by_mask<Op> ? mask : ~0u;
+}
+
+template <class First, class... More, class Op, class... X>
+constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage* slots,
+                              const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
+  const bound<Op, recorded_mask<Op, X...>(), transposes_by_mask<Op> ? depth : 1> it(op);
   using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
   Y y;
   bundle<further_result<More>...> more;
   operand in[] = {{&core_of(x), core_of(x).record}...};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
-    evaluate(op, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+    evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
   }(std::index_sequence_for<More...>{});
   return y;
 }
@@ -236,8 +244,7 @@ template <bool Settled = false, class Op, std::size_t N, Tensor... X>
 constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... x) {
   using S = typename Op::template result<spec_of<X>...>;
   if constexpr (detail::on_cores<Op>) {
-    return detail::apply_on_cores(typename detail::specs_of<S>::type{}, detail::bound<Op>(op),
-                                  to.at, x...);
+    return detail::apply_on_cores(typename detail::specs_of<S>::type{}, op, to.at, x...);
   } else {
   if constexpr (!Settled) detail::match_grids<Op>(x...);
   constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);

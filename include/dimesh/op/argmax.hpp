@@ -15,23 +15,30 @@ namespace dimesh {
 
 namespace detail {
 
-template <class D, bool Greatest> struct argmax_op {
-  template <class S> using result = reduced_spec<use::partial, std::int32_t, S, list<D>>;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+/// Places along dim d of elements T.
+template <class T, bool Greatest> struct argmax_op {
+  int d;
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    constexpr int d = index_of<D, typename spec_of<X>::dims>;
+  void fill(results y, operands in) const {
+    const tensor_core& x = in[0];
     index_t outer = 1, inner = 1;
     for (int i = 0; i < d; ++i) outer *= x.local(i);
-    for (int i = d + 1; i < X::rank; ++i) inner *= x.local(i);
-    const value_of<X>* from = x.data();
+    for (int i = d + 1; i < x.rank(); ++i) inner *= x.local(i);
     if constexpr (Greatest)
-      local::argmax(outer, x.local(d), inner, from, y.data());
+      local::argmax(outer, x.local(d), inner, x.data<const T>(), y[0].data<std::int32_t>());
     else
-      local::argmin(outer, x.local(d), inner, from, y.data());
+      local::argmin(outer, x.local(d), inner, x.data<const T>(), y[0].data<std::int32_t>());
   }
 };
+
+template <class D, bool Greatest, class X> constexpr auto arg_extreme_of(const X& x) {
+  return apply_as<reduced_spec<use::partial, std::int32_t, spec_of<X>, list<D>>>(
+      argmax_op<value_of<X>, Greatest>{index_of<D, typename spec_of<X>::dims>}, x);
+}
 
 /// The first axis that splits dim D of S, or -1.
 template <class S, class D> constexpr int splitting_axis() {
@@ -66,9 +73,9 @@ template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else if constexpr (is_storage_only<value_of<X>>)
-    return apply(argmax_op<D, Greatest>{}, cast<computed<value_of<X>>>(x));
+    return arg_extreme_of<D, Greatest>(cast<computed<value_of<X>>>(x));
   else
-    return apply(argmax_op<D, Greatest>{}, x);
+    return arg_extreme_of<D, Greatest>(x);
 }
 
 }  // namespace detail

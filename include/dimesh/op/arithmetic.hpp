@@ -13,13 +13,6 @@ namespace dimesh {
 
 namespace detail {
 
-struct add_function {
-  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
-    return a + b;
-  }
-  static constexpr double weight(int) { return 1; }
-  static constexpr bool passes(int) { return true; }
-};
 struct subtract_function {
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a - b;
@@ -139,7 +132,7 @@ template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y)
                 "operator+: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator+: the operands live on different meshes; put them on one");
-  return detail::map_as<detail::join_kind::sum>(detail::add_function{}, x, y);
+  return detail::map_as<detail::join_kind::sum>(detail::add_elements{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y) {
   using fault = detail::map_fault<detail::join_kind::sum, X, Y>;

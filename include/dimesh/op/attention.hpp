@@ -13,93 +13,76 @@
 
 #include "dimesh/local/attention_transpose.hpp"
 #include "dimesh/op/attention_plan.hpp"
-#include "dimesh/op/wanted.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-/// The wanted cotangents of q, k and v, in one pass over the tiles. Shapes: ybar, y as q; log_sum
-/// as q without Head; bars as their operands.
-template <class Query, class Key, class Head, bool... Wanted> struct attention_transpose_op {
+/// The wanted cotangents of q, k and v in one pass over the tiles: from ybar, q, k, v, the result
+/// and log_sum. Shapes: ybar and the result as q; log_sum as q without the head dim.
+template <class T> struct attention_transpose_op {
   attention_options options;
-  using select = selection<Wanted...>;
+  attention_dims dims;
+  static constexpr bool on_cores = true;
 
-  template <class B, class Y, class L, class... S>
-  using result = typename wanted_specs<select, S...>::type;
-
-  template <class Bars, class B, class Y, class L, class Q, class K, class V>
-  constexpr void cost(tally& t, const Bars& bars, const B& ybar, const Y& y, const L& log_sum,
-                      const Q& q, const K& k, const V& v) const {
-    index_t bytes = ybar.local_bytes() + y.local_bytes() + log_sum.local_bytes() + q.local_bytes() +
-                    k.local_bytes() + v.local_bytes();
-    with_items([&](const auto&... b) { bytes += (b.local_bytes() + ...); }, bars);
-    const auto x = attention_plan<Query, Key, Head>::problem(options, q, k, v, log_sum);
-    const index_t products = 2 + (int{Wanted} + ...);  // scores, their cotangents, and each wanted
-    t.compute(products * 2 * x.head * x.turns() * x.sees.pairs(x.position, x.queries), bytes);
+  constexpr void cost(tally& t, results bars, operands in) const {
+    const auto x = attention_plan(options, dims, in[1], in[2], in[3], in[5]);
+    index_t products = 2;  // scores, their cotangents, and each wanted
+    for (int k = 0; k < bars.count(); ++k) products += bars.has(k);
+    t.compute(products * 2 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
+              bytes_of(in) + bars.bytes());
   }
-  template <class Bars, class B, class Y, class L, class Q, class K, class V>
-  void fill(Bars& bars, const B& ybar, const Y& y, const L& log_sum, const Q& q, const K& k,
-            const V& v) const {
-    using T = value_of<Q>;
-    auto x = attention_plan<Query, Key, Head>::problem(options, q, k, v, log_sum);
+  void fill(results bars, operands in) const {
+    auto x = attention_plan(options, dims, in[1], in[2], in[3], in[5]);
     x.scale = attention_scale(options, x.head);
-    const local::attention_cotangents<T> to{bar_data<0, T>(bars), zeroed<1, T>(bars),
-                                            zeroed<2, T>(bars)};
+    for (const int k : {1, 2})
+      if (bars.has(k)) zero_bytes(bars[k].memory.data(), bars[k].bytes());
+    const local::attention_cotangents<T> to{bars.data<T>(0), bars.data<T>(1), bars.data<T>(2)};
     const auto scratch = storage::acquire(
         static_cast<std::size_t>(local::attention_transpose_scratch<T>(x)) * sizeof(T));
-    local::attention_transpose<T>(x, q.data(), k.data(), v.data(), y.data(), log_sum.data(),
-                                  ybar.data(), to, static_cast<T*>(scratch.data()));
-  }
-
- private:
-  template <std::size_t K, class T, class Bars> static T* bar_data(Bars& bars) {
-    if constexpr (select::at[K])
-      return item<select::place(K)>(bars).data();
-    else
-      return nullptr;
-  }
-  template <std::size_t K, class T, class Bars> static T* zeroed(Bars& bars) {
-    if constexpr (select::at[K])
-      zero_bytes(bar_data<K, T>(bars), item<select::place(K)>(bars).local_bytes());
-    return bar_data<K, T>(bars);
+    local::attention_transpose<T>(x, in[1].data<const T>(), in[2].data<const T>(),
+                                  in[3].data<const T>(), in[4].data<const T>(),
+                                  in[5].data<const T>(), in[0].data<const T>(), to,
+                                  static_cast<T*>(scratch.data()));
   }
 };
 
 /// Shapes: q (.., Query, Head), k and v (.., Key, Head) -> as q; auxiliary: q without Head, the
 /// logarithms of the sums of exponentials. Head is last in all.
-template <class Query, class Key, class Head> struct attention_op {
+template <class T> struct attention_op {
   attention_options options;
+  attention_dims dims;
+  static constexpr bool on_cores = true;
 
-  static constexpr bool auxiliary = true;
-  template <class... S>
-  using result = typename attention_specs<attention_rule<Query, Key, Head, S...>>::type;
-
-  template <class Y, class Q, class K, class V>
-  constexpr void cost(tally& t, const Y& y, const Q& q, const K& k, const V& v) const {
-    const auto x = attention_plan<Query, Key, Head>::problem(options, q, k, v, item<1>(y));
+  constexpr void cost(tally& t, results y, operands in) const {
+    const auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     t.compute(4 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
-              item<0>(y).local_bytes() + item<1>(y).local_bytes() + q.local_bytes() +
-                  k.local_bytes() + v.local_bytes());
+              y.bytes() + bytes_of(in));
   }
-  template <class Y, class Q, class K, class V>
-  void fill(Y& y, const Q& q, const K& k, const V& v) const {
-    static_assert(is_on_host<Y>, "attention: the kernel runs on the host only; use a host space");
-    using T = value_of<Q>;
-    auto x = attention_plan<Query, Key, Head>::problem(options, q, k, v, item<1>(y));
+  void fill(results y, operands in) const {
+    static_assert(is_on_host<T>, "attention: the kernel runs on the host only; use a host space");
+    auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     x.scale = attention_scale(options, x.head);
     const auto scratch =
         storage::acquire(static_cast<std::size_t>(local::attention_scratch<T>(x)) * sizeof(T));
-    local::attention<T>(x, q.data(), k.data(), v.data(), item<0>(y).data(), item<1>(y).data(),
-                        static_cast<T*>(scratch.data()));
+    local::attention<T>(x, in[0].data<const T>(), in[1].data<const T>(), in[2].data<const T>(),
+                        y[0].data<T>(), y[1].data<T>(), static_cast<T*>(scratch.data()));
   }
   static constexpr bool needs(int, unsigned wanted) { return wanted != 0; }
-  template <bool... Wanted, class B, class Y, class... X>
-  constexpr auto transpose(const slots<3>& to, const B& ybar, const Y& y, const X&... x) const {
-    return all_wanted<Wanted...>(attention_transpose_op<Query, Key, Head, Wanted...>{options}, to,
-                                 ybar, item<0>(y), item<1>(y), x...);
+  constexpr void transpose(pullback& to) const {
+    to.give_all(attention_transpose_op<T>{options, dims}, to.y(0), to.y(1));
   }
 };
+
+/// Head is last in all operands.
+template <class Query, class Key, class Head, class... X>
+constexpr auto attention_with_last(const attention_options& options, const X&... x) {
+  using T = value_of<type_at<0, list<X...>>>;
+  using specs =
+      typename attention_specs<attention_rule<Query, Key, Head, spec_of<X>...>>::type;
+  const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
+  return apply_as<specs>(attention_op<T>{options, dims}, x...);
+}
 
 template <class Query, class Key, class Head, class... X> struct attention_fault {
   using type = typename attention_rule<Query, Key, Head, spec_of<X>...>::fault;
@@ -150,9 +133,9 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
     return poison{};
   } else {
     detail::check_options(options);
-    return detail::permuted<typename spec_of<Q>::dims>(
-        apply(detail::attention_op<Query, Key, Head>{options}, detail::with_last<Head>(q),
-              detail::with_last<Head>(k), detail::with_last<Head>(v)));
+    return detail::permuted<typename spec_of<Q>::dims>(detail::attention_with_last<Query, Key, Head>(
+        options, detail::with_last<Head>(q), detail::with_last<Head>(k),
+        detail::with_last<Head>(v)));
   }
 }
 

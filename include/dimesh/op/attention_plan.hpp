@@ -125,56 +125,54 @@ template <class Rule> struct attention_specs {
   using type = list<part<typename Rule::dims>, part<log_dims>>;
 };
 
-template <class Query, class Key, class Head> struct attention_plan {
-  /// Elements between neighbours along D in x's block; 0 where x lacks D.
-  template <class D, class X> static constexpr index_t stride(const X& x) {
-    constexpr int d = index_of<D, typename spec_of<X>::dims>;
-    if constexpr (d < 0)
-      return 0;
-    else
-      return x.stride(d);
-  }
+/// The dims of queries and keys.
+struct attention_dims {
+  const dim_facts* query;
+  const dim_facts* key;
+};
 
-  /// All but the scale. `log_sum`: q without Head.
-  template <class Q, class K, class V, class L>
-  static constexpr local::attention_problem problem(const attention_options& o, const Q& q,
-                                                    const K& k, const V& v, const L& log_sum) {
-    local::attention_problem x;
-    x.queries = q.template local<Query>();
-    x.keys = k.template local<Key>();
-    x.head = q.template local<Head>();
-    x.q_row = stride<Query>(q), x.k_row = stride<Key>(k), x.v_row = stride<Key>(v);
-    x.log_row = stride<Query>(log_sum);
-    x.position = o.offset + q.template block<Query>().offset;
-    x.sees = {x.keys, o.causal, o.window};
-    x.dropout = o.dropout, x.key = o.key;
-    add_loops(x, typename spec_of<L>::dims{}, q, k, v, log_sum);
-    std::reverse(x.loops, x.loops + x.outer);  // as they lie in memory
-    return x;
-  }
+/// Elements between neighbours along a dim of x's block; 0 where x lacks it.
+constexpr index_t stride_along_dim(const tensor_core& x, const dim_facts* dim) {
+  const int d = x.facts->place_of(dim);
+  return d < 0 ? 0 : x.stride(d);
+}
 
- private:
-  /// From the last dim to the first, as strides of the global index grow.
-  template <class... D, class... X>
-  static constexpr void add_loops(local::attention_problem& x, list<D...>, const X&... operands) {
-    index_t step = 1;
-    for (int d = static_cast<int>(sizeof...(D)) - 1; d >= 0; --d) {
-      int at = 0;
-      ((at++ == d ? add_loop<D>(x, step, operands...) : void()), ...);
-    }
-  }
-  template <class D, class Q, class K, class V, class L>
-  static constexpr void add_loop(local::attention_problem& x, index_t& step, const Q& q, const K& k,
-                                 const V& v, const L& log_sum) {
-    x.first_draw += q.template block<D>().offset * step;
-    if constexpr (std::is_same_v<D, Query>)
+/// All but the scale. `log_sum`: q without the head dim, which is last. Loops go from the last dim
+/// to the first, as strides of the global index grow.
+constexpr local::attention_problem attention_plan(const attention_options& o,
+                                                  const attention_dims& dims, const tensor_core& q,
+                                                  const tensor_core& k, const tensor_core& v,
+                                                  const tensor_core& log_sum) {
+  local::attention_problem x;
+  const int rows = q.facts->place_of(dims.query);
+  x.queries = q.local(rows);
+  x.keys = k.local(k.facts->place_of(dims.key));
+  x.head = q.local(q.rank() - 1);
+  x.q_row = stride_along_dim(q, dims.query);
+  x.k_row = stride_along_dim(k, dims.key), x.v_row = stride_along_dim(v, dims.key);
+  x.log_row = stride_along_dim(log_sum, dims.query);
+  x.position = o.offset + q.own(rows).offset;
+  x.sees = {x.keys, o.causal, o.window};
+  x.dropout = o.dropout, x.key = o.key;
+  index_t step = 1;
+  for (int d = log_sum.rank() - 1; d >= 0; --d) {
+    const dim_facts* const dim = log_sum.facts->dim[d];
+    const int at = q.facts->place_of(dim);
+    x.first_draw += q.own(at).offset * step;
+    if (dim == dims.query)
       x.draw_row = step;
     else
-      x.loops[x.outer++] = {q.template local<D>(), stride<D>(q),       stride<D>(k),
-                            stride<D>(v),          stride<D>(log_sum), step};
-    step *= q.template extent<D>();
+      x.loops[x.outer++] = {q.local(at),
+                            q.stride(at),
+                            stride_along_dim(k, dim),
+                            stride_along_dim(v, dim),
+                            log_sum.stride(d),
+                            step};
+    step *= q.extent(at);
   }
-};
+  std::reverse(x.loops, x.loops + x.outer);  // as they lie in memory
+  return x;
+}
 
 }  // namespace detail
 }  // namespace dimesh

@@ -4,8 +4,7 @@
 // stand together because each is the transpose of another; all_gather.hpp, reduce_scatter.hpp and
 // slice.hpp give them names and check their use.
 //
-//   all_gather_op<layout<pod>>::result<spec<float, layout<pod, split<batch, rows>>, batch>>
-//     -> spec<float, layout<pod>, batch>
+//   apply_as<spec<float, layout<pod>, batch>>(all_gather_op<float>{}, x[batch/rows])  -> [batch]
 #pragma once
 
 #include <bit>
@@ -121,100 +120,80 @@ constexpr index_t scattered_elements(const placement& where, const table& to, un
   return sent;
 }
 
-template <class S> using dual_layout = typename cotangent_spec<S>::layout;
+template <class T> struct reduce_scatter_op;
 
-template <class L> struct reduce_scatter_op;
+/// Elements T. To a layout in which axes that split the operand's dims at their minor ends
+/// replicate.
+template <class T> struct all_gather_op {
+  static constexpr bool on_cores = true;
 
-/// To layout L, in which axes that split the operand's dims at their minor ends replicate.
-template <class L> struct all_gather_op {
-  template <class S> using result = under<S, L>;
-  template <class Y, class X>
-  static constexpr unsigned axes = moved_axes(spec_of<X>::table, spec_of<Y>::table);
-
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    gather_parts<value_of<X>>(x.grid().state(), placement_of(x), spec_of<X>::table, x.data(),
-                              spec_of<Y>::table, y.data());
+  void fill(results y, operands x) const {
+    gather_parts<T>(*x[0].grid, placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(),
+                    y[0].data<T>());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    const unsigned talk = talking(axes<Y, X>, sizes_of(x));
-    const index_t n = group_size(talk, sizes_of(x)), bytes = y.local_bytes();
-    if (talk != 0 && bytes != 0) t.collective(talk, x.local_bytes(), bytes - bytes / n);
+  constexpr void cost(tally& t, results y, operands x) const {
+    const unsigned talk = talking(moved_axes(x[0].layout(), y[0].layout()), x[0].sizes());
+    const index_t n = group_size(talk, x[0].sizes()), bytes = y[0].bytes();
+    if (talk != 0 && bytes != 0) t.collective(talk, x[0].bytes(), bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(reduce_scatter_op<dual_layout<spec_of<X>>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, reduce_scatter_op<T>{}, to.ybar); }
 };
 
-/// To layout L, in which axes that the operand is partial along split dims at their minor ends.
+/// To a layout in which axes that the operand is partial along split dims at their minor ends.
 /// Along axes whose value counts once there is nothing to sum: a block is cut out.
-template <class L> struct reduce_scatter_op {
-  template <class S> using result = under<S, L>;
-  template <class Y, class X>
-  static constexpr unsigned axes =
-      moved_axes(spec_of<X>::table, spec_of<Y>::table) & spec_of<X>::table.mask(use::partial);
+template <class T> struct reduce_scatter_op {
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    const unsigned talk = talking(axes<Y, X> & ~x.once(), sizes_of(x));
-    scatter_parts<value_of<X>>(x.grid().state(), placement_of(x), talk, spec_of<X>::table, x.data(),
-                               spec_of<Y>::table, y.data());
+  static constexpr unsigned talk(const tensor_core& y, const tensor_core& x) {
+    return talking(moved_axes(x.layout(), y.layout()) & x.facts->partial & ~x.once, x.sizes());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y&, const X& x) const {
-    const unsigned talk = talking(axes<Y, X> & ~x.once(), sizes_of(x));
-    if (talk == 0) return;
-    const index_t n = group_size(talk, sizes_of(x));
-    const index_t bytes = scattered_elements(placement_of(x), spec_of<Y>::table, talk) *
-                          static_cast<index_t>(sizeof(value_of<X>));
-    if (bytes != 0) t.collective(talk, bytes, bytes - bytes / n);
+  void fill(results y, operands x) const {
+    scatter_parts<T>(*x[0].grid, placement_of(x[0]), talk(y[0], x[0]), x[0].layout(),
+                     x[0].data<T>(), y[0].layout(), y[0].data<T>());
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    const unsigned axes = talk(y[0], x[0]);
+    if (axes == 0) return;
+    const index_t n = group_size(axes, x[0].sizes());
+    const index_t bytes =
+        scattered_elements(placement_of(x[0]), y[0].layout(), axes) * x[0].facts->element;
+    if (bytes != 0) t.collective(axes, bytes, bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(all_gather_op<dual_layout<spec_of<X>>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, all_gather_op<T>{}, to.ybar); }
 };
 
-template <class L> struct pad_op;
+template <class T> struct pad_op;
 
-/// To layout L, in which axes along which the operand is replicated split dims at their minor ends.
-template <class L> struct cut_op {
-  template <class S> using result = under<S, L>;
+/// To a layout in which axes along which the operand is replicated split dims at their minor ends.
+template <class T> struct cut_op {
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    cut_part<value_of<X>>(placement_of(x), spec_of<X>::table, x.data(), spec_of<Y>::table,
-                          y.data());
+  void fill(results y, operands x) const {
+    cut_part<T>(placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X&) const {
-    t.compute(0, 2 * y.local_bytes());
-  }
+  constexpr void cost(tally& t, results y, operands) const { t.compute(0, 2 * y[0].bytes()); }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(pad_op<dual_layout<spec_of<X>>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, pad_op<T>{}, to.ybar); }
 };
 
-/// To layout L, in which axes that split the operand's dims hold addends: its block among zeros.
-template <class L> struct pad_op {
-  template <class S> using result = under<S, L>;
+/// To a layout in which axes that split the operand's dims hold addends: its block among zeros.
+template <class T> struct pad_op {
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    using T = value_of<X>;
-    const placement where = placement_of(x);
-    const box whole = where.own(spec_of<Y>::table), own = where.own(spec_of<X>::table);
-    if (own.size() < whole.size()) zero_bytes(y.data(), y.local_bytes());
-    local::unpack(own.rank, own.length, static_cast<const T*>(x.data()),
-                  y.data() + offset_in(whole, own), strides(whole).data());
+  void fill(results y, operands x) const {
+    const placement where = placement_of(x[0]);
+    const box whole = where.own(y[0].layout()), own = where.own(x[0].layout());
+    if (own.size() < whole.size()) zero_bytes(y[0].memory.data(), y[0].bytes());
+    local::unpack(own.rank, own.length, x[0].data<const T>(),
+                  y[0].data<T>() + offset_in(whole, own), strides(whole).data());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(0, y.local_bytes() + 2 * x.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, y[0].bytes() + 2 * x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(cut_op<dual_layout<spec_of<X>>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, cut_op<T>{}, to.ybar); }
 };
 
 }  // namespace dimesh::detail

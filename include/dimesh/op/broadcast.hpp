@@ -12,26 +12,25 @@ namespace dimesh {
 
 namespace detail {
 
-template <int A> struct broadcast_op {
-  int root = 0;
+/// Elements T, along axis a.
+template <class T> struct broadcast_op {
+  int a = 0, root = 0;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = S;
-
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    const auto& grid = x.grid().state();
-    if (grid.coords()[A] == root) collective::copy(x.data(), y.data(), x.local_size());
-    collective::broadcast(grid.along(1u << A), y.data(), y.local_size(), root);
+  void fill(results y, operands x) const {
+    const auto& grid = *x[0].grid;
+    T* const to = y[0].data<T>();
+    const index_t n = x[0].elements();
+    if (grid.coords()[a] == root) collective::copy(x[0].data<T>(), to, n);
+    collective::broadcast(grid.along(1u << a), to, n, root);
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    if (sizes_of(x)[A] > 1 && y.local_bytes() > 0)
-      t.collective(1u << A, root == 0 ? y.local_bytes() : 0, y.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    const index_t bytes = y[0].bytes();
+    if (x[0].sizes()[a] > 1 && bytes > 0) t.collective(1u << a, root == 0 ? bytes : 0, bytes);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Where x is what its type says, this operation changes nothing: nor does its transpose.
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>&, const B& ybar, const Y&, const X&) const {
-    return bundle(ybar);
-  }
+  constexpr void transpose(pullback& to) const { to.pass(0, to.ybar); }
 };
 
 template <class A, class X> struct broadcast_fault {
@@ -74,7 +73,7 @@ template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) 
     if (root < 0 || root >= size)
       throw error("broadcast: axis " + detail::quoted<A>() + " has coordinates 0.." +
                   std::to_string(size - 1) + ", not " + std::to_string(root));
-    return apply(detail::broadcast_op<a>{root}, x);
+    return detail::apply_as<spec_of<X>>(detail::broadcast_op<value_of<X>>{a, root}, x);
   }
 }
 

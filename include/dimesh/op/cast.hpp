@@ -19,21 +19,22 @@ template <class T> struct cast_function {
   }
 };
 
-template <class T> struct cast_op {
+/// Elements T of elements From.
+template <class T, class From> struct cast_op {
+  static constexpr bool on_cores = true;
   template <class S> using result = with_value<S, T>;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(0, y.local_bytes() + x.local_bytes());
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, y[0].bytes() + x[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    const local::nest<1> all{{x.local_size()}};
-    local::map(all, cast_function<T>{}, local::operand<T, local::step::unit>{y.data(), {1}},
-               local::operand<const value_of<X>, local::step::unit>{x.data(), {1}});
+  void fill(results y, operands x) const {
+    const local::nest<1> all{{x[0].elements()}};
+    local::map(all, cast_function<T>{},
+               local::operand<T, local::step::unit>{y[0].data<T>(), {1}},
+               local::operand<const From, local::step::unit>{x[0].data<const From>(), {1}});
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(cast_op<value_of<X>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }
 };
 
 template <class T, class X> struct cast_fault {
@@ -72,7 +73,7 @@ template <class T, Operand X> constexpr auto cast(const X& x) {
   else if constexpr (std::is_same_v<T, value_of<X>>)
     return x;
   else
-    return apply(detail::cast_op<T>{}, x);
+    return apply(detail::cast_op<T, value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

@@ -16,7 +16,7 @@ template <use Kind, class X> constexpr auto complete_kind(const X& x) {
   if constexpr (axes == 0)
     return x;
   else
-    return all_reduce_op<Kind, axes>::run(no_slots(), x);
+    return all_reduced<Kind, axes>(x);
 }
 }  // namespace detail
 

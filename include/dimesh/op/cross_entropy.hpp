@@ -29,73 +29,67 @@ template <class S, class D>
 using rows_spec = reduced_spec<use::partial, typename S::value_type, S, list<D>>;
 
 /// sum over D of exp(x - m), without an array of exponentials.
-template <class D> struct exp_sum_op {
-  template <class S, class> using result = rows_spec<S, D>;
-  template <class Y, class X, class M>
-  constexpr void cost(tally& t, const Y& y, const X& x, const M&) const {
-    t.compute(2 * x.local_size(), x.local_bytes() + 2 * y.local_bytes());
+template <class T> struct exp_sum_op {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(2 * x[0].elements(), x[0].bytes() + 2 * y[0].bytes());
   }
-  template <class Y, class X, class M> void fill(Y& y, const X& x, const M& m) const {
-    using loop = typename spec_of<X>::dims;
-    using rest = typename spec_of<Y>::dims;
-    using plan = nest_plan<loop, rest, loop, rest>;
-    using T = value_of<X>;
-    local::map_reduce(local::plus{}, plan::nest(x), shifted_exp_function{},
-                      plan::template operand<0, T>(y.data(), y),
-                      plan::template operand<1, const T>(x.data(), x),
-                      plan::template operand<2, const T>(m.data(), m));
+  void fill(results y, operands x) const {
+    local::map_reduce_over(local::plus{}, loops_over(loop_dims(x[0]), y[0], x[0], x[1]),
+                           shifted_exp_function{}, y[0].data<T>(), x[0].data<const T>(),
+                           x[1].data<const T>());
   }
 };
 
-template <class X> local::cross_entropy_terms terms_of(const cross_entropy_options& o, const X& x) {
-  constexpr int d = X::rank - 1;
+/// What a rank has of the classes, the last dim of x.
+inline local::cross_entropy_terms terms_of(const cross_entropy_options& o, const tensor_core& x) {
+  const int d = x.rank() - 1;
   bool first = true;
-  for (int a = 0; a < X::mesh_type::rank; ++a)
-    if (spec_of<X>::table.axis[a].what == use::split && spec_of<X>::table.axis[a].dim == d)
-      first = first && x.grid().state().coords()[a] == 0;
-  return {o.label_smoothing, o.z_loss, x.block(d).offset,
-          x.shape().extents()[static_cast<std::size_t>(d)], first};
+  for (int a = 0; a < x.layout().axes; ++a)
+    if (x.layout().axis[a].what == use::split && x.layout().axis[a].dim == d)
+      first = first && x.grid->coords()[a] == 0;
+  return {o.label_smoothing, o.z_loss, x.own(d).offset, x.extent(d), first};
 }
 
 /// xbar[rows..., D] from ybar[rows...], x, the rows' log-sum-exps and their targets.
-struct cross_entropy_transpose_op {
+template <class T, class I> struct cross_entropy_transpose_op {
   cross_entropy_options options;
-  template <class B, class S, class, class> using result = cotangent_spec<S>;
-  template <class Y, class B, class X, class... More>
-  constexpr void cost(tally& t, const Y& y, const B&, const X& x, const More&...) const {
-    t.compute(4 * x.local_size(), y.local_bytes() + x.local_bytes());
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands in) const {
+    t.compute(4 * in[1].elements(), y[0].bytes() + in[1].bytes());
   }
-  template <class Y, class B, class X, class E, class I>
-  void fill(Y& y, const B& ybar, const X& x, const E& lse, const I& target) const {
-    local::cross_entropy_transpose(lse.local_size(), x.local(X::rank - 1), terms_of(options, x),
-                                   ybar.data(), x.data(), lse.data(), target.data(), y.data());
+  void fill(results y, operands in) const {
+    const tensor_core& x = in[1];
+    local::cross_entropy_transpose(in[2].elements(), x.local(x.rank() - 1), terms_of(options, x),
+                                   in[0].data<const T>(), x.data<const T>(),
+                                   in[2].data<const T>(), in[3].data<const I>(), y[0].data<T>());
   }
 };
 
 /// x[rows..., D], the log-sum-exps over D and targets [rows...]. The derivative is that of the loss
 /// with lse as a function of x.
-template <class D> struct cross_entropy_op {
+template <class T, class I> struct cross_entropy_op {
   cross_entropy_options options;
-  template <class S, class, class> using result = rows_spec<S, D>;
-  template <class Y, class X, class... More>
-  constexpr void cost(tally& t, const Y& y, const X& x, const More&...) const {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands in) const {
     const bool all = options.label_smoothing != 0;
-    t.compute(all ? x.local_size() : y.local_size(), 4 * y.local_bytes() + all * x.local_bytes());
+    t.compute(all ? in[0].elements() : y[0].elements(),
+              4 * y[0].bytes() + (all ? in[0].bytes() : 0));
   }
-  template <class Y, class X, class E, class I>
-  void fill(Y& y, const X& x, const E& lse, const I& target) const {
-    static_assert(is_on_host<Y>,
+  void fill(results y, operands in) const {
+    static_assert(is_on_host<T>,
                   "cross_entropy: the kernel runs on the host only; use a host space");
-    local::cross_entropy(lse.local_size(), x.local(X::rank - 1), terms_of(options, x), x.data(),
-                         lse.data(), target.data(), y.data());
+    const tensor_core& x = in[0];
+    local::cross_entropy(in[1].elements(), x.local(x.rank() - 1), terms_of(options, x),
+                         x.data<const T>(), in[1].data<const T>(), in[2].data<const I>(),
+                         y[0].data<T>());
   }
   static constexpr bool needs(int k, unsigned) { return k >= 0; }
-  template <bool, bool, bool, class B, class Y, class X, class E, class I>
-  constexpr auto transpose(const slots<3>& to, const B& ybar, const Y&, const X& x, const E& lse,
-                           const I& target) const {
-    return bundle(
-        apply_into(cross_entropy_transpose_op{options}, slots<1>{{to.at[0]}}, ybar, x, lse, target),
-        none{}, none{});
+  constexpr void transpose(pullback& to) const {
+    to.give(0, cross_entropy_transpose_op<T, I>{options}, to.ybar, to.x(0), to.x(1), to.x(2));
   }
 };
 
@@ -124,9 +118,11 @@ template <class D, class X, class I>
 constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x, const I& target) {
   const auto logits = dimesh::stop_gradient(x);
   const auto m = complete(max<D>(logits));
-  const auto s = complete(apply(exp_sum_op<D>{}, logits, m));
+  using T = value_of<X>;
+  using rows = rows_spec<spec_of<X>, D>;
+  const auto s = complete(apply_as<rows>(exp_sum_op<T>{}, logits, m));
   const auto lse = map_as<join_kind::nonlinear>(log_plus_shift_function{}, s, m);
-  return apply(cross_entropy_op<D>{options}, x, lse, target);
+  return apply_as<rows>(cross_entropy_op<T, value_of<I>>{options}, x, lse, target);
 }
 
 }  // namespace detail

@@ -15,52 +15,50 @@ namespace detail {
 
 /// Calls f(global index of its first element, place in the block, count) for every stretch of the
 /// block of x that is contiguous in the row-major order of the whole tensor.
-template <class X, class F> void for_each_run(const X& x, const F& f) {
-  constexpr int rank = X::rank;
-  if (x.local_size() == 0) return;
-  const auto extents = x.shape().extents();
-  index_t step[rank + 1];  // step[d + 1]: elements of the whole between neighbours along d
+template <class F> void for_each_run(const tensor_core& x, const F& f) {
+  const int rank = x.rank();
+  const index_t size = x.elements();
+  if (size == 0) return;
+  index_t step[max_dims + 1];  // step[d + 1]: elements of the whole between neighbours along d
   step[rank] = 1;
   int minor = rank;  // dims from here on are one run
   index_t run = 1;
   bool whole = true;  // all dims behind are
   for (int d = rank - 1; d >= 0; --d) {
-    const index_t extent = extents[static_cast<std::size_t>(d)];
-    step[d] = step[d + 1] * extent;
+    step[d] = step[d + 1] * x.extent(d);
     if (whole) minor = d, run *= x.local(d);
-    whole = whole && x.local(d) == extent;
+    whole = whole && x.local(d) == x.extent(d);
   }
-  const index_t offset = minor < rank ? x.block(minor).offset * step[minor + 1] : 0;
-  for (index_t done = 0; done < x.local_size(); done += run) {
+  const index_t offset = minor < rank ? x.own(minor).offset * step[minor + 1] : 0;
+  for (index_t done = 0; done < size; done += run) {
     index_t at = offset, rest = done / run;
     for (int d = minor - 1; d >= 0; --d) {
-      at += (x.block(d).offset + rest % x.local(d)) * step[d + 1];
+      at += (x.own(d).offset + rest % x.local(d)) * step[d + 1];
       rest /= x.local(d);
     }
     f(at, done, run);
   }
 }
 
-struct dropout_op {
+/// Elements T.
+template <class T> struct dropout_op {
   double rate;
   random_key key;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = S;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(y.local_size(), y.local_bytes() + x.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(y[0].elements(), y[0].bytes() + x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    static_assert(is_on_host<Y>, "dropout: the kernel runs on the host only; use a host space");
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "dropout: the kernel runs on the host only; use a host space");
     const local::dropout_mask mask(key, rate);
-    for_each_run(x, [&](index_t begin, index_t place, index_t count) {
-      local::dropout_run(mask, begin, count, x.data() + place, y.data() + place);
+    for_each_run(x[0], [&](index_t begin, index_t place, index_t count) {
+      local::dropout_run(mask, begin, count, x[0].data<const T>() + place,
+                         y[0].data<T>() + place);
     });
   }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(*this, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, *this, to.ybar); }
 };
 
 template <class X> struct dropout_fault : over_list_fault<true, X, typename spec_of<X>::dims> {};
@@ -89,7 +87,7 @@ template <Operand X> constexpr auto dropout(double rate, random_key key, const X
       throw error("dropout: the rate is " + std::to_string(rate) +
                   "; choose a probability between 0 and 1");
     if (rate == 0) return x;
-    return apply(detail::dropout_op{rate, key}, x);
+    return detail::apply_as<spec_of<X>>(detail::dropout_op<value_of<X>>{rate, key}, x);
   }
 }
 

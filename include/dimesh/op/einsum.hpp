@@ -70,13 +70,13 @@ constexpr auto einsum_pair(std::index_sequence<Rest...>, const X&... x) {
   constexpr auto other = [](std::size_t k) { return k < I ? k : k + 1 < J ? k + 1 : k + 2; };
   const auto all = std::tie(x...);
   using inner = typename pair_dims<Out, I, J, spec_of<X>...>::type;
-  const auto product = apply(einsum_op<inner>{}, std::get<I>(all), std::get<J>(all));
+  const auto product = einsum_of_two<inner, false>(std::get<I>(all), std::get<J>(all));
   return einsum_chain<Out, Unrounded>(product, std::get<other(Rest)>(all)...);
 }
 
 template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(const X&... x) {
   if constexpr (sizeof...(X) == 2) {
-    return apply(einsum_op<Out, Unrounded>{}, x...);
+    return einsum_of_two<Out, Unrounded>(x...);
   } else {
     constexpr operand_pair pair = cheapest_pair<spec_of<X>...>();
     return einsum_pair<Out, Unrounded, pair.first, pair.second>(

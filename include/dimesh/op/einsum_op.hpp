@@ -77,85 +77,80 @@ template <class Out, class... S> struct einsum_rule {
   using result = result_of<value>;
 };
 
-/// Shapes: a, b any dims; the result has the dims Out. Every dim is in at least two of the three.
-/// Unrounded: the result is of the type that sums are formed in, not of the operands'.
-template <class Out, bool Unrounded = false> struct einsum_op {
-  template <class T> using sum_type = std::conditional_t<Unrounded, computed<T>, T>;
-  template <class A, class B>
-  using result =
-      typename einsum_rule<Out, A, B>::template result_of<sum_type<typename A::value_type>>;
+/// Elements C of elements T. Every dim is in at least two of the three tensors; those that the
+/// result lacks are summed. Narrow: of a cotangent of the result in elements T, where C has more
+/// digits.
+template <class T, class C = T> struct einsum_op {
+  const tensor_facts* narrow = nullptr;
+  static constexpr bool on_cores = true;
 
-  template <class Y, class A, class B>
-  constexpr void cost(tally& t, const Y& y, const A& a, const B& b) const {
-    using summed = typename split_labels<Y, A, B>::summed;
-    t.compute((summed::size > 0 ? 2 : 1) * y.local_size() * product_of(a, summed{}),
-              y.local_bytes() + a.local_bytes() + b.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    const tensor_core &a = x[0], &b = x[1];
+    index_t summed = 1;
+    bool sums = false;
+    for (int d = 0; d < a.rank(); ++d)
+      if (y[0].facts->place_of(a.facts->dim[d]) < 0) summed *= a.local(d), sums = true;
+    t.compute((sums ? 2 : 1) * y[0].elements() * summed, y[0].bytes() + a.bytes() + b.bytes());
   }
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }
-  template <bool WantA, bool WantB, class Bar, class Y, class A, class B>
-  constexpr auto transpose(const slots<2>& to, const Bar& ybar, const Y&, const A& a,
-                           const B& b) const {
-    return bundle_of<decltype(bar_of<WantA, A>(to.at[0], ybar, b)),
-                     decltype(bar_of<WantB, B>(to.at[1], ybar, a))>{
-        {bar_of<WantA, A>(to.at[0], ybar, b)}, {bar_of<WantB, B>(to.at[1], ybar, a)}};
-  }
-
-  template <class Y, class A, class B> void fill(Y& y, const A& a, const B& b) const {
-    using labels = split_labels<Y, A, B>;
-    using T = value_of<A>;
-    if constexpr (labels::summed::size == 0) {
-      map_op<multiply_function, join_kind::product>{}.fill(y, a, b);
-    } else if constexpr (labels::elementwise) {
-      using loop = typename concat_impl<Out, typename labels::summed>::type;
-      using plan = nest_plan<loop, Out, typename spec_of<A>::dims, typename spec_of<B>::dims>;
-      const rounded_sums<value_of<Y>> sums(y.data(), y.local_size());
-      local::map_reduce(local::plus{}, plan::nest(a), multiply_function{},
-                        plan::template operand<0, computed<T>>(sums.data(), y),
-                        plan::template operand<1, const T>(a.data(), a),
-                        plan::template operand<2, const T>(b.data(), b));
-      sums.finish();
-    } else {
-      contract_over(typename concat_impl<Out, typename labels::summed>::type{}, y, a, b);
+  constexpr void transpose(pullback& to) const {
+    if constexpr (std::is_same_v<T, C>) {
+      give_both(to, to.ybar);
+    } else {  // the result had more digits than the operands: their cotangents have not
+      tensor_core ybar(narrow);
+      tensor_core* const result[] = {&ybar};
+      operand in[] = {{&to.ybar, to.ybar.record}};
+      evaluate(bound(cast_op<T, C>{}), results(result, 1), in, 1);
+      give_both(to, ybar);
     }
   }
 
+  void fill(results y, operands x) const {
+    const tensor_core &c = y[0], &a = x[0], &b = x[1];
+    loop_dims labels(c);  // those of the result, then those that are summed, in a's order
+    for (int d = 0; d < a.rank(); ++d)
+      if (c.facts->place_of(a.facts->dim[d]) < 0) labels.add(a, d);
+    const bool sums = labels.count > c.rank();
+    if (!sums)
+      local::map_over(loops_over(labels, c, a, b), multiply_function{}, c.data<C>(),
+                      a.data<const T>(), b.data<const T>());
+    else if (a.rank() == labels.count && b.rank() == labels.count)
+      local::map_reduce_over(local::plus{}, loops_over(labels, c, a, b), multiply_function{},
+                             c.data<C>(), a.data<const T>(), b.data<const T>());
+    else
+      contract(labels, c, a, b);
+  }
+
  private:
-  /// summed: the labels that the result lacks, in a's order. elementwise: a and b have the same
-  /// dims.
-  template <class Y, class A, class B> struct split_labels {
-    template <class D>
-    using if_summed = std::conditional_t<(index_of<D, Out> < 0), list<D>, list<>>;
-    template <class... D>
-    static auto filter(list<D...>) -> typename concat_impl<list<>, if_summed<D>...>::type;
-    using summed = decltype(filter(typename spec_of<A>::dims{}));
-    static constexpr bool elementwise =
-        spec_of<A>::rank == spec_of<B>::rank && spec_of<A>::rank == Out::size + summed::size;
-  };
-  template <class X, class... D> static constexpr index_t product_of(const X& x, list<D...>) {
-    return (index_t{1} * ... * x.template local<D>());
+  static constexpr void give_both(pullback& to, const tensor_core& ybar) {
+    to.give(0, einsum_op<T>{}, ybar, to.x(1));
+    to.give(1, einsum_op<T>{}, ybar, to.x(0));
   }
-  template <bool W, class X, class Bar, class Other>
-  static constexpr auto bar_of(const storage& slot, const Bar& ybar, const Other& other) {
-    using transposed = einsum_op<typename spec_of<X>::dims>;
-    if constexpr (!W)
-      return none{};
-    else if constexpr (std::is_same_v<value_of<Bar>, value_of<Other>>)
-      return apply_into(transposed{}, slots<1>{{slot}}, ybar, other);
-    else  // the result had more digits than the operands: their cotangents have not
-      return apply_into(transposed{}, slots<1>{{slot}},
-                        apply_into(cast_op<value_of<Other>>{}, slots<1>{}, ybar), other);
-  }
-  template <class... D, class Y, class A, class B>
-  static void contract_over(list<D...>, Y& y, const A& a, const B& b) {
-    static constexpr label_places places[] = {{index_of<D, typename spec_of<A>::dims>,
-                                               index_of<D, typename spec_of<B>::dims>,
-                                               index_of<D, typename spec_of<Y>::dims>}...};
-    contract_blocks(places, sizeof...(D), a.blocks(), b.blocks(), y.blocks(), a.data(), b.data(),
-                    y.data());
+  static void contract(const loop_dims& labels, const tensor_core& c, const tensor_core& a,
+                       const tensor_core& b) {
+    label_places places[3 * max_dims];
+    for (int i = 0; i < labels.count; ++i)
+      places[i] = {a.facts->place_of(labels.dim[i]), b.facts->place_of(labels.dim[i]),
+                   c.facts->place_of(labels.dim[i])};
+    contract_blocks(places, labels.count, a.blocks(), b.blocks(), c.blocks(), a.data<const T>(),
+                    b.data<const T>(), c.data<C>());
   }
 };
+
+/// a * b summed over the dims that Out lacks. Unrounded: the result is of the type that sums are
+/// formed in, not of the operands'.
+template <class Out, bool Unrounded, class A, class B>
+constexpr auto einsum_of_two(const A& a, const B& b) {
+  using T = value_of<A>;
+  using C = std::conditional_t<Unrounded, computed<T>, T>;
+  using S = typename einsum_rule<Out, spec_of<A>, spec_of<B>>::template result_of<C>;
+  if constexpr (std::is_same_v<T, C>)
+    return apply_as<S>(einsum_op<T>{}, a, b);
+  else
+    return apply_as<S>(einsum_op<T, C>{facts_of<with_value<S, T>>.dual}, a, b);
+}
 
 }  // namespace detail
 }  // namespace dimesh

@@ -144,63 +144,59 @@ constexpr void count_exchange(tally& t, unsigned talk, index_t sent, index_t rec
   if (talk != 0 && block > 0) t.collective(talk, sent, received);
 }
 
-template <class L> struct exchange_back_op;
+template <class T> struct exchange_back_op;
 
-/// To layout L: any splits and replications to any others.
-template <class L> struct exchange_op {
-  template <class S> using result = under<S, L>;
+/// Elements T, any splits and replications to any others.
+template <class T> struct exchange_op {
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    const grid_state& grid = x.grid().state();
+  void fill(results y, operands x) const {
+    const grid_state& grid = *x[0].grid;
     const auto& p =
-        exchange_plan::of(grid, placement_of(x), spec_of<X>::table, spec_of<Y>::table, false);
-    move_parts<false, value_of<X>>(p, grid, p.had, x.data(), p.wanted, y.data());
+        exchange_plan::of(grid, placement_of(x[0]), x[0].layout(), y[0].layout(), false);
+    move_parts<false, T>(p, grid, p.had, x[0].data<const T>(), p.wanted, y[0].data<T>());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y&, const X& x) const {
+  constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk =
-        talking(exchange_plan::axes(spec_of<X>::table, spec_of<Y>::table), sizes_of(x));
-    const exchange_volume v(placement_of(x), spec_of<X>::table, spec_of<Y>::table, talk);
-    constexpr auto size = static_cast<index_t>(sizeof(value_of<X>));
+        talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());
+    const exchange_volume v(placement_of(x[0]), x[0].layout(), y[0].layout(), talk);
+    const index_t size = x[0].facts->element;
     count_exchange(t, talk, v.sent * size, v.received * size, v.block);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Blocks that only changed hands go back; copies send their cotangents back to be added.
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    constexpr table from = spec_of<X>::table, now = spec_of<Y>::table;
-    constexpr unsigned moved = moved_axes(from, now);
-    using back = dual_layout<spec_of<X>>;
-    if constexpr ((moved & (from.mask(use::replicated) | now.mask(use::replicated))) == 0)
-      return bundle(apply_into(exchange_op<back>{}, to, ybar));
-    else
-      return bundle(apply_into(exchange_back_op<back>{}, to, settled(ybar, ybar.once() & moved)));
+  constexpr void transpose(pullback& to) const {
+    const table &from = to.x(0).layout(), &now = to.y().layout();
+    const unsigned moved = moved_axes(from, now);
+    if ((moved & (from.mask(use::replicated) | now.mask(use::replicated))) == 0)
+      return to.give(0, exchange_op{}, to.ybar);
+    tensor_core settled(to.ybar);
+    settle(settled, settled.once & moved);
+    to.give(0, exchange_back_op<T>{}, settled);
   }
 };
 
-/// To layout L, from what an exchange from L's dual made: cotangents go back the way the values
+/// From what an exchange to the dual of x's layout made: cotangents go back the way the values
 /// came, and those of copies add up.
-template <class L> struct exchange_back_op {
-  template <class S> using result = under<S, L>;
+template <class T> struct exchange_back_op {
+  static constexpr bool on_cores = true;
 
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    const grid_state& grid = x.grid().state();
-    constexpr table from = dual_of(spec_of<Y>::table), to = dual_of(spec_of<X>::table);
-    const auto& p = exchange_plan::of(grid, placement_of(x), from, to, true);
-    zero_bytes(y.data(), y.local_bytes());
-    move_parts<true, value_of<X>>(p, grid, p.wanted, x.data(), p.had, y.data());
+  void fill(results y, operands x) const {
+    const grid_state& grid = *x[0].grid;
+    const auto& p = exchange_plan::of(grid, placement_of(x[0]), dual_of(y[0].layout()),
+                                      dual_of(x[0].layout()), true);
+    zero_bytes(y[0].memory.data(), y[0].bytes());
+    move_parts<true, T>(p, grid, p.wanted, x[0].data<const T>(), p.had, y[0].data<T>());
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y&, const X& x) const {
-    constexpr table from = dual_of(spec_of<Y>::table), to = dual_of(spec_of<X>::table);
-    const unsigned talk = talking(exchange_plan::axes(from, to), sizes_of(x));
-    const exchange_volume v(placement_of(x), from, to, talk);
-    constexpr auto size = static_cast<index_t>(sizeof(value_of<X>));
+  constexpr void cost(tally& t, results y, operands x) const {
+    const table from = dual_of(y[0].layout()), to = dual_of(x[0].layout());
+    const unsigned talk = talking(exchange_plan::axes(from, to), x[0].sizes());
+    const exchange_volume v(placement_of(x[0]), from, to, talk);
+    const index_t size = x[0].facts->element;
     count_exchange(t, talk, v.received * size, v.sent * size, v.block);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(exchange_op<dual_layout<spec_of<X>>>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, exchange_op<T>{}, to.ybar); }
 };
 
 /// What keeps a tensor X from having layout L after moves and copies alone.
@@ -276,7 +272,8 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
     if constexpr (std::is_same_v<to, typename spec_of<X>::layout>)
       return x;
     else
-      return apply(detail::exchange_op<to>{}, x);
+      return detail::apply_as<detail::under<spec_of<X>, to>>(
+          detail::exchange_op<value_of<X>>{}, x);
   }
 }
 

@@ -2,34 +2,43 @@
 // How does the gradient of a sum get back to what was summed? Every element counted once, so each
 // gets the sum's cotangent: copied along the dims that were summed, each rank its own block.
 //
-//   expand_op<S>(cotangent of sum<hidden>(x))  -> the cotangent of x; S the spec of x
+//   expand_op<float>(cotangent of sum<hidden>(x))  -> the cotangent of x
 #pragma once
 
-#include "dimesh/detail/nest_plan.hpp"
-#include "dimesh/local/map.hpp"
+#include "dimesh/local/map_over.hpp"
 #include "dimesh/op/apply.hpp"
+#include "dimesh/op/parts/loop_plan.hpp"
 
 namespace dimesh::detail {
 
-struct copy_function {
+struct identity_function {
   template <class A> KOKKOS_INLINE_FUNCTION A operator()(const A& a) const { return a; }
 };
 
-/// Result: the cotangent of a tensor with spec S, from that of its sum over some dims.
-template <class S> struct expand_op {
-  typename S::shape_type whole;  // the shape of what was summed
+template <class T, class From> struct sum_to_op;
 
-  template <class> using result = cotangent_spec<S>;
-  constexpr auto new_dims() const { return whole; }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(0, y.local_bytes() + x.local_bytes());
+/// weight * x, elements T, from a tensor x of From that lacks some of the result's dims.
+template <class T, class From = T> struct expand_op {
+  double weight = 1;
+  static constexpr bool on_cores = true;
+
+  struct scale {
+    computed<From> weight;
+    KOKKOS_INLINE_FUNCTION computed<From> operator()(computed<From> x) const { return weight * x; }
+  };
+  void fill(results y, operands x) const {
+    const auto loops = loops_over(loop_dims(y[0]), y[0], x[0]);
+    if (weight == 1)
+      local::map_over(loops, identity_function{}, y[0].data<T>(), x[0].data<const From>());
+    else
+      local::map_over(loops, scale{static_cast<computed<From>>(weight)}, y[0].data<T>(),
+                      x[0].data<const From>());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    using loop = typename spec_of<Y>::dims;
-    using plan = nest_plan<loop, loop, typename spec_of<X>::dims>;
-    local::map(plan::nest(y), copy_function{}, plan::template operand<0, value_of<Y>>(y.data(), y),
-               plan::template operand<1, const value_of<X>>(x.data(), x));
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, y[0].bytes() + x[0].bytes());
   }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(pullback& to) const { to.give(0, sum_to_op<From, T>{static_cast<computed<From>>(weight)}, to.ybar); }
 };
 
 }  // namespace dimesh::detail

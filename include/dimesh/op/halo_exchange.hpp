@@ -68,12 +68,11 @@ struct halo_stages {
     }
   }
   /// The messages of all stages; y has the halos.
-  template <class Y>
-  constexpr void cost(tally& counts, const placement& where, const table& t, const Y& y,
+  constexpr void cost(tally& counts, const placement& where, const table& t, const tensor_core& y,
                       bool back) const {
     for (int i = 0; i < count; ++i) {
-      auto across = static_cast<index_t>(sizeof(value_of<Y>));
-      for (int d = 0; d < Y::rank; ++d) {
+      index_t across = y.facts->element;
+      for (int d = 0; d < y.rank(); ++d) {
         index_t n = y.local(d);
         for (int later = i + 1; later < count; ++later)
           n -= dims[later] == d ? 2 * width[later] : 0;
@@ -93,53 +92,46 @@ struct halo_stages {
   }
 };
 
-template <index_t W, int... D> struct halo_back_op;
+template <class T> struct halo_back_op;
 
-template <index_t W, int... D> struct halo_exchange_op {
+/// Elements T: the operand, and halos around it.
+template <class T> struct halo_exchange_op {
   halo_stages stages;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = relaid_spec<S, with_halo<W, D...>>;
-
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    using T = value_of<X>;
-    const auto all = stored_region<T>(y);
-    move_region<false, T>(stored_region<const T>(x), stages.interior(all));
-    stages.fill(x.grid().state(), placement_of(x), spec_of<X>::table, all);
+  void fill(results y, operands x) const {
+    const auto all = stored_region<T>(y[0]);
+    move_region<false, T>(stored_region<const T>(x[0]), stages.interior(all));
+    stages.fill(*x[0].grid, placement_of(x[0]), x[0].layout(), all);
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    stages.cost(t, placement_of(x), spec_of<X>::table, y, false);
-    t.compute(0, x.local_bytes() + y.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    stages.cost(t, placement_of(x[0]), x[0].layout(), y[0], false);
+    t.compute(0, x[0].bytes() + y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(halo_back_op<W, D...>{stages}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, halo_back_op<T>{stages}, to.ybar); }
 };
 
 /// Gives every element what its copies in halos hold, added up.
-template <index_t W, int... D> struct halo_back_op {
+template <class T> struct halo_back_op {
   halo_stages stages;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = relaid_spec<S, with_halo<0, D...>>;
-
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    using T = value_of<X>;
-    const storage sums = storage::acquire(static_cast<std::size_t>(x.local_bytes()));
-    copy_bytes(sums.data(), x.data(), x.local_bytes());
-    auto all = stored_region<T>(x);
+  void fill(results y, operands x) const {
+    const storage sums = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
+    copy_bytes(sums.data(), x[0].memory.data(), x[0].bytes());
+    auto all = stored_region<T>(x[0]);
     all.data = static_cast<T*>(sums.data());
-    stages.fold(x.grid().state(), placement_of(x), spec_of<Y>::table, all);
-    move_region<false, T>(stages.interior(all), stored_region<T>(y));
+    stages.fold(*x[0].grid, placement_of(x[0]), y[0].layout(), all);
+    move_region<false, T>(stages.interior(all), stored_region<T>(y[0]));
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    stages.cost(t, placement_of(x), spec_of<Y>::table, x, true);
-    t.compute(0, 3 * x.local_bytes() + y.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    stages.cost(t, placement_of(x[0]), y[0].layout(), x[0], true);
+    t.compute(0, 3 * x[0].bytes() + y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(halo_exchange_op<W, D...>{stages}, to, ybar));
+  constexpr void transpose(pullback& to) const {
+    to.give(0, halo_exchange_op<T>{stages}, to.ybar);
   }
 };
 
@@ -189,8 +181,9 @@ constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   } else {
     detail::halo_stages stages{ends};
     (stages.add(detail::index_of<D, typename spec_of<X>::dims>, W), ...);
-    return apply(
-        detail::halo_exchange_op<W, detail::index_of<D, typename spec_of<X>::dims>...>{stages}, x);
+    using S = detail::relaid_spec<
+        spec_of<X>, detail::with_halo<W, detail::index_of<D, typename spec_of<X>::dims>...>>;
+    return detail::apply_as<S>(detail::halo_exchange_op<value_of<X>>{stages}, x);
   }
 }
 

@@ -14,12 +14,9 @@
 #pragma once
 
 #include "dimesh/detail/join.hpp"
-#include "dimesh/detail/nest_plan.hpp"
-#include "dimesh/detail/rounded_sums.hpp"
-#include "dimesh/local/map.hpp"
-#include "dimesh/local/map_transpose.hpp"
-#include "dimesh/local/reduce.hpp"
-#include "dimesh/op/wanted.hpp"
+#include "dimesh/local/map_transpose_over.hpp"
+#include "dimesh/local/reduce_over.hpp"
+#include "dimesh/op/expand.hpp"
 
 namespace dimesh {
 
@@ -58,90 +55,6 @@ template <join_kind Kind, class... S> struct map_rule {
   using result = spec_of_table<T, mesh, dims, joined_table<join<Kind, dims, S...>>>;
 };
 
-/// The cotangents of all wanted operands of a map. Shapes: ybar as the result, each xbar as its x.
-template <class F, bool... Wanted> struct map_transpose_op {
-  F f;
-  using select = selection<Wanted...>;
-
-  template <class B, class... S> using result = typename wanted_specs<select, S...>::type;
-
-  template <class Bars, class B, class... X>
-  constexpr void cost(tally& t, const Bars& bars, const B& ybar, const X&... x) const {
-    index_t bytes = ybar.local_bytes() + (x.local_bytes() + ...);
-    with_items([&](const auto&... b) { bytes += (b.local_bytes() + ...); }, bars);
-    t.compute(2 * (1 + (int{Wanted} + ...)) * ybar.local_size(), bytes);
-  }
-  template <class Bars, class B, class... X>
-  void fill(Bars& bars, const B& ybar, const X&... x) const {
-    fill_each(bars, std::make_index_sequence<sizeof...(X)>{}, ybar, x...);
-  }
-
- private:
-  template <class Bars, std::size_t... K, class B, class... X>
-  void fill_each(Bars& bars, std::index_sequence<K...>, const B& ybar, const X&... x) const {
-    using loop = typename spec_of<B>::dims;
-    using plan = nest_plan<loop, loop, typename spec_of<X>::dims...>;
-    const bundle<bar_sums<K, loop, X>...> sums(sums_of<K, loop>(bars, x)...);
-    local::map_transpose(plan::nest(ybar), f,
-                         plan::template operand<0, const value_of<B>>(ybar.data(), ybar),
-                         argument<plan, K>(item<K>(sums), x)...);
-    (item<K>(sums).finish(), ...);
-  }
-
-  /// In place of the sums for an operand that wants none.
-  struct unwanted {
-    void finish() const {}
-  };
-  /// Where the cotangent of operand K is formed: one that lacks dims of the loop is a sum.
-  template <std::size_t K, class Loop, class X>
-  using bar_sums =
-      std::conditional_t<select::at[K],
-                         rounded_sums<value_of<X>, !is_storage_only<value_of<X>> ||
-                                                       spec_of<X>::dims::size == Loop::size>,
-                         unwanted>;
-  template <std::size_t K, class Loop, class Bars, class X>
-  static bar_sums<K, Loop, X> sums_of(Bars& bars, const X& x) {
-    if constexpr (select::at[K])
-      return {item<select::place(K)>(bars).data(), x.local_size()};
-    else
-      return {};
-  }
-  template <class Plan, std::size_t K, class Sums, class X>
-  static auto argument(const Sums& sums, const X& x) {
-    auto value = Plan::template operand<K + 1, const value_of<X>>(x.data(), x);
-    if constexpr (select::at[K]) {
-      using Sum = std::remove_pointer_t<decltype(sums.data())>;
-      auto bar = Plan::template operand<K + 1, Sum>(sums.data(), x);
-      return local::wanted<decltype(value), decltype(bar)>{value, bar};
-    } else {
-      return value;
-    }
-  }
-};
-
-/// xbar = weight * (ybar summed over the dims that x lacks): the transpose of a weighted sum.
-template <class S, class T> struct sum_to_op {
-  computed<T> weight;
-  struct scale {
-    computed<T> weight;
-    KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
-  };
-  template <class B> using result = cotangent_spec<S>;
-  constexpr auto new_dims() const { return shape<>{}; }
-  template <class Bar, class B> constexpr void cost(tally& t, const Bar& bar, const B& ybar) const {
-    t.compute(ybar.local_size(), bar.local_bytes() + ybar.local_bytes());
-  }
-  template <class Bar, class B> void fill(Bar& bar, const B& ybar) const {
-    using loop = typename spec_of<B>::dims;
-    using plan = nest_plan<loop, typename S::dims, loop>;
-    const rounded_sums<T> sums(bar.data(), bar.local_size());
-    local::map_reduce(local::plus{}, plan::nest(ybar), scale{weight},
-                      plan::template operand<0, computed<T>>(sums.data(), bar),
-                      plan::template operand<1, const value_of<B>>(ybar.data(), ybar));
-    sums.finish();
-  }
-};
-
 /// The element type of f's results on elements V...: As, where one is asked for; bfloat16 where f
 /// gives float and only bfloat16 went in; else what f gives.
 template <class As, class F, class... V> struct map_value {
@@ -152,58 +65,125 @@ template <class As, class F, class... V> struct map_value {
   using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
 
-template <class F, join_kind Kind, class As = void> struct map_op {
+/// weight * (ybar summed over the dims that the result lacks), elements T of B: the transpose of a
+/// weighted sum.
+template <class T, class B> struct sum_to_op {
+  computed<T> weight;
+  static constexpr bool on_cores = true;
+  struct scale {
+    computed<T> weight;
+    KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
+  };
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), y[0].bytes() + x[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    local::map_reduce_over(local::plus{}, loops_over(loop_dims(x[0]), y[0], x[0]), scale{weight},
+                           y[0].data<T>(), x[0].data<const B>());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(pullback& to) const;
+};
+
+/// The cotangents of all wanted operands of a map of elements V... to elements R.
+template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
   F f;
-  /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
-  static constexpr bool linear = requires(const F& g) { g.weight(0); };
+  static constexpr bool on_cores = true;
 
-  template <class... S>
-  using result = typename map_rule<Kind, S...>::template result<
-      typename map_value<As, F, typename S::value_type...>::type>;
-
-  template <class Y, class... X> void fill(Y& y, const X&... x) const {
-    fill_each(std::make_index_sequence<sizeof...(X)>{}, y, x...);
+  constexpr void cost(tally& t, results bars, operands in) const {
+    index_t wanted = 0;
+    for (int k = 0; k < bars.count(); ++k) wanted += bars.has(k);
+    t.compute(2 * (1 + wanted) * in[0].elements(), bars.bytes() + bytes_of(in));
   }
-  template <class Y, class... X> constexpr void cost(tally& t, const Y& y, const X&... x) const {
-    t.compute(y.local_size(), y.local_bytes() + (x.local_bytes() + ...));
-  }
-  static constexpr bool needs(int k, unsigned wanted) { return !linear && k >= 0 && wanted != 0; }
-
-  template <bool... Wanted, std::size_t N, class B, class Y, class... X>
-  constexpr auto transpose(const slots<N>& to, const B& ybar, const Y&, const X&... x) const {
-    return transpose_each<Wanted...>(std::make_index_sequence<N>{}, to, ybar, x...);
+  void fill(results bars, operands in) const {
+    fill_each(bars, in, std::index_sequence_for<V...>{});
   }
 
  private:
-  template <bool... Wanted, std::size_t... K, class B, class... X>
-  constexpr auto transpose_each(std::index_sequence<K...>, const slots<sizeof...(K)>& to,
-                                const B& ybar, const X&... x) const {
-    if constexpr (linear) {
-      return bundle_of<decltype(weighted<Wanted, K, X>(to, ybar))...>{
-          {weighted<Wanted, K, X>(to, ybar)}...};
-    } else {
-      return all_wanted<Wanted...>(map_transpose_op<F, Wanted...>{f}, to, ybar, x...);
-    }
-  }
-  template <bool W, std::size_t K, class X, std::size_t N, class B>
-  constexpr auto weighted(const slots<N>& to, const B& ybar) const {
-    if constexpr (!W)
-      return none{};
-    else if constexpr (F::passes(K) && std::is_same_v<cotangent_spec<spec_of<X>>, spec_of<B>>)
-      return ybar;
-    else
-      return apply_into(
-          sum_to_op<spec_of<X>, value_of<X>>{static_cast<computed<value_of<X>>>(f.weight(K))},
-          slots<1>{{to.at[K]}}, ybar);
-  }
-  template <std::size_t... K, class Y, class... X>
-  void fill_each(std::index_sequence<K...>, Y& y, const X&... x) const {
-    using loop = typename spec_of<Y>::dims;
-    using plan = nest_plan<loop, loop, typename spec_of<X>::dims...>;
-    local::map(plan::nest(y), f, plan::template operand<0, value_of<Y>>(y.data(), y),
-               plan::template operand<K + 1, const value_of<X>>(x.data(), x)...);
+  template <std::size_t... K>
+  void fill_each(results bars, operands in, std::index_sequence<K...>) const {
+    const std::array<void*, sizeof...(V)> to{bars.data<void>(static_cast<int>(K))...};
+    local::map_transpose_over<Mask>(loops_over(loop_dims(in[0]), in[0], in[static_cast<int>(K) + 1]...),
+                              f, in[0].data<const R>(), to,
+                              in[static_cast<int>(K) + 1].data<const V>()...);
   }
 };
+
+/// The product of a cotangent and the derivative of f by argument K: how map's transpose is itself
+/// recorded.
+template <class F, int K> struct derivative_function {
+  F f;
+  template <class G, class... A>
+  KOKKOS_INLINE_FUNCTION auto operator()(const G& g, const A&... a) const {
+    return seeded(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+  }
+
+ private:
+  template <class G, int... J, class... A>
+  KOKKOS_INLINE_FUNCTION auto seeded(const G& g, std::integer_sequence<int, J...>,
+                                     const A&... a) const {
+    return g * local::detail::partial_of<0, G>(f(local::detail::seeded<dual<G, 1>, (J == K ? 0 : -1)>(a)...));
+  }
+};
+
+/// Elements R of elements V..., by the function F.
+template <class F, class R, class... V> struct map_op {
+  F f;
+  static constexpr bool on_cores = true;
+  /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
+  static constexpr bool linear = requires(const F& g) { g.weight(0); };
+
+  void fill(results y, operands x) const { fill_each(y, x, std::index_sequence_for<V...>{}); }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(y[0].elements(), y[0].bytes() + bytes_of(x));
+  }
+  static constexpr bool needs(int k, unsigned wanted) { return !linear && k >= 0 && wanted != 0; }
+  static constexpr bool by_mask = true;
+  template <unsigned Mask, int Depth> constexpr void transpose(pullback& to) const {
+    if constexpr (linear)
+      transpose_linear(to, std::index_sequence_for<V...>{});
+    else
+      to.give_all(map_transpose_op<Mask, F, R, V...>{f});
+  }
+
+ private:
+  template <std::size_t... K>
+  void fill_each(results y, operands x, std::index_sequence<K...>) const {
+    local::map_over(loops_over(loop_dims(y[0]), y[0], x[static_cast<int>(K)]...), f,
+                    y[0].data<R>(), x[static_cast<int>(K)].data<const V>()...);
+  }
+  template <std::size_t... K>
+  constexpr void transpose_linear(pullback& to, std::index_sequence<K...>) const {
+    (give_weighted<V>(to, static_cast<int>(K)), ...);
+  }
+  template <class T> constexpr void give_weighted(pullback& to, int k) const {
+    if constexpr (is_real<T>) {
+      if (!to.wants(k)) return;
+      if (F::passes(k) && to.is_like(k, to.ybar))
+        to.pass(k, to.ybar);
+      else
+        to.give(k, sum_to_op<T, R>{static_cast<computed<T>>(f.weight(k))}, to.ybar);
+    }
+  }
+};
+
+template <class T, class B> constexpr void sum_to_op<T, B>::transpose(pullback& to) const {
+  to.give(0, expand_op<B, T>{static_cast<double>(weight)}, to.ybar);
+}
+
+/// Adding up cotangents is recorded where they are.
+constexpr tensor_core recorded_sum(const tensor_core& a, const tensor_core& b) {
+  tensor_core sum(a.facts);
+  tensor_core* const y[] = {&sum};
+  operand in[] = {{&a, a.record}, {&b, b.record}};
+  with_real_kind(a.facts->kind, [&](auto zero) {
+    using T = decltype(zero);
+    const bound<map_op<add_elements, T, T, T>> add({});
+    evaluate(add, results(y, 1), in, 2);
+  });
+  return sum;
+}
 
 template <join_kind Kind, class... X> struct map_fault_impl {
   using type = typename map_rule<Kind, spec_of<X>...>::fault;
@@ -216,6 +196,13 @@ struct map_fault_impl<Kind, X...> {
 
 template <join_kind Kind, class... X> using map_fault = typename map_fault_impl<Kind, X...>::type;
 
+template <join_kind Kind, class As, class F, class... X>
+constexpr auto map_legal(const F& f, const X&... x) {
+  using R = typename map_value<As, F, value_of<X>...>::type;
+  using S = typename map_rule<Kind, spec_of<X>...>::template result<R>;
+  return apply_as<S>(map_op<F, R, value_of<X>...>{f}, x...);
+}
+
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
 template <join_kind Kind, class As = void, class F, class... X>
 constexpr auto map_as(const F& f, const X&... x) {
@@ -223,7 +210,7 @@ constexpr auto map_as(const F& f, const X&... x) {
   if constexpr (!ok<fault> || (is_poison<X> || ...))
     return poison{};
   else
-    return apply(map_op<F, Kind, As>{f}, x...);
+    return map_legal<Kind, As>(f, x...);
 }
 
 }  // namespace detail

@@ -18,61 +18,55 @@ namespace dimesh {
 
 namespace detail {
 
-/// xbar, and the cotangents of gain and bias, as far as they are wanted.
-template <bool Center, bool... Wanted> struct norm_transpose_op {
+/// Rows of x, all dims but the last, and how long they are.
+struct norm_rows {
+  index_t rows, length;
+  explicit norm_rows(const tensor_core& x)
+      : rows(0), length(x.local(x.rank() - 1)) {
+    if (length != 0) rows = x.elements() / length;
+  }
+};
+
+/// xbar, and the cotangents of gain and bias, as far as they are wanted: from ybar, x, gain, bias.
+template <bool Center, class T> struct norm_transpose_op {
   double epsilon;
-  using select = selection<Wanted...>;
+  static constexpr bool on_cores = true;
 
-  template <class B, class... S> using result = typename wanted_specs<select, S...>::type;
-  template <class Bars, class B, class... X>
-  constexpr void cost(tally& t, const Bars&, const B& ybar, const X&... x) const {
-    t.compute(12 * ybar.local_size(), 2 * ybar.local_bytes() + (x.local_bytes() + ...));
+  constexpr void cost(tally& t, results, operands in) const {
+    t.compute(12 * in[0].elements(), bytes_of(in) + in[0].bytes());
   }
-  template <class Bars, class B, class X, class... G>
-  void fill(Bars& bars, const B& ybar, const X& x, const G&... g) const {
-    using T = value_of<X>;
+  void fill(results bars, operands in) const {
+    const norm_rows n(in[1]);
     T* to[3] = {};
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((to[K] = data_at<K>(bars)), ...);
-    }(std::make_index_sequence<sizeof...(G) + 1>{});
-    const T* gain[] = {g.data()..., nullptr};
-    const index_t n = x.local(X::rank - 1);
-    local::normalize_transpose<Center>(n == 0 ? 0 : x.local_size() / n, n, static_cast<T>(epsilon),
-                                       ybar.data(), x.data(), gain[0], to[0], to[1], to[2]);
-  }
-
- private:
-  template <std::size_t K, class Bars> static auto* data_at(Bars& bars) {
-    if constexpr (select::at[K])
-      return item<select::place(K)>(bars).data();
-    else
-      return nullptr;
+    for (int k = 0; k < bars.count(); ++k) to[k] = bars.data<T>(k);
+    local::normalize_transpose<Center>(n.rows, n.length, static_cast<T>(epsilon),
+                                       in[0].data<const T>(), in[1].data<const T>(),
+                                       in.count() > 2 ? in[2].data<const T>() : nullptr, to[0],
+                                       to[1], to[2]);
   }
 };
 
 /// x[..., D], gain[D] and bias[D] as far as there are any; D is whole.
-template <bool Center> struct norm_op {
+template <bool Center, class T> struct norm_op {
   double epsilon;
+  static constexpr bool on_cores = true;
 
-  template <class S, class... G> using result = S;
-  template <class Y, class X, class... G>
-  constexpr void cost(tally& t, const Y& y, const X& x, const G&...) const {
-    t.compute((Center ? 8 : 6) * y.local_size(), y.local_bytes() + x.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute((Center ? 8 : 6) * y[0].elements(), y[0].bytes() + x[0].bytes());
   }
   static constexpr bool needs(int k, unsigned wanted) {
     return k == 0 || (k == 1 && (wanted & 1u) != 0);
   }
-  template <class Y, class X, class... G> void fill(Y& y, const X& x, const G&... g) const {
-    static_assert(is_on_host<Y>, "norm: the kernel runs on the host only; use a host space");
-    using T = value_of<X>;
-    const T* rows[] = {g.data()..., nullptr, nullptr};
-    const index_t n = x.local(X::rank - 1);
-    local::normalize<Center>(n == 0 ? 0 : x.local_size() / n, n, static_cast<T>(epsilon), x.data(),
-                             rows[0], rows[1], y.data());
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "norm: the kernel runs on the host only; use a host space");
+    const T* rows[2] = {};
+    for (int k = 1; k < x.count(); ++k) rows[k - 1] = x[k].data<const T>();
+    const norm_rows n(x[0]);
+    local::normalize<Center>(n.rows, n.length, static_cast<T>(epsilon), x[0].data<const T>(),
+                             rows[0], rows[1], y[0].data<T>());
   }
-  template <bool... Wanted, std::size_t N, class B, class Y, class... X>
-  constexpr auto transpose(const slots<N>& to, const B& ybar, const Y&, const X&... x) const {
-    return all_wanted<Wanted...>(norm_transpose_op<Center, Wanted...>{epsilon}, to, ybar, x...);
+  constexpr void transpose(pullback& to) const {
+    to.give_all(norm_transpose_op<Center, T>{epsilon});
   }
 };
 
@@ -112,7 +106,7 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
     return cast<value_of<X>>(normalized<Center, D>(epsilon, cast<computed<value_of<X>>>(x),
                                                    cast<computed<value_of<G>>>(g)...));
   } else if constexpr (norm_is_local<D, X, G...>) {
-    return apply(norm_op<Center>{epsilon}, x, g...);
+    return apply_as<spec_of<X>>(norm_op<Center, value_of<X>>{epsilon}, x, g...);
   } else if constexpr (Center) {
     const auto centered = x - complete(mean<D>(x));
     const auto variance =

@@ -33,21 +33,26 @@ template <class S> struct own_table {
   static constexpr table result = S::table;
 };
 
-template <class D, class T> struct one_hot_op {
-  D dim;
-  template <class S>
-  using result = spec_of_table<T, typename S::mesh,
-                               typename with_last_dim<D, typename S::dims>::type, own_table<S>>;
-  constexpr auto new_dims() const { return shape<D>(dim); }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(0, x.local_bytes() + y.local_bytes());
+template <class D, class T, class S>
+using one_hot_spec = spec_of_table<T, typename S::mesh,
+                                   typename with_last_dim<D, typename S::dims>::type, own_table<S>>;
+
+/// Elements T of places I.
+template <class T, class I> struct one_hot_op {
+  const dim_facts* dim;
+  index_t extent;  // dynamic where its type says it
+  static constexpr bool on_cores = true;
+
+  constexpr index_t extent_of(const dim_facts* d) const { return d == dim ? extent : dynamic; }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, x[0].bytes() + y[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
+  void fill(results y, operands x) const {
     using space = Kokkos::DefaultExecutionSpace;
     using policy = Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>;
-    Kokkos::parallel_for(
-        "dimesh::one_hot", policy(0, x.local_size()),
-        one_hot_kernel<T, value_of<X>>{y.data(), x.data(), y.template extent<D>()});
+    Kokkos::parallel_for("dimesh::one_hot", policy(0, x[0].elements()),
+                         one_hot_kernel<T, I>{y[0].data<T>(), x[0].data<const I>(),
+                                              y[0].extent(y[0].rank() - 1)});
   }
 };
 
@@ -96,7 +101,9 @@ template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, 
   else if constexpr (!std::is_integral_v<value_of<X>>)
     return poison{};
   else
-    return apply(detail::one_hot_op<D, T>{dim}, x);
+    return detail::apply_as<detail::one_hot_spec<D, T, spec_of<X>>>(
+        detail::one_hot_op<T, value_of<X>>{&detail::facts_of_dim<D>, shape<D>(dim).template extent<D>()},
+        x);
 }
 
 }  // namespace dimesh

@@ -5,7 +5,7 @@
 //   permute<batch, hidden>(x[batch, hidden])       -> x itself
 #pragma once
 
-#include "dimesh/op/map.hpp"
+#include "dimesh/op/expand.hpp"
 
 namespace dimesh {
 
@@ -16,36 +16,30 @@ template <class Out, class S> struct permuted_table {
   static constexpr table result = table_over<S, Out>;
 };
 
-struct identity_function {
-  template <class A> KOKKOS_INLINE_FUNCTION A operator()(const A& a) const { return a; }
-};
+/// Elements T; the dims of the result are those of the operand in its order.
+template <class T> struct permute_op {
+  static constexpr bool on_cores = true;
 
-template <class Out> struct permute_op {
-  template <class S>
-  using result =
-      spec_of_table<typename S::value_type, typename S::mesh, Out, permuted_table<Out, S>>;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(0, y.local_bytes() + x.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, y[0].bytes() + x[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    using plan = nest_plan<Out, Out, typename spec_of<X>::dims>;
-    local::map(plan::nest(y), identity_function{},
-               plan::template operand<0, value_of<Y>>(y.data(), y),
-               plan::template operand<1, const value_of<X>>(x.data(), x));
+  void fill(results y, operands x) const {
+    local::map_over(loops_over(loop_dims(y[0]), y[0], x[0]), identity_function{}, y[0].data<T>(),
+                    x[0].data<const T>());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(permute_op<typename spec_of<X>::dims>{}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, permute_op{}, to.ybar); }
 };
+template <class Out, class S>
+using permuted_spec =
+    spec_of_table<typename S::value_type, typename S::mesh, Out, permuted_table<Out, S>>;
 
 /// x with its dims in the order of Out; x itself if that is its order.
 template <class Out, class X> constexpr auto permuted(const X& x) {
   if constexpr (std::is_same_v<Out, typename spec_of<X>::dims>)
     return x;
   else
-    return apply(permute_op<Out>{}, x);
+    return apply_as<permuted_spec<Out, spec_of<X>>>(permute_op<value_of<X>>{}, x);
 }
 
 /// Dims without D, then Last...

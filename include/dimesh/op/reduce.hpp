@@ -8,7 +8,7 @@
 #pragma once
 
 #include "dimesh/detail/stated_type.hpp"
-#include "dimesh/local/reduce.hpp"
+#include "dimesh/local/reduce_over.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/expand.hpp"
 
@@ -60,40 +60,32 @@ template <class As, class T>
 using sum_value = std::conditional_t<!std::is_void_v<As>, As,
                                      std::conditional_t<std::is_same_v<T, bool>, index_t, T>>;
 
-template <class Join, class Y, class X> void reduce_blocks(Join join, Y& y, const X& x) {
-  using loop = typename spec_of<X>::dims;
-  using plan = nest_plan<loop, typename spec_of<Y>::dims, loop>;
-  const rounded_sums<value_of<Y>> joined(y.data(), y.local_size());
-  local::reduce(join, plan::nest(x),
-                plan::template operand<0, computed<value_of<Y>>>(joined.data(), y),
-                plan::template operand<1, const value_of<X>>(x.data(), x));
-  joined.finish();
+/// y = the elements of x joined over the dims that y lacks.
+template <class R, class T, class Join> void reduce_blocks(Join join, results y, operands x) {
+  local::map_reduce_over(join, loops_over(loop_dims(x[0]), y[0], x[0]), identity_function{},
+                         y[0].data<R>(), x[0].data<const T>());
 }
 
-template <class Gone, class As = void> struct sum_op {
-  template <class S>
-  using result = reduced_spec<use::partial, sum_value<As, typename S::value_type>, S, Gone>;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+/// Elements R of elements T.
+template <class R, class T> struct sum_op {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    reduce_blocks(local::plus{}, y, x);
-  }
+  void fill(results y, operands x) const { reduce_blocks<R, T>(local::plus{}, y, x); }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X& x) const {
-    return bundle(apply_into(expand_op<spec_of<X>>{x.shape()}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }
 };
 
-/// Kind is partial_max or partial_min. Has no transpose: see max.
-template <use Kind, class Gone> struct extreme_op {
-  using join = std::conditional_t<Kind == use::partial_max, local::greatest, local::least>;
-  template <class S> using result = reduced_spec<Kind, typename S::value_type, S, Gone>;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(x.local_size(), x.local_bytes() + y.local_bytes());
+/// Elements T. Has no transpose: see max.
+template <class T, class Join> struct extreme_op {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const { reduce_blocks(join{}, y, x); }
+  void fill(results y, operands x) const { reduce_blocks<T, T>(Join{}, y, x); }
 };
 
 /// The first of D... that S lacks, or void.
@@ -169,14 +161,18 @@ template <class As = void, class X, class... D> constexpr auto sum_list(const X&
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(sum_op<list<D...>, As>{}, x);
+    return apply_as<reduced_spec<use::partial, sum_value<As, value_of<X>>, spec_of<X>, list<D...>>>(
+        sum_op<sum_value<As, value_of<X>>, value_of<X>>{}, x);
 }
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
   using fault = typename over_dims_fault<false, X, D...>::type;
   if constexpr (!ok<fault> || is_tracked<X> || is_poison<X>)
     return poison{};
   else
-    return apply(extreme_op<Kind, list<D...>>{}, x);
+    return apply_as<reduced_spec<Kind, value_of<X>, spec_of<X>, list<D...>>>(
+        extreme_op<value_of<X>,
+                   std::conditional_t<Kind == use::partial_max, local::greatest, local::least>>{},
+        x);
 }
 template <class X, class... D> constexpr double count_list(const X& x, list<D...>) {
   if constexpr (!is_poison<X>)

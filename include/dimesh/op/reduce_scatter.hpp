@@ -32,7 +32,8 @@ template <class D, Axis A, Operand X> constexpr auto reduce_scatter(const X& x) 
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(detail::reduce_scatter_op<detail::scattered_layout<X, D, A>>{}, x);
+    return detail::apply_as<detail::under<spec_of<X>, detail::scattered_layout<X, D, A>>>(
+        detail::reduce_scatter_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

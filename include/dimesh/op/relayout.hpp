@@ -127,16 +127,18 @@ template <class Route, int I, class X> constexpr auto walk(const X& x) {
     constexpr hop kind = Route::result.at[I].kind;
     constexpr unsigned moved = moved_axes(spec_of<X>::table, Route::result.at[I].to);
     const bool silent = talking(moved, sizes_of(x)) == 0;
+    using T = value_of<X>;
+    using S = under<spec_of<X>, L>;
     if constexpr (kind == hop::slice)
-      return walk<Route, I + 1>(apply_or_share(cut_op<L>{}, no_slots(), x, silent));
+      return walk<Route, I + 1>(apply_or_share<S>(cut_op<T>{}, x, silent));
     else if constexpr (kind == hop::reduce_scatter)
-      return walk<Route, I + 1>(apply_or_share(reduce_scatter_op<L>{}, no_slots(), x, silent));
+      return walk<Route, I + 1>(apply_or_share<S>(reduce_scatter_op<T>{}, x, silent));
     else if constexpr (kind == hop::all_reduce)
-      return walk<Route, I + 1>(all_reduce_op<use::partial, moved>::run(no_slots(), x));
+      return walk<Route, I + 1>(all_reduced<use::partial, moved>(x));
     else if constexpr (kind == hop::all_gather)
-      return walk<Route, I + 1>(apply_or_share(all_gather_op<L>{}, no_slots(), x, silent));
+      return walk<Route, I + 1>(apply_or_share<S>(all_gather_op<T>{}, x, silent));
     else
-      return walk<Route, I + 1>(apply_or_share(exchange_op<L>{}, no_slots(), x, silent));
+      return walk<Route, I + 1>(apply_or_share<S>(exchange_op<T>{}, x, silent));
   }
 }
 

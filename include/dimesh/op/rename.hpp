@@ -24,24 +24,16 @@ using renamed_spec =
     spec_of_table<typename S::value_type, typename S::mesh,
                   typename renamed_dims<From, To, typename S::dims>::type, table_of_spec<S>>;
 
-template <class From, class To> struct rename_op {
-  To to;  // its extent, where that is given at run time
+struct rename_op {
+  const dim_facts* to;
+  index_t extent;
 
+  static constexpr bool on_cores = true;
   static constexpr int aliases = 0;
-  template <class S> using result = renamed_spec<S, From, To>;
-  constexpr auto new_dims() const { return shape<To>(to); }
-  template <class Y, class X> constexpr void cost(tally&, const Y&, const X&) const {}
+  constexpr index_t extent_of(const dim_facts* d) const { return d == to ? extent : dynamic; }
+  constexpr void cost(tally&, results, operands) const {}
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>&, const B& ybar, const Y&, const X& x) const {
-    return bundle(apply(rename_op<To, From>{dim_value<From>(x)}, ybar));
-  }
-  /// D as a value that carries its extent in x.
-  template <class D, class X> static constexpr D dim_value(const X& x) {
-    D d{};
-    if constexpr (!is_static_dim<D>) d.n = x.template extent<D>();
-    return d;
-  }
+  constexpr void transpose(pullback& to_x) const { to_x.pass(0, to_x.ybar); }
 };
 
 template <class From, class To, class X> struct rename_fault {
@@ -83,9 +75,8 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
                   " has " + std::to_string(To::extent));
-    To to{};
-    if constexpr (!is_static_dim<To>) to.n = x.template extent<From>();
-    return apply(detail::rename_op<From, To>{to}, x);
+    return detail::apply_as<detail::renamed_spec<spec_of<X>, From, To>>(
+        detail::rename_op{&detail::facts_of_dim<To>, x.template extent<From>()}, x);
   }
 }
 

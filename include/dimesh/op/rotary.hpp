@@ -17,39 +17,37 @@ namespace dimesh {
 
 namespace detail {
 
-/// Shapes: [.., Length, .., Head] -> the same. Linear: addends stay addends. Transposed it turns
-/// the other way.
-template <class Length, class Head> struct rotary_op {
+/// Elements T. Shapes: [.., Length, .., Head] -> the same. Linear: addends stay addends. Transposed
+/// it turns the other way.
+template <class T> struct rotary_op {
+  const dim_facts* length;
   double base;
   index_t offset;
   bool back = false;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = S;
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    t.compute(3 * y.local_size(), y.local_bytes() + x.local_bytes());
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(3 * y[0].elements(), y[0].bytes() + x[0].bytes());
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    static_assert(is_on_host<Y>, "rotary: the kernel runs on the host only; use a host space");
-    using T = value_of<X>;
+  void fill(results y, operands in) const {
+    static_assert(is_on_host<T>, "rotary: the kernel runs on the host only; use a host space");
+    const tensor_core& x = in[0];
+    const int row = x.facts->place_of(length);
     local::rotation what;
-    what.positions = x.template local<Length>();
-    what.half = x.template local<Head>() / 2;
-    what.first = offset + x.template block<Length>().offset;
+    what.positions = x.local(row);
+    what.half = x.local(x.rank() - 1) / 2;
+    what.first = offset + x.own(row).offset;
     what.base = base, what.back = back;
-    for (int d = 0; d < X::rank; ++d) {
-      if (d == index_of<Length, typename spec_of<X>::dims>)
-        what.row = x.stride(d);
-      else if (d != index_of<Head, typename spec_of<X>::dims>)
-        what.extent[what.outer] = x.local(d), what.stride[what.outer++] = x.stride(d);
-    }
+    what.row = x.stride(row);
+    for (int d = 0; d + 1 < x.rank(); ++d)
+      if (d != row) what.extent[what.outer] = x.local(d), what.stride[what.outer++] = x.stride(d);
     const auto scratch =
         storage::acquire(static_cast<std::size_t>(local::rotation_scratch<T>(what)));
-    local::rotate<T>(what, x.data(), y.data(), scratch.data());
+    local::rotate<T>(what, x.data<const T>(), y[0].data<T>(), scratch.data());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(rotary_op{base, offset, !back}, to, ybar));
+  constexpr void transpose(pullback& to) const {
+    to.give(0, rotary_op{length, base, offset, !back}, to.ybar);
   }
 };
 
@@ -111,8 +109,9 @@ constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
   } else {
     using dims = typename spec_of<X>::dims;
     detail::check_pairs<Head>(x);
-    return detail::permuted<dims>(
-        apply(detail::rotary_op<Length, Head>{base, offset}, detail::with_last<Head>(x)));
+    const auto moved = detail::with_last<Head>(x);
+    return detail::permuted<dims>(detail::apply_as<spec_of<decltype(moved)>>(
+        detail::rotary_op<value_of<X>>{&detail::facts_of_dim<Length>, base, offset}, moved));
   }
 }
 

@@ -12,37 +12,34 @@ namespace dimesh {
 
 namespace detail {
 
-template <int D> struct shift_op {
+/// Elements T, along dim d.
+template <class T> struct shift_op {
+  int d = 0;
   index_t by = 0;
   boundary ends = boundary::periodic;
+  static constexpr bool on_cores = true;
 
-  template <class S> using result = S;
-
-  template <class X> constexpr cut_dim dim_of(const X& x) const {
-    return cut_dim(placement_of(x), spec_of<X>::table, D, ends);
+  constexpr cut_dim dim_of(const tensor_core& x) const {
+    return cut_dim(placement_of(x), x.layout(), d, ends);
   }
   /// Around a ring only the remainder counts.
   constexpr window window_in(index_t extent) const {
     return {ends == boundary::periodic && extent > 0 ? by % extent : by, 0};
   }
-  template <class Y, class X> void fill(const Y& y, const X& x) const {
-    using T = value_of<X>;
-    const cut_dim dim = dim_of(x);
-    if (ends == boundary::zero) zero_bytes(y.data(), y.local_bytes());
-    move_windows<false, T>(x.grid().state(), dim, window_in(dim.extent()),
-                           stored_region<const T>(x), stored_region<T>(y), "shift");
+  void fill(results y, operands x) const {
+    const cut_dim dim = dim_of(x[0]);
+    if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
+    move_windows<false, T>(*x[0].grid, dim, window_in(dim.extent()), stored_region<const T>(x[0]),
+                           stored_region<T>(y[0]), "shift");
   }
-  template <class Y, class X> constexpr void cost(tally& t, const Y& y, const X& x) const {
-    const index_t rows = x.local(D) > 0 ? x.local_bytes() / x.local(D) : 0;
-    const cut_dim dim = dim_of(x);
+  constexpr void cost(tally& t, results y, operands x) const {
+    const index_t rows = x[0].local(d) > 0 ? x[0].bytes() / x[0].local(d) : 0;
+    const cut_dim dim = dim_of(x[0]);
     count_windows(t, dim, window_in(dim.extent()), rows, false);
-    t.compute(0, 2 * y.local_bytes());
+    t.compute(0, 2 * y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const slots<1>& to, const B& ybar, const Y&, const X&) const {
-    return bundle(apply_into(shift_op{-by, ends}, to, ybar));
-  }
+  constexpr void transpose(pullback& to) const { to.give(0, shift_op{d, -by, ends}, to.ybar); }
 };
 
 template <class D, class X> struct shift_fault {
@@ -78,7 +75,8 @@ constexpr auto shift(const X& x, index_t k, boundary ends = boundary::periodic) 
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(detail::shift_op<detail::index_of<D, typename spec_of<X>::dims>>{k, ends}, x);
+    return detail::apply_as<spec_of<X>>(
+        detail::shift_op<value_of<X>>{detail::index_of<D, typename spec_of<X>::dims>, k, ends}, x);
 }
 
 }  // namespace dimesh

@@ -32,7 +32,8 @@ template <class D, Axis A, Operand X> constexpr auto slice(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return apply(detail::cut_op<detail::scattered_layout<X, D, A>>{}, x);
+    return detail::apply_as<detail::under<spec_of<X>, detail::scattered_layout<X, D, A>>>(
+        detail::cut_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

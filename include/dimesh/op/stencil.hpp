@@ -13,6 +13,7 @@
 
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/stencil_rows.hpp"
+#include "dimesh/op/wanted.hpp"
 
 namespace dimesh {
 

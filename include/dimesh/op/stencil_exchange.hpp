@@ -36,7 +36,7 @@ template <class F> struct stencil_exchange_op {
   }
   template <class Y, class... X> constexpr void cost(tally& t, const Y& y, const X&... x) const {
     stencil_op<F>{f}.cost(t, y, x...);
-    stages_of<spec_of<Y>>(ends).cost(t, placement_of(y), spec_of<Y>::table, y, false);
+    stages_of<spec_of<Y>>(ends).cost(t, placement_of(y), spec_of<Y>::table, core_of(y), false);
   }
 };
 
@@ -48,7 +48,8 @@ template <class S, int D, class Y> constexpr auto exchange_like(const Y& y, boun
     return exchange_like<S, D + 1>(y, ends);
   else
     return exchange_like<S, D + 1>(
-        apply(halo_exchange_op<S::table.halo[D], D>{halo_stages{ends}.add(D, S::table.halo[D])}, y),
+        apply_as<relaid_spec<spec_of<Y>, with_halo<S::table.halo[D], D>>>(
+            halo_exchange_op<value_of<Y>>{halo_stages{ends}.add(D, S::table.halo[D])}, y),
         ends);
 }
 

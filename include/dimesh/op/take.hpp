@@ -7,6 +7,7 @@
 //   take<vocab>(table[vocab/cols, model], ids[batch/rows])  -> the same, partial over cols
 #pragma once
 
+#include "dimesh/detail/rounded_sums.hpp"
 #include "dimesh/local/take.hpp"
 #include "dimesh/op/einsum_op.hpp"
 #include "dimesh/op/one_hot.hpp"
@@ -50,46 +51,46 @@ template <class D, class Table, class Ids> struct take_rule {
 };
 
 /// tablebar[D, ...] from ybar[ids..., ...] and ids.
-template <class D, class Table> struct take_transpose_op {
-  D dim;
-  template <class, class> using result = cotangent_spec<Table>;
-  constexpr auto new_dims() const { return shape<D>(dim); }
-  template <class Y, class B, class I>
-  constexpr void cost(tally& t, const Y& y, const B& ybar, const I& ids) const {
-    t.compute(ybar.local_size(), y.local_bytes() + 3 * ybar.local_bytes() + ids.local_bytes());
+template <class T, class I> struct take_transpose_op {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), y[0].bytes() + 3 * x[0].bytes() + x[1].bytes());
   }
-  template <class Y, class B, class I> void fill(Y& y, const B& ybar, const I& ids) const {
-    const index_t held = y.local(0), width = held == 0 ? 0 : y.local_size() / held;
-    const rounded_sums<value_of<Y>> sums(y.data(), y.local_size());
-    local::add_rows(ids.local_size(), width, ids.data(), y.block(0).offset, held, ybar.data(),
-                    sums.data());
+  void fill(results y, operands x) const {
+    const index_t held = y[0].local(0), width = held == 0 ? 0 : y[0].elements() / held;
+    const rounded_sums<T> sums(y[0].data<T>(), y[0].elements());
+    local::add_rows(x[1].elements(), width, x[1].data<const I>(), y[0].own(0).offset, held,
+                    x[0].data<const T>(), sums.data());
     sums.finish();
   }
 };
 
-/// table[D, ...], ids[...].
-template <class D> struct take_op {
-  template <class S, class I> using result = typename take_rule<D, S, I>::result;
-  template <class Y, class S, class I>
-  constexpr void cost(tally& t, const Y& y, const S&, const I& ids) const {
-    t.compute(0, 2 * y.local_bytes() + ids.local_bytes());
+/// table[D, ...] of T, ids[...] of I.
+template <class T, class I> struct take_op {
+  static constexpr bool on_cores = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, 2 * y[0].bytes() + x[1].bytes());
   }
   static constexpr bool needs(int k, unsigned) { return k == 1; }
-  template <class Y, class S, class I> void fill(Y& y, const S& table, const I& ids) const {
-    static_assert(is_on_host<Y>, "take: the kernel runs on the host only; use a host space");
-    const index_t count = ids.local_size(), width = count == 0 ? 0 : y.local_size() / count;
-    local::take_rows(count, width, ids.data(), table.block(0).offset, table.local(0), table.data(),
-                     y.data());
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "take: the kernel runs on the host only; use a host space");
+    const tensor_core &table = x[0], &ids = x[1];
+    const index_t count = ids.elements(), width = count == 0 ? 0 : y[0].elements() / count;
+    local::take_rows(count, width, ids.data<const I>(), table.own(0).offset, table.local(0),
+                     table.data<const T>(), y[0].data<T>());
   }
-  template <bool, bool, class B, class Y, class S, class I>
-  constexpr auto transpose(const slots<2>& to, const B& ybar, const Y&, const S& table,
-                           const I& ids) const {
-    D dim{};
-    if constexpr (!is_static_dim<D>) dim.n = table.template extent<D>();
-    return bundle(
-        apply_into(take_transpose_op<D, spec_of<S>>{dim}, slots<1>{{to.at[0]}}, ybar, ids), none{});
+  constexpr void transpose(pullback& to) const {
+    to.give(0, take_transpose_op<T, I>{}, to.ybar, to.x(1));
   }
 };
+
+/// D is first in the table.
+template <class D, class X, class I> constexpr auto take_first(const X& table, const I& ids) {
+  return apply_as<typename take_rule<D, spec_of<X>, spec_of<I>>::result>(
+      take_op<value_of<X>, value_of<I>>{}, table, ids);
+}
 
 template <class D, class X, class I> struct take_fault {
   using type = typename take_rule<D, spec_of<X>, spec_of<I>>::fault;
@@ -128,10 +129,10 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
   else if constexpr (!detail::holds_places<I>)
     return poison{};
   else
-    return apply(detail::take_op<D>{},
-                 detail::permuted<typename detail::concat_impl<
-                     detail::list<D>, detail::dims_without<spec_of<X>, D>>::type>(table),
-                 ids);
+    return detail::take_first<D>(
+        detail::permuted<typename detail::concat_impl<
+            detail::list<D>, detail::dims_without<spec_of<X>, D>>::type>(table),
+        ids);
 }
 
 }  // namespace dimesh

@@ -68,33 +68,22 @@ template <int A, int D, bool Uneven> struct with_split {
 /// The dim of uneven<D>, or D itself.
 template <class D> using plain_dim = typename bare_dim<D>::type;
 
-/// Runs an operation; where there is nothing to be said to anybody, on its operand's own memory.
-template <class Op, std::size_t N, class X>
-constexpr auto apply_or_share(const Op& op, const slots<N>& to, const X& x, bool nothing) {
-  if constexpr (is_tracked<X>) {
-    return apply(op, x);
-  } else if constexpr (is_shaped<X>) {
-    return apply_into(op, to, x);
-  } else {
-    if (nothing && !to.at[0]) return apply_into(op, slots<1>{{x.memory()}}, x);
-    return apply_into(op, to, x);
-  }
-}
-
 /// The sizes of the mesh axes, of a tensor with data or without.
 template <class X> constexpr const index_t* sizes_of(const X& x) {
   return core_of(x).sizes();
 }
 
 /// Extents, mesh and coordinates of a tensor, with data or without.
-template <class X> constexpr placement placement_of(const X& x) {
+constexpr placement placement_of(const tensor_core& x) {
   placement p;
-  p.rank = X::rank;
-  const auto extents = x.shape().extents();
-  for (int d = 0; d < X::rank; ++d) p.extent[d] = extents[static_cast<std::size_t>(d)];
-  p.sizes = sizes_of(x);
-  if constexpr (!is_shaped<X>) p.coords = x.grid().state().coords();
+  p.rank = x.rank();
+  for (int d = 0; d < p.rank; ++d) p.extent[d] = x.extent(d);
+  p.sizes = x.sizes();
+  if (!x.is_shape) p.coords = x.grid->coords();
   return p;
+}
+template <Tensor X> constexpr placement placement_of(const X& x) {
+  return placement_of(core_of(x));
 }
 
 /// The first dim whose blocks carry halos, and the fault that there is one.

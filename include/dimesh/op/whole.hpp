@@ -56,9 +56,9 @@ template <Dim D, Operand X> constexpr auto whole(const X& x) {
     if constexpr (axes == 0) {
       return x;
     } else {
-      const detail::all_gather_op<detail::gathered_layout<X, axes>> op;
-      return detail::apply_or_share(op, detail::no_slots(), x,
-                                    detail::talking(axes, detail::sizes_of(x)) == 0);
+      return detail::apply_or_share<detail::under<S, detail::gathered_layout<X, axes>>>(
+          detail::all_gather_op<value_of<X>>{}, x,
+          detail::talking(axes, detail::sizes_of(x)) == 0);
     }
   }
 }
