@@ -76,13 +76,11 @@ struct inputs {
 /// f recorded, and its cotangents of all three operands.
 template <class F> void there_and_back(const F& f, const inputs& x) {
   dd::tape t;
-  auto* lq = t.add<dd::variable_node<queries>>();
-  auto* lk = t.add<dd::variable_node<keys>>();
-  auto* lv = t.add<dd::variable_node<keys>>();
+  const auto q = dd::recorded_on(t, x.q);
+  const auto k = dd::recorded_on(t, x.k), v = dd::recorded_on(t, x.v);
   dd::node_base* const leaves = t.last();
   {
-    const auto y = f(dm::tracked_tensor<queries>(x.q, lq, &t),
-                     dm::tracked_tensor<keys>(x.k, lk, &t), dm::tracked_tensor<keys>(x.v, lv, &t));
+    const auto y = f(q, k, v);
     typename dd::gradient_type<queries>::type seed(x.ybar.grid(), x.ybar.shape(), x.ybar.memory());
     y.cell()->add(seed);
   }

@@ -67,10 +67,10 @@ template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) 
 
 /// A recorded operand and the place where its cotangent arrives.
 template <class X> struct leaf {
-  dimesh::detail::variable_node<X>* node = nullptr;
   dimesh::tracked_tensor<X> tracked;
+  dimesh::detail::cell* node = nullptr;
   leaf(dimesh::detail::tape& t, const X& x)
-      : node(t.add<dimesh::detail::variable_node<X>>()), tracked(x, node, &t) {}
+      : tracked(dimesh::detail::recorded_on(t, x)), node(tracked.cell()) {}
 };
 
 /// A tensor like x with the values of a[k] + h da[k]; counts k up.
@@ -87,10 +87,10 @@ X filled_like(const X& x, std::size_t& k, const std::vector<array>& a, const std
 /// The gradient that has arrived at a leaf, on a tangent.
 template <class X> double along(const leaf<X>& l, const array& tangent) {
   if (!l.node->filled) return 0;
-  const X& x = l.tracked.value();
+  const X x = l.tracked.value();
   X dx(x.grid(), x.shape(), dimesh::detail::storage{});
   scatter(tangent, dx);
-  return inner(holding_of(dx), holding_of(l.node->bar));
+  return inner(holding_of(dx), holding_of(typename dimesh::detail::gradient_type<X>::type(l.node->bar)));
 }
 
 }  // namespace detail

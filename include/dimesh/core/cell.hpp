@@ -93,6 +93,11 @@ struct cell {
     offered = true;
     return slot;
   }
+  template <class X>
+    requires core_access::is<X>
+  constexpr void add(const X& x) {
+    add(tensor_core(core_of(x)));
+  }
   [[gnu::noinline]] constexpr void add(tensor_core&& x) {
     offered = false;
     if (!filled) {

@@ -49,6 +49,16 @@ template <class X> using plain = typename plain_type<X>::type;
 template <class X> inline constexpr int tracked_depth = 0;
 template <class V> inline constexpr int tracked_depth<tracked_tensor<V>> = 1 + tracked_depth<V>;
 
+/// x recorded on a tape from now on, its cotangent gathered in a cell of its own.
+template <class X> constexpr tracked_tensor<X> recorded_on(tape& t, const X& x) {
+  auto* const variable = t.add<variable_node>();
+  variable->on = &t;
+  variable->outer = core_of(x).record;
+  tracked_tensor<X> recorded(core_of(x));
+  core_of(recorded).record = variable;
+  return recorded;
+}
+
 /// x as it was before it was recorded.
 template <class X> constexpr decltype(auto) untracked(const X& x) {
   if constexpr (is_tracked<X>)

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/grad/arena.hpp"
-#include "dimesh/grad/cell.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
@@ -37,8 +36,7 @@ static_assert(
     std::is_same_v<typename dm::detail::completed_type<model<dm::gradient<by_batch>>>::type,
                    model<by_batch>>);
 static_assert(
-    std::is_same_v<typename dm::detail::cell<dm::tensor<float, by_batch, hidden>>::bar_type,
-                   gradient_b>);
+    std::is_same_v<dm::detail::bar_of_type<dm::tensor<float, by_batch, hidden>>, gradient_b>);
 
 struct loss {
   template <class P> constexpr auto operator()(const P& p) const {
@@ -70,25 +68,22 @@ static_assert(cost.value.counts.live == 2 * parameter_bytes,
 
 // An operation with an auxiliary result: y = x^3, and x^2 for the way back.
 struct cube_op {
-  static constexpr bool auxiliary = true;
+  static constexpr bool on_cores = true;
   template <class S> using result = dm::detail::list<S, S>;
-  template <class Y, class X>
-  constexpr void cost(dm::detail::tally& t, const Y& y, const X&) const {
-    t.compute(2 * dm::detail::item<0>(y).local_size(), 0);
+  constexpr void cost(dm::detail::tally& t, dm::detail::results y, dm::detail::operands) const {
+    t.compute(2 * y[0].elements(), 0);
   }
-  template <class Y, class X> void fill(Y& y, const X& x) const {
-    for (dm::index_t i = 0; i < x.local_size(); ++i) {
-      dm::detail::item<1>(y).data()[i] = x.data()[i] * x.data()[i];
-      dm::detail::item<0>(y).data()[i] = x.data()[i] * dm::detail::item<1>(y).data()[i];
+  void fill(dm::detail::results y, dm::detail::operands x) const {
+    for (dm::index_t i = 0; i < x[0].elements(); ++i) {
+      const float v = x[0].data<const float>()[i];
+      y[1].data<float>()[i] = v * v;
+      y[0].data<float>()[i] = v * y[1].data<float>()[i];
     }
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  template <bool, class B, class Y, class X>
-  constexpr auto transpose(const dm::detail::slots<1>& to, const B& ybar, const Y& y,
-                           const X&) const {
-    using product =
-        dm::detail::map_op<dm::detail::multiply_function, dm::detail::join_kind::product>;
-    return dm::detail::bundle(dm::apply_into(product{}, to, ybar, dm::detail::item<1>(y)));
+  constexpr void transpose(dm::detail::pullback& to) const {
+    using product = dm::detail::map_op<dm::detail::multiply_function, float, float, float>;
+    to.give(0, product{}, to.ybar, to.y(1));
   }
 };
 using block_of_w = dm::tensor<float, dm::shaped<by_batch>, batch, hidden>;
@@ -97,10 +92,10 @@ constexpr dm::detail::tally after_cube(bool backward) {
   {
     dm::detail::tape tape;
     const auto w = block_of_w{}.counted_by(&t);
-    auto* leaf = tape.add<dm::detail::variable_node<block_of_w>>();
+    const auto recorded = dm::detail::recorded_on(tape, w);
     auto* const start = tape.last();
     {
-      const auto y = dm::apply(cube_op{}, dm::tracked_tensor<block_of_w>(w, leaf, &tape));
+      const auto y = dm::apply(cube_op{}, recorded);
       static_assert(
           std::is_same_v<std::remove_const_t<decltype(y)>, dm::tracked_tensor<block_of_w>>);
       if (backward) y.cell()->add(dm::detail::gradient_type<block_of_w>::type{});

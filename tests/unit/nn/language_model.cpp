@@ -105,8 +105,7 @@ template <class C, int N> constexpr index_t kept() {
   dm::for_each_tensor(
       [&](const auto&, auto& v, const auto& s) {
         using X = std::remove_cvref_t<decltype(s)>;
-        v = dm::tracked_tensor<X>(s.counted_by(&tally).pin(),
-                                  tape.template add<dm::detail::variable_node<X>>(), &tape);
+        v = dm::detail::recorded_on(tape, X(s.counted_by(&tally).pin()));
       },
       vars, p);
   const index_t before = tally.live;

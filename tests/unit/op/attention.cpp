@@ -70,8 +70,7 @@ constexpr dm::detail::tally cost(const dm::attention_options& o) {
     dm::detail::tape tape;
     const auto x = q{}.counted_by(&t);
     const auto y = k{}.counted_by(&t);
-    auto* leaf = tape.add<dm::detail::variable_node<q>>();
-    const dm::tracked_tensor<q> tracked(x, leaf, &tape);
+    const dm::tracked_tensor<q> tracked = dm::detail::recorded_on(tape, x);
     { [[maybe_unused]] const auto z = dm::attention<length, key, head>(tracked, y, y, o); }
     counted = t;
   }

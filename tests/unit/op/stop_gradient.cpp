@@ -30,6 +30,6 @@ static_assert(is_same_v<decltype(dm::stop_gradient(dm::poison{})), dm::poison>);
 
 TEST_CASE("stop_gradient: the same extents, without a record") {
   const X<float, L<>, length> x(dm::mesh_sizes<pod>{}, length{5});
-  CHECK(dm::stop_gradient(dm::tracked_tensor<X<float, L<>, length>>(x, nullptr, nullptr))
+  CHECK(dm::stop_gradient(dm::tracked_tensor<X<float, L<>, length>>(dm::detail::core_of(x)))
             .extent<length>() == 5);
 }
