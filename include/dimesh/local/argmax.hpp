@@ -6,6 +6,7 @@
 // Of equals the first; NaN counts as the extreme, as reduce has it. -1 if the dim is empty.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/reduce.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ template <class Op, class T, class Index> struct arg_rows {
   Index* out;
 
   KOKKOS_FUNCTION void operator()(index_t o) const {
+    dimesh::detail::writes_memory();
     const T* row = x + o * n * inner;
     if (inner == 1) {
       out[o] = static_cast<Index>(in_row(row));
