@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/memory.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/tile.hpp"
 
@@ -136,6 +137,10 @@ inline bool arrange(box& b) {
 template <class Run, class T>
 void move_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "copy_box, add_box, pack, unpack: blocks are copied on the host only, and so are "
+                "those of relayout, all_gather, reduce_scatter, slice, gather, halo_exchange and "
+                "shift; use a host space");
   dimesh::detail::writes_memory();
   box b(rank, extent, src_stride, dst_stride);
   const int p = b.rank - 2, q = b.rank - 1;
