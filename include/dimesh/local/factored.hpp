@@ -14,10 +14,6 @@
 #include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::local {
-static_assert(dimesh::detail::is_on_host<T>,
-              "factored_square: the kernel of adafactor runs on the host only; use a host space");
-static_assert(dimesh::detail::is_on_host<T>,
-              "factored_sums: the kernel of adafactor runs on the host only; use a host space");
 
 /// Extents of an array (A, P, B, Q, C), row-major. Rows are (A, P, B, C), columns (A, B, Q, C).
 struct factored_extents {
@@ -52,7 +48,7 @@ template <class F> void for_stretches(const factored_extents& n, const F& f) {
 template <class T>
 void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_sums: the kernel of adafactor runs on the host only; use a host space");
+                "factored_sums: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
@@ -84,7 +80,7 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
 /// total (A, B, C) = the sums over P of row.
 template <class T> void factored_total(const factored_extents& n, const T* row, T* total) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_total: the kernel of adafactor runs on the host only; use a host space");
+                "factored_total: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   std::fill_n(total, n.both(), T(0));
   for (index_t a = 0; a < n.A; ++a)
@@ -98,7 +94,7 @@ template <class T> void factored_total(const factored_extents& n, const T* row, 
 /// row = row / total, by (A, B, C).
 template <class T> void factored_divide(const factored_extents& n, const T* total, T* row) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_divide: the kernel of adafactor runs on the host only; use a host space");
+                "factored_divide: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
@@ -112,7 +108,7 @@ template <class T> void factored_divide(const factored_extents& n, const T* tota
 template <class T>
 double factored_square(const factored_extents& n, const T* g, const T* row, const T* col) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_square: the kernel of adafactor runs on the host only; use a host space");
+                "factored_square: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
@@ -143,7 +139,7 @@ template <class T>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_step: the kernel of adafactor runs on the host only; use a host space");
+                "factored_step: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
@@ -165,7 +161,7 @@ template <class T>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p, T* m, T keep) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "factored_step: the kernel of adafactor runs on the host only; use a host space");
+                "factored_step: adafactor's kernels run on the host only; use a host space");
   dimesh::detail::writes_memory();
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
 #pragma omp simd
