@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/nn/config.hpp"
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/arithmetic.hpp"
@@ -42,6 +43,9 @@ template <class Length, class Model> struct waves_op {
     t.compute(y.local_size(), y.local_bytes());
   }
   template <class Y, class X> void fill(Y& y, const X&) const {
+    static_assert(dimesh::detail::is_on_host<Y>,
+                  "waves: the kernel runs on the host only; use a host space");
+    dimesh::detail::writes_memory();
     using T = value_of<Y>;
     const auto places = static_cast<double>(y.template extent<Model>());
     for (index_t j = 0; j < y.local(1); ++j) {
