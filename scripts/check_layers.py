@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks the house rules that a compiler does not: layers, cycles, sizes, licence lines, tests.
+"""Checks the house rules that a compiler does not: layers, cycles, sizes, licence lines, kernels,
+tests.
 
 The layers, lowest first. A header includes headers of its own layer or a lower one, never in a
 circle. Headers in detail/ have no layer of their own: they stand where their highest include does.
@@ -142,6 +143,34 @@ def asserts_without_text(text: str) -> list[int]:
     return lines
 
 
+NO_FUNCTION = re.compile(r"^(for|if|else|while|do|switch|case|struct|class|namespace|}|#)\b|\]\(|^}")
+
+
+def kernels_in_silence(text: str) -> list[int]:
+    """The lines of `#pragma omp simd` in functions that do not begin by writes_memory(), and do not
+    become part of their callers. docs/decisions/0010 says what compilers make of such functions.
+    clang-format's indentation tells where a function begins."""
+    lines = text.splitlines()
+    silent = []
+    for number, line in enumerate(lines):
+        if not line.startswith("#pragma omp simd"):
+            continue
+        begin = number
+        while begin > 0:
+            begin -= 1
+            code = lines[begin].lstrip()
+            if (len(lines[begin]) - len(code) <= 2 and code.endswith("{")
+                    and not NO_FUNCTION.search(code)):
+                break
+        head = begin
+        while head > 0 and lines[head - 1].strip() and not re.search(r"[;}:]$|//", lines[head - 1]):
+            head -= 1
+        function = "\n".join(lines[head:number])
+        if not re.search(r"\bwrites_memory\(\);|\bKOKKOS_FORCEINLINE_FUNCTION\b", function):
+            silent.append(number + 1)
+    return silent
+
+
 def check_headers(headers: Headers) -> list[str]:
     problems = []
     macros = set()
@@ -153,6 +182,9 @@ def check_headers(headers: Headers) -> list[str]:
             problems.append(f"{header}: no #pragma once")
         for line in asserts_without_text(text):
             problems.append(f"{header}:{line}: static_assert without a text")
+        for line in kernels_in_silence(text):
+            problems.append(f"{header}:{line}: a loop in a function that does not begin by "
+                            "writes_memory() (detail/writes_memory.hpp)")
         macros |= set(MACRO.findall(text))
     if len(macros) > MAX_MACROS:
         problems.append(f"{len(macros)} macros are defined, more than {MAX_MACROS}: {sorted(macros)}")

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <thread>
 #include <vector>
 
 namespace dimesh_test {
@@ -69,13 +68,6 @@ template <std::size_t G> void each(const std::array<index_t, G>& extent, const a
     }
     visit(at);
   }
-}
-
-/// Every piece on a thread of its own.
-template <class Piece> void on_threads(const Piece& piece, index_t count) {
-  std::vector<std::thread> threads;
-  for (index_t p = 0; p < count; ++p) threads.emplace_back([&piece, p] { piece(p); });
-  for (std::thread& t : threads) t.join();
 }
 
 }  // namespace dimesh_test

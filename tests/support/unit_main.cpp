@@ -6,11 +6,14 @@
 #include <doctest/doctest.h>
 #include <Kokkos_Core.hpp>
 
+#include <dimesh/detail/pool.hpp>
+
 #include "session.hpp"
 
 int main(int argc, char** argv) {
   test_support::start_watchdog();
   Kokkos::ScopeGuard kokkos(argc, argv);
+  dimesh::detail::pool::instance().spoil_fresh(true);  // what no kernel writes shall be seen
   doctest::Context context(argc, argv);
   context.setOption("no-colors", true);
   return context.run();

@@ -11,6 +11,7 @@
 
 #include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/communicator.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::collective {
 
@@ -30,6 +31,7 @@ template <reduction R> float joined(float u, float v) {
 
 /// b (n) = a (n) joined with b: what MPI calls.
 template <reduction R> void join_bfloat16(void* a, void* b, int* n, MPI_Datatype*) {
+  dimesh::detail::writes_memory();
   const auto* const x = static_cast<const bfloat16*>(a);
   auto* const y = static_cast<bfloat16*>(b);
   const index_t count = *n;

@@ -5,6 +5,9 @@
 //   storage s = storage::acquire(4096);   // uninitialised, 64-byte aligned, in the default memory
 //                                         space
 //   storage t = s.at(1024);               // shares the buffer, starts 1024 bytes further on
+//
+// Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
+// kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -12,7 +15,9 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "dimesh/detail/config.hpp"
@@ -43,6 +48,32 @@ class pool {
   }
 
   [[gnu::noinline]] buffer* acquire(std::size_t bytes) {
+    buffer* const b = take(bytes);
+    if (spoils_) spoil(b->data, bytes);
+    return b;
+  }
+
+  [[gnu::noinline]] void release(buffer* b) {
+    const std::lock_guard lock(mutex_);
+    figures_.live -= static_cast<index_t>(b->asked);
+    if (drained_) {  // Kokkos has ended and taken the memory back
+      delete b;
+      return;
+    }
+    buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
+    b->next = head;
+    head = b;
+  }
+
+  pool_figures figures() const { return figures_; }
+  void restart_peak() { figures_.peak = figures_.live; }
+
+  /// Are buffers spoilt before they are given out, from now on?
+  void spoil_fresh(bool on) { spoils_ = on; }
+
+ private:
+  /// Its memory is as its last owner left it.
+  buffer* take(std::size_t bytes) {
     const int slot = slot_of(bytes);
     const std::lock_guard lock(mutex_);
     buffer*& head = free_[static_cast<std::size_t>(slot)];
@@ -66,22 +97,16 @@ class pool {
     return b;
   }
 
-  [[gnu::noinline]] void release(buffer* b) {
-    const std::lock_guard lock(mutex_);
-    figures_.live -= static_cast<index_t>(b->asked);
-    if (drained_) {  // Kokkos has ended and taken the memory back
-      delete b;
-      return;
-    }
-    buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
-    b->next = head;
-    head = b;
+  static void spoil(void* data, std::size_t bytes) {
+    constexpr int pattern = 0xff;
+    if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
+      std::memset(data, pattern, bytes);
+    else
+      Kokkos::deep_copy(Kokkos::View<unsigned char*, memory_space, Kokkos::MemoryUnmanaged>(
+                            static_cast<unsigned char*>(data), bytes),
+                        static_cast<unsigned char>(pattern));
   }
 
-  pool_figures figures() const { return figures_; }
-  void restart_peak() { figures_.peak = figures_.live; }
-
- private:
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
   static int slot_of(std::size_t bytes) {
     if (bytes <= 64) return 0;
@@ -111,6 +136,11 @@ class pool {
   std::mutex mutex_;
   pool_figures figures_;
   bool hooked_ = false, drained_ = false;
+#ifdef DIMESH_CHECKED
+  bool spoils_ = true;
+#else
+  bool spoils_ = false;
+#endif
 };
 
 /// A counted handle of (a part of) a pool buffer.

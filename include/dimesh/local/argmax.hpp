@@ -6,6 +6,7 @@
 // Of equals the first; NaN counts as the extreme, as reduce has it. -1 if the dim is empty.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/reduce.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ template <class Op, class T, class Index> struct arg_rows {
   Index* out;
 
   KOKKOS_FUNCTION void operator()(index_t o) const {
+    dimesh::detail::writes_memory();
     const T* row = x + o * n * inner;
     if (inner == 1) {
       out[o] = static_cast<Index>(in_row(row));
@@ -68,11 +70,10 @@ template <class Op, class T, class Index> struct arg_rows {
 
 template <class Space, class Op, class T, class Index>
 void arg_extreme(index_t outer, index_t n, index_t inner, const T* x, Index* out) {
-  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>;
   if (n == 0) {
     fill<Space>(nest<1>{{outer * inner}}, Index(-1), operand<Index, step::unit>{out, {1}});
   } else {
-    Kokkos::parallel_for(Policy(0, outer), arg_rows<Op, T, Index>{n, inner, x, out});
+    for_each_index<Space>(outer, arg_rows<Op, T, Index>{n, inner, x, out});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <limits>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/attention_tile.hpp"
 
 namespace dimesh::local {
@@ -89,6 +90,7 @@ template <class T> class prepared_keys {
 /// Replaces what row r of the tile does not see by -inf, within the range of its strip.
 template <class T>
 void hide_unseen(const attention_problem& x, const attention_tile<T>& t, index_t r, T* s) {
+  dimesh::detail::writes_memory();
   constexpr T hidden = -std::numeric_limits<T>::infinity();
   const key_range all = t.range[r / register_rows], seen = t.seen(x, r);
   std::fill(s + all.first, s + seen.first, hidden);
@@ -107,6 +109,7 @@ template <class T> struct softmax_rows {
   }
   /// Scores of row r -> weights against the greatest score so far; the row of `out` likewise.
   void take(index_t r, key_range in, T* s, T* out, index_t head) {
+    dimesh::detail::writes_memory();
     T top = greatest[r];
 #pragma omp simd simdlen(lanes<T>) reduction(max : top)
     for (index_t j = in.first; j < in.last; ++j) top = s[j] > top ? s[j] : top;
@@ -132,6 +135,7 @@ template <class T> struct softmax_rows {
 template <class T>
 void attend_block(const attention_problem& x, index_t query, index_t draw, const T* q, const T* k_t,
                   const T* v, index_t v_row, T* out, T* log_sum, T* scratch) {
+  dimesh::detail::writes_memory();
   using sizes = attention_sizes<T>;
   const index_t wide = padded<T>(x.head), rows = std::min(sizes::queries, x.queries - query);
   T *const scaled = scratch, *const mixed = scaled + sizes::queries * wide,

@@ -6,6 +6,7 @@
 //   dv += transposed(p) dout,   dk += transposed(d) scale q,   dq = scale d k
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/attention.hpp"
 
 namespace dimesh::local {
@@ -48,6 +49,7 @@ template <class T> struct transpose_block {
 
   void load(const attention_problem& x, index_t query, index_t rows,
             const attention_results<T>& from) {
+    dimesh::detail::writes_memory();
     const index_t begin = query * x.q_row;
     copy_rows(rows, x.head, T(x.scale), from.q + begin, x.q_row, q, wide);
     copy_rows(rows, x.head, T(1), from.dout + begin, x.q_row, dout, wide);
@@ -63,6 +65,7 @@ template <class T> struct transpose_block {
 
   /// Scores -> weights, and what stands in d (dout . v) -> the cotangents of the scores.
   void differentiate(const attention_problem& x, const attention_tile<T>& t, index_t draw) {
+    dimesh::detail::writes_memory();
     for (index_t r = 0; r < t.rows; ++r) {
       const key_range in = t.range[r / register_rows];
       if (in.empty()) continue;
@@ -94,6 +97,7 @@ template <class T>
 void transpose_attention_block(const attention_problem& x, index_t query, index_t draw,
                                const attention_results<T>& from, const keys_for_transpose<T>& keys,
                                const attention_cotangents<T>& to, T* scratch) {
+  dimesh::detail::writes_memory();
   using sizes = attention_sizes<T>;
   const index_t rows = std::min(sizes::queries, x.queries - query);
   transpose_block<T> block(x.head, scratch);

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract_plain.hpp"
 #include "dimesh/local/contraction.hpp"
 #include "dimesh/local/gemm.hpp"
@@ -35,6 +36,7 @@ inline constexpr bool has_own_kernel = std::is_same_v<T, float> || std::is_same_
 
 /// One matrix product by the library's own means: tiles for float and double, else plain rows.
 template <class T> void own_product(const contraction& x, const T* a, const T* b, T* c, bool add) {
+  dimesh::detail::writes_memory();
   if constexpr (has_own_kernel<T>) {
     gemm<T>({x.m, x.n, x.k, a, x.a_m, x.a_k, b, x.b_k, x.b_n, c, x.c_m, x.c_n, add});
   } else {
@@ -107,6 +109,7 @@ bool library_contract([[maybe_unused]] const contraction& x, [[maybe_unused]] co
 
 /// c = 0 over the loops that c has.
 template <class T> void clear(const contraction& x, T* c) {
+  dimesh::detail::writes_memory();
   contraction one = x;
   one.k = 0;
   for (int i = 0; i < x.outer; ++i) {

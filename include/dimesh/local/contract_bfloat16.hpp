@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract.hpp"
 
 namespace dimesh::local {
@@ -38,12 +39,14 @@ inline index_t span_of(const contraction& x, const index_t* outer, index_t rows,
 
 /// to (n) = from (n)
 inline void widen(const bfloat16* from, float* to, index_t n) {
+  dimesh::detail::writes_memory();
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 /// to = from over the elements of c, which both arrays hold at c's places.
 template <class From, class To> void copy_c(const contraction& x, const From* from, To* to) {
+  dimesh::detail::writes_memory();
   contraction places = x;
   for (int i = 0; i < x.outer; ++i) {
     places.a_outer[i] = places.b_outer[i] = x.c_outer[i];

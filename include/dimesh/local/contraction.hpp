@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::local {
 
@@ -127,6 +128,7 @@ constexpr matrix_order order_of(index_t rows, index_t columns, index_t row, inde
 /// passed here before.
 template <class T, class C, class F>
 void for_each_product(const contraction& x, const T* a, const T* b, C* c, bool add, const F& f) {
+  dimesh::detail::writes_memory();
   index_t at[contraction::max_outer] = {};
   for (;;) {
     bool again = add;

@@ -10,6 +10,8 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/memory.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/tile.hpp"
 
 #include <algorithm>
@@ -60,6 +62,7 @@ struct box {
 /// body(src, dst) at every position of dims [d, end) of the box.
 template <class T, class Body>
 void walk_box(const box& b, int d, int end, const T* src, T* dst, const Body& body) {
+  dimesh::detail::writes_memory();
   if (d == end) {
     body(src, dst);
     return;
@@ -71,6 +74,7 @@ void walk_box(const box& b, int d, int end, const T* src, T* dst, const Body& bo
 
 struct assign_run {
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
+    dimesh::detail::writes_memory();
     if (s == 1 && t == 1) {
       std::copy_n(src, n, dst);
       return;
@@ -82,6 +86,7 @@ struct assign_run {
 
 struct add_run {
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
+    dimesh::detail::writes_memory();
     if (s == 1 && t == 1) {
 #pragma omp simd
       for (index_t i = 0; i < n; ++i) dst[i] += src[i];
@@ -95,6 +100,7 @@ struct add_run {
 /// The last two dims, src (m: stride 1, n: stride s) -> dst (m: stride t, n: stride 1), in tiles.
 template <class Run, class T>
 void move_across(index_t m, index_t n, const T* src, index_t s, T* dst, index_t t) {
+  dimesh::detail::writes_memory();
   constexpr index_t rows = 16, cols = 64;
   alignas(64) T tile[rows * cols];
   for (index_t i = 0; i < m; i += rows) {
@@ -131,6 +137,11 @@ inline bool arrange(box& b) {
 template <class Run, class T>
 void move_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "copy_box, add_box, pack, unpack: blocks are copied on the host only, and so are "
+                "those of relayout, all_gather, reduce_scatter, slice, gather, halo_exchange and "
+                "shift; use a host space");
+  dimesh::detail::writes_memory();
   box b(rank, extent, src_stride, dst_stride);
   const int p = b.rank - 2, q = b.rank - 1;
   if (arrange(b)) {
@@ -186,6 +197,7 @@ void unpack_add(int rank, const index_t* extent, const T* src, T* dst, const ind
 /// dst[box] = value
 template <class T>
 void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* dst_stride) {
+  dimesh::detail::writes_memory();
   const index_t still[max_dims] = {};
   const detail::box b(rank, extent, still, dst_stride);
   const int q = b.rank - 1;

@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/memory.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::local {
 
@@ -45,6 +47,9 @@ template <class F> void for_stretches(const factored_extents& n, const F& f) {
 /// row = the sums over Q, col = the sums over P, of g^2 + eps.
 template <class T>
 void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_sums: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
   const T more = static_cast<T>(eps);
@@ -74,6 +79,9 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
 
 /// total (A, B, C) = the sums over P of row.
 template <class T> void factored_total(const factored_extents& n, const T* row, T* total) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_total: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   std::fill_n(total, n.both(), T(0));
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
@@ -85,6 +93,9 @@ template <class T> void factored_total(const factored_extents& n, const T* row, 
 
 /// row = row / total, by (A, B, C).
 template <class T> void factored_divide(const factored_extents& n, const T* total, T* row) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_divide: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
       T* to = row + (a * n.P + i) * n.B * n.C;
@@ -96,6 +107,9 @@ template <class T> void factored_divide(const factored_extents& n, const T* tota
 /// The sum of (g row col)^2.
 template <class T>
 double factored_square(const factored_extents& n, const T* g, const T* row, const T* col) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_square: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
@@ -124,6 +138,9 @@ double factored_square(const factored_extents& n, const T* g, const T* row, cons
 template <class T>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_step: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
     T* to = p + at;
@@ -143,6 +160,9 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
 template <class T>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p, T* m, T keep) {
+  static_assert(dimesh::detail::is_on_host<T>,
+                "factored_step: adafactor's kernels run on the host only; use a host space");
+  dimesh::detail::writes_memory();
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
 #pragma omp simd
     for (index_t k = 0; k < length; ++k) {

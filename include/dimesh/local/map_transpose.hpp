@@ -159,7 +159,8 @@ template <bool Atomic, class P, class F> struct pullback_row {
   F f;
   template <class Length, class YBar, class... X>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(Length n, const YBar& ybar, const X&... x) const {
-    pullback_loop<Atomic, P, 0>(n, f, lane_of(ybar), bundle(lane_of(x)...),
+    // Not `bundle(...)`: clang takes deduction guides for host code, and this runs on devices, too.
+    pullback_loop<Atomic, P, 0>(n, f, lane_of(ybar), bundle<decltype(lane_of(x))...>(lane_of(x)...),
                                 std::make_integer_sequence<int, P::inputs>{},
                                 std::make_integer_sequence<int, P::bars>{});
   }

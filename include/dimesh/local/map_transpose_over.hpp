@@ -1,6 +1,7 @@
 #pragma once
 // stand-in
 #include "dimesh/local/map_over.hpp"
+#include "dimesh/local/stand_in.hpp"
 #include "dimesh/local/map_transpose.hpp"
 #include <vector>
 namespace dimesh::local {

@@ -184,32 +184,30 @@ template <class Op, keep Keep, class F> struct reduce_row {
   }
 };
 
-/// A piece of a reduction to one number, with a place of its own for the result.
-template <class Piece, class T> struct separate_piece {
-  Piece whole;
-  T* results;
-  void operator()(index_t p) const {
-    Piece mine = whole;
-    std::get<0>(mine.operands).data = results + p;
-    mine(p);
-  }
-};
-
-/// Reduces to one number on several threads.
+/// Reduces in pieces although the result moves along no group that can be cut: it has one element,
+/// or a row of static length. Each piece has a result of its own; they are joined in their order.
 template <class Space, class Op, int G, index_t I, class F, class Out, class... In>
-void reduce_apart(index_t threads, const nest<G, I>& space, const F& f, const Out& out,
+void reduce_apart(index_t most, const nest<G, I>& space, const F& f, const Out& out,
                   const In&... in) {
   using T = typename Out::value_type;
-  using Row = reduce_row<Op, keep::joined, F>;
+  constexpr bool row = I != dynamic && Out::inner != step::zero;
+  constexpr index_t width = row ? I : 1, slot = (width + 15) / 16 * 16;  // a cache line and more
   const int cut = cut_of(space);
-  const index_t count = cut < 0 ? 1 : std::min(space.extent[cut], threads);
-  std::vector<T> results(count, Op::template identity<T>());
-  using Piece = by_piece<G, I, Row, Out, In...>;
-  const Piece whole{space, cut, count, Row{f}, {out, in...}};
-  Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count),
-                       separate_piece<Piece, T>{whole, results.data()});
-  Space().fence();
-  for (const T& x : results) *out.data = Op::join(*out.data, x);
+  const index_t count = cut < 0 ? 1 : std::min(space.extent[cut], most);
+  std::vector<T> results(static_cast<std::size_t>(count * slot), Op::template identity<T>());
+  launch<Space>(count, [&](index_t p) {
+    Out mine = out;
+    mine.data = results.data() + p * slot;
+    if constexpr (row) mine.stride[G - 1] = 1;
+    run_piece(space, cut, count, p, reduce_row<Op, keep::joined, F>{f}, mine, in...);
+  });
+  const index_t along = out.template along<G - 1>();
+  for (index_t p = 0; p < count; ++p) {
+    for (index_t i = 0; i < width; ++i) {
+      T& to = out.data[i * along];
+      to = Op::join(to, results[static_cast<std::size_t>(p * slot + i)]);
+    }
+  }
 }
 
 struct itself {
@@ -236,7 +234,7 @@ void map_reduce(Op, const nest<G, I>& space, const F& f, const Out& out, const I
   if constexpr (host && !serial && G > 0) {
     if (cut < 0 && space.size() > 0) {
       if (at_once) *out.data = Op::template identity<T>();
-      detail::reduce_apart<Space, Op>(Space().concurrency(), space, f, out, in...);
+      detail::reduce_apart<Space, Op>(detail::pieces<Space>::most(), space, f, out, in...);
       return;
     }
   }

@@ -8,6 +8,7 @@
 // `cut` goes to the threads in pieces (-1: one thread). Device: rows of length one, all at once.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/nest.hpp"
 #include "dimesh/local/tile.hpp"
 
@@ -18,7 +19,11 @@
 
 namespace dimesh::local {
 
+#ifdef DIMESH_TEST_SPACE  // tests name a space of theirs: tests/support/shuffled.hpp
+using default_space = DIMESH_TEST_SPACE;
+#else
 using default_space = Kokkos::DefaultExecutionSpace;
+#endif
 
 namespace detail {
 
@@ -119,8 +124,9 @@ template <class X> KOKKOS_FORCEINLINE_FUNCTION X moved(X x, const index_t* offse
 
 /// Piece p of the nest, cut into `count` pieces along group `cut`.
 template <int G, index_t I, class Row, class... X>
-[[gnu::flatten]] void run_piece(const nest<G, I>& space, int cut, index_t count, index_t p,
-                                const Row& row, const X&... x) {
+[[gnu::noinline, gnu::flatten]] void run_piece(const nest<G, I>& space, int cut, index_t count,
+                                               index_t p, const Row& row, const X&... x) {
+  dimesh::detail::writes_memory();
   constexpr int across = across_group<G, X...>();
   nest<G, I> part = space;
   index_t offset[G + 1] = {};
@@ -139,31 +145,22 @@ struct work_in_pieces {
   const void* work;
   void operator()(index_t p) const { run(work, p); }
 };
-template <class Space> [[gnu::noinline]] void launch(index_t count, const work_in_pieces& work) {
-  Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count), work);
-}
 
-/// Runs all pieces, on the threads of a space.
-template <class Space, int G, index_t I, class Row, class... X>
-void launch_pieces(const nest<G, I>& space, int cut, index_t count, const Row& row, const X&... x) {
-  const auto piece = [&](index_t p) { run_piece(space, cut, count, p, row, x...); };
-  using work = decltype(piece);
-  launch<Space>(count, {[](const void* w, index_t p) { (*static_cast<work*>(w))(p); }, &piece});
-  Space().fence();  // the work lives on this stack
-}
-
-/// The nest in `count` pieces along group `cut`; piece p is one call.
-template <int G, index_t I, class Row, class... X> struct by_piece {
-  nest<G, I> space;
-  int cut;
-  index_t count;
-  Row row;
-  std::tuple<X...> operands;
-
-  void operator()(index_t p) const {
-    std::apply([&](const X&... x) { run_piece(space, cut, count, p, row, x...); }, operands);
+/// How a host space runs a kernel in pieces: so many at most, all of them before it returns, in any
+/// order. Tests have a space that runs them last to first.
+template <class Space> struct pieces {
+  static index_t most() { return 4 * Space().concurrency(); }
+  [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count), work);
+    Space().fence();  // the work lives on the caller's stack
   }
 };
+
+/// piece(p) for p in [0, count), on the threads of a space.
+template <class Space, class Piece> void launch(index_t count, const Piece& piece) {
+  pieces<Space>::run(
+      count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
+}
 
 /// Every element on its own: what a device does.
 template <int G, index_t I, class Row, class... X> struct by_element {
@@ -196,12 +193,27 @@ void sweep(const nest<G, I>& space, int cut, const Row& row, const X&... x) {
       detail::run_piece(space, cut, 1, 0, row, x...);  // a launch on one thread is a call
     } else {
       const index_t most = cut < 0 ? 1 : space.extent[cut];
-      const index_t count = std::min<index_t>(most, 4 * Space().concurrency());
-      detail::launch_pieces<Space>(space, cut, count, row, x...);
+      const index_t count = std::min(most, detail::pieces<Space>::most());
+      detail::launch<Space>(count,
+                            [&](index_t p) { detail::run_piece(space, cut, count, p, row, x...); });
     }
   } else {
     Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, space.size()),
                          detail::by_element<G, I, Row, X...>{space, row, {x...}});
+  }
+}
+
+/// body(i) for i in [0, n), on the threads of a host, or each for itself on a device.
+template <class Space, class Body> void for_each_index(index_t n, const Body& body) {
+  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+    for (index_t i = 0; i < n; ++i) body(i);
+  } else if constexpr (detail::runs_on_host<Space>) {
+    const index_t count = std::min(n, detail::pieces<Space>::most());
+    detail::launch<Space>(count, [&](index_t p) {
+      for (index_t i = n * p / count; i < n * (p + 1) / count; ++i) body(i);
+    });
+  } else {
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/nn/config.hpp"
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/arithmetic.hpp"
@@ -39,6 +40,9 @@ template <class T> struct waves_op {
     t.compute(y[0].elements(), y[0].bytes());
   }
   void fill(dimesh::detail::results to, dimesh::detail::operands) const {
+    static_assert(dimesh::detail::is_on_host<T>,
+                  "waves: the kernel runs on the host only; use a host space");
+    dimesh::detail::writes_memory();
     const dimesh::detail::tensor_core& y = to[0];
     const auto places = static_cast<double>(y.extent(1));
     for (index_t j = 0; j < y.local(1); ++j) {

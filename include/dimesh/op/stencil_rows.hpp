@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/neighborhood.hpp"
 
 namespace dimesh::detail {
@@ -139,6 +140,7 @@ template <class F, int R, class Out, class... L> struct stencil_row {
   template <class T, class... P>
   [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loop(const F g, T* const row, index_t from,
                                                            index_t to, const P... in) {
+    dimesh::detail::writes_memory();
 #pragma omp simd
     for (index_t j = from; j < to; ++j) row[j] = at_point(g, j, in...);
   }
@@ -173,6 +175,7 @@ template <std::size_t V, class F, class T, int R, class... L> struct stencil_bac
                                                            U* const sums, const index_t step,
                                                            index_t from, index_t to,
                                                            const P... in) {
+    dimesh::detail::writes_memory();
     if constexpr (wanted::lacks_row) {
       U sum{};
 #pragma omp simd reduction(+ : sum)

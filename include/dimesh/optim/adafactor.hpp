@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/local/factored.hpp"
 #include "dimesh/optim/clip.hpp"
@@ -56,6 +57,7 @@ template <class X> constexpr unsigned axes_splitting(int d) {
 
 /// average = keep average + (1 - keep) sum / count, and sum becomes the average.
 template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
+  dimesh::detail::writes_memory();
   const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
@@ -65,6 +67,7 @@ template <class T> void blend(T* average, T* sum, index_t n, double keep, double
   }
 }
 template <class T> void invert_roots(T* x, index_t n) {
+  dimesh::detail::writes_memory();
   for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
 }
 

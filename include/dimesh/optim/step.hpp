@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/detail/memory.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/walk.hpp"
 
@@ -66,6 +67,7 @@ using training_fault =
 // read before it is written.
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g) {
+  dimesh::detail::writes_memory();
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -76,6 +78,7 @@ template <class Rule, class T>
 }
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
+  dimesh::detail::writes_memory();
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -87,6 +90,7 @@ template <class Rule, class T>
 }
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
+  dimesh::detail::writes_memory();
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];

@@ -46,6 +46,21 @@ TEST_CASE("every size is served, aligned, with room for all of it, wasting a qua
     }
 }
 
+TEST_CASE("a fresh buffer is spoilt where the pool is told so, and as it was left where not") {
+  const auto write_and_return = [] {
+    const storage s = storage::acquire(9000);
+    std::memset(s.data(), 1, 9000);
+  };
+  const auto first = [] { return *static_cast<const double*>(storage::acquire(9000).data()); };
+  write_and_return();
+  pool::instance().spoil_fresh(true);
+  CHECK(first() != first());  // NaN
+  pool::instance().spoil_fresh(false);
+  write_and_return();
+  CHECK(first() == first());
+  pool::instance().spoil_fresh(true);
+}
+
 TEST_CASE("after a first round nothing more is asked of the system") {
   const std::vector<std::size_t> sizes = {100, 4096, 100, 77777, 1, 64, 65, 4097};
   const auto round = [&] {

@@ -2,6 +2,7 @@
 #include "dimesh/local/argmax.hpp"
 
 #include "support/nests.hpp"
+#include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,6 +27,9 @@ void check(index_t outer, index_t n, index_t inner, const std::vector<T>& x) {
   std::vector<Index> top(outer * inner, 77), low(outer * inner, 77);
   dimesh::local::argmax(outer, n, inner, x.data(), top.data());
   dimesh::local::argmin(outer, n, inner, x.data(), low.data());
+  std::vector<Index> turned(outer * inner, 77);
+  dimesh::local::argmax<dimesh_test::reversed>(outer, n, inner, x.data(), turned.data());
+  CHECK(turned == top);
   for (index_t o = 0; o < outer; ++o) {
     for (index_t j = 0; j < inner; ++j) {
       CHECK(top[o * inner + j] == place(x.data() + o * n * inner + j, n, inner, true));

@@ -3,6 +3,7 @@
 
 #include "dimesh/local/math.hpp"
 #include "support/nests.hpp"
+#include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,19 +34,11 @@ void check_map(std::array<index_t, sizeof...(O)> extent, sample<float, O...> out
 
   namespace detail = dimesh::local::detail;
   using row = detail::map_row<blend>;
-  const int cut = dimesh::local::cut_of<decltype(out.out())>(space);
-  if (cut >= 0) {
-    out.data = blank;
-    const index_t count = std::min<index_t>(3, extent[cut]);
-    on_threads(
-        detail::by_piece<G, Inner, row, decltype(out.out()), decltype(a.in()), decltype(b.in())>{
-            space, cut, count, row{}, {out.out(), a.in(), b.in()}},
-        count);
-    CHECK(out.data == want.data);
-  }
   out.data = blank;
-  const index_t pieces = cut < 0 ? 1 : std::min<index_t>(3, extent[cut]);
-  detail::launch_pieces<Kokkos::Serial>(space, cut, pieces, row{}, out.out(), a.in(), b.in());
+  dimesh::local::map<reversed>(space, blend{}, out.out(), a.in(), b.in());
+  CHECK(out.data == want.data);
+  out.data = blank;
+  dimesh::local::map<threaded>(space, blend{}, out.out(), a.in(), b.in());
   CHECK(out.data == want.data);
 
   out.data = blank;

@@ -2,11 +2,11 @@
 #include "dimesh/local/map_transpose.hpp"
 
 #include "support/nests.hpp"
+#include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <string_view>
 
 using namespace dimesh_test;
 using dimesh::local::map_transpose;
@@ -52,6 +52,13 @@ void check_nest(std::array<index_t, sizeof...(A)> extent, sample<double, Y...> y
 
   map_transpose(space, formula{}, ybar.in(), wanted{a.in(), abar.out()}, wanted{b.in(), bbar.out()},
                 wanted{c.in(), cbar.out()});
+  CHECK(abar.data == want_a.data);
+  CHECK(bbar.data == want_b.data);
+  CHECK(cbar.data == want_c.data);
+
+  abar.data = blank_a, bbar.data = blank_b, cbar.data = blank_c;
+  map_transpose<reversed>(space, formula{}, ybar.in(), wanted{a.in(), abar.out()},
+                          wanted{b.in(), bbar.out()}, wanted{c.in(), cbar.out()});
   CHECK(abar.data == want_a.data);
   CHECK(bbar.data == want_b.data);
   CHECK(cbar.data == want_c.data);
@@ -181,7 +188,7 @@ TEST_CASE(
   each(e, [&](const auto& at) { CHECK(xbar(at) == 0); });
 }
 
-TEST_CASE("map_transpose: pieces on threads, and element by element with atomic sums") {
+TEST_CASE("map_transpose: pieces on threads, and element by element") {
   namespace detail = dimesh::local::detail;
   const std::array<index_t, 2> e{19, 70};
   plain ybar(e), a(e), abar(e), want_a(e);
@@ -194,43 +201,27 @@ TEST_CASE("map_transpose: pieces on threads, and element by element with atomic 
   CHECK(dimesh::local::cut_of<decltype(abar.out()), decltype(bbar.out())>(space) == 1);
   CHECK(dimesh::local::cut_of<decltype(bbar.out()), decltype(cbar.out())>(space) == -1);
 
+  each(e, [&](const auto& at) { bbar(at) = 77; });
+  map_transpose<threaded>(space, formula{}, ybar.in(), wanted{a.in(), abar.out()},
+                          wanted{b.in(), bbar.out()}, c.in());
+  CHECK(abar.data == want_a.data);
+  CHECK(bbar.data == want_b.data);
+
   using detail::deposit;
-  using two =
-      detail::pullback<double, std::integer_sequence<int, 0, 1, -1>, deposit::write, deposit::add>;
-  using two_row = detail::pullback_row<false, two, formula>;
   using Y = decltype(ybar.in());
   using B = decltype(b.in());
   using C = decltype(c.in());
   using ABar = decltype(abar.out());
   using BBar = decltype(bbar.out());
   using CBar = decltype(cbar.out());
-  each(e, [&](const auto& at) { bbar(at) = 0; });
-  on_threads(
-      detail::by_piece<2, dimesh::dynamic, two_row, Y, Y, B, C, ABar, BBar>{
-          space, 1, 4, two_row{}, {ybar.in(), a.in(), b.in(), c.in(), abar.out(), bbar.out()}},
-      4);
-  CHECK(abar.data == want_a.data);
-  CHECK(bbar.data == want_b.data);
-
   using all = detail::pullback<double, std::integer_sequence<int, 0, 1, 2>, deposit::write,
                                deposit::add, deposit::sum>;
   using all_row = detail::pullback_row<true, all, formula>;
   each(e, [&](const auto& at) { abar(at) = bbar(at) = cbar(at) = 0; });
   const detail::by_element<2, dimesh::dynamic, all_row, Y, Y, B, C, ABar, BBar, CBar> one{
       space, all_row{}, {ybar.in(), a.in(), b.in(), c.in(), abar.out(), bbar.out(), cbar.out()}};
-  struct chunk {
-    const decltype(one)& body;
-    index_t size;
-    void operator()(index_t p) const {
-      for (index_t k = p; k < size; k += 3) body(k);
-    }
-  };
-  const chunk part{one, space.size()};
-  // Kokkos' atomic operations are none where no backend of its has threads.
-  if (std::string_view(Kokkos::atomic_query_version()) == "KOKKOS_ENABLE_SERIAL_ATOMICS")
-    for (index_t p = 0; p < 3; ++p) part(p);
-  else
-    on_threads(part, 3);
+  for (index_t p = 0; p < 3; ++p)
+    for (index_t k = p; k < space.size(); k += 3) one(k);
   CHECK(abar.data == want_a.data);
   CHECK(bbar.data == want_b.data);
   CHECK(cbar.data == want_c.data);

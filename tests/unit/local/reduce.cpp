@@ -2,6 +2,7 @@
 #include "dimesh/local/reduce.hpp"
 
 #include "support/nests.hpp"
+#include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
@@ -48,21 +49,15 @@ void check_op(std::array<index_t, sizeof...(O)> extent, sample<T, O...> out, sam
   namespace detail = dimesh::local::detail;
   using Out = decltype(out.out());
   using In = decltype(x.in());
-  const int cut = dimesh::local::cut_of<Out>(space);
-  const auto clear = [&] {
-    out.data = blank;
-    each(extent, [&](const auto& at) { out(at) = Op::template identity<T>(); });
-  };
-  if (cut >= 0) {
-    clear();
-    using row = detail::reduce_row<Op, detail::keep::joined, detail::itself>;
-    const index_t count = std::min<index_t>(3, extent[cut]);
-    on_threads(
-        detail::by_piece<G, Inner, row, Out, In>{space, cut, count, row{}, {out.out(), x.in()}},
-        count);
-    CHECK(out.data == want.data);
-  }
-  clear();
+  out.data = blank;
+  reduce<reversed>(Op{}, space, out.out(), x.in());
+  CHECK(out.data == want.data);
+  out.data = blank;
+  reduce<threaded>(Op{}, space, out.out(), x.in());
+  CHECK(out.data == want.data);
+
+  out.data = blank;
+  each(extent, [&](const auto& at) { out(at) = Op::template identity<T>(); });
   using row = detail::reduce_row<Op, detail::keep::atomic, detail::itself>;
   const detail::by_element<G, Inner, row, Out, In> one{space, row{}, {out.out(), x.in()}};
   for (index_t e = 0; e < space.size(); ++e) one(e);
@@ -188,17 +183,22 @@ TEST_CASE("map_reduce: a function of several arrays, fused") {
   }
 }
 
-TEST_CASE("reduce: on several threads, to one number") {
+TEST_CASE("reduce: pieces, each with a result of its own") {
   namespace detail = dimesh::local::detail;
-  const std::array<index_t, 2> e{13, 40};
-  sample<double, strided, unit> x(e);
+  const std::array<index_t, 2> e{13, 40}, narrow{130, 10};
+  sample<double, strided, unit> x(e), y(narrow);
   sample<double, zero, zero> out(e), want(e);
+  sample<double, zero, unit> row(narrow), want_row(narrow);
   expect<plus, double>(e, want, x);
-  for (const index_t threads : {1, 3, 100}) {
+  expect<plus, double>(narrow, want_row, y);
+  for (const index_t most : {1, 3, 100}) {
     out({0, 0}) = 0;
-    detail::reduce_apart<Kokkos::Serial, plus>(threads, nest<2>{e}, detail::itself{}, out.out(),
-                                               x.in());
+    detail::reduce_apart<threaded, plus>(most, nest<2>{e}, detail::itself{}, out.out(), x.in());
     CHECK(out({0, 0}) == want({0, 0}));
+    for (index_t j = 0; j < 10; ++j) row({0, j}) = 0;
+    detail::reduce_apart<reversed, plus>(most, nest<2, 10>{narrow}, detail::itself{}, row.out(),
+                                         y.in());
+    CHECK(row.data == want_row.data);
   }
 }
 
