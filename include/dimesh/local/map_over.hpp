@@ -80,7 +80,7 @@ class staged_block {
   }
   /// In tiles of rows, where rows are long.
   [[gnu::noinline]] void tiles() {
-    const index_t cols = std::min(tile_columns(l_), (w_.n + 15) / 16 * 16);
+    const index_t cols = std::min(staged_columns(l_), (w_.n + 15) / 16 * 16);
     alignas(64) std::byte room[max_arrays_staged][tile_rows * 1024 + slack_bytes];
     if (w_.across < 0) {
       for (index_t i = 0; i < w_.m; ++i) run_row(i, cols, room);

@@ -112,7 +112,7 @@ inline index_t rows_together(index_t m, index_t n) {
 }
 
 /// The columns of a tile, as sweep.hpp has them: a buffer of tile_rows takes 16 KiB.
-inline index_t tile_columns(const array_loops& l) {
+inline index_t staged_columns(const array_loops& l) {
   return 1024 / *std::max_element(l.bytes, l.bytes + l.arrays);
 }
 
