@@ -21,18 +21,13 @@ struct add_elements {
   static constexpr bool passes(int) { return true; }
 };
 /// y[0..n) = x[0..n) + z[0..n).
-template <class T> [[gnu::noinline]] void add_arrays(T* y, const T* x, const T* z, index_t n) {
+template <class T> [[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
   using in = local::operand<const T, local::step::unit>;
-  local::map(local::nest<1>{{n}}, add_elements{}, local::operand<T, local::step::unit>{y, {1}},
-             in{x, {1}}, in{z, {1}});
+  local::map(local::nest<1>{{n}}, add_elements{},
+             local::operand<T, local::step::unit>{static_cast<T*>(y), {1}},
+             in{static_cast<const T*>(x), {1}}, in{static_cast<const T*>(z), {1}});
 }
-[[gnu::noinline]] inline void add_arrays(real_kind kind, void* y, const void* x, const void* z,
-                                         index_t n) {
-  with_real_kind(kind, [&](auto zero) {
-    using T = decltype(zero);
-    add_arrays<T>(static_cast<T*>(y), static_cast<const T*>(x), static_cast<const T*>(z), n);
-  });
-}
+template <class T> void set_one(void* to) { set_element(static_cast<T*>(to), static_cast<T>(1)); }
 
 /// Brings a sum to the memory where it must end up, if there is such memory.
 [[gnu::noinline]] inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
@@ -53,10 +48,10 @@ template <class T> [[gnu::noinline]] void add_arrays(T* y, const T* x, const T* 
   if (x.once != whole) settle_addends(x.memory, *sum.grid, x.once & ~whole, bytes);
   void* const at = sum.memory.data();
   if (sum.memory.alone() || (slot && at == slot.data())) {
-    add_arrays(sum.facts->kind, at, at, x.memory.data(), n);
+    sum.facts->real->add(at, at, x.memory.data(), n);
   } else {
     storage fresh = slot ? slot : storage::acquire(static_cast<std::size_t>(bytes));
-    add_arrays(sum.facts->kind, fresh.data(), at, x.memory.data(), n);
+    sum.facts->real->add(fresh.data(), at, x.memory.data(), n);
     sum.memory = std::move(fresh);
   }
   sum.once = whole;
@@ -74,8 +69,8 @@ constexpr void add_shapes(tensor_core& sum, const tensor_core& x) {
   t->compute(sum.elements(), 3 * sum.bytes());
 }
 
-/// a + b, recorded: where cotangents are themselves recorded on an outer tape (core/evaluate.hpp).
-constexpr tensor_core recorded_sum(const tensor_core& a, const tensor_core& b);
+/// a + b, recorded: where cotangents are themselves recorded on an outer tape.
+using recorded_sum = tensor_core (*)(const tensor_core& a, const tensor_core& b);
 
 /// The cotangents of one recorded value.
 struct cell {
@@ -84,6 +79,7 @@ struct cell {
   int uses = 0;            // nodes that have yet to add to it
   bool filled = false;     // something has arrived
   bool offered = false;    // a transpose is writing to `slot` just now
+  recorded_sum sum = nullptr;  // where cotangents are recorded
   storage slot{};          // where the sum must end up; null: anywhere
   tensor_core bar{};       // the sum so far
 
@@ -104,7 +100,7 @@ struct cell {
       bar = std::move(x);
       if (!bar.is_shape) settle_in_slot(bar.memory, slot, bar.bytes());
     } else if (bar.record != nullptr || x.record != nullptr) {
-      bar = recorded_sum(bar, x);
+      bar = sum(bar, x);
     } else if (bar.is_shape) {
       add_shapes(bar, x);
     } else {

@@ -223,7 +223,7 @@ class op_node final : public node_base, public cell {
   }
 
  private:
-  friend class pullback;
+  friend class pullback_base;
   /// What the transpose does not read is kept without its elements.
   static constexpr void add(tape& t, held** to, const tensor_core& x, bool whole, cell* record) {
     held* const h = *to = t.hold();
@@ -241,7 +241,7 @@ class op_node final : public node_base, public cell {
 [[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
                                           bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
-  if (op.has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
+  if (op.has_transpose && y[0].facts->real != nullptr) t = top_tape(op, x, count);
   if (t == nullptr) {
     const tensor_core* at[max_operands] = {};
     for (int k = 0; k < count; ++k) at[k] = x[k].x;
@@ -273,12 +273,12 @@ constexpr void refuse_recorded(const operation& op, const operand* x, int count)
 
 /// What a transpose is given: the result's cotangent, the operands and results, and where the
 /// cotangents of the operands go.
-class pullback {
+class pullback_base {
  public:
   const tensor_core& ybar;
 
-  constexpr pullback(tape& t, const tensor_core& bar, const operands& x, const operands& y,
-                     held* to)
+  constexpr pullback_base(tape& t, const tensor_core& bar, const operands& x, const operands& y,
+                          held* to)
       : ybar(bar), tape_(&t), x_(x), y_(y), to_(to) {}
 
   /// Operand k; its elements are there if the operation said that it needs them.
@@ -291,34 +291,17 @@ class pullback {
   /// Has this tensor the form of the cotangent of operand k?
   constexpr bool is_like(int k, const tensor_core& x) const {
     const tensor_facts& bar = *x_[k].facts->dual;
-    return x.facts == &bar || (x.facts->kind == bar.kind && x.facts->same_dims(bar) &&
+    return x.facts == &bar || (x.facts->real == bar.real && x.facts->same_dims(bar) &&
                                x.facts->layout == bar.layout);
   }
-  /// The cotangent of operand k is op(in...).
-  template <class Op, class... In>
-  constexpr void give(int k, const Op& op, const In&... in) const {
-    if (!wants(k)) return;
-    operand all[] = {{&in, in.record}...};
-    run(k, bound<Op, transposes_by_mask<Op> ? 0u : ~0u>(op), all, sizeof...(In));
-  }
-  /// It is this tensor of the right form.
+  /// The cotangent of operand k is this tensor of the right form.
   constexpr void pass(int k, tensor_core bar) const {
     if (!wants(k)) return;
     bar.facts = x_[k].facts->dual;
     at(k)->to->add(std::move(bar));
   }
-  /// The cotangents of all wanted operands in one pass: op's results, of which unwanted ones are
-  /// missing, from ybar, all operands, and `more`.
-  template <class Op, class... More>
-  constexpr void give_all(const Op& op, const More&... more) const {
-    operand all[2 * max_operands] = {{&ybar, ybar.record}};
-    int n = 1;
-    for (int k = 0; k < count(); ++k) all[n++] = {&x_[k], x_[k].record};
-    ((all[n++] = {&more, nullptr}), ...);
-    run_all(bound<Op, 0>(op), all, n);
-  }
 
- private:
+ protected:
   constexpr held* at(int k) const {
     held* h = to_;
     while (k-- > 0) h = h->next;
@@ -346,7 +329,43 @@ class pullback {
   held* to_;
 };
 
-constexpr void pullback::run_all(const operation& op, operand* in, int count) const {
+/// The same in a tape that stands in Depth - 1 others: what is given is recorded there.
+template <int Depth> class pullback : public pullback_base {
+  template <class Op> using bound_here = bound<Op, Depth - 1, transposes_by_mask<Op> ? 0u : ~0u>;
+
+ public:
+  constexpr explicit pullback(const pullback_base& to) : pullback_base(to) {}
+  static constexpr int depth = Depth;
+
+  /// The cotangent of operand k is op(in...).
+  template <class Op, class... In>
+  constexpr void give(int k, const Op& op, const In&... in) const {
+    if (!wants(k)) return;
+    operand all[] = {{&in, in.record}...};
+    run(k, bound_here<Op>(op), all, sizeof...(In));
+  }
+  /// The cotangents of all wanted operands in one pass: op's results, of which unwanted ones are
+  /// missing, from ybar, all operands, and `more`.
+  template <class Op, class... More>
+  constexpr void give_all(const Op& op, const More&... more) const {
+    operand all[2 * max_operands] = {{&ybar, ybar.record}};
+    int n = 1;
+    for (int k = 0; k < count(); ++k) all[n++] = {&x_[k], x_[k].record};
+    ((all[n++] = {&more, nullptr}), ...);
+    run_all(bound<Op, 0>(op), all, n);
+  }
+  /// A tensor with these facts: op(in...).
+  template <class Op, class... In>
+  constexpr tensor_core made(const tensor_facts* facts, const Op& op, const In&... in) const {
+    tensor_core y(facts);
+    tensor_core* const result[] = {&y};
+    operand all[] = {{&in, in.record}...};
+    evaluate(bound_here<Op>(op), results(result, 1), all, sizeof...(In));
+    return y;
+  }
+};
+
+[[gnu::noinline]] constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
   refuse_recorded(op, in, count);
   tensor_core* y[max_operands] = {};
   storage slots[max_operands];
@@ -376,7 +395,7 @@ constexpr void op_node::backward() {
     for (const held* h = operands_; h != nullptr; h = h->next) x[k++] = &h->core;
     k = 0;
     for (const held* h = results_; h != nullptr; h = h->next) y[k++] = &h->core;
-    pullback to(*on, ybar, operands(x, x_), operands(y, y_), operands_);
+    const pullback_base to(*on, ybar, operands(x, x_), operands(y, y_), operands_);
     op_->transpose(to);
   }
   for (held* h = operands_; h != nullptr; h = h->next)

@@ -21,30 +21,21 @@ struct dim_facts {
 };
 template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent};
 
-/// Elements that gradients are made of; all others are `other`.
-enum class real_kind : unsigned char { other, single, twofold, brain };
-template <class T>
-inline constexpr real_kind real_kind_of = std::is_same_v<T, float>      ? real_kind::single
-                                          : std::is_same_v<T, double>   ? real_kind::twofold
-                                          : std::is_same_v<T, bfloat16> ? real_kind::brain
-                                                                        : real_kind::other;
-/// f(T{}) with the element type that a kind stands for.
-template <class F> constexpr void with_real_kind(real_kind kind, const F& f) {
-  if (kind == real_kind::single)
-    f(float{});
-  else if (kind == real_kind::twofold)
-    f(double{});
-  else if (kind == real_kind::brain)
-    f(bfloat16{});
-}
+/// What gradients must be able to do with elements of one type (core/cell.hpp).
+struct real_functions {
+  void (*add)(void* y, const void* x, const void* z, index_t n);  // y = x + z
+  void (*set_one)(void* to);
+};
+template <class T> void add_arrays(void* y, const void* x, const void* z, index_t n);
+template <class T> void set_one(void* to);
+template <class T> inline constexpr real_functions real_functions_of{&add_arrays<T>, &set_one<T>};
 
 /// What a tensor's type says.
 struct tensor_facts {
   table layout;
   int rank = 0;
   index_t element = 0;  // bytes
-  real_kind kind = real_kind::other;
-  bool is_real = false;   // has gradients
+  const real_functions* real = nullptr;  // null: no real numbers, which have no gradients
   bool is_static = true;  // all extents are
   unsigned partial = 0;   // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
@@ -90,8 +81,7 @@ template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_fac
   f.layout = dual ? dual_of(S::table) : S::table;
   enter_dims(f, typename S::dims{});
   f.element = sizeof(T);
-  f.kind = real_kind_of<T>;
-  f.is_real = is_real<T>;
+  if constexpr (is_real<T>) f.real = &real_functions_of<T>;
   f.partial = f.layout.mask(use::partial);
   f.axes = names<typename S::mesh::axes>::at;
   f.dual = other;

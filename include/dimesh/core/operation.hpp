@@ -13,7 +13,8 @@
 //                                                                 // and sends
 //     static constexpr bool needs(int k, unsigned wanted);        // does the transpose read operand
 //                                                                 // k (-1: the result)?
-//     constexpr void transpose(pullback& to) const;               // cotangents of wanted operands
+//     constexpr void transpose(const auto& to) const;             // cotangents of wanted operands:
+//                                                                 // to is a pullback<Depth>
 //   };
 //
 // and optionally
@@ -69,7 +70,8 @@ constexpr index_t bytes_of(operands x) {
   return n;
 }
 
-class pullback;
+class pullback_base;
+template <int Depth> class pullback;
 
 /// An operation without its type.
 struct operation {
@@ -81,7 +83,7 @@ struct operation {
   constexpr virtual void fill(results y, operands x) const = 0;
   constexpr virtual void cost(tally& t, results y, operands x) const = 0;
   constexpr virtual bool needs(int k, unsigned wanted) const = 0;
-  constexpr virtual void transpose(pullback& to) const = 0;
+  constexpr virtual void transpose(const pullback_base& to) const = 0;
   constexpr virtual index_t extent_of(const dim_facts* d) const = 0;
   constexpr virtual const operation* keep(tape& t) const = 0;
   constexpr virtual void drop() const = 0;
@@ -103,9 +105,10 @@ template <class Op> constexpr std::string_view call_name() {
 /// called with dual numbers for those alone.
 template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
 
-/// Recorded: the operands that may be recorded, as a mask; none: there is no transpose.
-template <class Op, unsigned Recorded = ~0u, int Depth = 1> struct bound final : operation {
-  static constexpr bool transposes = detail::has_transpose<Op> && Recorded != 0;
+/// Depth: on how many tapes, one inside the other, operands are recorded by type. Recorded: which
+/// operands are, as a mask.
+template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
+  static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   Op op;
 
   constexpr explicit bound(const Op& o) : op(o) {
@@ -126,11 +129,11 @@ template <class Op, unsigned Recorded = ~0u, int Depth = 1> struct bound final :
     else
       return false;
   }
-  constexpr void transpose([[maybe_unused]] pullback& to) const override {
+  constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
     if constexpr (transposes && transposes_by_mask<Op>)
-      op.template transpose<Recorded, Depth>(to);
+      op.template transpose<Recorded>(pullback<Depth>(to));
     else if constexpr (transposes)
-      op.transpose(to);
+      op.transpose(pullback<Depth>(to));
   }
   constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
     if constexpr (requires { op.extent_of(d); })

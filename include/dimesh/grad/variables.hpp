@@ -85,10 +85,7 @@ constexpr tensor_core seed_of(const tensor_core& loss) {
     bar.live = live_bytes(loss.count, bar.bytes());
   } else {
     bar.memory = storage::acquire(static_cast<std::size_t>(bar.bytes()));
-    with_real_kind(bar.facts->kind, [&bar](auto zero) {
-      using T = decltype(zero);
-      set_element(bar.data<T>(), static_cast<T>(1));
-    });
+    bar.facts->real->set_one(bar.memory.data());
   }
   return bar;
 }

@@ -40,7 +40,7 @@ template <class T> struct all_reduce_op : all_reduce_cost<T> {
   void fill(results y, operands x) const { this->reduce(y, x, collective::reduction::sum); }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Of replicated cotangents of addends every rank has a sum to make likewise.
-  constexpr void transpose(pullback& to) const { to.give(0, *this, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, *this, to.ybar); }
 };
 /// Of maxima (or minima) the greatest (or least) is found.
 template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {

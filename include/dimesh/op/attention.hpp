@@ -69,7 +69,7 @@ template <class T> struct attention_op {
                         y[0].data<T>(), y[1].data<T>(), static_cast<T*>(scratch.data()));
   }
   static constexpr bool needs(int, unsigned wanted) { return wanted != 0; }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give_all(attention_transpose_op<T>{options, dims}, to.y(0), to.y(1));
   }
 };

@@ -137,7 +137,7 @@ template <class T> struct all_gather_op {
     if (talk != 0 && bytes != 0) t.collective(talk, x[0].bytes(), bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, reduce_scatter_op<T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, reduce_scatter_op<T>{}, to.ybar); }
 };
 
 /// To a layout in which axes that the operand is partial along split dims at their minor ends.
@@ -161,7 +161,7 @@ template <class T> struct reduce_scatter_op {
     if (bytes != 0) t.collective(axes, bytes, bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, all_gather_op<T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, all_gather_op<T>{}, to.ybar); }
 };
 
 template <class T> struct pad_op;
@@ -175,7 +175,7 @@ template <class T> struct cut_op {
   }
   constexpr void cost(tally& t, results y, operands) const { t.compute(0, 2 * y[0].bytes()); }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, pad_op<T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, pad_op<T>{}, to.ybar); }
 };
 
 /// To a layout in which axes that split the operand's dims hold addends: its block among zeros.
@@ -193,7 +193,7 @@ template <class T> struct pad_op {
     t.compute(0, y[0].bytes() + 2 * x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, cut_op<T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, cut_op<T>{}, to.ybar); }
 };
 
 }  // namespace dimesh::detail

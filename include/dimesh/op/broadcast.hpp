@@ -30,7 +30,7 @@ template <class T> struct broadcast_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Where x is what its type says, this operation changes nothing: nor does its transpose.
-  constexpr void transpose(pullback& to) const { to.pass(0, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.pass(0, to.ybar); }
 };
 
 template <class A, class X> struct broadcast_fault {

@@ -34,7 +34,7 @@ template <class T, class From> struct cast_op {
                local::operand<const From, local::step::unit>{x[0].data<const From>(), {1}});
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }
 };
 
 template <class T, class X> struct cast_fault {

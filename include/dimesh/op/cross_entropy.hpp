@@ -88,7 +88,7 @@ template <class T, class I> struct cross_entropy_op {
                          y[0].data<T>());
   }
   static constexpr bool needs(int k, unsigned) { return k >= 0; }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give(0, cross_entropy_transpose_op<T, I>{options}, to.ybar, to.x(0), to.x(1), to.x(2));
   }
 };

@@ -58,7 +58,7 @@ template <class T> struct dropout_op {
                          y[0].data<T>() + place);
     });
   }
-  constexpr void transpose(pullback& to) const { to.give(0, *this, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, *this, to.ybar); }
 };
 
 template <class X> struct dropout_fault : over_list_fault<true, X, typename spec_of<X>::dims> {};

@@ -95,15 +95,11 @@ template <class T, class C = T> struct einsum_op {
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     if constexpr (std::is_same_v<T, C>) {
       give_both(to, to.ybar);
     } else {  // the result had more digits than the operands: their cotangents have not
-      tensor_core ybar(narrow);
-      tensor_core* const result[] = {&ybar};
-      operand in[] = {{&to.ybar, to.ybar.record}};
-      evaluate(bound(cast_op<T, C>{}), results(result, 1), in, 1);
-      give_both(to, ybar);
+      give_both(to, to.made(narrow, cast_op<T, C>{}, to.ybar));
     }
   }
 
@@ -124,7 +120,7 @@ template <class T, class C = T> struct einsum_op {
   }
 
  private:
-  static constexpr void give_both(pullback& to, const tensor_core& ybar) {
+  static constexpr void give_both(const auto& to, const tensor_core& ybar) {
     to.give(0, einsum_op<T>{}, ybar, to.x(1));
     to.give(1, einsum_op<T>{}, ybar, to.x(0));
   }

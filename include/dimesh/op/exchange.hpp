@@ -165,7 +165,7 @@ template <class T> struct exchange_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Blocks that only changed hands go back; copies send their cotangents back to be added.
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     const table &from = to.x(0).layout(), &now = to.y().layout();
     const unsigned moved = moved_axes(from, now);
     if ((moved & (from.mask(use::replicated) | now.mask(use::replicated))) == 0)
@@ -196,7 +196,7 @@ template <class T> struct exchange_back_op {
     count_exchange(t, talk, v.received * size, v.sent * size, v.block);
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, exchange_op<T>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, exchange_op<T>{}, to.ybar); }
 };
 
 /// What keeps a tensor X from having layout L after moves and copies alone.

@@ -109,7 +109,7 @@ template <class T> struct halo_exchange_op {
     t.compute(0, x[0].bytes() + y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, halo_back_op<T>{stages}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, halo_back_op<T>{stages}, to.ybar); }
 };
 
 /// Gives every element what its copies in halos hold, added up.
@@ -130,7 +130,7 @@ template <class T> struct halo_back_op {
     t.compute(0, 3 * x[0].bytes() + y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give(0, halo_exchange_op<T>{stages}, to.ybar);
   }
 };

@@ -83,7 +83,9 @@ template <class T, class B> struct sum_to_op {
                            y[0].data<T>(), x[0].data<const B>());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const;
+  template <class To> constexpr void transpose(const To& to) const {
+    to.give(0, expand_op<B, T>{static_cast<double>(weight)}, to.ybar);
+  }
 };
 
 /// The cotangents of all wanted operands of a map of elements V... to elements R.
@@ -140,7 +142,7 @@ template <class F, class R, class... V> struct map_op {
   }
   static constexpr bool needs(int k, unsigned wanted) { return !linear && k >= 0 && wanted != 0; }
   static constexpr bool by_mask = true;
-  template <unsigned Mask, int Depth> constexpr void transpose(pullback& to) const {
+  template <unsigned Mask, class To> constexpr void transpose(const To& to) const {
     if constexpr (linear)
       transpose_linear(to, std::index_sequence_for<V...>{});
     else
@@ -154,10 +156,10 @@ template <class F, class R, class... V> struct map_op {
                     y[0].data<R>(), x[static_cast<int>(K)].data<const V>()...);
   }
   template <std::size_t... K>
-  constexpr void transpose_linear(pullback& to, std::index_sequence<K...>) const {
+  constexpr void transpose_linear(const auto& to, std::index_sequence<K...>) const {
     (give_weighted<V>(to, static_cast<int>(K)), ...);
   }
-  template <class T> constexpr void give_weighted(pullback& to, int k) const {
+  template <class T> constexpr void give_weighted(const auto& to, int k) const {
     if constexpr (is_real<T>) {
       if (!to.wants(k)) return;
       if (F::passes(k) && to.is_like(k, to.ybar))
@@ -168,20 +170,13 @@ template <class F, class R, class... V> struct map_op {
   }
 };
 
-template <class T, class B> constexpr void sum_to_op<T, B>::transpose(pullback& to) const {
-  to.give(0, expand_op<B, T>{static_cast<double>(weight)}, to.ybar);
-}
-
 /// Adding up cotangents is recorded where they are.
-constexpr tensor_core recorded_sum(const tensor_core& a, const tensor_core& b) {
+template <class T, int Depth>
+constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b) {
   tensor_core sum(a.facts);
   tensor_core* const y[] = {&sum};
   operand in[] = {{&a, a.record}, {&b, b.record}};
-  with_real_kind(a.facts->kind, [&](auto zero) {
-    using T = decltype(zero);
-    const bound<map_op<add_elements, T, T, T>> add({});
-    evaluate(add, results(y, 1), in, 2);
-  });
+  evaluate(bound<map_op<add_elements, T, T, T>, Depth>({}), results(y, 1), in, 2);
   return sum;
 }
 

@@ -65,7 +65,7 @@ template <bool Center, class T> struct norm_op {
     local::normalize<Center>(n.rows, n.length, static_cast<T>(epsilon), x[0].data<const T>(),
                              rows[0], rows[1], y[0].data<T>());
   }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give_all(norm_transpose_op<Center, T>{epsilon});
   }
 };

@@ -28,7 +28,7 @@ template <class T> struct permute_op {
                     x[0].data<const T>());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, permute_op{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, permute_op{}, to.ybar); }
 };
 template <class Out, class S>
 using permuted_spec =

@@ -75,7 +75,7 @@ template <class R, class T> struct sum_op {
   }
   void fill(results y, operands x) const { reduce_blocks<R, T>(local::plus{}, y, x); }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }
 };
 
 /// Elements T. Has no transpose: see max.

@@ -33,7 +33,7 @@ struct rename_op {
   constexpr index_t extent_of(const dim_facts* d) const { return d == to ? extent : dynamic; }
   constexpr void cost(tally&, results, operands) const {}
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to_x) const { to_x.pass(0, to_x.ybar); }
+  constexpr void transpose(const auto& to_x) const { to_x.pass(0, to_x.ybar); }
 };
 
 template <class From, class To, class X> struct rename_fault {

@@ -46,7 +46,7 @@ template <class T> struct rotary_op {
     local::rotate<T>(what, x.data<const T>(), y[0].data<T>(), scratch.data());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give(0, rotary_op{length, base, offset, !back}, to.ybar);
   }
 };

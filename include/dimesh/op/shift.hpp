@@ -39,7 +39,7 @@ template <class T> struct shift_op {
     t.compute(0, 2 * y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(pullback& to) const { to.give(0, shift_op{d, -by, ends}, to.ybar); }
+  constexpr void transpose(const auto& to) const { to.give(0, shift_op{d, -by, ends}, to.ybar); }
 };
 
 template <class D, class X> struct shift_fault {

@@ -81,7 +81,7 @@ template <class T, class I> struct take_op {
     local::take_rows(count, width, ids.data<const I>(), table.own(0).offset, table.local(0),
                      table.data<const T>(), y[0].data<T>());
   }
-  constexpr void transpose(pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     to.give(0, take_transpose_op<T, I>{}, to.ybar, to.x(1));
   }
 };

@@ -81,7 +81,7 @@ struct cube_op {
     }
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(dm::detail::pullback& to) const {
+  constexpr void transpose(const auto& to) const {
     using product = dm::detail::map_op<dm::detail::multiply_function, float, float, float>;
     to.give(0, product{}, to.ybar, to.y(1));
   }
