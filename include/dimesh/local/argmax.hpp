@@ -36,7 +36,8 @@ template <class Op, class T, class Index> struct arg_rows {
  private:
   static constexpr index_t width = 64;
 
-  /// row (n): first the extreme, then the first place that holds it. Both loops are vector code.
+  /// row (n): first the extreme, then the first place that holds it. The second loop is vector code
+  /// everywhere, the first with g++.
   KOKKOS_FORCEINLINE_FUNCTION index_t in_row(const T* row) const {
     const T best = joined<T>(Op{}, n, itself{}, lane<const T, step::unit>{row, 1});
     index_t at = n;

@@ -85,12 +85,15 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION constexpr auto largest_number() {
   }
 }
 
-/// in (n) ... -> the greatest f. Comparisons lose NaN, which is looked for beside them.
+/// in (n) ... -> the greatest f. Comparisons lose NaN, which is looked for beside them. clang does
+/// not turn extremes of floats into vector code, and warns where it is told to.
 template <class T, class Length, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined(greatest, Length n, F f, In... in) {
   T a = greatest::identity<T>();
   auto size = largest_number<T>();
+#ifndef __clang__
 #pragma omp simd simdlen(whole_lanes<T>) reduction(max : a, size)
+#endif
   for (index_t i = 0; i < n; ++i) {
     const T x = static_cast<T>(f(in[i]...));
     const auto s = size_bits(x);
@@ -112,7 +115,9 @@ template <class T, class Length, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined(least, Length n, F f, In... in) {
   T a = least::identity<T>();
   auto size = largest_number<T>();
+#ifndef __clang__
 #pragma omp simd reduction(min : a) reduction(max : size)
+#endif
   for (index_t i = 0; i < n; ++i) {
     const T x = static_cast<T>(f(in[i]...));
     const auto s = size_bits(x);

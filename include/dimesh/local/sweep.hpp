@@ -124,8 +124,8 @@ template <class X> KOKKOS_FORCEINLINE_FUNCTION X moved(X x, const index_t* offse
 
 /// Piece p of the nest, cut into `count` pieces along group `cut`.
 template <int G, index_t I, class Row, class... X>
-[[gnu::noinline, gnu::flatten]] void run_piece(const nest<G, I>& space, int cut, index_t count,
-                                               index_t p, const Row& row, const X&... x) {
+[[gnu::flatten]] void run_piece(const nest<G, I>& space, int cut, index_t count, index_t p,
+                                const Row& row, const X&... x) {
   dimesh::detail::writes_memory();
   constexpr int across = across_group<G, X...>();
   nest<G, I> part = space;
