@@ -202,8 +202,9 @@ void reduce_apart(index_t threads, const nest<G, I>& space, const F& f, const Ou
   using T = typename Out::value_type;
   using Row = reduce_row<Op, keep::joined, F>;
   const int cut = cut_of(space);
-  const index_t count = cut < 0 ? 1 : std::min(space.extent[cut], threads);
-  std::vector<T> results(count, Op::template identity<T>());
+  const index_t count =
+      cut < 0 ? 1 : std::min(space.extent[static_cast<std::size_t>(cut)], threads);
+  std::vector<T> results(static_cast<std::size_t>(count), Op::template identity<T>());
   using Piece = by_piece<G, I, Row, Out, In...>;
   const Piece whole{space, cut, count, Row{f}, {out, in...}};
   Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count),
