@@ -100,7 +100,7 @@ def declaration(lines, at):
 
 
 FIELD = re.compile(r"  (?=\w)(?!using |static |friend |template|return |explicit |constexpr |typename |#)"
-                   r"[\w:<>, *]+ \w+(?: = [^;]*|\{[^;]*\})?;")
+                   r"[\w:<>, *]+ (?:\w+|\(\*\w+\)\([^;]*\))(?: = [^;]*|\{[^;]*\})?;")
 
 
 def fields(lines, at):
