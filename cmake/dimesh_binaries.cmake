@@ -26,10 +26,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 
+set(DIMESH_TEST_THREADS 1 CACHE STRING "Threads a rank in tests, where Kokkos has them")
 # One rank a core, no pinning (more ranks than cores is normal here), local libraries on one thread
-# and free to pick the kernels of this processor.
+# (and waiting threads off the processor) and free to pick the kernels of this processor.
 set(dimesh_environment
-  OMP_NUM_THREADS=1
+  OMP_NUM_THREADS=${DIMESH_TEST_THREADS}
+  OMP_WAIT_POLICY=passive
+  OMP_PROC_BIND=false
   OPENBLAS_NUM_THREADS=1
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

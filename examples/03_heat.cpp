@@ -7,12 +7,14 @@
 //   03_heat [POINTS [STEPS]]
 //
 // ranks: 4
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/stencil_exchange.hpp>
 #include <iostream>
 #include <numbers>
+#include <string>
+#include <system_error>
 
 namespace dm = dimesh;
 
@@ -63,10 +65,22 @@ template <class L> double spread(const dm::grid<square>& g, dm::index_t n, int s
   return dm::value(dm::complete(dm::max(error)));
 }
 
+/// The number that an argument is, at least 1 and at most `most`.
+int number(const std::string& text, int most) {
+  int n = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, n);
+  if (read.ec != std::errc{} || read.ptr != end || n < 1 || n > most)
+    throw dm::error("heat: '" + text + "' is no number from 1 to " + std::to_string(most) +
+                    "; give: [POINTS [STEPS]]");
+  return n;
+}
+
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
-    const dm::index_t n = argc > 1 ? std::atol(argv[1]) : 100;
-    const int steps = argc > 2 ? std::atoi(argv[2]) : 200;
+    if (argc > 3) throw dm::error("heat: too many arguments; give: [POINTS [STEPS]]");
+    const dm::index_t n = argc > 1 ? number(argv[1], 1 << 20) : 100;
+    const int steps = argc > 2 ? number(argv[2], 1 << 20) : 200;
     dm::grid<square> g;
     const double rows = spread<by_rows>(g, n, steps), tiles = spread<by_tiles>(g, n, steps);
     if (g.rank() == 0)

@@ -18,6 +18,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -195,9 +196,9 @@ def check_snippets(arguments) -> list[str]:
         return ["include/dimesh/dimesh.hpp is missing"]
     sys.path.insert(0, str(ROOT / "tests" / "compile_fail"))
     import run as compile_fail
-    flags = (arguments.flags.read_text().split("\n") if arguments.flags
+    flags = (shlex.split(arguments.flags.read_text()) if arguments.flags
              else compile_fail.default_flags())
-    command = [arguments.compiler, "-std=c++20", "-fdiagnostics-color=never", *filter(None, flags)]
+    command = [arguments.compiler, "-std=c++20", "-fdiagnostics-color=never", *flags]
     compiler = Compiler(command, arguments.cache)
     fine, output = compiler.prepare()
     if not fine:
@@ -243,7 +244,7 @@ def main() -> int:
     checks = {"snippets": check_snippets, "links": check_links, "faults": check_faults}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flags", type=pathlib.Path, help="file with one compiler flag a line")
+    parser.add_argument("--flags", type=pathlib.Path, help="file with compiler flags, quoted as in a shell")
     parser.add_argument("--cache", type=pathlib.Path, default=ROOT / "build" / "docs")
     parser.add_argument("--only", choices=checks)
     arguments = parser.parse_args()

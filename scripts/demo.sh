@@ -5,7 +5,7 @@
 #   scripts/demo.sh [EXAMPLE] [--out DIR] [-- ARGUMENTS...]
 #
 #   EXAMPLE     a name from examples/ (language_model)
-#   --out DIR   where the example writes its report and pictures (demo-out)
+#   --out DIR   where the example writes its report and pictures, if it does (demo-out)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -36,16 +36,23 @@ if [[ ! -f $source_file ]]; then
 fi
 ranks=$(setting "$source_file" "ranks" 4)
 ranks=$(setting "$source_file" "demo ranks" "${ranks##* }")
+takes_out=$(setting "$source_file" "writes" no)  # `// writes: a report`: it takes --out DIR
+[[ $takes_out == no ]] || takes_out=yes
 
 install_missing "${packages_build[@]}" "${packages_demo[@]}"
 set_run_environment
 
 build=build/demo
-mkdir -p "$build" "$out"
+mkdir -p "$build"
 {
   cmake -S . -B "$build" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_BENCHMARKS=OFF &&
     cmake --build "$build" --target "example.$example" -j "$(jobs_that_fit)"
 } > "$build/build.log" 2>&1 || { cat "$build/build.log" && exit 1; }
 [[ -t 1 ]] || export DIMESH_PLAIN=1  # no lines rewritten in a file
+arguments=()
+if [[ $takes_out == yes ]]; then
+  mkdir -p "$out"
+  arguments=(--out "$out")
+fi
 exec "$(cache_value "$build" MPIEXEC_EXECUTABLE)" -n "$ranks" "$build/examples/$example" \
-  --out "$out" "$@"
+  "${arguments[@]}" "$@"

@@ -12,9 +12,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "dimesh"
 PAGES = ROOT / "docs" / "reference"
-PRIVATE = {"detail", "local", "collective"}
-FOLDERS = [("", "Names, layouts, tensors"), ("op", "Operations"), ("grad", "Gradients and costs"),
-           ("optim", "Optimizers"), ("io", "Files and pictures")]
+# Every folder with headers, in reading order, and its title; None: what it holds is no user's business.
+FOLDERS = {"": "Names, layouts, tensors", "op": "Operations", "grad": "Gradients and costs", "nn": "Layers and models",
+           "optim": "Optimizers", "io": "Files and pictures", "detail": None, "local": None, "collective": None}
 
 
 def opening(lines):
@@ -47,28 +47,80 @@ def strip_private(text):
     return text
 
 
+def matching(text, at):
+    """The place of the bracket that closes the one at `at`."""
+    closing, depth = {"(": ")", "{": "}", "[": "]"}[text[at]], 0
+    for i in range(at, len(text)):
+        depth += (text[i] == text[at]) - (text[i] == closing)
+        if depth == 0:
+            return i
+    return len(text) - 1
+
+
+def starts_requirement(head):
+    """Is the brace after this text that of a requires-expression, with parameters or without?"""
+    head = head.rstrip()
+    if head.endswith(")"):
+        opened = next((i for i in range(len(head) - 1, -1, -1)
+                       if head[i] == "(" and matching(head, i) == len(head) - 1), 0)
+        head = head[:opened].rstrip()
+    return re.search(r"\brequires$", head) is not None
+
+
 def declaration(lines, at):
-    """The declaration that starts at a line, up to its body."""
-    out, depth = [], 0
-    for line in lines[at:at + 14]:
-        out.append(line)
-        bare = re.sub(r"//.*", "", line)
-        depth += bare.count("(") - bare.count(")")
-        if depth <= 0 and ("{" in bare or ";" in bare):
+    """The declaration that starts at a line, without its body, and the lines of that body."""
+    text = re.sub(r"[ ]*//.*", "", "\n".join(lines[at:at + 400]))
+    initial = None  # the place of a variable's `=`
+    i, end, body = 0, len(text), ""
+    while i < len(text):
+        c = text[i]
+        if c == ";":
+            end = i
             break
-    text = "\n".join(out)
-    if "{" in text:
-        head = text[:text.index("{")]
-        # A body in braces, or an initialiser that belongs to the declaration.
-        text = head.rstrip() + ";"
-    if re.search(r"\)\s*(const)?\s*:\s", text):
-        text = re.sub(r"\)\s*(const)?\s*:\s.*", r") \1", text, flags=re.S).rstrip() + ";"
-    indent = min((len(x) - len(x.lstrip()) for x in text.splitlines() if x.strip()), default=0)
-    return "\n".join(x[indent:] for x in text.splitlines())
+        if c == "{" and starts_requirement(text[:i]):
+            i = matching(text, i)  # a requires-expression
+        elif c == "{":
+            end, body = i, text[i + 1:matching(text, i)]
+            break
+        elif c in "([":
+            if initial is not None and re.fullmatch(r"\s*", text[initial + 1:i]) and c == "[":
+                end = initial  # a lambda as a variable's value
+                break
+            i = matching(text, i)
+        elif c == "=" and re.match(r"[^=]*$", text[max(0, i - 1):i]) and text[i + 1] == " " and initial is None:
+            initial = i
+        elif c == ":" and text[i + 1] != ":" and text[i - 1] != ":" and ")" in text[:i]:
+            end = i  # the initialisers of a constructor's members
+            break
+        i += 1
+    text = text[:end].rstrip()
+    text = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    indent = min((len(x) - len(x.lstrip()) for x in text.splitlines()), default=0)
+    return "\n".join(x[indent:] for x in text.splitlines()), body.splitlines()
+
+
+FIELD = re.compile(r"  (?=\w)(?!using |static |friend |template|return |explicit |constexpr |typename |#)"
+                   r"[\w:<>, *]+ (?:\w+|\(\*\w+\)\([^;]*\))(?: = [^;]*|\{[^;]*\})?;")
+
+
+def fields(lines, at):
+    """The public data of the struct that starts at a line: each with the comment behind it, which may go on
+    in lines of its own."""
+    out = []
+    for line in lines[at + 1:]:
+        if line.startswith("}") or re.match(r" (private|protected):", line):
+            break
+        code, _, comment = line.partition("///<")
+        if comment and not code.strip():
+            if out:
+                out[-1][1] += " " + comment.strip()
+        elif "detail::" not in code and FIELD.fullmatch(code.split("//")[0].rstrip()):
+            out.append([code.split("//")[0].rstrip(), comment.strip()])
+    return [f"{code}  // {comment}" if comment else code for code, comment in out]
 
 
 def entities(text):
-    """(comment, declaration) of all that a /// comment documents."""
+    """(comment, declaration) of all that a /// comment documents; structs with their fields."""
     lines, out, i = strip_private(text).splitlines(), [], 0
     private = False
     while i < len(lines):
@@ -77,13 +129,15 @@ def entities(text):
             private = True
         if re.match(r"^ public:", lines[i]) or lines[i].startswith("}"):
             private = False
-        if line.startswith("///") and not private:
+        if line.startswith("///") and not line.startswith("///<") and not private:
             comment = []
             while i < len(lines) and lines[i].strip().startswith("///"):
                 comment.append(lines[i].strip()[3:].strip())
                 i += 1
             if i < len(lines) and lines[i].strip():
-                out.append((" ".join(comment), declaration(lines, i)))
+                code, body = declaration(lines, i)
+                inside = fields(lines, i) if re.match(r"(template <.*> *)?struct \w+", code) and body else []
+                out.append((" ".join(comment), "\n".join([code + " {", *inside, "};"]) if inside else code + ";"))
             continue
         i += 1
     return out
@@ -109,12 +163,20 @@ def first_question(path):
 
 
 def pages():
-    headers = [h for h in sorted(INCLUDE.rglob("*.hpp")) if not PRIVATE & set(h.relative_to(INCLUDE).parts)]
+    headers = sorted(INCLUDE.rglob("*.hpp"))
     out = {}
     index = ["# Reference", "", "A page for each header, made from its comments by `scripts/make_reference.py`."]
-    for folder, title in FOLDERS:
-        mine = [h for h in headers if h.parent == INCLUDE / folder]
+    known = {h: folder for h in headers for folder in FOLDERS
+             if h.relative_to(INCLUDE).parent.as_posix() == (folder or ".")
+             or (FOLDERS[folder] is None and folder in h.relative_to(INCLUDE).parts)}
+    unknown = sorted({str(h.parent.relative_to(INCLUDE)) for h in headers if h not in known})
+    if unknown:
+        sys.exit(f"make_reference: say of {', '.join(unknown)} in FOLDERS what it is, or that it is private")
+    for folder, title in FOLDERS.items():
+        mine = [h for h in headers if known[h] == folder]
         if not mine:
+            sys.exit(f"make_reference: FOLDERS lists '{folder}', which holds no header")
+        if title is None:
             continue
         index += ["", f"## {title}", "", "| header | the question it answers |", "|---|---|"]
         for h in mine:

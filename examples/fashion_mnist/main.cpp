@@ -5,6 +5,7 @@
 // disagree.
 //
 // ranks: 8
+// writes: a report and pictures, to --out
 // args: --steps 40 --out fashion_mnist_test
 // demo ranks: 8
 

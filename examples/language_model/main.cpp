@@ -4,6 +4,7 @@
 // MPI, and fails if their losses part.
 //
 // ranks: 2 4
+// writes: a report and pictures, to --out
 // args: --steps 12 --validation 2 --sample 8 --layouts all --out language_model_test
 // demo ranks: 2
 

@@ -42,7 +42,7 @@ class grid_state {
     comms_.resize(std::size_t{1} << count);
     comms_.back() = std::make_unique<communicator>(all, (1u << count) - 1);
     index_t at = comms_.back()->rank();
-    for (int a = count - 1; a >= 0; --a) {
+    for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
       coord_[a] = at % sizes[a];
       at /= sizes[a];
@@ -105,7 +105,7 @@ class grid_state {
     for (int r = 0; r < all.size(); ++r) {
       index_t at = r;
       bool in = true;
-      for (int a = static_cast<int>(names_.size()) - 1; a >= 0; --a) {
+      for (std::size_t a = names_.size(); a-- > 0;) {
         if (!(axes >> a & 1u)) in = in && at % size_[a] == coord_[a];
         at /= size_[a];
       }

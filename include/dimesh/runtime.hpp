@@ -11,9 +11,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "dimesh/detail/communicator.hpp"
 
@@ -31,7 +33,7 @@ class runtime {
       MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     }
     owns_kokkos_ = !Kokkos::is_initialized();
-    if (owns_kokkos_) Kokkos::initialize(argc, argv);
+    if (owns_kokkos_) start_kokkos(argc, argv);
     before_ = std::set_terminate(&runtime::on_terminate);
   }
   runtime(const runtime&) = delete;
@@ -56,6 +58,22 @@ class runtime {
   }
 
  private:
+  /// Kokkos gets the arguments that begin with --kokkos, and they are taken out. Given all of them,
+  /// it would answer the program's own --help, and up to 3.x take a --threads.
+  static void start_kokkos(int& argc, char** argv) {
+    std::vector<char*> its;
+    int kept = 0;
+    for (int i = 0; i < argc; ++i) {
+      const bool names_it = i > 0 && std::strncmp(argv[i], "--kokkos", 8) == 0;
+      if (i == 0 || names_it) its.push_back(argv[i]);
+      if (!names_it) argv[kept++] = argv[i];
+    }
+    if (kept < argc) argv[kept] = nullptr;
+    argc = kept;
+    int count = static_cast<int>(its.size());
+    its.push_back(nullptr);
+    Kokkos::initialize(count, its.data());
+  }
   [[noreturn]] static void on_terminate() noexcept {
     try {
       if (std::current_exception()) throw;
@@ -72,8 +90,8 @@ class runtime {
 };
 
 /// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves
-/// it ends the job on all ranks.
-template <class Program> int run(int argc, char** argv, Program&& program) {
+/// it ends the job on all ranks. Arguments for MPI and Kokkos (--kokkos-...) are taken out.
+template <class Program> int run(int& argc, char** argv, Program&& program) {
   runtime started(argc, argv);
   try {
     if constexpr (std::is_void_v<decltype(program())>) {
@@ -87,6 +105,10 @@ template <class Program> int run(int argc, char** argv, Program&& program) {
   } catch (...) {
     runtime::end_job("an exception of unknown type");
   }
+}
+template <class Program> int run(const int& argc, char** argv, Program&& program) {
+  int count = argc;
+  return run(count, argv, std::forward<Program>(program));
 }
 
 }  // namespace dimesh

@@ -70,11 +70,11 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
   template <class E, class S> constexpr void take_one(const S& given) {
     if constexpr (has<E> && !is_static_dim<E>) set<E>(given.template extent<E>());
   }
-  template <class E> constexpr void set_open(index_t n) {
-    if constexpr (!is_static_dim<E>) set<E>(n);
+  template <class E> constexpr void set_open(index_t length) {
+    if constexpr (!is_static_dim<E>) set<E>(length);
   }
-  template <class E> constexpr void set(index_t n) {
-    static_cast<detail::extent_of<E>&>(*this).n = n;
+  template <class E> constexpr void set(index_t length) {
+    static_cast<detail::extent_of<E>&>(*this).n = length;
   }
 };
 

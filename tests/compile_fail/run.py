@@ -142,14 +142,13 @@ def check(compiler: str, flags: list[str], source: pathlib.Path, verbose: bool,
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", action="append", help="default: g++ and clang++-19")
-    parser.add_argument("--flags", type=pathlib.Path, help="file with one compiler flag a line")
+    parser.add_argument("--flags", type=pathlib.Path, help="file with compiler flags, quoted as in a shell")
     parser.add_argument("--precompiled", type=pathlib.Path, help="folder that --precompile filled")
     parser.add_argument("--precompile", type=pathlib.Path, help="fill this folder and end")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every message")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    flags = arguments.flags.read_text().split("\n") if arguments.flags else default_flags()
-    flags = [flag for flag in flags if flag]
+    flags = shlex.split(arguments.flags.read_text()) if arguments.flags else default_flags()
     if arguments.precompile:
         return precompile((arguments.compiler or ["g++"])[0], flags, arguments.precompile)
     failed = 0

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds and runs a user's project against this library.
 #
-#   run.sh install|find_package|add_subdirectory|pkg_config BUILD_DIR MPICXX MPIRUN
+#   run.sh KIND BUILD_DIR MPICXX MPIRUN
 #
-# `install` puts the library below BUILD_DIR/tests/consumer/prefix, where the others find it.
+#   install           puts the library below BUILD_DIR/tests/consumer/prefix, where the others find it
+#   find_package, add_subdirectory, pkg_config     three ways to use it
+#   missing           without Kokkos the package is not found, and that is all
+#   own_kokkos        a Kokkos that is there already is the one used
+#   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them
 set -euo pipefail
 
 kind=$1 build=$2 mpicxx=$3 mpirun=$4
@@ -13,12 +17,44 @@ work=$build/tests/consumer
 prefix=$work/prefix
 mkdir -p "$work"
 
-build_with_cmake() {
-  rm -rf "$work/$kind"
-  cmake -S "$here/$kind" -B "$work/$kind" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_PREFIX_PATH="$prefix" -DMPI_CXX_COMPILER="$mpicxx" > "$work/$kind.log" 2>&1 ||
-    { cat "$work/$kind.log"; return 1; }
-  cmake --build "$work/$kind"
+cache() {
+  sed -n "s/^$1:[^=]*=//p" "$build/CMakeCache.txt"
+}
+
+# configure PROJECT OPTIONS...: a fresh build of a user's project in $work/PROJECT.
+configure() {
+  local project=$1
+  shift
+  rm -rf "${work:?}/$project"
+  cmake -S "$here/$project" -B "$work/$project" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_PREFIX_PATH="$prefix" "$@" > "$work/$project.log" 2>&1 ||
+    { cat "$work/$project.log"; return 1; }
+}
+
+# by_pkg_config FOLDER: the program compiled with what dimesh.pc says; its output may hold quoted spaces.
+by_pkg_config() {
+  local flags libraries
+  mkdir -p "$1"
+  PKG_CONFIG_PATH=$(find "$prefix" -type d -name pkgconfig)
+  export PKG_CONFIG_PATH
+  eval "flags=($(pkg-config --cflags dimesh))"
+  eval "libraries=($(pkg-config --libs dimesh))"
+  "$mpicxx" "${flags[@]}" "$here/main.cpp" -o "$1/consumer" "${libraries[@]}"
+}
+
+# Debian's Kokkos beside a package of Kokkos' own kind; ends the test as skipped where there is none.
+other_kokkos() {
+  local headers library
+  headers=$(cache DIMESH_KOKKOS_INCLUDE_DIR)
+  library=$(cache DIMESH_KOKKOS_LIBRARY)
+  if [[ -z $headers || -z $library ]]; then
+    echo "this build does not use Debian's Kokkos"
+    exit 77
+  fi
+  mkdir -p "$1"
+  ln -sfn "$headers" "$1/include"
+  ln -sfn "$library" "$1/libkokkoscore.so"
+  cp "$here/kokkos_package/KokkosConfig.cmake" "$1"
 }
 
 case $kind in
@@ -28,15 +64,30 @@ case $kind in
     exit 0
     ;;
   find_package | add_subdirectory)
-    build_with_cmake
+    configure "$kind" -DMPI_CXX_COMPILER="$mpicxx" -DKokkos_DIR="$(cache Kokkos_DIR)"
+    cmake --build "$work/$kind"
     ;;
   pkg_config)
-    mkdir -p "$work/$kind"
-    PKG_CONFIG_PATH=$(find "$prefix" -type d -name pkgconfig)
-    export PKG_CONFIG_PATH
-    # shellcheck disable=SC2046
-    "$mpicxx" $(pkg-config --cflags dimesh) "$here/main.cpp" -o "$work/$kind/consumer" \
-      $(pkg-config --libs dimesh)
+    by_pkg_config "$work/$kind"
+    ;;
+  missing | own_kokkos)
+    configure "$kind"
+    exit 0
+    ;;
+  recorded)
+    work="$work/a folder"
+    rm -rf "$work"
+    prefix="$work/a prefix"
+    mkdir -p "$work"
+    other_kokkos "$work/a kokkos"
+    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF \
+      -DDIMESH_BENCHMARKS=OFF -DDIMESH_WITH_ONEDNN=OFF -DMPI_CXX_COMPILER="$mpicxx" \
+      -DKokkos_DIR="$work/a kokkos" -DCMAKE_INSTALL_PREFIX="$prefix" > "$work/library.log" 2>&1 ||
+      { cat "$work/library.log" && exit 1; }
+    cmake --install "$work/library" > /dev/null
+    configure find_package \
+      "-DEXPECTED=Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
+    by_pkg_config "$work/$kind"
     ;;
   *)
     echo "run.sh: unknown kind $kind" >&2

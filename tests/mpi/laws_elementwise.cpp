@@ -106,7 +106,7 @@ TEST_CASE("functions of one tensor, where blocks are uneven") {
                                              (v[0] + 0.044715 * v[0] * v[0] * v[0])));
                      },
                      {a}),
-                 1e-3));
+                 1e-12));
   });
 }
 

@@ -19,7 +19,7 @@ constexpr layout_choice sample{.uneven = true, .orders = false, .stride = 2};
 
 /// The norm of `a` over dim `over` of n elements, by the definition.
 array norm(bool center, const array& a, const names& rest, double n, const array& gain,
-           const array* bias) {
+           const array* bias, double epsilon = ::epsilon) {
   const auto scaled = [n](const std::vector<double>& v) { return v[0] / n; };
   const array mean = map(scaled, {sum(rest, a)});
   const array c =
@@ -27,7 +27,7 @@ array norm(bool center, const array& a, const names& rest, double n, const array
   const array squares = map([](const std::vector<double>& v) { return v[0] * v[0]; }, {c});
   const array var = map(scaled, {sum(rest, squares)});
   const array u =
-      map([](const std::vector<double>& v) { return v[0] / std::sqrt(v[1] + epsilon) * v[2]; },
+      map([=](const std::vector<double>& v) { return v[0] / std::sqrt(v[1] + epsilon) * v[2]; },
           {c, var, gain});
   if (bias == nullptr) return u;
   return map([](const std::vector<double>& v) { return v[0] + v[1]; }, {u, *bias});
@@ -83,6 +83,22 @@ TEST_CASE("a norm without gain, and one in single precision with long rows") {
   const auto x = scattered<dm::tensor<float, dm::layout<line>, p, q>>(g, a);
   CHECK(agrees(dm::layer_norm<q>(epsilon, x), norm(true, a, {"p"}, 259, one, nullptr), 1e-5));
   CHECK(agrees(dm::rms_norm<q>(epsilon, x), norm(false, a, {"p"}, 259, one, nullptr), 1e-5));
+}
+
+// The sum of squares less the square of the sum has no digits left here.
+TEST_CASE("a small epsilon, and single-precision rows that lie far from 0") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for_each_layout<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      const auto far = [](const extents& i) {
+        return 1000 + static_cast<double>((7 * i[0] + 5 * i[1]) % 13) / 64;
+      };
+      const array a = make({"p", "q"}, {4, 64}, far),
+                  one = make({"q"}, {64}, [](auto&) { return 1; });
+      const auto x = scattered<dm::tensor<float, typename decltype(t)::type, p, q>>(g, a);
+      CHECK(agrees(dm::layer_norm<q>(1e-5, x), norm(true, a, {"p"}, 64, one, nullptr, 1e-5), 2e-3));
+      CHECK(agrees(dm::rms_norm<q>(1e-5, x), norm(false, a, {"p"}, 64, one, nullptr, 1e-5), 1e-6));
+    });
+  });
 }
 
 }  // namespace

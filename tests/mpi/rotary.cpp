@@ -79,7 +79,7 @@ TEST_CASE(
     for (int h = 0; h < 8; ++h) sum += double(k.data()[h]) * double(o.data()[8 + h]);
     return sum;
   };
-  CHECK(product(3, 10) == doctest::Approx(product(203, 210)).epsilon(1e-5));
+  CHECK(product(3, 10) == doctest::Approx(product(203, 210)).scale(0).epsilon(1e-5));
 }
 
 TEST_CASE("rotary: an odd extent is refused") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nothing started before: `run` starts MPI and Kokkos, ends both, and returns the program's value.
-// Tensors that outlive Kokkos do no harm.
+// Tensors that outlive Kokkos do no harm. Kokkos takes its own arguments, and no others.
 // ranks: 1 2
 // main: own
 #include "dimesh/runtime.hpp"
@@ -13,10 +13,14 @@ struct rows : dimesh::axis<> {};
 struct pod : dimesh::mesh<rows> {};
 struct length : dimesh::dim<12> {};
 
-int main(int argc, char** argv) {
+int main(int, char** argv) {
   using vector = dimesh::tensor<double, dimesh::layout<pod>, length>;
   std::unique_ptr<vector> survivor;  // its memory goes with Kokkos
-  const int value = dimesh::run(argc, argv, [&] {
+  char help[] = "--help", for_kokkos[] = "--kokkos-disable-warnings", steps[] = "7";
+  char* given[] = {argv[0], help, for_kokkos, steps, nullptr};
+  int count = 4;
+  const int value = dimesh::run(count, given, [&] {
+    if (count != 3 || given[1] != help || given[2] != steps || given[3] != nullptr) return 0;
     const dimesh::grid<pod> g;
     survivor = std::make_unique<vector>(g);
     const vector lost(g);

@@ -4,6 +4,10 @@
 // failed REQUIRE, an exception) waits a while for the others, and if they do not come, because they
 // hang in a collective that it will never enter, it takes the job down with a message.
 //
+// Laws over enumerated layouts check what the library calls legal: a rule that refuses too much would
+// leave them less to check. So with DIMESH_TEST_CHECKS=N, rank 0 says how many checks each case made, and
+// the test fails if there were fewer than N in all.
+//
 //   mpirun -n 4 ./mpi/all_reduce --test-case="*ring*"   -> the usual doctest options, on each rank
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -67,6 +71,14 @@ struct meeting_listener : doctest::IReporter {
   }
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     meet(pass_++, true, left_early_, failed_ || stats.failure_flags != 0);
+    if (floor() >= 0 && test_support::current_rank == 0)
+      std::printf("%d checks: %s\n", stats.numAssertsCurrentTest, test_support::current_case);
+  }
+  void test_run_end(const doctest::TestRunStats& stats) override {
+    if (test_support::current_rank != 0 || stats.numAsserts >= floor()) return;
+    std::printf("%d checks in all, where there were %d: are too many layouts refused?\n",
+                stats.numAsserts, floor());
+    failed_anywhere = true;
   }
   void test_case_exception(const doctest::TestCaseException& error) override {
     left_early_ = failed_ = true;
@@ -79,13 +91,17 @@ struct meeting_listener : doctest::IReporter {
   }
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
   void subcase_end() override {}
   void log_message(const doctest::MessageData&) override {}
   void test_case_skipped(const doctest::TestCaseData&) override {}
 
  private:
+  static int floor() {
+    const char* text = std::getenv("DIMESH_TEST_CHECKS");
+    return text == nullptr ? -1 : std::atoi(text);
+  }
+
   int pass_ = 0;
   bool left_early_ = false;
   bool failed_ = false;

@@ -7,6 +7,12 @@
 
 #include <cstdint>
 
+// Older ones stop somewhere deep inside, or compile what is wrong.
+#if (defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 14) || \
+    (!defined(__clang__) && defined(__GNUC__) && __GNUC__ < 12) || __cplusplus < 202002L
+#error "dimesh needs C++20 by GCC 12, Clang 14 or newer"
+#endif
+
 namespace dimesh {
 
 /// Indices, extents and byte counts: signed, 64 bits, so that differences never wrap.

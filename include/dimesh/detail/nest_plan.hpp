@@ -77,7 +77,8 @@ template <class Loop, class... Dims> struct nest_plan {
     const auto length = lengths(x, Loop{});
     for (int g = 0, d = 0; g < groups; ++g) {
       n.extent[static_cast<std::size_t>(g)] = 1;
-      for (; d <= data.last[g]; ++d) n.extent[static_cast<std::size_t>(g)] *= length[d];
+      for (; d <= data.last[g]; ++d)
+        n.extent[static_cast<std::size_t>(g)] *= length[static_cast<std::size_t>(d)];
     }
     return n;
   }

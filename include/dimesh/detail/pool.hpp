@@ -110,7 +110,7 @@ class pool {
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
   static int slot_of(std::size_t bytes) {
     if (bytes <= 64) return 0;
-    const int width = std::bit_width(bytes - 1);
+    const auto width = static_cast<int>(std::bit_width(bytes - 1));
     const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
     return (width - 7) * 4 + static_cast<int>(quarter) + 1;
   }

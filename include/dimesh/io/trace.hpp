@@ -18,8 +18,10 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dimesh/grid.hpp"
@@ -169,12 +171,19 @@ inline std::vector<rank_span> gather_timeline(MPI_Comm comm,
       spans.push_back({static_cast<int>(r), all[i].name.data(), static_cast<lane>(all[i].where),
                        detail::axes_text(all[i].axes, names), all[i].bytes, all[i].begin - start,
                        all[i].end - start});
-  // of two that begin together, the longer one first: it holds the other
-  std::stable_sort(spans.begin(), spans.end(), [](const rank_span& a, const rank_span& b) {
+  // Of two that begin together, the longer one first: it holds the other. Places break ties, not
+  // std::stable_sort: libstdc++'s uses what is deprecated, and clang warns of it in users' files.
+  std::vector<std::size_t> order(spans.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&spans](std::size_t i, std::size_t j) {
+    const rank_span &a = spans[i], &b = spans[j];
     if (a.rank != b.rank) return a.rank < b.rank;
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return a.end != b.end ? a.end > b.end : i < j;
   });
-  return spans;
+  std::vector<rank_span> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(spans[i]));
+  return sorted;
 }
 
 /// The same over the ranks of a grid, axes by their names.

@@ -16,6 +16,7 @@
 namespace dimesh::local {
 
 namespace detail {
+inline namespace DIMESH_REGISTERS {
 
 /// Calls f(loop offsets) for every turn of the outer loops; offsets as a loop of extent 1.
 template <class F> void for_each_turn(const attention_problem& x, const F& f) {
@@ -176,6 +177,7 @@ void attend_block(const attention_problem& x, index_t query, index_t draw, const
   }
 }
 
+}  // namespace DIMESH_REGISTERS
 }  // namespace detail
 
 /// Elements of T that `attention` needs as scratch: a few tiles, and the keys of one head.

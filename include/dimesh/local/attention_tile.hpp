@@ -75,6 +75,7 @@ struct attention_problem {
 };
 
 namespace detail {
+inline namespace DIMESH_REGISTERS {
 
 constexpr index_t rounded_up(index_t n, index_t step) { return (n + step - 1) / step * step; }
 
@@ -263,5 +264,6 @@ template <class T> struct dropout_row {
   }
 };
 
+}  // namespace DIMESH_REGISTERS
 }  // namespace detail
 }  // namespace dimesh::local

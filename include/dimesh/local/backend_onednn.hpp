@@ -7,12 +7,16 @@
 //   onednn::batch(x, a, b, c, add)   -> all loops at once; false where oneDNN has no fast path
 //
 // The choice between them depends on shapes alone, so that equal calls round equally on every rank.
+// Both generations of its C interface are served: 2.x from 2.5 on, and 3.x.
 #pragma once
 
-#include <dnnl.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl_version.h>
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dimesh/bfloat16.hpp"
@@ -71,6 +75,64 @@ struct shape {
   }
 };
 
+/// A description of an array. What 2.x keeps by value, 3.x keeps behind a pointer that we own.
+class description {
+ public:
+  description() = default;
+  description(const description&) = delete;
+  description& operator=(const description&) = delete;
+
+#if DNNL_VERSION_MAJOR >= 3
+  ~description() { dnnl_memory_desc_destroy(it_); }
+
+  bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type, const dnnl_dims_t stride) {
+    return dnnl_memory_desc_create_with_strides(&it_, dims, extent, type, stride) == dnnl_success;
+  }
+  const_dnnl_memory_desc_t get() const { return it_; }
+
+ private:
+  dnnl_memory_desc_t it_ = nullptr;
+#else
+  bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type, const dnnl_dims_t stride) {
+    return dnnl_memory_desc_init_by_strides(&it_, dims, extent, type, stride) == dnnl_success;
+  }
+  const dnnl_memory_desc_t* get() const { return &it_; }
+
+ private:
+  dnnl_memory_desc_t it_ = {};
+#endif
+};
+
+/// How c (+)= a * b will be computed, for dnnl_primitive_create; null where oneDNN cannot.
+inline dnnl_primitive_desc_t plan_matmul(const description& a, const description& b,
+                                         const description& c, bool add, dnnl_engine_t engine) {
+  dnnl_primitive_attr_t attributes = nullptr;
+  if (dnnl_primitive_attr_create(&attributes) != dnnl_success) return nullptr;
+  if (add) {
+    dnnl_post_ops_t then = nullptr;
+    dnnl_post_ops_create(&then);
+#if DNNL_VERSION_MAJOR >= 3
+    dnnl_post_ops_append_sum(then, 1.0f, 0, dnnl_data_type_undef);
+#else
+    dnnl_post_ops_append_sum(then, 1.0f);
+#endif
+    dnnl_primitive_attr_set_post_ops(attributes, then);
+    dnnl_post_ops_destroy(then);
+  }
+  dnnl_primitive_desc_t plan = nullptr;
+#if DNNL_VERSION_MAJOR >= 3
+  const bool good = dnnl_matmul_primitive_desc_create(&plan, engine, a.get(), b.get(), nullptr,
+                                                      c.get(), attributes) == dnnl_success;
+#else
+  dnnl_matmul_desc_t what;
+  const bool good =
+      dnnl_matmul_desc_init(&what, a.get(), b.get(), nullptr, c.get()) == dnnl_success &&
+      dnnl_primitive_desc_create(&plan, &what, attributes, engine, nullptr) == dnnl_success;
+#endif
+  dnnl_primitive_attr_destroy(attributes);
+  return good ? plan : nullptr;
+}
+
 /// A matmul primitive with its three memory objects, which are pointed at new data for each call.
 class matmul {
  public:
@@ -102,7 +164,7 @@ class matmul {
 
  private:
   /// A (outer.., rows, columns) array; an outer loop that it lacks has extent 1: oneDNN repeats it.
-  static bool describe(dnnl_memory_desc_t& y, const contraction& x, dnnl_data_type_t type,
+  static bool describe(description& y, const contraction& x, dnnl_data_type_t type,
                        const index_t* outer, index_t rows, index_t columns, index_t row,
                        index_t column) {
     const matrix_order order = order_of(rows, columns, row, column);
@@ -114,39 +176,26 @@ class matmul {
     }
     extent[x.outer] = rows, stride[x.outer] = order.transposed ? 1 : order.ld;
     extent[x.outer + 1] = columns, stride[x.outer + 1] = order.transposed ? order.ld : 1;
-    return dnnl_memory_desc_init_by_strides(&y, x.outer + 2, extent, type, stride) == dnnl_success;
+    return y.make(x.outer + 2, extent, type, stride);
   }
 
   bool make(const contraction& x, bool add, element_types types, dnnl_engine_t engine) {
-    dnnl_memory_desc_t a, b, c;
-    dnnl_matmul_desc_t what;
+    description a, b, c;
     if (!describe(a, x, types.in, x.a_outer, x.m, x.k, x.a_m, x.a_k) ||
         !describe(b, x, types.in, x.b_outer, x.k, x.n, x.b_k, x.b_n) ||
-        !describe(c, x, types.out, x.c_outer, x.m, x.n, x.c_m, x.c_n) ||
-        dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success) {
+        !describe(c, x, types.out, x.c_outer, x.m, x.n, x.c_m, x.c_n)) {
       return false;
     }
-    dnnl_post_ops_t then = nullptr;
-    dnnl_primitive_attr_t attributes = nullptr;
-    dnnl_primitive_attr_create(&attributes);
-    if (add) {
-      dnnl_post_ops_create(&then);
-      dnnl_post_ops_append_sum(then, 1.0f);
-      dnnl_primitive_attr_set_post_ops(attributes, then);
-      dnnl_post_ops_destroy(then);
-    }
-    dnnl_primitive_desc_t plan = nullptr;
-    bool good =
-        dnnl_primitive_desc_create(&plan, &what, attributes, engine, nullptr) == dnnl_success;
-    dnnl_primitive_attr_destroy(attributes);
-    if (!good) return false;
+    const dnnl_primitive_desc_t plan = plan_matmul(a, b, c, add, engine);
+    if (plan == nullptr) return false;
     const char* name = "";
     dnnl_primitive_desc_query(plan, dnnl_query_impl_info_str, 0, &name);
-    good = std::strncmp(name, "ref", 3) != 0 &&  // scalar loops: our own kernel is far faster
-           dnnl_primitive_create(&primitive_, plan) == dnnl_success &&
-           dnnl_memory_create(&a_, &a, engine, DNNL_MEMORY_NONE) == dnnl_success &&
-           dnnl_memory_create(&b_, &b, engine, DNNL_MEMORY_NONE) == dnnl_success &&
-           dnnl_memory_create(&c_, &c, engine, DNNL_MEMORY_NONE) == dnnl_success;
+    const bool good =
+        std::strncmp(name, "ref", 3) != 0 &&  // scalar loops: our own kernel is far faster
+        dnnl_primitive_create(&primitive_, plan) == dnnl_success &&
+        dnnl_memory_create(&a_, a.get(), engine, DNNL_MEMORY_NONE) == dnnl_success &&
+        dnnl_memory_create(&b_, b.get(), engine, DNNL_MEMORY_NONE) == dnnl_success &&
+        dnnl_memory_create(&c_, c.get(), engine, DNNL_MEMORY_NONE) == dnnl_success;
     dnnl_primitive_desc_destroy(plan);
     return good;
   }

@@ -16,6 +16,7 @@
 #include "dimesh/local/gemv.hpp"
 
 namespace dimesh::local::detail {
+inline namespace DIMESH_REGISTERS {
 
 // Blocks, by measurement: a strip of b (depth x tile columns) stays near the first cache while the
 // strips of a block of a (height x depth) pass by; a block of b is depth x width.
@@ -135,4 +136,5 @@ template <class T> void gemm(const product<T>& x) {
   }
 }
 
+}  // namespace DIMESH_REGISTERS
 }  // namespace dimesh::local::detail

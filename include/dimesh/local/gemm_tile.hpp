@@ -14,18 +14,11 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/registers.hpp"
 
 namespace dimesh::local::detail {
+inline namespace DIMESH_REGISTERS {
 
-#if defined(__AVX512F__)
-inline constexpr int register_bytes = 64, register_rows = 8;
-#elif defined(__AVX__)
-inline constexpr int register_bytes = 32, register_rows = 4;
-#elif defined(__aarch64__)
-inline constexpr int register_bytes = 16, register_rows = 8;
-#else
-inline constexpr int register_bytes = 16, register_rows = 4;
-#endif
 inline constexpr int tile_vectors = 3;
 template <class T> inline constexpr int lanes = register_bytes / int(sizeof(T));
 template <class T> inline constexpr int tile_columns = tile_vectors * lanes<T>;
@@ -230,4 +223,5 @@ void pack(const T* in, index_t in_l, index_t in_p, index_t count, index_t k, T* 
   }
 }
 
+}  // namespace DIMESH_REGISTERS
 }  // namespace dimesh::local::detail

@@ -10,6 +10,7 @@
 #include "dimesh/local/gemm_tile.hpp"
 
 namespace dimesh::local::detail {
+inline namespace DIMESH_REGISTERS {
 
 /// c (n) (+)= a (k) * b (k, n); a row of b is contiguous, rows are b_k apart; c is contiguous.
 template <class T>
@@ -87,4 +88,5 @@ template <class T> bool gemv(const product<T>& x) {
   return true;
 }
 
+}  // namespace DIMESH_REGISTERS
 }  // namespace dimesh::local::detail

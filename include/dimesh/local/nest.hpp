@@ -43,7 +43,7 @@ template <int G, index_t Inner = dynamic> struct nest {
   }
   constexpr index_t size() const {
     index_t n = 1;
-    for (int g = 0; g < G; ++g) n *= extent[g];
+    for (std::size_t g = 0; g < G; ++g) n *= extent[g];
     return n;
   }
 };

@@ -131,9 +131,10 @@ template <int G, index_t I, class Row, class... X>
   nest<G, I> part = space;
   index_t offset[G + 1] = {};
   if (count > 1) {
-    const index_t n = space.extent[cut];
-    offset[cut] = n * p / count;
-    part.extent[cut] = n * (p + 1) / count - offset[cut];
+    const auto group = static_cast<std::size_t>(cut);
+    const index_t n = space.extent[group];
+    offset[group] = n * p / count;
+    part.extent[group] = n * (p + 1) / count - offset[group];
   }
   walk<across, 0>(part, Row(row), moved(x, offset)...);
 }
@@ -170,7 +171,7 @@ template <int G, index_t I, class Row, class... X> struct by_element {
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
     index_t at[G + 1] = {};
-    for (int g = G - 1; g >= 0; --g) {
+    for (std::size_t g = G; g-- > 0;) {
       at[g] = e % space.extent[g];
       e /= space.extent[g];
     }
@@ -223,7 +224,8 @@ template <class... X, int G, index_t I> int cut_of(const nest<G, I>& space) {
   int best = -1;
   for (int g = 0; g < (I == dynamic ? G : G - 1); ++g) {
     const bool shared = ((X::lacks(g) && !std::is_const_v<typename X::element>) || ...);
-    if (!shared && (best < 0 || space.extent[g] > space.extent[best])) best = g;
+    const auto length = [&](int group) { return space.extent[static_cast<std::size_t>(group)]; };
+    if (!shared && (best < 0 || length(g) > length(best))) best = g;
   }
   return best;
 }

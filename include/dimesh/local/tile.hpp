@@ -7,6 +7,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/registers.hpp"
 
 #include <Kokkos_Macros.hpp>
 
@@ -20,18 +21,10 @@ namespace dimesh::local {
 
 namespace detail {
 
-#if defined(__AVX512F__)
-inline constexpr int vector_bytes = 64;
-#elif defined(__AVX__)
-inline constexpr int vector_bytes = 32;
-#else
-inline constexpr int vector_bytes = 16;
-#endif
-
 /// How many positions a loop over T takes at once, for simdlen: whole vectors, where compilers
 /// would take halves. Types smaller than a float are computed with as floats.
 template <class T>
-inline constexpr int whole_lanes = vector_bytes / std::clamp(static_cast<int>(sizeof(T)), 4, 16);
+inline constexpr int whole_lanes = register_bytes / std::clamp(static_cast<int>(sizeof(T)), 4, 16);
 
 /// The unsigned word of T's size, as which elements travel through registers; void if none.
 template <class T>
@@ -73,7 +66,7 @@ template <class T>
 inline constexpr int tile_side =
     std::is_void_v<detail::word_of<T>> || !std::is_trivially_copyable_v<T>
         ? 1
-        : detail::vector_bytes / static_cast<int>(sizeof(T));
+        : detail::register_bytes / static_cast<int>(sizeof(T));
 
 /// dst[r * dst_stride + c] = src[c * src_stride + r] for r < rows, c < cols.
 template <class T>

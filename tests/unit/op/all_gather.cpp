@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/all_gather.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -31,7 +29,5 @@ static_assert(is_same_v<fault<lone, deep>, dm::axis_splits_nothing<lone>>);
 static_assert(is_same_v<fault<alien, deep>, dm::axis_not_in_mesh<alien, pod>>);
 static_assert(is_same_v<fault<rows, X<float, L<dm::split<dm::halo<batch, 1>, rows>>, batch>>,
                         dm::dim_has_halo<batch>>);
-
-TEST_CASE("all_gather: the type says what it does") {}
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/all_to_all.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -30,7 +28,5 @@ static_assert(
 static_assert(
     is_same_v<fault<batch, label, cols, X<float, L<dm::split<batch, cols>>, batch, label>>,
               dm::extent_not_divisible<label, 5, cols, 4>>);
-
-TEST_CASE("all_to_all: the type says what it does") {}
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/complete.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -25,7 +23,5 @@ static_assert(
           X<float, L<dm::partial<rows>, dm::partial<cols>, dm::partial<lone>>, batch>{}) == 1);
 static_assert(calls(complete, X<float, L<dm::split<batch, rows>>, batch>{}) == 0);
 static_assert(calls(complete, X<float, L<dm::partial<lone>>, batch>{}) == 0);
-
-TEST_CASE("complete: the type says what it does") {}
 
 }  // namespace

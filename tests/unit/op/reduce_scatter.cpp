@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/reduce_scatter.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -34,7 +32,5 @@ static_assert(is_same_v<fault<batch, alien, addends>, dm::axis_not_in_mesh<alien
 static_assert(is_same_v<fault<label, cols, addends>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<label, cols, X<float, L<dm::partial<cols>>, label>>,
                         dm::extent_not_divisible<label, 5, cols, 4>>);
-
-TEST_CASE("reduce_scatter: the type says what it does") {}
 
 }  // namespace

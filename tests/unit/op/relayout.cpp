@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/relayout.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -58,7 +56,5 @@ static_assert(is_same_v<fault<L<dm::split<batch, rows>, dm::split<hidden, rows>>
                         dm::dims_share_mesh_axis<batch, hidden, rows>>);
 static_assert(is_same_v<fault<L<>, X<float, L<dm::split<dm::halo<batch, 1>, rows>>, batch>>,
                         dm::dim_has_halo<batch>>);
-
-TEST_CASE("relayout: the type says what it does") {}
 
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/slice.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -28,7 +26,5 @@ static_assert(is_same_v<fault<batch, rows, X<float, L<dm::split<batch, rows>>, b
 static_assert(is_same_v<fault<label, rows, whole>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<label, rows, X<float, L<>, label>>,
                         dm::extent_not_divisible<label, 5, rows, 2>>);
-
-TEST_CASE("slice: the type says what it does") {}
 
 }  // namespace

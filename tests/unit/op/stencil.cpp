@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/stencil.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -28,7 +26,5 @@ static_assert(
 template <class W, class D> using reach = typename dm::detail::at_fault<dm::spec_of<W>, D>::type;
 static_assert(is_same_v<reach<C, hidden>, dm::dim_has_no_halo<hidden>>);
 static_assert(is_same_v<reach<C, batch>, dm::dim_not_in_tensor<batch>>);
-
-TEST_CASE("stencil: the type says what it does") {}
 
 }  // namespace

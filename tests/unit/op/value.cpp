@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/value.hpp"
 
-#include <doctest/doctest.h>
-
 namespace dm = dimesh;
 
 namespace {

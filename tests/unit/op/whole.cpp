@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/op/whole.hpp"
 
-#include <doctest/doctest.h>
-
 #include "support/ops.hpp"
 
 namespace {
@@ -23,7 +21,5 @@ template <class D, class V> using fault = typename dm::detail::whole_fault<D, V>
 static_assert(is_same_v<fault<label, deep>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<batch, X<float, L<dm::split<dm::halo<batch, 1>, rows>>, batch>>,
                         dm::dim_has_halo<batch>>);
-
-TEST_CASE("whole: the type says what it does") {}
 
 }  // namespace
