@@ -18,6 +18,9 @@ int main(int argc, char** argv) {
   std::unique_ptr<vector> survivor;  // its memory goes with Kokkos
   const int value = dimesh::run(argc, argv, [&] {
     const dimesh::grid<pod> g;
+    int threads = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&threads);
+    if (threads < MPI_THREAD_FUNNELED) return 0;
     survivor = std::make_unique<vector>(g);
     const vector lost(g);
     return Kokkos::is_initialized() && survivor->local_size() == 12 ? 3 : 0;
