@@ -49,10 +49,7 @@ template <class D> struct exp_sum_op {
 
 template <class X> local::cross_entropy_terms terms_of(const cross_entropy_options& o, const X& x) {
   constexpr int d = X::rank - 1;
-  bool first = true;
-  for (int a = 0; a < X::mesh_type::rank; ++a)
-    if (spec_of<X>::table.axis[a].what == use::split && spec_of<X>::table.axis[a].dim == d)
-      first = first && x.grid().state().coords()[a] == 0;
+  const bool first = x.grid().state().is_first(spec_of<X>::table.axes_of(d));
   return {o.label_smoothing, o.z_loss, x.block(d).offset,
           x.shape().extents()[static_cast<std::size_t>(d)], first};
 }
