@@ -74,7 +74,7 @@ constexpr index_t slab_step(index_t bytes) { return (bytes + 63) / 64 * 64; }
 /// A gradient's room on the slab. The gap up to the next one travels with it: it must hold numbers.
 [[gnu::noinline]] inline void take_room(storage& slot, const storage& slab, index_t at,
                                         index_t bytes) {
-  slot = slab.at(static_cast<std::size_t>(at));
+  slot = slab.part(static_cast<std::size_t>(at));
   zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
 }
 
@@ -162,7 +162,7 @@ template <class F, class P> class gradient_of {
           v.set(p, leaf, &t);
         },
         vars, *parameters_);
-    return slab ? slab.at(static_cast<std::size_t>(at)) : storage{};
+    return slab ? slab.part(static_cast<std::size_t>(at)) : storage{};
   }
   /// The loss in its room behind the gradients.
   template <class V> static constexpr V beside(const V& loss, const storage& room) {
