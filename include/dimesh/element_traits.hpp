@@ -101,9 +101,13 @@ template <class T> struct element_traits {
   static constexpr bool is_ordered = is_integer || is_real || kind == element_kind::boolean;
   /// MPI has a type for it.
   static constexpr bool is_known = kind != element_kind::other;
-  /// Products of it are computed by libraries of linear algebra: what BLAS has.
-  static constexpr bool is_of_blas =
-      kind == element_kind::float32 || kind == element_kind::float64 || is_complex;
+  /// Processors compute with vectors of it: what kernels written out by hand take.
+  static constexpr bool is_native_real =
+      kind == element_kind::float32 || kind == element_kind::float64;
+  /// Libraries of linear algebra multiply it: what BLAS has.
+  static constexpr bool is_of_blas = is_native_real || is_complex;
+  /// There are kernels for products of it; otherwise they are computed in `computed`.
+  static constexpr bool has_products = kind != element_kind::half;
 };
 
 /// The type in which elements of type T are computed with: T, or float where T only stores.
