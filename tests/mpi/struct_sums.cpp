@@ -4,6 +4,7 @@
 // ranks: 1 2 4
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/complete.hpp>
+#include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/clip.hpp>
 
 #include <doctest/doctest.h>
@@ -15,6 +16,8 @@
 #include <tuple>
 
 #include "dimesh/bfloat16.hpp"
+#include "dimesh/clone.hpp"
+#include "dimesh/half.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -80,20 +83,23 @@ TEST_CASE("complete: tuples of every type that has a sum") {
   check_type<std::complex<double>>(g, {1.5, -2});
 }
 
-TEST_CASE("complete: bfloat16 beside integers of its size, and bool beside both, which stays") {
+TEST_CASE("complete: numbers of two bytes beside one another, and bool, which stays") {
   const dm::grid<line> g;
   const int ranks = g.ranks();
-  addends<dm::bfloat16, line, rows> half(g);
+  addends<dm::bfloat16, line, rows> brain(g);
+  addends<dm::half, line, rows> half(g);
   addends<std::int16_t, line, rows> whole(g);
   dm::tensor<bool, dm::layout<line>, at> flags(g);
   for (int i = 0; i < 3; ++i) {
-    half.data()[i] = dm::bfloat16(1.5);
+    brain.data()[i] = dm::bfloat16(1.5);
+    half.data()[i] = dm::half(1.25);
     whole.data()[i] = -5;
     flags.data()[i] = i != 1;
   }
-  const auto [h, w, b] = dm::complete(std::tuple(half, whole, flags));
+  const auto [f, h, w, b] = dm::complete(std::tuple(brain, half, whole, flags));
   for (int i = 0; i < 3; ++i) {
-    CHECK(float(h.data()[i]) == 1.5f * float(ranks));
+    CHECK(float(f.data()[i]) == 1.5f * float(ranks));
+    CHECK(float(h.data()[i]) == 1.25f * float(ranks));
     CHECK(w.data()[i] == -5 * ranks);
     CHECK(b.data()[i] == (i != 1));
   }
@@ -186,5 +192,29 @@ TEST_CASE("global_norm: each tensor over the axes of its own grid") {
   const auto [r, s] = dm::complete(std::tuple(p, q));
   CHECK(r.data()[7] == 7 * float(ranks));
   CHECK(s.data()[3] == ranks);
+}
+
+TEST_CASE("adafactor: parameters on two grids take the steps that they would take alone") {
+  const int ranks = dm::grid<line>().ranks();
+  const dm::grid<dense> g(a{1}, b{ranks});
+  const dm::grid<expert> h(c{ranks}, d{1});
+  using X = dm::tensor<float, dm::layout<dense, dm::split<items, b>>, items, at>;
+  using Y = dm::tensor<float, dm::layout<expert, dm::split<items, c>>, items, at>;
+  const auto value = [](index_t i, index_t j) { return 0.25f * float(i) - 0.5f * float(j) + 0.1f; };
+  std::tuple both{dm::generate<X>(g, value, items{8}), dm::generate<Y>(h, value, items{4})};
+  auto [x, y] = dm::clone(both);
+  const dm::adafactor optimizer{.beta1 = 0.5};
+  auto state = optimizer.start(both);
+  auto state_x = optimizer.start(x);
+  auto state_y = optimizer.start(y);
+  for (int step = 0; step < 2; ++step) {
+    optimizer(both, dm::clone(both), state);
+    optimizer(x, dm::clone(x), state_x);
+    optimizer(y, dm::clone(y), state_y);
+  }
+  for (index_t i = 0; i < x.local_size(); ++i)
+    CHECK(x.data()[i] == doctest::Approx(std::get<0>(both).data()[i]));
+  for (index_t i = 0; i < y.local_size(); ++i)
+    CHECK(y.data()[i] == doctest::Approx(std::get<1>(both).data()[i]));
 }
 }  // namespace
