@@ -18,7 +18,7 @@ LAYERS = [
     ("L0", ["fault", "error", "timeline"]),
     ("L1", ["dim", "axis", "mesh", "shape"]),
     ("L2", ["layout", "canonical", "spec", "block", "cotangent", "notation", "ledger"]),
-    ("L3", ["bfloat16", "grid", "tensor", "shaped", "random", "runtime", "fill", "create", "describe",
+    ("L3", ["element_traits", "bfloat16", "half", "clone", "grid", "tensor", "shaped", "random", "runtime", "fill", "create", "describe",
             "draw", "walk"]),
     ("L4", ["local/", "collective/"]),
     ("L5", ["op/"]),

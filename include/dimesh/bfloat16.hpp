@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "dimesh/element_traits.hpp"
+
 namespace dimesh {
 
 /// A number of 8 significant binary digits and float's range (Kalamkar et al., arXiv:1905.12322).
@@ -62,32 +64,5 @@ class bfloat16 {
   }
   std::uint16_t bits_;
 };
-
-namespace detail {
-template <class T> struct computed_type {
-  using type = T;
-};
-template <> struct computed_type<bfloat16> {
-  using type = float;
-};
-}  // namespace detail
-
-/// The type in which elements of type T are computed with: T, or float where T only stores.
-template <class T> using computed = typename detail::computed_type<T>::type;
-
-/// Is T kept in fewer digits than it is computed in?
-template <class T> inline constexpr bool is_storage_only = !std::is_same_v<computed<T>, T>;
-
-/// to = x, converted to T.
-template <class T, class X> KOKKOS_FORCEINLINE_FUNCTION constexpr void store(T& to, const X& x) {
-  if constexpr (is_storage_only<T>)
-    to = static_cast<computed<T>>(x);
-  else
-    to = static_cast<T>(x);
-}
-
-/// Real numbers: what has gradients.
-template <class T>
-inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, bfloat16>;
 
 }  // namespace dimesh

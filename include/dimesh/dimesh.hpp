@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is in the box? Everything up to gradients and optimizers; read the includes from top to
-// bottom, each header answers one question. Included by hand: nn/, optim/, bfloat16.hpp,
+// bottom, each header answers one question. Included by hand: nn/, optim/, bfloat16.hpp, half.hpp,
 // grad/cost.hpp and what else is in grad/, draw.hpp, print.hpp, timeline.hpp and io/.
 //
 //   #include <dimesh/dimesh.hpp>
@@ -23,6 +23,7 @@
 #include "dimesh/tensor.hpp"     // tensor<float, L, batch, hidden>
 #include "dimesh/shaped.hpp"     // a tensor without data
 #include "dimesh/create.hpp"      // zeros, generate, uniform ...
+#include "dimesh/clone.hpp"       // values in memory of their own
 // operations, all local
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/arithmetic.hpp"

@@ -47,6 +47,7 @@ template <class Axis> struct axis_splits_nothing;
 template <class Dim, class Axis> struct axis_not_innermost_of_dim;
 template <class Layout1, class Layout2> struct layouts_differ;
 template <class Element> struct element_not_differentiable;
+template <class Element> struct element_not_summable;  // ranks cannot add it up
 template <class Axis> struct gradient_not_complete;
 template <class... Dims> struct value_not_scalar;
 template <class Function> struct result_not_recorded;  // no parameter reaches the value

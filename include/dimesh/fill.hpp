@@ -7,6 +7,7 @@
 //   fill_normal(x, random_key{1}, 0, 0.1);
 //
 // Under a partial layout the first rank along the partial axes gets the value, the others zeros.
+// Copies that share the tensor's memory keep their values: see clone.hpp.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -15,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "dimesh/detail/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -83,9 +85,9 @@ template <class T> struct draw_normal {
 
 /// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
 template <class X> bool holds_value(const X& x) {
-  for (int a = 0; a < X::mesh_type::rank; ++a)
-    if (spec_of<X>::table.is_partial(a) && x.grid().state().coords()[a] != 0) return false;
-  return true;
+  constexpr table t = spec_of<X>::table;
+  return x.grid().state().is_first(~(t.mask(use::replicated) | t.mask(use::split)) &
+                                   ((1u << t.axes) - 1));
 }
 
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
@@ -97,11 +99,7 @@ template <class X> struct fill_fault {
         if (S::table.halo[d] > 0) return d;
       return -1;
     }();
-    constexpr int axis = [] {
-      for (int a = 0; a < S::table.axes; ++a)
-        if (S::table.is_partial(a) && S::table.axis[a].what != use::partial) return a;
-      return -1;
-    }();
+    constexpr int axis = S::table.first_partial(false);
     if constexpr (dim >= 0)
       return tag<dim_has_halo<type_at<dim, typename S::dims>>>{};
     else if constexpr (axis >= 0)
@@ -116,6 +114,7 @@ template <class X> struct fill_fault {
 
 /// Sets every stored element to 0, under any layout.
 template <Tensor X> void clear(X& x) {
+  detail::own_memory(x, false);
   x.set_once(0);
   Kokkos::deep_copy(x.view(), value_of<X>{});
 }
@@ -130,6 +129,7 @@ template <Tensor X> void fill(X& x, computed<value_of<X>> value) {
       ok<only<fault, partial_operand>>,
       "fill: the layout is that of a maximum yet to be found; fill a tensor of another layout");
   if (!detail::holds_value(x)) return dimesh::clear(x);
+  detail::own_memory(x, false);
   x.set_once(0);
   Kokkos::deep_copy(x.view(), static_cast<value_of<X>>(value));
 }
@@ -145,6 +145,7 @@ template <class F, Tensor X> void fill_by(X& x, const F& f) {
       ok<only<fault, partial_operand>>,
       "fill_by: the layout is that of a maximum yet to be found; fill a tensor of another layout");
   if (!detail::holds_value(x)) return dimesh::clear(x);
+  detail::own_memory(x, false);
   x.set_once(0);
   using space = Kokkos::DefaultExecutionSpace;
   constexpr int rank = spec_of<X>::rank;
@@ -190,6 +191,7 @@ template <Tensor X> void fill_block(X& x, std::span<const value_of<X>> from) {
     throw error("fill_block: the block has " + std::to_string(x.local_size()) +
                 " elements, the array " + std::to_string(from.size()) + " (rank " +
                 std::to_string(x.grid().rank()) + ")");
+  detail::own_memory(x, false);
   const auto host = Kokkos::create_mirror_view(x.view());
   if (!from.empty()) std::memcpy(host.data(), from.data(), from.size_bytes());
   Kokkos::deep_copy(x.view(), host);
@@ -209,6 +211,7 @@ template <Tensor X> void fill_from(X& x, std::span<const value_of<X>> whole) {
     throw error("fill_from: the tensor has " + std::to_string(x.shape().size()) +
                 " elements, the array " + std::to_string(whole.size()));
   if (!detail::holds_value(x)) return dimesh::clear(x);
+  detail::own_memory(x, false);
   x.set_once(0);
   constexpr int rank = spec_of<X>::rank;
   const auto host = Kokkos::create_mirror_view(x.view());

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,9 +41,9 @@ class grid_state {
     MPI_Comm all = MPI_COMM_NULL;
     check(MPI_Comm_dup(comm, &all), "grid");
     const auto count = static_cast<int>(names_.size());
-    comms_.resize(std::size_t{1} << count);
-    comms_.back() = std::make_unique<communicator>(all, (1u << count) - 1);
-    index_t at = comms_.back()->rank();
+    comms_ = std::vector<slot>(std::size_t{1} << count);
+    comms_.back().put(std::make_unique<communicator>(all, (1u << count) - 1));
+    index_t at = comms_.back().owner->rank();
     for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
       coord_[a] = at % sizes[a];
@@ -50,11 +52,17 @@ class grid_state {
   }
 
   /// The communicator over the axes in the mask; ranks in row-major order of their coordinates.
-  /// The first use is collective over its members.
+  /// The first use is collective over its members. Threads may ask at the same time.
   const communicator& along(unsigned axes) const {
-    auto& c = comms_[axes];
-    if (!c) c = make(axes);
-    return *c;
+    slot& s = comms_[axes];
+    if (const communicator* c = s.made.load(std::memory_order_acquire)) return *c;
+    return make_once(s, axes);
+  }
+  /// Is this rank the first of those that differ from it along these axes only?
+  bool is_first(unsigned axes) const {
+    for (int a = 0; a < max_axes; ++a)
+      if ((axes >> a & 1u) && coord_[a] != 0) return false;
+    return true;
   }
   const index_t* sizes() const { return size_.data(); }
   const index_t* coords() const { return coord_.data(); }
@@ -98,8 +106,25 @@ class grid_state {
       << " ranks; the sizes of its axes must multiply to the number of ranks of the communicator";
     w.raise();
   }
+  /// A communicator that is made when it is first asked for. A lock each: ranks whose threads ask
+  /// for several in different orders must not wait for one another.
+  struct slot {
+    std::atomic<const communicator*> made{nullptr};
+    std::mutex making;
+    std::unique_ptr<communicator> owner;
+
+    void put(std::unique_ptr<communicator> c) {
+      owner = std::move(c);
+      made.store(owner.get(), std::memory_order_release);
+    }
+  };
+  [[gnu::noinline]] const communicator& make_once(slot& s, unsigned axes) const {
+    const std::lock_guard lock(s.making);
+    if (!s.owner) s.put(make(axes));
+    return *s.owner;
+  }
   std::unique_ptr<communicator> make(unsigned axes) const {
-    const communicator& all = *comms_.back();
+    const communicator& all = *comms_.back().owner;
     MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     std::vector<int> members;
     for (int r = 0; r < all.size(); ++r) {
@@ -124,7 +149,7 @@ class grid_state {
   std::string mesh_;
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
-  mutable std::vector<std::unique_ptr<communicator>> comms_;  // by mask of axes
+  mutable std::vector<slot> comms_;  // by mask of axes
 };
 
 }  // namespace detail

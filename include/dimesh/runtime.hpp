@@ -24,13 +24,24 @@ namespace dimesh {
 /// Starts MPI and Kokkos if they do not run yet; its destructor ends what it started.
 class runtime {
  public:
-  runtime(int& argc, char**& argv) {
+  /// `threads` is what the program will ask of MPI: MPI_THREAD_FUNNELED, where one thread calls the
+  /// library (others may compute), or more. Throws dimesh::error if MPI grants less than that to a
+  /// runtime that starts it.
+  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED) {
     int running = 0;
     MPI_Initialized(&running);
     owns_mpi_ = !running;
     if (owns_mpi_) {
-      int provided = 0;
-      MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+      MPI_Init_thread(&argc, &argv, threads, &threads_);
+      if (threads_ < threads) {
+        const int granted = threads_;
+        MPI_Finalize();
+        (detail::words() << "runtime: MPI grants thread level " << granted << " where " << threads
+                         << " is asked for; use an MPI library that is built for threads")
+            .raise();
+      }
+    } else {
+      MPI_Query_thread(&threads_);
     }
     owns_kokkos_ = !Kokkos::is_initialized();
     if (owns_kokkos_) start_kokkos(argc, argv);
@@ -43,6 +54,10 @@ class runtime {
     if (owns_kokkos_) Kokkos::finalize();
     if (owns_mpi_) MPI_Finalize();
   }
+
+  /// What MPI grants threads: one of MPI_THREAD_SINGLE < FUNNELED < SERIALIZED < MULTIPLE. Whether
+  /// a thread of its own may move messages on is asked here.
+  int thread_level() const { return threads_; }
 
   /// Says on stderr what went wrong on this rank and ends the job on all ranks.
   [[noreturn]] static void end_job(const char* what) noexcept {
@@ -86,6 +101,7 @@ class runtime {
   }
 
   bool owns_mpi_ = false, owns_kokkos_ = false;
+  int threads_ = MPI_THREAD_SINGLE;
   std::terminate_handler before_ = nullptr;
 };
 

@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <census.hpp>
+
+#include "dimesh/create.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "support/laws.hpp"
 
@@ -28,6 +31,26 @@ TEST_CASE("gather leaves halos behind") {
   for_each_case<plane, unevenly, p, q>(sizes, [](auto v, const array& a) {
     const auto all = dimesh::gather(dimesh::halo_exchange<2, p, q>(v));
     CHECK(all == (v.grid().rank() == 0 ? a.values : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("gather, broadcast_element: nothing is sent that everybody has") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using R = dimesh::tensor<double, dimesh::layout<plane>, p>;
+    using S = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>>, p>;
+    const auto check = [&g](const auto& v, bool silent) {
+      for (const int root : {0, g.ranks() - 1}) {
+        census::reset();
+        const std::vector<double> all = dimesh::gather(v, root);
+        CHECK((census::snapshot().calls() == 0) == silent);
+        CHECK(all.size() == (g.rank() == root ? 5u : 0u));
+      }
+      census::reset();
+      CHECK(dimesh::broadcast_element(v, {4}) == 2);
+      CHECK((census::snapshot().calls() == 0) == silent);
+    };
+    check(dimesh::constant<R>(g, 2, p{5}), true);
+    check(dimesh::constant<S>(g, 2, p{5}), g.size<x>() == 1);
   });
 }
 

@@ -52,6 +52,9 @@ TEST_CASE("ranks are numbered row-major, the last axis fastest") {
     CHECK(g.rank() == world_rank());
     CHECK(g.ranks() == world_size());
     CHECK((g.coord<rows>() * s[1] + g.coord<cols>()) * s[2] + g.coord<deep>() == world_rank());
+    CHECK(g.state().is_first(0));
+    CHECK(g.state().is_first(0b001) == (g.coord<rows>() == 0));
+    CHECK(g.state().is_first(0b110) == (g.coord<cols>() == 0 && g.coord<deep>() == 0));
     CHECK(g.coord<deep>() < s[2]);
     CHECK(g.coord<cols>() < s[1]);
   });

@@ -48,6 +48,9 @@ int main(int argc, char** argv) {
   check(dimesh::run(argc, argv, [] {}) == 0, "a program without a value");
   {
     const dimesh::runtime outer(argc, argv);
+    int threads = -1;
+    MPI_Query_thread(&threads);
+    check(outer.thread_level() == threads, "another thread level than MPI's");
     check(dimesh::run(argc, argv, program) == 7, "a run within another");
     check(mpi_runs() && Kokkos::is_initialized(), "the inner run ended what the outer one needs");
   }

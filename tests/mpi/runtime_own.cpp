@@ -22,6 +22,9 @@ int main(int, char** argv) {
   const int value = dimesh::run(count, given, [&] {
     if (count != 3 || given[1] != help || given[2] != steps || given[3] != nullptr) return 0;
     const dimesh::grid<pod> g;
+    int threads = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&threads);
+    if (threads < MPI_THREAD_FUNNELED) return 0;
     survivor = std::make_unique<vector>(g);
     const vector lost(g);
     return Kokkos::is_initialized() && survivor->local_size() == 12 ? 3 : 0;

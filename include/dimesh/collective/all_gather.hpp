@@ -9,10 +9,11 @@
 
 namespace dimesh::collective {
 
-/// Blocks of count[r] elements; the own one has count[rank]. Payload: the own block.
-template <class T>
-void all_gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
-                  index_t limit = most_per_call<T>) {
+/// Blocks of count[r] elements that travel as w; the own one has count[rank]. Payload: the own
+/// block.
+inline void all_gather_elements_v(const dimesh::detail::communicator& c, const wire& w,
+                                  const std::byte* x, const index_t* count, std::byte* y,
+                                  index_t limit) {
   index_t own = 0, sum = 0;
   for (int r = 0; r < c.size(); ++r) {
     if (r == c.rank()) own = sum;
@@ -21,39 +22,50 @@ void all_gather_v(const dimesh::detail::communicator& c, const T* x, const index
   if (sum == 0) return;
   const index_t n = count[c.rank()];
   if (c.size() > 1) {
-    prepare(c, "all_gather", sum);
+    prepare(c, "all_gather", sum, w);
     auto& ints = detail::int_arrays::instance(c.size());
     if (sum <= limit) {
-      detail::to_int<T>(count, c.size(), ints.receive_count, ints.receive_at);
-      dimesh::detail::check(MPI_Allgatherv(x, static_cast<int>(n * element<T>::units),
-                                           element<T>::type(), y, ints.receive_count.data(),
-                                           ints.receive_at.data(), element<T>::type(), c.handle()),
-                            "all_gather");
+      detail::to_int(w.units(), count, c.size(), ints.receive_count, ints.receive_at);
+      dimesh::detail::check(
+          MPI_Allgatherv(x, static_cast<int>(n * w.units()), w.type(), y, ints.receive_count.data(),
+                         ints.receive_at.data(), w.type(), c.handle()),
+          "all_gather");
       return;
     }
     for (int k = 1, p = c.size(), me = c.rank(); k < p; ++k) {
       const int to = (me + k) % p, from = (me + p - k) % p;
       index_t at = 0;
       for (int r = 0; r < from; ++r) at += count[r];
-      exchange(c, x, n, to, y + at, count[from], from, "all_gather", limit);
+      exchange_elements(c, w, x, n, to, y + at * w.size, count[from], from, "all_gather", limit);
     }
   }
-  copy(x, y + own, n);
+  copy(x, y + own * w.size, n * w.size);
 }
 
 /// Blocks of n elements each. Payload: n elements.
+inline void all_gather_elements(const dimesh::detail::communicator& c, const wire& w,
+                                const std::byte* x, index_t n, std::byte* y) {
+  if (n == 0) return;
+  if (c.size() == 1) return copy(x, y, n * w.size);
+  if (n > w.most_per_call()) {
+    const std::vector<index_t> count(static_cast<std::size_t>(c.size()), n);
+    return all_gather_elements_v(c, w, x, count.data(), y, w.most_per_call());
+  }
+  prepare(c, "all_gather", n, w);
+  const auto units = static_cast<int>(n * w.units());
+  dimesh::detail::check(MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle()),
+                        "all_gather");
+}
+
+/// The same of elements whose type is known.
+template <class T>
+void all_gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
+                  index_t limit = most_per_call<T>) {
+  all_gather_elements_v(c, wire_of<T>, bytes_of(x), count, bytes_of(y), limit);
+}
 template <class T>
 void all_gather(const dimesh::detail::communicator& c, const T* x, index_t n, T* y) {
-  if (n == 0) return;
-  if (c.size() == 1 || n > most_per_call<T>) {
-    const std::vector<index_t> count(static_cast<std::size_t>(c.size()), n);
-    return all_gather_v(c, x, count.data(), y);
-  }
-  prepare(c, "all_gather", n);
-  const auto units = static_cast<int>(n * element<T>::units);
-  dimesh::detail::check(
-      MPI_Allgather(x, units, element<T>::type(), y, units, element<T>::type(), c.handle()),
-      "all_gather");
+  all_gather_elements(c, wire_of<T>, bytes_of(x), n, bytes_of(y));
 }
 
 }  // namespace dimesh::collective

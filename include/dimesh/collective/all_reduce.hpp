@@ -12,23 +12,30 @@ namespace dimesh::collective {
 /// Buffers beyond `cut_above` bytes travel in pieces of `piece` bytes.
 inline constexpr index_t cut_above = index_t{8} << 20, piece = index_t{1} << 20;
 
-/// y[0..n) becomes the reduction over the ranks of c of x[0..n). Payload: n elements.
+/// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w.
+/// Payload: n elements.
+inline void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w,
+                                const std::byte* x, std::byte* y, index_t n,
+                                reduction r = reduction::sum) {
+  if (c.size() == 1) return copy(x, y, n * w.size);
+  if (n == 0) return;
+  prepare(c, "all_reduce", n, w);
+  const index_t step = n * w.size > cut_above ? piece / w.size : n;
+  for (index_t at = 0; at < n; at += step) {
+    const auto count = static_cast<int>(step < n - at ? step : n - at);
+    dimesh::detail::check(MPI_Allreduce(x == y ? MPI_IN_PLACE : x + at * w.size, y + at * w.size,
+                                        count, w.type(), operation(w.kind, r), c.handle()),
+                          "all_reduce");
+  }
+}
+
+/// The same of elements whose type is known.
 template <class T>
 void all_reduce(const dimesh::detail::communicator& c, const T* x, T* y, index_t n,
                 reduction r = reduction::sum) {
-  if (c.size() == 1) {
-    return copy(x, y, n);
-  }
-  if (n == 0) return;
-  prepare(c, "all_reduce", n);
-  constexpr auto size = static_cast<index_t>(sizeof(T));
-  const index_t step = n * size > cut_above ? piece / size : n;
-  for (index_t at = 0; at < n; at += step) {
-    const auto count = static_cast<int>(step < n - at ? step : n - at);
-    dimesh::detail::check(MPI_Allreduce(x == y ? MPI_IN_PLACE : x + at, y + at, count,
-                                        element<T>::type(), operation<T>(r), c.handle()),
-                          "all_reduce");
-  }
+  static_assert(element<T>::reducible,
+                "collective: MPI cannot reduce this element type; cast first");
+  all_reduce_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, r);
 }
 
 }  // namespace dimesh::collective

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does every rank give every other a part of its own?
 //
-//   all_to_all(c, x, n, y)    -> x and y are [ranks][n]; y[r] is what rank r had for this one
 //   all_to_all_v(c, x, send, y, receive, most)   -> runs of any length, at any place
 #pragma once
 
@@ -16,35 +15,15 @@ template <class T>
 void all_to_all_v(const dimesh::detail::communicator& c, const T* x, const run* send, T* y,
                   const run* receive, index_t most, index_t limit = most_per_call<T>) {
   if (c.size() == 1 || most == 0) return;
-  prepare(c, "all_to_all", most);
+  prepare(c, "all_to_all", most, wire_of<T>);
   if (most > limit) return exchange_all(c, x, send, y, receive, "all_to_all", limit);
   auto& ints = detail::int_arrays::instance(c.size());
-  detail::to_int<T>(send, c.size(), ints.send_count, ints.send_at);
-  detail::to_int<T>(receive, c.size(), ints.receive_count, ints.receive_at);
+  detail::to_int(element<T>::units, send, c.size(), ints.send_count, ints.send_at);
+  detail::to_int(element<T>::units, receive, c.size(), ints.receive_count, ints.receive_at);
   dimesh::detail::check(MPI_Alltoallv(x, ints.send_count.data(), ints.send_at.data(),
                                       element<T>::type(), y, ints.receive_count.data(),
                                       ints.receive_at.data(), element<T>::type(), c.handle()),
                         "all_to_all");
-}
-
-/// Parts of n elements each. Payload: all of x.
-template <class T>
-void all_to_all(const dimesh::detail::communicator& c, const T* x, index_t n, T* y,
-                index_t limit = most_per_call<T>) {
-  if (n == 0) return;
-  if (c.size() == 1) return copy(x, y, n);
-  if (n > limit) {
-    prepare(c, "all_to_all", n);
-    std::vector<run> parts;
-    for (int r = 0; r < c.size(); ++r) parts.push_back({r * n, n});
-    exchange_all(c, x, parts.data(), y, parts.data(), "all_to_all", limit);
-    return copy(x + c.rank() * n, y + c.rank() * n, n);
-  }
-  prepare(c, "all_to_all", n);
-  const auto units = static_cast<int>(n * element<T>::units);
-  dimesh::detail::check(
-      MPI_Alltoall(x, units, element<T>::type(), y, units, element<T>::type(), c.handle()),
-      "all_to_all");
 }
 
 }  // namespace dimesh::collective

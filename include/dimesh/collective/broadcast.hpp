@@ -13,7 +13,7 @@ template <class T>
 void broadcast(const dimesh::detail::communicator& c, T* x, index_t n, int root,
                index_t limit = most_per_call<T>) {
   if (c.size() == 1 || n == 0) return;
-  prepare(c, "broadcast", n);
+  prepare(c, "broadcast", n, wire_of<T>);
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * element<T>::units);
     dimesh::detail::check(MPI_Bcast(x + at, count, element<T>::type(), root, c.handle()),

@@ -17,11 +17,11 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (c.size() == 1) return copy(x, y, sum);
   if (sum == 0) return;
-  prepare(c, "gather", sum);
+  prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
   if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
-    detail::to_int<T>(count, c.size(), ints.receive_count, ints.receive_at);
+    detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
     dimesh::detail::check(MPI_Gatherv(x, static_cast<int>(n * element<T>::units),
                                       element<T>::type(), y, ints.receive_count.data(),
                                       ints.receive_at.data(), element<T>::type(), root, c.handle()),
@@ -46,11 +46,11 @@ void scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t*
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (c.size() == 1) return copy(x, y, sum);
   if (sum == 0) return;
-  prepare(c, "scatter", sum);
+  prepare(c, "scatter", sum, wire_of<T>);
   const index_t n = count[c.rank()];
   if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
-    detail::to_int<T>(count, c.size(), ints.send_count, ints.send_at);
+    detail::to_int(element<T>::units, count, c.size(), ints.send_count, ints.send_at);
     dimesh::detail::check(
         MPI_Scatterv(x, ints.send_count.data(), ints.send_at.data(), element<T>::type(), y,
                      static_cast<int>(n * element<T>::units), element<T>::type(), root, c.handle()),

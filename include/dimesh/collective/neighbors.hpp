@@ -2,10 +2,13 @@
 // How does a rank exchange parts with the few others it has business with? By messages that are all
 // under way together; nobody else takes part.
 //
-//   exchange_some(c, x, sends, y, receives)   -> y holds, run by run, what the others sent
+//   exchange_some(c, x, sends, y, receives, "shift", {out, in})   -> y holds what the others sent
 #pragma once
 
+#include <initializer_list>
+
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 
@@ -15,33 +18,48 @@ struct message {
   run part;
 };
 
-/// Sends and receives runs; between two ranks they match in order. Payload: what is sent.
-template <class T>
-void exchange_some(const dimesh::detail::communicator& c, const T* x,
-                   const std::vector<message>& sends, T* y, const std::vector<message>& receives,
-                   const char* call, index_t limit = most_per_call<T>) {
-  prepare(c, call, 0);
-  thread_local std::vector<MPI_Request> requests;
-  requests.clear();
-  const auto for_each_message = [limit](const std::vector<message>& messages, const auto& f) {
+/// Sends and receives runs of elements that travel as w, at most `limit` of them in one message;
+/// between two ranks they match in order. `memory` is that of x and y. Payload: what is sent.
+inline void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
+                                   const std::byte* x, const std::vector<message>& sends,
+                                   std::byte* y, const std::vector<message>& receives,
+                                   const char* call,
+                                   std::initializer_list<dimesh::detail::storage> memory,
+                                   index_t limit) {
+  prepare(c, call, 0, w);
+  const int tag = c.next_tag();
+  thread_local requests kept;
+  struct ending {  // an exception leaves nothing behind that MPI writes to
+    requests& of;
+    ~ending() { of.give_up(); }
+  } const at_the_end{kept};
+  for (const auto& m : memory) kept.keep(m);
+  const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
       for (index_t at = 0; at < m.part.count; at += limit) {
         const index_t n = limit < m.part.count - at ? limit : m.part.count - at;
-        f(m.peer, m.part.at + at, static_cast<int>(n * element<T>::units));
+        f(m.peer, (m.part.at + at) * w.size, static_cast<int>(n * w.units()));
       }
   };
   for_each_message(receives, [&](int peer, index_t at, int n) {
-    requests.push_back(MPI_REQUEST_NULL);
     dimesh::detail::check(
-        MPI_Irecv(y + at, n, element<T>::type(), peer, 0, c.handle(), &requests.back()), call);
+        MPI_Irecv(y + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::receive)), call);
   });
   for_each_message(sends, [&](int peer, index_t at, int n) {
-    requests.push_back(MPI_REQUEST_NULL);
     dimesh::detail::check(
-        MPI_Isend(x + at, n, element<T>::type(), peer, 0, c.handle(), &requests.back()), call);
+        MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::other)), call);
   });
-  dimesh::detail::check(
-      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), call);
+  kept.wait(call);
+}
+
+/// The same of elements whose type is known.
+template <class T>
+void exchange_some(const dimesh::detail::communicator& c, const T* x,
+                   const std::vector<message>& sends, T* y, const std::vector<message>& receives,
+                   const char* call, std::initializer_list<dimesh::detail::storage> memory = {},
+                   index_t limit = most_per_call<T>) {
+  exchange_some_elements(c, wire_of<T>, bytes_of(x), sends, bytes_of(y), receives, call, memory,
+                         limit);
 }
 
 }  // namespace dimesh::collective

@@ -10,22 +10,29 @@
 namespace dimesh::collective {
 
 /// Sends n_out elements to rank `to` and receives n_in elements from rank `from`; a count of zero
-/// sends (receives) nothing at all. `limit` is the most elements of one message.
-template <class T>
-void exchange(const dimesh::detail::communicator& c, const T* out, index_t n_out, int to, T* in,
-              index_t n_in, int from, const char* call, index_t limit = most_per_call<T>) {
+/// sends (receives) nothing at all. They travel as w, at most `limit` elements in one message.
+inline void exchange_elements(const dimesh::detail::communicator& c, const wire& w,
+                              const std::byte* out, index_t n_out, int to, std::byte* in,
+                              index_t n_in, int from, const char* call, index_t limit) {
   while (n_out > 0 || n_in > 0) {
     const index_t sending = n_out < limit ? n_out : limit;
     const index_t receiving = n_in < limit ? n_in : limit;
     dimesh::detail::check(
-        MPI_Sendrecv(out, static_cast<int>(sending * element<T>::units), element<T>::type(),
+        MPI_Sendrecv(out, static_cast<int>(sending * w.units()), w.type(),
                      sending > 0 ? to : MPI_PROC_NULL, 0, in,
-                     static_cast<int>(receiving * element<T>::units), element<T>::type(),
+                     static_cast<int>(receiving * w.units()), w.type(),
                      receiving > 0 ? from : MPI_PROC_NULL, 0, c.handle(), MPI_STATUS_IGNORE),
         call);
-    out += sending, n_out -= sending;
-    in += receiving, n_in -= receiving;
+    out += sending * w.size, n_out -= sending;
+    in += receiving * w.size, n_in -= receiving;
   }
+}
+
+/// The same of elements whose type is known.
+template <class T>
+void exchange(const dimesh::detail::communicator& c, const T* out, index_t n_out, int to, T* in,
+              index_t n_in, int from, const char* call, index_t limit = most_per_call<T>) {
+  exchange_elements(c, wire_of<T>, bytes_of(out), n_out, to, bytes_of(in), n_in, from, call, limit);
 }
 
 /// Every rank sends the run send[r] of x to rank r, pair by pair; its own part is skipped.

@@ -10,57 +10,72 @@
 
 namespace dimesh::collective {
 
-/// Blocks of count[r] elements one after another; y gets the own one. Payload: all of x.
-template <class T>
-void reduce_scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
-                      index_t limit = most_per_call<T>) {
+/// Blocks of count[r] elements one after another, which travel as w; y gets the own one. Payload:
+/// all of x.
+inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, const wire& w,
+                                      const std::byte* x, const index_t* count, std::byte* y,
+                                      index_t limit) {
   index_t sum = 0;
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (sum == 0) return;
-  if (c.size() == 1) return copy(x, y, sum);
-  prepare(c, "reduce_scatter", sum);
+  if (c.size() == 1) return copy(x, y, sum * w.size);
+  prepare(c, "reduce_scatter", sum, w);
+  const MPI_Op op = operation(w.kind, reduction::sum);
   auto& ints = detail::int_arrays::instance(c.size());
   if (sum <= limit) {
-    detail::to_int<T>(count, c.size(), ints.receive_count, ints.receive_at);
-    dimesh::detail::check(MPI_Reduce_scatter(x, y, ints.receive_count.data(), element<T>::type(),
-                                             operation<T>(reduction::sum), c.handle()),
-                          "reduce_scatter");
+    detail::to_int(1, count, c.size(), ints.receive_count, ints.receive_at);
+    dimesh::detail::check(
+        MPI_Reduce_scatter(x, y, ints.receive_count.data(), w.type(), op, c.handle()),
+        "reduce_scatter");
     return;
   }
-  for (int r = 0; r < c.size(); x += count[r++])  // beyond an int: block by block to its owner
+  for (int r = 0; r < c.size(); x += w.size * count[r++])  // beyond an int: block by block
     for (index_t at = 0; at < count[r]; at += limit) {
       const auto n = static_cast<int>(limit < count[r] - at ? limit : count[r] - at);
-      dimesh::detail::check(
-          MPI_Reduce(x + at, r == c.rank() ? y + at : nullptr, n, element<T>::type(),
-                     operation<T>(reduction::sum), r, c.handle()),
-          "reduce_scatter");
+      std::byte* const to = r == c.rank() ? y + at * w.size : nullptr;
+      dimesh::detail::check(MPI_Reduce(x + at * w.size, to, n, w.type(), op, r, c.handle()),
+                            "reduce_scatter");
     }
 }
 
 /// Blocks of n elements each; large ones go in pieces, as in all_reduce. Payload: all of x.
-template <class T>
-void reduce_scatter(const dimesh::detail::communicator& c, const T* x, index_t n, T* y) {
+inline void reduce_scatter_elements(const dimesh::detail::communicator& c, const wire& w,
+                                    const std::byte* x, index_t n, std::byte* y) {
   if (n == 0) return;
-  const index_t ranks = c.size();
-  constexpr auto size = static_cast<index_t>(sizeof(T));
-  if (ranks == 1) return copy(x, y, n);
-  prepare(c, "reduce_scatter", n);
-  const auto call = [&c](const T* in, T* out, index_t count) {
-    dimesh::detail::check(
-        MPI_Reduce_scatter_block(in, out, static_cast<int>(count), element<T>::type(),
-                                 operation<T>(reduction::sum), c.handle()),
-        "reduce_scatter");
+  const index_t ranks = c.size(), size = w.size;
+  if (ranks == 1) return copy(x, y, n * size);
+  prepare(c, "reduce_scatter", n, w);
+  const auto call = [&c, &w](const std::byte* in, std::byte* out, index_t count) {
+    dimesh::detail::check(MPI_Reduce_scatter_block(in, out, static_cast<int>(count), w.type(),
+                                                   operation(w.kind, reduction::sum), c.handle()),
+                          "reduce_scatter");
   };
   if (n * ranks * size <= cut_above) return call(x, y, n);
   const index_t step = piece / size / ranks > 0 ? piece / size / ranks : 1;
   const auto scratch =
       dimesh::detail::storage::acquire(static_cast<std::size_t>(step * ranks * size));
-  T* packed = static_cast<T*>(scratch.data());  // [ranks][count]
+  auto* const packed = static_cast<std::byte*>(scratch.data());  // [ranks][count]
   for (index_t at = 0; at < n; at += step) {
     const index_t count = step < n - at ? step : n - at;
-    for (index_t r = 0; r < ranks; ++r) copy(x + r * n + at, packed + r * count, count);
-    call(packed, y + at, count);
+    for (index_t r = 0; r < ranks; ++r)
+      copy(x + (r * n + at) * size, packed + r * count * size, count * size);
+    call(packed, y + at * size, count);
   }
+}
+
+/// The same of elements whose type is known.
+template <class T>
+void reduce_scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
+                      index_t limit = most_per_call<T>) {
+  static_assert(element<T>::reducible,
+                "collective: MPI cannot reduce this element type; cast first");
+  reduce_scatter_elements_v(c, wire_of<T>, bytes_of(x), count, bytes_of(y), limit);
+}
+template <class T>
+void reduce_scatter(const dimesh::detail::communicator& c, const T* x, index_t n, T* y) {
+  static_assert(element<T>::reducible,
+                "collective: MPI cannot reduce this element type; cast first");
+  reduce_scatter_elements(c, wire_of<T>, bytes_of(x), n, bytes_of(y));
 }
 
 }  // namespace dimesh::collective

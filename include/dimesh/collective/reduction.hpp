@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How do ranks' values become one? By a sum, a maximum or a minimum: MPI's own where MPI knows the
-// elements, and these for bfloat16, of which MPI knows nothing. Messages have two bytes an element;
-// each addition is made in float and rounded to what travels on.
+// elements, and these for bfloat16 and half, of which MPI knows nothing. Messages have two bytes an
+// element; each addition is made in float and rounded to what travels on.
 //
-//   MPI_Allreduce(x, y, n, MPI_UINT16_T, bfloat16_operation(reduction::sum), comm)
+//   MPI_Allreduce(x, y, n, MPI_UINT16_T, stored_operation(element_kind::half, reduction::sum), c)
 //
 // float's addition is commutative to the bit, so all ranks end with the same bits where MPI's own
 // sums of floats do.
@@ -12,6 +12,7 @@
 #include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/communicator.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/half.hpp"
 
 namespace dimesh::collective {
 
@@ -30,28 +31,29 @@ template <reduction R> float joined(float u, float v) {
 }
 
 /// b (n) = a (n) joined with b: what MPI calls.
-template <reduction R> void join_bfloat16(void* a, void* b, int* n, MPI_Datatype*) {
+template <class T, reduction R> void join_stored(void* a, void* b, int* n, MPI_Datatype*) {
   dimesh::detail::writes_memory();
-  const auto* const x = static_cast<const bfloat16*>(a);
-  auto* const y = static_cast<bfloat16*>(b);
+  const auto* const x = static_cast<const T*>(a);
+  auto* const y = static_cast<T*>(b);
   const index_t count = *n;
 #pragma omp simd
   for (index_t i = 0; i < count; ++i) y[i] = joined<R>(x[i], y[i]);
 }
 
-/// One operation for each kind, made at its first use. MPI_Finalize begins by deleting the
-/// attributes of MPI_COMM_SELF (MPI 3.1, section 8.7.1): there they are freed.
-class bfloat16_operations {
+/// The operations on a type that only stores, made at their first use. MPI_Finalize begins by
+/// deleting the attributes of MPI_COMM_SELF (MPI 3.1, section 8.7.1): there they are freed.
+template <class T> class stored_operations {
  public:
   static MPI_Op of(reduction r) {
-    static bfloat16_operations* const all = new bfloat16_operations;  // ended by MPI, not at exit
+    static stored_operations* const all = new stored_operations;  // ended by MPI, not at exit
     return all->op_[static_cast<int>(r)];
   }
 
  private:
-  bfloat16_operations() {
-    MPI_User_function* const join[] = {join_bfloat16<reduction::sum>, join_bfloat16<reduction::max>,
-                                       join_bfloat16<reduction::min>};
+  stored_operations() {
+    MPI_User_function* const join[] = {join_stored<T, reduction::sum>,
+                                       join_stored<T, reduction::max>,
+                                       join_stored<T, reduction::min>};
     constexpr int commutes = 1;
     for (int r = 0; r < 3; ++r)
       dimesh::detail::check(MPI_Op_create(join[r], commutes, &op_[r]), "reduction");
@@ -62,7 +64,7 @@ class bfloat16_operations {
     MPI_Comm_free_keyval(&key);  // it goes when the attribute does
   }
   static int end(MPI_Comm, int, void* self, void*) {
-    auto* const all = static_cast<bfloat16_operations*>(self);
+    auto* const all = static_cast<stored_operations*>(self);
     for (MPI_Op& op : all->op_) MPI_Op_free(&op);
     delete all;
     return MPI_SUCCESS;
@@ -72,7 +74,10 @@ class bfloat16_operations {
 
 }  // namespace detail
 
-/// The operation on bfloat16, which travel as MPI_UINT16_T. Owned by the library.
-inline MPI_Op bfloat16_operation(reduction r) { return detail::bfloat16_operations::of(r); }
+/// The operation on bfloat16 or half, which travel as MPI_UINT16_T. Owned by the library.
+inline MPI_Op stored_operation(element_kind kind, reduction r) {
+  return kind == element_kind::half ? detail::stored_operations<half>::of(r)
+                                    : detail::stored_operations<bfloat16>::of(r);
+}
 
 }  // namespace dimesh::collective

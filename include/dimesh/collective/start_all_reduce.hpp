@@ -2,52 +2,48 @@
 // How is a buffer summed over ranks while they go on computing? The sum is started, asked after
 // now and then (most MPI libraries move data only when called), and waited for.
 //
-//   pending_sums sums;   sums.start(c, x, n);   sums.progress();  ...  sums.wait();
+//   pending_sums sums;   sums.start(c, x, n, most, memory);   sums.progress();  ...  sums.wait();
+//
+// Where an exception comes before wait(), the memory stays taken until MPI is done with it.
 #pragma once
 
-#include <vector>
-
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 
 /// Sums that have been started, in the order in which they were. Ranks start them in one order.
 class pending_sums {
  public:
-  /// x[0..n) becomes its sum over the ranks of c; nobody touches it until wait() returns. Payload:
-  /// n elements, in messages of at most `most` of them.
-  template <class T>
-  void start(const dimesh::detail::communicator& c, T* x, index_t n, index_t most) {
-    prepare(c, "start_all_reduce", n);
+  /// x[0..n), elements that travel as w, becomes its sum over the ranks of c; nobody touches it
+  /// until wait() returns. `memory` is where it lies. Payload: n elements, in messages of at most
+  /// `most` of them.
+  void start_elements(const dimesh::detail::communicator& c, const wire& w, std::byte* x, index_t n,
+                      index_t most, const dimesh::detail::storage& memory) {
+    prepare(c, call, n, w);
+    if (memory) sums_.keep(memory);
     for (index_t at = 0; at < n; at += most) {
       const auto count = static_cast<int>(most < n - at ? most : n - at);
-      requests_.push_back(MPI_REQUEST_NULL);
-      dimesh::detail::check(
-          MPI_Iallreduce(MPI_IN_PLACE, x + at, count, element<T>::type(),
-                         operation<T>(reduction::sum), c.handle(), &requests_.back()),
-          "start_all_reduce");
+      dimesh::detail::check(MPI_Iallreduce(MPI_IN_PLACE, x + at * w.size, count, w.type(),
+                                           operation(w.kind, reduction::sum), c.handle(),
+                                           sums_.add(under_way::other)),
+                            call);
     }
+  }
+  template <class T>
+  void start(const dimesh::detail::communicator& c, T* x, index_t n, index_t most,
+             const dimesh::detail::storage& memory = {}) {
+    start_elements(c, wire_of<T>, bytes_of(x), n, most, memory);
   }
   /// Lets MPI work on them.
-  void progress() {
-    int done = 1;
-    while (done && first_ < requests_.size()) {
-      dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE),
-                            "start_all_reduce");
-      first_ += static_cast<std::size_t>(done);
-    }
-  }
-  void wait() {
-    dimesh::detail::check(
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-        "start_all_reduce");
-    requests_.clear();
-    first_ = 0;
-  }
+  void progress() { sums_.progress(call); }
+  void wait() { sums_.wait(call); }
+  /// Nobody will wait for them any more.
+  void give_up() noexcept { sums_.give_up(); }
 
  private:
-  std::vector<MPI_Request> requests_;
-  std::size_t first_ = 0;  // those before it are done
+  static constexpr const char* call = "start_all_reduce";
+  requests sums_;
 };
 
 }  // namespace dimesh::collective

@@ -6,6 +6,7 @@
 //   check(MPI_Barrier(c.handle()), "barrier")   -> throws dimesh::error with MPI's text
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -72,12 +73,21 @@ class communicator {
   int size() const { return size_; }
   unsigned axes() const { return axes_; }
 
+  /// A tag for messages that only the same call on another rank may match: calls that are under way
+  /// at the same time get different ones. Ranks ask for tags in one order; 0 is never among them.
+  int next_tag() const {
+    constexpr unsigned tags = 32766;  // what MPI grants at least
+    return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags);
+  }
+
   /// In checked builds: do all ranks of this communicator make the same call, with the same
   /// history? A program whose ranks diverge is reported here rather than left hanging.
-  void agree(const char* call, index_t count) const {
+  /// `elements` stands for the type of what travels.
+  void agree(const char* call, index_t count, unsigned elements) const {
 #ifdef DIMESH_CHECKED
     for (const char* c = call; *c != 0; ++c) mix(static_cast<unsigned char>(*c));
     mix(static_cast<std::uint64_t>(count));
+    mix(elements);
     std::int64_t low = static_cast<std::int64_t>(hash_ >> 2);
     std::int64_t both[2] = {low, -low};
     check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), call);
@@ -89,6 +99,7 @@ class communicator {
 #else
     (void)call;
     (void)count;
+    (void)elements;
 #endif
   }
 
@@ -99,6 +110,7 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   unsigned axes_ = 0;
+  mutable std::atomic<unsigned> tag_{0};
 };
 
 }  // namespace dimesh::detail

@@ -38,6 +38,19 @@ inline void copy_bytes(void* to, const void* from, index_t bytes) {
                       raw_view(static_cast<char*>(const_cast<void*>(from)), n));
 }
 
+/// Before elements are written where they lie: memory that others hold, too, is left to them, and
+/// the writer takes some of its own. Keeping: the elements come along.
+[[gnu::noinline]] inline void own_memory(storage& memory, index_t bytes, bool keeping) {
+  if (!memory || memory.alone()) return;
+  storage mine = storage::acquire(static_cast<std::size_t>(bytes));
+  if (keeping) copy_bytes(mine.data(), memory.data(), bytes);
+  memory = std::move(mine);
+}
+/// The same of a tensor's.
+template <class X> void own_memory(X& x, bool keeping) {
+  own_memory(x.memory(), x.local_bytes(), keeping);
+}
+
 /// One element, from the host.
 template <class T> void set_element(T* to, T value) {
   if constexpr (on_host)

@@ -5,6 +5,7 @@
 //   storage s = storage::acquire(4096);   // uninitialised, 64-byte aligned, in the default memory
 //                                         space
 //   storage t = s.at(1024);               // shares the buffer, starts 1024 bytes further on
+//   storage u = s.part(1024);             // likewise, but u.alone(): nobody else has this part
 //
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
@@ -31,6 +32,7 @@ struct buffer {
   std::size_t capacity = 0, asked = 0;
   std::atomic<int> owners{0};
   buffer* next = nullptr;
+  buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
   bool in_slab = false;
 };
 
@@ -53,8 +55,27 @@ class pool {
     return b;
   }
 
+  /// A part of a buffer, with owners of its own.
+  [[gnu::noinline]] buffer* part_of(buffer* whole) {
+    whole->owners.fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    buffer* b = parts_;
+    if (b != nullptr)
+      parts_ = b->next;
+    else
+      b = new buffer;
+    b->whole = whole;
+    b->owners.store(1, std::memory_order_relaxed);
+    return b;
+  }
+
   [[gnu::noinline]] void release(buffer* b) {
     const std::lock_guard lock(mutex_);
+    if (b->whole != nullptr) {
+      b->next = parts_;
+      parts_ = b;
+      return;
+    }
     figures_.live -= static_cast<index_t>(b->asked);
     if (drained_) {  // Kokkos has ended and taken the memory back
       delete b;
@@ -132,6 +153,7 @@ class pool {
   }
 
   std::array<buffer*, 256> free_{};
+  buffer* parts_ = nullptr;  // free records of parts
   slabs slabs_;
   std::mutex mutex_;
   pool_figures figures_;
@@ -171,6 +193,14 @@ class storage {
     s.data_ = static_cast<std::byte*>(data_) + bytes;
     return s;
   }
+  /// A part whose owners are counted by themselves: whoever holds other parts of the buffer, this
+  /// one is alone as long as it has one handle. Parts do not overlap; they keep the buffer.
+  storage part(std::size_t bytes) const {
+    storage s;
+    s.buffer_ = pool::instance().part_of(buffer_);
+    s.data_ = static_cast<std::byte*>(data_) + bytes;
+    return s;
+  }
   constexpr void* data() const { return data_; }
   constexpr explicit operator bool() const { return buffer_ != nullptr; }
   constexpr bool alone() const {
@@ -181,7 +211,11 @@ class storage {
  private:
   /// Out of line: handles die in many places.
   [[gnu::noinline]] static void let_go(buffer* b) noexcept {
-    if (b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) pool::instance().release(b);
+    while (b != nullptr && b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      buffer* const whole = b->whole;
+      pool::instance().release(b);
+      b = whole;
+    }
   }
   buffer* buffer_ = nullptr;
   void* data_ = nullptr;

@@ -26,6 +26,7 @@ struct table {
   int axes = 0;  // of the mesh
   axis_use axis[max_axes]{};  // in mesh order
   bool uneven[max_dims]{};  // per dim: blocks of ceil(n/p)
+  static_assert(max_halo <= 127, "table: halos are kept as signed chars");
   signed char halo[max_dims]{};  // per dim: elements of the neighbours' blocks kept on each side
 
   constexpr bool operator==(const table&) const = default;
@@ -54,10 +55,20 @@ struct table {
   constexpr bool is_partial(int a) const {
     return axis[a].what != use::replicated && axis[a].what != use::split;
   }
-  constexpr bool any_partial() const {
+  constexpr bool any_partial() const { return first_partial() >= 0; }
+  /// The first axis along which there is something yet to be joined, -1 if none is. Addends may be
+  /// left out.
+  constexpr int first_partial(bool addends = true) const {
     for (int a = 0; a < axes; ++a)
-      if (is_partial(a)) return true;
-    return false;
+      if (is_partial(a) && (addends || axis[a].what != use::partial)) return a;
+    return -1;
+  }
+  /// The axes that split dim d, by mask.
+  constexpr unsigned axes_of(int d) const {
+    unsigned m = 0;
+    for (int a = 0; a < axes; ++a)
+      if (axis[a].what == use::split && axis[a].dim == d) m |= 1u << a;
+    return m;
   }
   constexpr void set_split(int a, int d) {
     axis[a] = {use::split, static_cast<signed char>(d), static_cast<signed char>(split_count(d))};

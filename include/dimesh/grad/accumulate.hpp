@@ -21,14 +21,6 @@ struct add_and_scale {
   }
 };
 
-/// On all but the first rank along `axes`, zeros.
-inline void settle_in_place(void* data, const grid_state& grid, unsigned axes, index_t bytes) {
-  bool first = true;
-  for (int a = 0; a < max_axes; ++a)
-    if (axes >> a & 1u) first = first && grid.coords()[a] == 0;
-  if (!first) zero_bytes(data, bytes);
-}
-
 /// sum = (sum + x) * factor in the memory of sum. Both may be counted once along some axes; where
 /// only one is, it first becomes addends.
 template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
@@ -38,9 +30,14 @@ template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
   } else {
     using T = value_of<X>;
     const grid_state& grid = sum.grid().state();
-    if (sum.once() != whole)
-      settle_in_place(sum.data(), grid, sum.once() & ~whole, sum.local_bytes());
-    if (x.once() != whole) settle_in_place(x.data(), grid, x.once() & ~whole, x.local_bytes());
+    own_memory(sum, true);
+    // Where only one of them is counted once, it is so by the first rank alone from here on.
+    if (sum.once() != whole && !grid.is_first(sum.once() & ~whole))
+      zero_bytes(sum.data(), sum.local_bytes());
+    if (x.once() != whole && !grid.is_first(x.once() & ~whole)) {
+      own_memory(x, false);
+      zero_bytes(x.data(), x.local_bytes());
+    }
     using in = local::operand<const T, local::step::unit>;
     local::map(local::nest<1>{{sum.local_size()}}, add_and_scale{factor},
                local::operand<T, local::step::unit>{sum.data(), {1}}, in{sum.data(), {1}},

@@ -2,8 +2,7 @@
 // Where do the nodes of a tape live? In chunks that the next tape uses again, so that a training
 // step allocates nothing once the first is over. Tapes nest: the last one opened ends first.
 //
-//   const auto mark = arena::here().mark();  ... arena::here().take(bytes) ...
-//     arena::here().back_to(mark);
+//   const arena::scope here;  ... arena::here().take(bytes) ...   // given back at the end
 #pragma once
 
 #include <cstddef>
@@ -21,6 +20,17 @@ class arena {
   }
   struct place {
     std::size_t chunk = 0, used = 0;
+  };
+  /// Gives back, when it ends, what has been taken since it began.
+  class scope {
+   public:
+    scope() : begin_(here().mark()) {}
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    ~scope() { here().back_to(begin_); }
+
+   private:
+    place begin_;
   };
   place mark() const { return at_; }
   void back_to(place p) { at_ = p; }

@@ -29,7 +29,9 @@ struct pending_gradient {
   void* cell = nullptr;
   const int* uses = nullptr;  // contributions yet to come
   std::byte* data = nullptr;
-  index_t bytes = 0, element = 0;
+  index_t bytes = 0;
+  const grid_state* grid = nullptr;
+  collective::wire element;
   index_t most_bytes = 0;  // of any rank's block: all ranks must cut the same buckets
   unsigned (*settle)(void* cell) = nullptr;  // the axes to be summed over; nothing came: zeros
 };
@@ -44,8 +46,9 @@ template <class V> unsigned settle_gradient(void* at) {
 /// Starts the sums of buckets, last ones first: so backward passes complete them.
 class bucket_sums final : public backward_listener {
  public:
-  void open(const grid_state& grid, const overlap_options& o) {
-    grid_ = &grid;
+  /// `memory` is where all gradients and the loss lie.
+  void open(const overlap_options& o, const storage& memory) {
+    memory_ = memory;
     most_ = o.bucket < 64 ? 64 : o.bucket;
     gradients_.clear();
     buckets_.clear();
@@ -73,6 +76,7 @@ class bucket_sums final : public backward_listener {
     for (std::size_t b = buckets_.size(); b-- > 0;)
       if (!buckets_[b].started) start(buckets_[b]);
     sums_.wait();
+    memory_ = {};
   }
 
  private:
@@ -86,32 +90,28 @@ class bucket_sums final : public backward_listener {
   /// One message for each stretch of gradients that go the same way.
   void start(bucket& b) {
     b.started = true;
-    std::byte* from = nullptr;
-    const pending_gradient* last = nullptr;
-    unsigned axes = 0;
+    std::byte *from = nullptr, *end = nullptr;
+    sum_group way;
     const auto send = [&] {
-      if (axes == 0 || last == nullptr) return;
-      const index_t bytes = last->data + last->bytes - from;
-      collective::with_real(last->element, [&](auto zero) {
-        using T = decltype(zero);
-        constexpr auto size = static_cast<index_t>(sizeof(T));
-        sums_.start(grid_->along(axes), reinterpret_cast<T*>(from), bytes / size, most_ / size);
-      });
+      if (way.axes == 0) return;
+      const index_t size = way.element.size;
+      sums_.start_elements(way.grid->along(way.axes), way.element, from, (end - from) / size,
+                           most_ / size, memory_);
     };
     for (std::size_t i = b.begin; i < b.end; ++i) {
       const pending_gradient& g = gradients_[i];
-      const unsigned mine = g.bytes == 0 ? 0 : g.settle(g.cell);
-      if (last == nullptr || mine != axes || g.element != last->element) {
+      const sum_group mine{g.grid, g.bytes == 0 ? 0 : g.settle(g.cell), g.element};
+      if (!(mine == way)) {
         send();
         from = g.data;
-        axes = mine;
+        way = mine;
       }
-      last = &g;
+      end = g.data + g.bytes;
     }
     send();
   }
 
-  const grid_state* grid_ = nullptr;
+  storage memory_;
   index_t most_ = 0, bytes_ = 0;
   std::vector<pending_gradient> gradients_;
   std::vector<bucket> buckets_;
@@ -141,6 +141,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
  private:
   template <class... In> auto run(const In&... in) const {
     // Kept from step to step; a gradient within the function that is differentiated has its own.
+    // One that an exception cuts short is not: what it has started ends without it.
     thread_local std::vector<std::unique_ptr<bucket_sums>> spare;
     auto sums = spare.empty() ? std::make_unique<bucket_sums>() : std::move(spare.back());
     if (!spare.empty()) spare.pop_back();
@@ -156,7 +157,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     using whole_value = typename completed_type<V>::type;
     V value = loss.value();
     move_beside(core_of(value), behind);
-    sums->open(value.grid().state(), options_);
+    sums->open(options_, behind);
     for_each_tensor([&sums](const auto&, auto& v) { sums->add(pending(v)); }, vars);
     sums->add(pending_value(value));
     t.listener = sums.get();
@@ -186,7 +187,8 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             &c.uses,
             static_cast<std::byte*>(c.slot.data()),
             v.value().local_bytes(),
-            static_cast<index_t>(sizeof(value_of<V>)),
+            &v.value().grid().state(),
+            collective::wire_of<value_of<V>>,
             most_bytes(v.value()),
             &settle_gradient<V>};
   }
@@ -195,9 +197,10 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     static constexpr int none = 0;
     return {const_cast<V*>(&value),
             &none,
-            reinterpret_cast<std::byte*>(value.data()),
+            collective::bytes_of(value.data()),
             value.local_bytes(),
-            static_cast<index_t>(sizeof(value_of<V>)),
+            &value.grid().state(),
+            collective::wire_of<value_of<V>>,
             most_bytes(value),
             [](void* at) { return addend_axes(core_of(*static_cast<const V*>(at))); }};
   }

@@ -16,7 +16,7 @@ constexpr index_t slab_step(index_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A gradient's room on the slab. The gap up to the next one travels with it: it must hold numbers.
 inline void take_room(storage& slot, const storage& slab, index_t at, index_t bytes) {
-  slot = slab.at(static_cast<std::size_t>(at));
+  slot = slab.part(static_cast<std::size_t>(at));
   zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
 }
 
@@ -47,7 +47,7 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
     v.facts = facts;
     v.record = leaf;
   }
-  return slab ? slab.at(static_cast<std::size_t>(at)) : storage{};
+  return slab ? slab.part(static_cast<std::size_t>(at)) : storage{};
 }
 
 /// The cotangent that a cell has gathered; where no path led to it, zeros, and every rank knows.

@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "dimesh/element_traits.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::cblas {
@@ -23,9 +24,7 @@ template <class T>
 inline constexpr bool is_complex_double =
     std::is_same_v<T, std::complex<double>> || std::is_same_v<T, Kokkos::complex<double>>;
 /// Element types that a BLAS knows.
-template <class T>
-inline constexpr bool serves = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                               is_complex_float<T> || is_complex_double<T>;
+template <class T> inline constexpr bool serves = element_traits<T>::is_of_blas;
 
 /// A matrix as BLAS sees it: row-major, or the transpose of a row-major one.
 struct operand {

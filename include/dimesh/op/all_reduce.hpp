@@ -71,6 +71,8 @@ template <class X, class... A> struct all_reduce_fault {
       return tag<axis_not_in_mesh<Axis, typename S::mesh>>{};
     else if constexpr (S::table.axis[a].what != use::partial)
       return tag<axis_not_partial<Axis>>{};
+    else if constexpr (!element_traits<value_of<X>>::is_summable)
+      return tag<element_not_summable<value_of<X>>>{};
     else
       return tag<no_fault>{};
   }
@@ -102,6 +104,8 @@ constexpr auto all_reduce(const X& x) {
       ok<only<fault, axis_not_partial>>,
       "all_reduce: the tensor holds no addends along this axis; name one that it is partial "
       "along, or use complete, which sums whatever is partial");
+  static_assert(ok<only<fault, element_not_summable>>,
+                "all_reduce: ranks cannot add up elements of this type; cast the tensor first");
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {

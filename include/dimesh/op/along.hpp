@@ -35,9 +35,7 @@ struct cut_dim {
 
   constexpr cut_dim(const placement& p, const table& t, int dim, boundary e)
       : where(p), layout(t), d(dim), ends(e) {
-    for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what == use::split && t.axis[a].dim == dim) talk |= 1u << a;
-    talk = talking(talk, p.sizes);
+    talk = talking(t.axes_of(dim), p.sizes);
   }
   constexpr index_t extent() const { return where.extent[d]; }
   constexpr index_t ranks() const { return group_size(talk, where.sizes); }
@@ -153,11 +151,7 @@ template <bool Add, class T> void move_region(const region<const T>& x, const re
     local::copy_box(x.rank, x.extent, x.data, x.stride, y.data, y.stride);
 }
 template <class T> void zero_region(const region<T>& y) {
-  if (y.size() == 0) return;
-  const storage zero = storage::acquire(sizeof(T));
-  zero_bytes(zero.data(), sizeof(T));
-  const index_t still[max_dims] = {};
-  local::copy_box(y.rank, y.extent, static_cast<const T*>(zero.data()), still, y.data, y.stride);
+  if (y.size() > 0) local::fill_box(y.rank, y.extent, T{}, y.data, y.stride);
 }
 
 /// What goes to, and comes from, other ranks. Kept from call to call.
@@ -214,7 +208,7 @@ void move_windows(const grid_state& grid, const cut_dim& dim, const window& w,
   }
   const T* received = static_cast<const T*>(in.data());
   collective::exchange_some(grid.along(dim.talk), static_cast<const T*>(out.data()), t.sends,
-                            static_cast<T*>(in.data()), t.receives, call);
+                            static_cast<T*>(in.data()), t.receives, call, {out, in});
   for (const auto& m : t.receives) {
     const block theirs = dim.of(m.peer);
     dim.for_each_piece(Back ? mine : theirs, Back ? theirs : mine, w,

@@ -5,6 +5,7 @@
 //   argmax<label>(tensor[batch, label/cols])  -> dim_is_split<label, cols>: gather it first
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "dimesh/local/argmax.hpp"
@@ -42,10 +43,8 @@ template <class D, bool Greatest, class X> constexpr auto arg_extreme_of(const X
 
 /// The first axis that splits dim D of S, or -1.
 template <class S, class D> constexpr int splitting_axis() {
-  constexpr int d = index_of<D, typename S::dims>;
-  for (int a = 0; a < S::table.axes; ++a)
-    if (S::table.axis[a].what == use::split && S::table.axis[a].dim == d) return a;
-  return -1;
+  constexpr unsigned axes = S::table.axes_of(index_of<D, typename S::dims>);
+  return axes == 0 ? -1 : std::countr_zero(axes);
 }
 
 template <class D, class X> struct argmax_fault {

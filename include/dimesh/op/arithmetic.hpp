@@ -86,12 +86,7 @@ template <class X, class N> using number_as = typename number_beside<X, N>::type
 /// A number added to addends: the first partial axis is the culprit.
 template <class X> struct offset_fault_impl {
   static constexpr auto find() {
-    constexpr int axis = [] {
-      const table& t = spec_of<X>::table;
-      for (int a = 0; a < t.axes; ++a)
-        if (t.is_partial(a)) return a;
-      return -1;
-    }();
+    constexpr int axis = spec_of<X>::table.first_partial();
     if constexpr (axis < 0)
       return tag<no_fault>{};
     else

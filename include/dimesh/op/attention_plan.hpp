@@ -98,7 +98,7 @@ template <class Query, class Key, class Head, class Q, class K, class V> struct 
     else if constexpr (!std::is_same_v<value, typename K::value_type> ||
                        !std::is_same_v<value, typename V::value_type>)
       return tag<elements_differ<value, typename K::value_type, typename V::value_type>>{};
-    else if constexpr (!std::is_same_v<value, float> && !std::is_same_v<value, double>)
+    else if constexpr (!element_traits<value>::is_native_real)
       return tag<element_not_differentiable<value>>{};
     else if constexpr (!std::is_void_v<misplaced>)
       return tag<dim_already_in_tensor<misplaced>>{};

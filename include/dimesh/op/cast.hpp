@@ -41,11 +41,7 @@ template <class T, class X> struct cast_fault {
   static constexpr auto find() {
     using S = spec_of<X>;
     constexpr bool exact = !std::is_integral_v<T> || std::is_integral_v<value_of<X>>;
-    constexpr int axis = [] {
-      for (int a = 0; a < S::table.axes; ++a)
-        if (S::table.is_partial(a) && (!exact || S::table.axis[a].what != use::partial)) return a;
-      return -1;
-    }();
+    constexpr int axis = S::table.first_partial(!exact);
     if constexpr (axis >= 0)
       return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
     else

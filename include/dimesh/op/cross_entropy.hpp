@@ -45,10 +45,7 @@ template <class T> struct exp_sum_op {
 /// What a rank has of the classes, the last dim of x.
 inline local::cross_entropy_terms terms_of(const cross_entropy_options& o, const tensor_core& x) {
   const int d = x.rank() - 1;
-  bool first = true;
-  for (int a = 0; a < x.layout().axes; ++a)
-    if (x.layout().axis[a].what == use::split && x.layout().axis[a].dim == d)
-      first = first && x.grid->coords()[a] == 0;
+  const bool first = x.grid->is_first(x.layout().axes_of(d));
   return {o.label_smoothing, o.z_loss, x.own(d).offset, x.extent(d), first};
 }
 

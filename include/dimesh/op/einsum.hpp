@@ -98,7 +98,10 @@ template <class As, class Out, class X1, class... X>
 constexpr auto einsum_as(const X1& x1, const X&... x) {
   using T = value_of<X1>;
   constexpr bool unrounded = is_storage_only<T> && !std::is_void_v<As> && !std::is_same_v<As, T>;
-  if constexpr (!unrounded && !std::is_void_v<As> && !std::is_same_v<As, T>)
+  if constexpr (!element_traits<T>::has_products)
+    return cast<std::conditional_t<std::is_void_v<As>, T, As>>(
+        einsum_as<void, Out>(cast<computed<T>>(x1), cast<computed<T>>(x)...));
+  else if constexpr (!unrounded && !std::is_void_v<As> && !std::is_same_v<As, T>)
     return cast<As>(einsum_as<void, Out>(x1, x...));
   else if constexpr (unrounded && !std::is_same_v<As, computed<T>>)
     return cast<As>(einsum_as<computed<T>, Out>(x1, x...));

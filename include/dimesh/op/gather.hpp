@@ -20,21 +20,24 @@ namespace dimesh {
 
 namespace detail {
 
-/// What every rank of the mesh contributes to the whole: its box, or nothing where that is a copy
-/// of the box of a rank with lower coordinates.
+/// What every rank of the mesh contributes to the whole on `root`: its box, or nothing where a rank
+/// with the root's own coordinates along axes of replication has a copy of it.
 struct contributions {
   std::vector<box> part;
   std::vector<index_t> count;
+  bool from_others = false;  // the root needs something that it has not
 
-  contributions(const placement& where, const table& t) {
+  contributions(const placement& where, const table& t, int root) {
     const unsigned all = (1u << t.axes) - 1;
+    const peer home(root, all, where.sizes, nullptr);
     for (index_t r = 0; r < group_size(all, where.sizes); ++r) {
       const peer p(r, all, where.sizes, nullptr);
       bool copy = false;
       for (int a = 0; a < t.axes; ++a)
-        copy = copy || (t.axis[a].what != use::split && p.coords[a] > 0);
+        copy = copy || (t.axis[a].what != use::split && p.coords[a] != home.coords[a]);
       part.push_back(where.peers(t, r, all));
       count.push_back(copy ? 0 : part.back().size());
+      from_others = from_others || (r != root && count.back() > 0);
     }
   }
 };
@@ -68,7 +71,7 @@ template <class T> std::vector<T> to_vector(const T* x, index_t n) {
 template <class T>
 std::vector<T> gather_blocks(const communicator& everyone, const placement& where, const table& t,
                              const T* x, int root) {
-  const contributions from(where, t);
+  const contributions from(where, t, root);
   const box own = where.own(t), stored = stored_box(where, t), all = where.whole();
   const storage block = room_for<T>(own.size());
   T* packed = static_cast<T*>(block.data());
@@ -77,7 +80,10 @@ std::vector<T> gather_blocks(const communicator& everyone, const placement& wher
   const storage received = room_for<T>(here ? all.size() : 0),
                 whole = room_for<T>(here ? all.size() : 0);
   T* parts = static_cast<T*>(received.data());
-  collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root);
+  if (from.from_others)
+    collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root);
+  else if (here)
+    collective::copy(static_cast<const T*>(packed), parts, own.size());
   if (!here) return {};
   const strides stride(all);
   for (std::size_t r = 0; r < from.part.size(); parts += from.count[r++])
@@ -91,7 +97,7 @@ std::vector<T> gather_blocks(const communicator& everyone, const placement& wher
 template <class T>
 void scatter_blocks(const communicator& everyone, const placement& where, const table& t,
                     const std::vector<T>& values, T* x, int root) {
-  contributions to(where, t);
+  contributions to(where, t, root);
   index_t total = 0;
   for (std::size_t r = 0; r < to.part.size(); ++r) total += to.count[r] = to.part[r].size();
   const bool here = everyone.rank() == root;
@@ -139,22 +145,26 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
                   std::to_string(extents[d] - 1));
   const auto& grid = x.grid().state();
   const owner who(spec_of<X>::table, X::rank, extents.data(), grid.sizes(), at.data());
-  int root = 0;
+  // Of replicated blocks every rank asks the copy that has its own coordinates.
+  const unsigned talk = talking(spec_of<X>::table.mask(use::split), grid.sizes());
+  index_t root = 0, me = 0;
   for (int a = 0; a < X::mesh_type::rank; ++a)
-    root = root * static_cast<int>(grid.sizes()[a]) + static_cast<int>(who.coords[a]);
-  const auto& everyone = x.grid().everyone();
+    if (talk >> a & 1u) {
+      root = root * grid.sizes()[a] + who.coords[a];
+      me = me * grid.sizes()[a] + grid.coords()[a];
+    }
   const storage one = room_for<T>(1);
   T* value = static_cast<T*>(one.data());
-  if (everyone.rank() == root)
-    collective::copy(static_cast<const T*>(x.data()) + who.offset, value, 1);
-  collective::broadcast(everyone, value, 1, root);
+  if (me == root) collective::copy(static_cast<const T*>(x.data()) + who.offset, value, 1);
+  if (talk != 0) collective::broadcast(grid.along(talk), value, 1, static_cast<int>(root));
   return get_element(static_cast<const T*>(value));
 }
 
 }  // namespace detail
 
 /// All of x on rank `root`, in the order of its dims, last fastest; empty on other ranks. Addends
-/// are summed; a replicated block is taken once. Collective over the grid.
+/// are summed; a replicated block is taken once, and nothing is sent that the root has. Collective
+/// over the grid.
 template <Operand X> auto gather(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};

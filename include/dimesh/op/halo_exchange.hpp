@@ -168,15 +168,15 @@ struct halo_exchange_fault<X, D...> {
 template <index_t W, Dim... D, Operand X>
   requires(sizeof...(D) > 0)
 constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
-  static_assert(W >= 1 && W <= 127,
-                "halo_exchange: a halo is 1 to 127 elements wide; give such a width");
+  constexpr bool fits = W >= 1 && W <= max_halo;
+  static_assert(fits, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
   using fault = typename detail::halo_exchange_fault<X, D...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "halo_exchange: the tensor lacks the dim; name one of its dims");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
                 "wide as needed");
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!fits || !ok<fault> || is_poison<X>) {
     return poison{};
   } else {
     detail::halo_stages stages{ends};

@@ -55,13 +55,21 @@ template <join_kind Kind, class... S> struct map_rule {
   using result = spec_of_table<T, mesh, dims, joined_table<join<Kind, dims, S...>>>;
 };
 
-/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 where f
-/// gives float and only bfloat16 went in; else what f gives.
+/// The one type among V... that only stores; float where there are several.
+template <class... V> struct stored_of {
+  template <class T>
+  static constexpr bool only = ((!is_storage_only<V> || std::is_same_v<V, T>) && ...);
+  using type =
+      std::conditional_t<only<bfloat16>, bfloat16, std::conditional_t<only<half>, half, float>>;
+};
+
+/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 (or half)
+/// where f gives float and no more precise real number went in; else what f gives.
 template <class As, class F, class... V> struct map_value {
   using given = std::decay_t<std::invoke_result_t<const F&, computed<V>...>>;
   static constexpr bool stored = std::is_same_v<given, float> && (is_storage_only<V> || ...) &&
                                  !(std::is_floating_point_v<V> || ...);
-  using natural = std::conditional_t<stored, bfloat16, given>;
+  using natural = std::conditional_t<stored, typename stored_of<V...>::type, given>;
   using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
 

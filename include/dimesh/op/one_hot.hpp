@@ -59,11 +59,7 @@ template <class T, class I> struct one_hot_op {
 template <class D, class X> struct one_hot_fault {
   static constexpr auto find() {
     using S = spec_of<X>;
-    constexpr int axis = [] {
-      for (int a = 0; a < S::table.axes; ++a)
-        if (S::table.is_partial(a)) return a;
-      return -1;
-    }();
+    constexpr int axis = S::table.first_partial();
     if constexpr (index_of<D, typename S::dims> >= 0)
       return tag<dim_already_in_tensor<D>>{};
     else if constexpr (axis >= 0)

@@ -109,9 +109,7 @@ template <class S, class D, class... Rest> struct haloed_dim<S, D, Rest...> {
 
 /// The first axis along which a tensor of spec S is partial in a way that is not allowed, or -1.
 template <class S, bool Addends> constexpr int partial_axis() {
-  for (int a = 0; a < S::table.axes; ++a)
-    if (S::table.is_partial(a) && !(Addends && S::table.axis[a].what == use::partial)) return a;
-  return -1;
+  return S::table.first_partial(!Addends);
 }
 
 /// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made.

@@ -13,12 +13,7 @@ namespace detail {
 
 template <class X> struct value_fault {
   static constexpr auto find() {
-    constexpr table t = spec_of<X>::table;
-    constexpr int axis = [t] {
-      for (int a = 0; a < t.axes; ++a)
-        if (t.is_partial(a)) return a;
-      return -1;
-    }();
+    constexpr int axis = spec_of<X>::table.first_partial();
     if constexpr (X::rank > 0)
       return dims_of(typename spec_of<X>::dims{});
     else if constexpr (axis >= 0)

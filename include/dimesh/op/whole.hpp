@@ -13,14 +13,6 @@ namespace dimesh {
 
 namespace detail {
 
-/// Bit a is set where axis a splits dim d.
-constexpr unsigned axes_of_dim(const table& t, int d) {
-  unsigned axes = 0;
-  for (int a = 0; a < t.axes; ++a)
-    if (t.axis[a].what == use::split && t.axis[a].dim == d) axes |= 1u << a;
-  return axes;
-}
-
 template <class D, class X> struct whole_fault {
   using S = spec_of<X>;
   static constexpr auto find() {
@@ -52,7 +44,7 @@ template <Dim D, Operand X> constexpr auto whole(const X& x) {
     return poison{};
   } else {
     using S = spec_of<X>;
-    constexpr unsigned axes = detail::axes_of_dim(S::table, detail::index_of<D, typename S::dims>);
+    constexpr unsigned axes = S::table.axes_of(detail::index_of<D, typename S::dims>);
     if constexpr (axes == 0) {
       return x;
     } else {

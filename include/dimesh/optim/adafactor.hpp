@@ -6,7 +6,8 @@
 //   optimizer(params, complete(gradients), state);
 //
 // Statistics over split dims are sums over ranks: one all-reduce for each set of axes that split
-// factored dims, and one of two numbers a tensor. Where nothing is split it is silent.
+// factored dims, and one of two numbers a tensor for each grid. Where nothing is split it is
+// silent.
 #pragma once
 
 #include <cmath>
@@ -26,7 +27,7 @@ namespace detail {
 /// What a step works with for one tensor.
 struct factored_work {
   local::factored_extents block;
-  storage scratch;    // factors by row, by column; then sums over both
+  storage scratch;  // factors by row, by column; then sums over both
   unsigned axes = 0;  // along which its sums must be made
 };
 
@@ -45,14 +46,6 @@ template <class X> local::factored_extents factored_block(const X& x) {
                          : n.C) *= x.local(d);
   }
   return n;
-}
-
-template <class X> constexpr unsigned axes_splitting(int d) {
-  unsigned axes = 0;
-  for (int a = 0; a < spec_of<X>::table.axes; ++a)
-    if (spec_of<X>::table.axis[a].what == use::split && spec_of<X>::table.axis[a].dim == d)
-      axes |= 1u << a;
-  return axes;
 }
 
 /// average = keep average + (1 - keep) sum / count, and sum becomes the average.
@@ -134,13 +127,11 @@ struct adafactor {
   template <class P, class G> void sum_squares(const G& gradients, adafactor_state<P>& s) const {
     s.work.clear();
     s.sums.clear();
-    const detail::grid_state* grid = nullptr;
     for_each_tensor(
         [&](const auto&, const auto& g) {
           using X = std::remove_cvref_t<decltype(g)>;
           using T = value_of<X>;
           using at = factored_dims<X>;
-          grid = &g.grid().state();
           detail::factored_work w{detail::factored_block(g), {}, 0};
           const auto& n = w.block;
           const index_t rows = n.rows(), columns = n.columns();
@@ -150,12 +141,13 @@ struct adafactor {
           if constexpr (X::rank >= 2) {
             local::factored_sums(n, g.data(), epsilon1, row, row + rows);
             local::factored_total(n, row, row + rows + columns);
-            const unsigned over_p = detail::axes_splitting<X>(at::first),
-                           over_q = detail::axes_splitting<X>(at::second);
+            constexpr unsigned over_p = spec_of<X>::table.axes_of(at::first),
+                               over_q = spec_of<X>::table.axes_of(at::second);
             const auto add = [&](T* x, index_t count, unsigned axes) {
-              auto* const bytes = reinterpret_cast<std::byte*>(x);
+              auto* const bytes = collective::bytes_of(x);
+              const unsigned talk = detail::talking(axes, detail::sizes_of(g));
               s.sums.push_back({bytes, bytes, count * static_cast<index_t>(sizeof(T)),
-                                detail::talking(axes, grid->sizes()), sizeof(T)});
+                                detail::sum_group_of(g, talk)});
             };
             add(row, rows, over_q);
             add(row + rows, columns, over_p);
@@ -168,26 +160,26 @@ struct adafactor {
           s.work.push_back(std::move(w));
         },
         gradients);
-    if (grid != nullptr)
-      detail::reduce_pieces(*grid, s.sums.data(), static_cast<int>(s.sums.size()));
+    detail::reduce_pieces(s.sums.data(), static_cast<int>(s.sums.size()));
   }
 
   /// Pass 2: averages, the factors that they give, and the lengths of updates and parameters.
   template <class P, class G>
   void average(const P& parameters, const G& gradients, adafactor_state<P>& s) const {
     const double keep = 1 - std::pow(static_cast<double>(s.steps), -decay_power);
-    const unsigned axes = detail::splitting_axes(parameters);
+    detail::split_grids on(parameters);
     s.squares.assign(2 * s.work.size(), 0);
-    const detail::grid_state* grid = nullptr;
+    s.sums.clear();
     std::size_t k = 0;
     for_each_tensor(
         [&](const auto&, const auto& p, const auto& g, auto& factors) {
           using X = std::remove_cvref_t<decltype(p)>;
           using T = value_of<X>;
-          grid = &p.grid().state();
           const auto& n = s.work[k].block;
           const index_t rows = n.rows(), columns = n.columns();
           T* const row = static_cast<T*>(s.work[k].scratch.data());
+          const auto own = [](auto& factor) { detail::own_memory(factor, true); };
+          std::apply([&own](auto&... factor) { (own(factor), ...); }, factors);
           if constexpr (X::rank >= 2) {
             using at = factored_dims<X>;
             const auto extents = p.shape().extents();
@@ -203,7 +195,13 @@ struct adafactor {
             detail::blend(std::get<0>(factors).data(), row + rows, columns, keep, 1);
           }
           detail::invert_roots(row + rows, columns);
-          if (detail::counts_here(p, axes)) {
+          const unsigned talk = on.axes(on.at(p.grid().state()));
+          auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
+          s.sums.push_back({pair,
+                            pair,
+                            2 * sizeof(double),
+                            {&p.grid().state(), talk, collective::wire_of<double>}});
+          if (on.counts_here(p)) {
             if (clip > 0) s.squares[2 * k] = local::factored_square(n, g.data(), row, row + rows);
             if (scale_parameter)
               s.squares[2 * k + 1] = detail::sum_of_squares(p.data(), p.local_size());
@@ -211,9 +209,8 @@ struct adafactor {
           ++k;
         },
         parameters, gradients, s.second);
-    if (axes != 0 && (clip > 0 || scale_parameter))
-      collective::all_reduce(grid->along(axes), s.squares.data(), s.squares.data(),
-                             static_cast<index_t>(s.squares.size()));
+    if (clip > 0 || scale_parameter)
+      detail::reduce_pieces(s.sums.data(), static_cast<int>(s.sums.size()));
   }
 
   /// Pass 3: the update.
@@ -233,6 +230,8 @@ struct adafactor {
           const auto& n = s.work[k].block;
           const T* row = static_cast<const T*>(s.work[k].scratch.data());
           const T* col = row + n.rows();
+          detail::own_memory(p, true);
+          if (beta1 > 0) detail::own_memory(m, true);
           if (beta1 > 0)
             local::factored_step(n, g.data(), row, col, static_cast<T>((1 - beta1) * factor),
                                  p.data(), m.data(), static_cast<T>(beta1));

@@ -18,21 +18,15 @@ namespace dimesh {
 namespace detail {
 
 /// The first axis along which a tensor of the struct is a sum yet to be made.
-template <class Leaves> struct addends_fault {
+template <class Leaves> struct incomplete_fault {
   using type = no_fault;
 };
 template <class X, class... Rest>
-struct addends_fault<list<X, Rest...>> : addends_fault<list<Rest...>> {};
+struct incomplete_fault<list<X, Rest...>> : incomplete_fault<list<Rest...>> {};
 template <class X, class... Rest>
   requires(spec_of<X>::table.any_partial())
-struct addends_fault<list<X, Rest...>> {
-  static constexpr int axis = [] {
-    for (int a = 0; a < spec_of<X>::table.axes; ++a)
-      if (spec_of<X>::table.axis[a].what != use::replicated &&
-          spec_of<X>::table.axis[a].what != use::split)
-        return a;
-    return 0;
-  }();
+struct incomplete_fault<list<X, Rest...>> {
+  static constexpr int axis = spec_of<X>::table.first_partial();
   using type = gradient_not_complete<type_at<axis, typename X::mesh_type::axes>>;
 };
 
@@ -53,25 +47,47 @@ template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n
   return get_element(at);
 }
 
-/// Is this rank the first of those that hold copies of x, among those along `axes`?
-template <class X> bool counts_here(const X& x, unsigned axes) {
-  for (int a = 0; a < max_axes; ++a)
-    if ((axes & ~spec_of<X>::table.mask(use::split)) >> a & 1u)
-      if (x.grid().state().coords()[a] != 0) return false;
-  return true;
-}
+/// The grids on which the tensors of a struct live, in the order in which they first appear, and
+/// for each the axes that split any of them and have several ranks.
+class split_grids {
+ public:
+  template <class S> explicit split_grids(const S& s) {
+    for_each_tensor(
+        [this](const auto&, const auto& x) {
+          using X = std::remove_cvref_t<decltype(x)>;
+          const grid_state& g = x.grid().state();
+          axes_[at(g)] |= talking(spec_of<X>::table.mask(use::split), g.sizes());
+        },
+        s);
+  }
+  int count() const { return count_; }
+  const grid_state& grid(int i) const { return *grid_[i]; }
+  unsigned axes(int i) const { return axes_[i]; }
 
-/// The axes that split any tensor of the struct and have several ranks.
-template <class S> unsigned splitting_axes(const S& s) {
-  unsigned axes = 0;
-  for_each_tensor(
-      [&axes](const auto&, const auto& x) {
-        using X = std::remove_cvref_t<decltype(x)>;
-        axes |= talking(spec_of<X>::table.mask(use::split), x.grid().state().sizes());
-      },
-      s);
-  return axes;
-}
+  /// The grid of x, by its place.
+  int at(const grid_state& g) {
+    for (int i = 0; i < count_; ++i)
+      if (grid_[i] == &g) return i;
+    if (count_ == most)
+      (words() << "gradients: the tensors of one struct live on more than " << most
+               << " grids; keep those of one grid in one struct")
+          .raise();
+    grid_[count_] = &g;
+    return count_++;
+  }
+  /// Is this rank the first of those that hold copies of x, among those whose numbers are summed?
+  template <class X> bool counts_here(const X& x) {
+    const grid_state& g = x.grid().state();
+    return g.is_first(axes_[at(g)] & ~spec_of<X>::table.mask(use::split));
+  }
+
+  static constexpr int most = 16;
+
+ private:
+  int count_ = 0;
+  const grid_state* grid_[most]{};
+  unsigned axes_[most]{};
+};
 
 struct scale_rule {
   double factor;
@@ -82,11 +98,13 @@ struct scale_rule {
 
 }  // namespace detail
 
-/// Multiplies all elements of a tensor or a struct of tensors, in place. Local.
+/// Multiplies all elements of a tensor or a struct of tensors, in place; copies that share their
+/// memory keep their values. Local.
 template <class S> void rescale(S& gradients, double factor) {
   for_each_tensor(
       [factor](const auto&, auto& x) {
         using T = value_of<std::remove_cvref_t<decltype(x)>>;
+        detail::own_memory(x, true);
         local::for_each(local::nest<1>{{x.local_size()}}, detail::scale_rule{factor},
                         local::operand<T, local::step::unit>{x.data(), {1}});
       },
@@ -95,25 +113,28 @@ template <class S> void rescale(S& gradients, double factor) {
 
 /// The square root of the sum of the squares of all elements of a struct of tensors, in double, the
 /// same bits on every rank; inf or NaN if an element is. Communicates: all-reduces one double over
-/// the axes that split any of the tensors.
+/// the axes that split any of the tensors, for each grid on which there are tensors.
 template <class S> double global_norm(const S& gradients) {
-  using fault = typename detail::addends_fault<typename detail::leaves<S>::type>::type;
+  using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,
                 "global_norm: a gradient is a sum yet to be made; pass complete(gradients)");
   if constexpr (!ok<fault>) {
     return 0;
   } else {
-    const unsigned axes = detail::splitting_axes(gradients);
-    double sum = 0;
-    const detail::grid_state* grid = nullptr;
+    detail::split_grids on(gradients);
+    double sum[detail::split_grids::most]{}, all = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {
-          grid = &x.grid().state();
-          if (detail::counts_here(x, axes)) sum += detail::sum_of_squares(x.data(), x.local_size());
+          if (on.counts_here(x))
+            sum[on.at(x.grid().state())] += detail::sum_of_squares(x.data(), x.local_size());
         },
         gradients);
-    if (axes != 0) collective::all_reduce(grid->along(axes), &sum, &sum, 1);
-    return std::sqrt(sum);
+    for (int i = 0; i < on.count(); ++i) {
+      if (on.axes(i) != 0)
+        collective::all_reduce(on.grid(i).along(on.axes(i)), sum + i, sum + i, 1);
+      all += sum[i];
+    }
+    return std::sqrt(all);
   }
 }
 

@@ -40,7 +40,13 @@ template <Layout S, class Optimizer> class sharded_optimizer {
   template <class P, class G, class State>
   void update_all_gather(P& parameters, const G& gradients, State& state) const {
     auto shards = shards_of<S>(parameters);
-    optimizer(shards, gradients, state);
+    detail::lend_memory(shards, parameters);
+    try {
+      optimizer(shards, gradients, state);
+    } catch (...) {
+      detail::take_memory_back(shards, parameters);
+      throw;
+    }
     all_gather_together(shards, parameters);
   }
 };

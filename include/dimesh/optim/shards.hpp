@@ -9,6 +9,7 @@
 //   all_gather_together(shards, params)            back, into params
 #pragma once
 
+#include "dimesh/detail/memory.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/optim/shard_exchange.hpp"
 
@@ -40,13 +41,15 @@ template <class S> struct adding {
 
 template <class X, class Y>
 shard_piece piece_between(const X& whole, const Y& shard, unsigned along) {
+  using T = value_of<X>;
   shard_piece p{placement_of(whole),
                 spec_of<X>::table,
                 spec_of<Y>::table,
-                whole.data(),
-                shard.data(),
-                sizeof(value_of<X>),
-                along};
+                collective::bytes_of(whole.data()),
+                collective::bytes_of(shard.data()),
+                sum_group_of(whole, along),
+                &move_part<true, T>,
+                &move_part<false, T>};
   // What is partial in the whole is whole in its parts.
   for (int a = 0; a < p.full.axes; ++a)
     if (p.full.is_partial(a)) p.full.axis[a] = {};
@@ -70,69 +73,77 @@ template <class T> T* room_for(int n) {
 
 template <class Out, class G> Out scatter_struct(const G& gradients) {
   Out out{};
-  const auto mark = arena::here().mark();
+  const arena::scope here;
   const int n = count_tensors(gradients);
   auto* const moves = room_for<shard_piece>(n);
   auto* const sums = room_for<piece>(n);
   int moving = 0, summing = 0;
-  const grid_state* grid = nullptr;
   for_each_tensor(
       [&](const auto&, const auto& g, auto& s) {
         using X = std::remove_cvref_t<decltype(g)>;
         using Y = std::remove_cvref_t<decltype(s)>;
-        grid = &g.grid().state();
-        const unsigned cut = talking(cut_axes<X, Y>, grid->sizes());
+        const unsigned cut = talking(cut_axes<X, Y>, sizes_of(g));
         const unsigned sum = addend_axes(g) & ~cut;
         const bool shares = cut == 0 && sum == 0;
         s = Y(g.grid(), g.shape(), shares ? g.memory() : storage{});
         if (cut != 0) std::construct_at(moves + moving++, piece_between(g, s, cut & ~g.once()));
-        const auto* from = reinterpret_cast<const std::byte*>(cut != 0 ? s.data() : g.data());
+        const auto* from = cut != 0 ? s.data() : g.data();
         if (sum != 0)
           std::construct_at(sums + summing++,
-                            piece{from, reinterpret_cast<std::byte*>(s.data()), s.local_bytes(),
-                                  sum, static_cast<index_t>(sizeof(value_of<X>))});
+                            piece{collective::bytes_of(from), collective::bytes_of(s.data()),
+                                  s.local_bytes(), sum_group_of(g, sum)});
       },
       gradients, out);
-  if (grid != nullptr) {
-    exchange_all<false>(*grid, moves, moving);
-    reduce_pieces(*grid, sums, summing);
-  }
-  arena::here().back_to(mark);
+  exchange_all<false>(moves, moving);
+  reduce_pieces(sums, summing);
   return out;
 }
 
-/// What goes where, on shapes: payload over each set of axes.
-struct shard_traffic {
-  std::array<index_t, 1u << max_axes> scattered{}, summed{};
+/// What goes where, on shapes: payload over each set of axes of a mesh.
+template <std::size_t N> struct shard_traffic {
+  struct entry {
+    const void* mesh = nullptr;
+    unsigned axes = 0;
+    const index_t* sizes = nullptr;
+    index_t scattered = 0, summed = 0;
+  };
+  std::array<entry, N> over{};
+  std::size_t used = 0;
   tally* to = nullptr;
-  const index_t* sizes = nullptr;
+
+  constexpr entry& along(const void* mesh, unsigned axes, const index_t* sizes) {
+    for (std::size_t i = 0; i < used; ++i)
+      if (over[i].mesh == mesh && over[i].axes == axes) return over[i];
+    over[used] = {mesh, axes, sizes};
+    return over[used++];
+  }
   constexpr void enter() const {
-    for (unsigned axes = 1; to != nullptr && axes < scattered.size(); ++axes) {
-      const index_t in = scattered[axes], all = summed[axes];
-      if (in == 0 && all == 0) continue;
-      const index_t n = group_size(axes, sizes);
-      if (in != 0) to->collective(axes, in, in - in / n);
-      if (all != 0) to->collective(axes, all, 2 * (n - 1) * all / n);
+    for (std::size_t i = 0; to != nullptr && i < used; ++i) {
+      const index_t in = over[i].scattered, all = over[i].summed;
+      const index_t n = group_size(over[i].axes, over[i].sizes);
+      if (in != 0) to->collective(over[i].axes, in, in - in / n);
+      if (all != 0) to->collective(over[i].axes, all, 2 * (n - 1) * all / n);
     }
   }
 };
 
 template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
   Out out{};
-  shard_traffic t;
+  shard_traffic<2 * static_cast<std::size_t>(leaf_count<G>) + 1> t;
   for_each_tensor(
       [&t](const auto&, const auto& g, auto& s) {
         using X = std::remove_cvref_t<decltype(g)>;
         using Y = std::remove_cvref_t<decltype(s)>;
+        constexpr const void* mesh = &mesh_mark<typename X::mesh_type>;
         s = Y(g.sizes(), g.shape(), g.tally());
         t.to = g.tally();
-        t.sizes = core_of(g).sizes();
-        const unsigned cut = talking(cut_axes<X, Y>, t.sizes), along = cut & ~g.once();
+        const unsigned cut = talking(cut_axes<X, Y>, core_of(g).sizes()), along = cut & ~g.once();
         const unsigned sum = addend_axes(g) & ~cut;
         if (along != 0)
-          t.scattered[along] += scattered_elements(placement_of(g), spec_of<Y>::table, along) *
-                                static_cast<index_t>(sizeof(value_of<X>));
-        if (sum != 0) t.summed[sum] += s.local_bytes();
+          t.along(mesh, along, sizes_of(g)).scattered +=
+              scattered_elements(placement_of(g), spec_of<Y>::table, along) *
+              static_cast<index_t>(sizeof(value_of<X>));
+        if (sum != 0) t.along(mesh, sum, sizes_of(g)).summed += s.local_bytes();
       },
       gradients, out);
   t.enter();
@@ -152,12 +163,11 @@ template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
       [](const auto&, const auto& p, auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;
         using Y = std::remove_cvref_t<decltype(s)>;
-        const auto& grid = p.grid().state();
-        const bool cut = detail::talking(detail::cut_axes<X, Y>, grid.sizes()) != 0;
+        const bool cut = detail::talking(detail::cut_axes<X, Y>, detail::sizes_of(p)) != 0;
         s = Y(p.grid(), p.shape(), cut ? detail::storage{} : p.memory());
         if (!cut) return;
         const detail::shard_piece one = detail::piece_between(p, s, 0);
-        detail::exchange_all<false>(grid, &one, 1);
+        detail::exchange_all<false>(&one, 1);
       },
       parameters, out);
   return out;
@@ -168,33 +178,63 @@ template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
 /// split, and sums over further axes, go in one all-reduce for each set of axes. Takes shapes too.
 template <Layout S, class G> constexpr auto reduce_scatter_together(const G& gradients) {
   using Out = shards<typename detail::completed_type<G>::type, S>;
-  if constexpr (detail::holds_shapes<G> || detail::is_shaped<G>)
+  using fault = detail::complete_fault<G>;
+  static_assert(ok<only<fault, element_not_summable>>,
+                "reduce_scatter_together: ranks cannot add up elements of this type; cast the "
+                "tensor first");
+  if constexpr (!ok<fault>)
+    return Out{};
+  else if constexpr (detail::holds_shapes<G> || detail::is_shaped<G>)
     return detail::scatter_shapes<Out>(gradients);
   else
     return detail::scatter_struct<Out>(gradients);
 }
 
-/// Brings all ranks' shards into the parameters, in place. Communicates: one all-gather for each
+namespace detail {
+/// Is this the parameter itself, which no axis of the shard cuts?
+template <class Y, class X> bool is_uncut(const X& whole) {
+  return talking(cut_axes<X, Y>, sizes_of(whole)) == 0;
+}
+
+/// Hands the memory of parameters that are not cut over to their shards, so that an optimizer finds
+/// it alone and works in place; and back.
+template <class Shards, class P> void lend_memory(const Shards& to, P& parameters) {
+  for_each_tensor(
+      [](const auto&, auto& p, const auto& s) {
+        if (is_uncut<std::remove_cvref_t<decltype(s)>>(p)) p.memory() = {};
+      },
+      parameters, to);
+}
+template <class Shards, class P> void take_memory_back(const Shards& from, P& parameters) {
+  for_each_tensor(
+      [](const auto&, auto& p, const auto& s) {
+        if (is_uncut<std::remove_cvref_t<decltype(s)>>(p)) p.memory() = s.memory();
+      },
+      parameters, from);
+}
+}  // namespace detail
+
+/// Brings all ranks' shards into the parameters, in place; those that no axis cuts share the
+/// memory of their shard from then on. Communicates: one all-gather for each
 /// set of axes.
 template <class Shards, class P> void all_gather_together(const Shards& from, P& parameters) {
-  const auto mark = detail::arena::here().mark();
+  const detail::arena::scope here;
   auto* const moves = detail::room_for<detail::shard_piece>(detail::count_tensors(from));
   int moving = 0;
-  const detail::grid_state* grid = nullptr;
   for_each_tensor(
       [&](const auto&, auto& p, const auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;
         using Y = std::remove_cvref_t<decltype(s)>;
-        grid = &p.grid().state();
-        const unsigned cut = detail::talking(detail::cut_axes<X, Y>, grid->sizes());
-        if (cut != 0)
+        const unsigned cut = detail::talking(detail::cut_axes<X, Y>, detail::sizes_of(p));
+        if (cut == 0) {
+          p.memory() = s.memory();  // the shard is the parameter
+        } else {
+          detail::own_memory(p, false);
           std::construct_at(moves + moving++, detail::piece_between(p, s, cut));
-        else if (s.data() != p.data())  // shards of the parameter itself share its memory
-          detail::copy_bytes(p.data(), s.data(), p.local_bytes());
+        }
       },
       parameters, from);
-  if (grid != nullptr) detail::exchange_all<true>(*grid, moves, moving);
-  detail::arena::here().back_to(mark);
+  detail::exchange_all<true>(moves, moving);
 }
 
 }  // namespace dimesh

@@ -17,7 +17,7 @@ namespace detail {
 template <class P, class G> struct step_fault {
   static constexpr auto find() {
     constexpr table p = spec_of<P>::table, g = spec_of<G>::table;
-    constexpr int axis = [p, g] {
+    constexpr int axis = [p, g] {  // partial there, but not in the parameter
       for (int a = 0; a < g.axes; ++a)
         if (g.is_partial(a) && !p.is_partial(a)) return a;
       return -1;
@@ -51,7 +51,7 @@ template <class Leaves> struct rounded_fault {
 template <class P, class... Rest>
 struct rounded_fault<list<P, Rest...>> : rounded_fault<list<Rest...>> {};
 template <class P, class... Rest>
-  requires(!std::is_same_v<computed<value_of<P>>, value_of<P>>)
+  requires(is_storage_only<value_of<P>>)
 struct rounded_fault<list<P, Rest...>> {
   using type = parameter_is_rounded<value_of<P>>;
 };
@@ -106,6 +106,8 @@ template <class Rule, class P, class G, class... S>
 void update_tensor(const Rule& rule, P& p, const G& g, S&... s) {
   using T = value_of<P>;
   using inout = local::operand<T, local::step::unit>;
+  own_memory(p, true);
+  (own_memory(s, true), ...);
   if constexpr (on_host && sizeof...(S) <= 2)
     update_loop(rule, p.local_size(), p.data(), static_cast<const T*>(g.data()), s.data()...);
   else
@@ -126,7 +128,8 @@ void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... s
 }  // namespace detail
 
 /// Applies rule(p, g, s...) to every element of the parameters, their gradients and states: structs
-/// of one form and of the same layouts.
+/// of one form and of the same layouts. Parameters and states change in place; copies that share
+/// their memory keep their values.
 template <class Rule, class P, class G, class... S>
 void update_each(const Rule& rule, P& parameters, const G& gradients, S&... states) {
   using fault = detail::update_fault<P, G>;

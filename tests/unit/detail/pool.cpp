@@ -101,6 +101,31 @@ TEST_CASE("handles count their owners") {
   CHECK(moved.alone());
 }
 
+TEST_CASE("parts have owners of their own, and keep the buffer") {
+  const index_t before = live();
+  storage s = storage::acquire(1000);
+  storage first = s.part(0), second = s.part(512);
+  CHECK(static_cast<std::byte*>(second.data()) == static_cast<std::byte*>(s.data()) + 512);
+  CHECK(!s.alone());
+  s = {};
+  CHECK(first.alone());
+  CHECK(second.alone());
+  CHECK(live() == before + 1000);
+  {
+    const storage copy = first;
+    CHECK(!first.alone());
+    CHECK(second.alone());
+    const storage inner = second.part(64);
+    CHECK(inner.alone());
+    CHECK(!second.alone());
+  }
+  CHECK(second.alone());
+  first = {};
+  CHECK(live() == before + 1000);
+  second = {};
+  CHECK(live() == before);
+}
+
 TEST_CASE("figures: what is live, and the most that was") {
   const index_t before = live();
   pool::instance().restart_peak();

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes of messages that are under way when their sender stops caring? Usually someone waits
+// for them. Where an exception comes between, they are given up: receives are cancelled, and the
+// memory that MPI may still read or write stays taken until MPI is done with it.
+//
+//   requests r;   r.keep(memory);   check(MPI_Irecv(..., r.add(receive)));  ...  r.wait("shift");
+//
+// Giving up never waits for other ranks: these may have failed, too, and never answer.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "dimesh/detail/communicator.hpp"
+#include "dimesh/detail/pool.hpp"
+
+namespace dimesh::collective {
+
+/// May a request be taken back? Only a receive: what was sent may have arrived.
+enum class under_way : unsigned char { receive, other };
+
+namespace detail {
+
+/// Requests that nobody waits for, and the memory that they need.
+class abandoned {
+ public:
+  static abandoned& all() {
+    static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
+    return *it;
+  }
+  void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory) {
+    const std::lock_guard lock(mutex_);
+    sets_.push_back({std::move(requests), std::move(memory)});
+    requests.clear(), memory.clear();
+  }
+  /// Lets go of what MPI is done with; returns how many sets are still under way.
+  std::size_t reap() {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = sets_.size(); i-- > 0;) {
+      int done = 0;
+      auto& r = sets_[i].requests;
+      MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
+      if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return sets_.size();
+  }
+
+ private:
+  struct set {
+    std::vector<MPI_Request> requests;
+    std::vector<dimesh::detail::storage> memory;
+  };
+  std::mutex mutex_;
+  std::vector<set> sets_;
+};
+
+}  // namespace detail
+
+/// Requests in the order in which they were made. Its vectors are kept from use to use.
+class requests {
+ public:
+  requests() = default;
+  requests(const requests&) = delete;
+  requests& operator=(const requests&) = delete;
+  ~requests() { give_up(); }
+
+  /// A place for a new request.
+  MPI_Request* add(under_way what) {
+    receives_.push_back(what == under_way::receive);
+    requests_.push_back(MPI_REQUEST_NULL);
+    return &requests_.back();
+  }
+  /// Memory that the requests read or write: it stays taken until they are done.
+  void keep(const dimesh::detail::storage& memory) { memory_.push_back(memory); }
+
+  /// Lets MPI work on them; those made first are asked first.
+  void progress(const char* call) {
+    int done = 1;
+    while (done && first_ < requests_.size()) {
+      dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
+      first_ += static_cast<std::size_t>(done);
+    }
+  }
+  void wait(const char* call) {
+    dimesh::detail::check(
+        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+        call);
+    clear();
+  }
+  bool empty() const { return requests_.empty(); }
+
+  /// Nobody will wait for them any more.
+  void give_up() noexcept {
+    int running = 0, over = 0;
+    MPI_Initialized(&running);
+    MPI_Finalized(&over);
+    if (requests_.empty() || !running || over) return clear();
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      if (receives_[i] && requests_[i] != MPI_REQUEST_NULL) {
+        // Whether it is cancelled or has its message, waiting is then over at once.
+        MPI_Cancel(&requests_[i]);
+        MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+      }
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (!done) detail::abandoned::all().take(requests_, memory_);
+    clear();
+  }
+
+ private:
+  void clear() noexcept {
+    requests_.clear(), receives_.clear(), memory_.clear();
+    first_ = 0;
+  }
+  std::vector<MPI_Request> requests_;
+  std::vector<bool> receives_;
+  std::vector<dimesh::detail::storage> memory_;
+  std::size_t first_ = 0;  // those before it are done
+};
+
+/// Requests that were given up and are not over yet, the memory of those that are given back.
+inline std::size_t requests_given_up() { return detail::abandoned::all().reap(); }
+
+}  // namespace dimesh::collective

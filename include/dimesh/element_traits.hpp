@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is there to know about a type of elements? Here, and nowhere else: in which type one
+// computes with it, whether ranks can add it up, whether it has gradients. Where types are erased
+// (messages of many tensors), its kind stands for it.
+//
+//   element_traits<float>::kind      -> element_kind::float32
+//   element_traits<bfloat16>::computed  -> float        computed<bfloat16>: the same
+//   element_traits<bool>::is_summable  -> false: a sum of truth values is no truth value
+//
+// What MPI calls a kind: collective/element.hpp.
+#pragma once
+
+#include <Kokkos_Complex.hpp>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+namespace dimesh {
+
+class bfloat16;
+class half;
+
+/// The types of elements that the library knows by name. Others can be stored, moved and mapped.
+enum class element_kind : unsigned char {
+  other,
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  half,
+  bfloat16,
+  float32,
+  float64,
+  long_double,
+  complex64,
+  complex128
+};
+
+namespace detail {
+
+template <class T> constexpr element_kind kind_of_integer() {
+  using enum element_kind;
+  constexpr bool sign = std::is_signed_v<T>;
+  return sizeof(T) == 1   ? (sign ? int8 : uint8)
+         : sizeof(T) == 2 ? (sign ? int16 : uint16)
+         : sizeof(T) == 4 ? (sign ? int32 : uint32)
+         : sizeof(T) == 8 ? (sign ? int64 : uint64)
+                          : other;
+}
+template <class T> constexpr element_kind kind_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return element_kind::boolean;
+  else if constexpr (std::is_integral_v<T>)
+    return kind_of_integer<T>();
+  else if constexpr (std::is_same_v<T, half>)
+    return element_kind::half;
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return element_kind::bfloat16;
+  else if constexpr (std::is_same_v<T, float>)
+    return element_kind::float32;
+  else if constexpr (std::is_same_v<T, double>)
+    return element_kind::float64;
+  else if constexpr (std::is_same_v<T, long double>)
+    return element_kind::long_double;
+  else if constexpr (std::is_same_v<T, std::complex<float>> ||
+                     std::is_same_v<T, Kokkos::complex<float>>)
+    return element_kind::complex64;
+  else if constexpr (std::is_same_v<T, std::complex<double>> ||
+                     std::is_same_v<T, Kokkos::complex<double>>)
+    return element_kind::complex128;
+  else
+    return element_kind::other;
+}
+
+}  // namespace detail
+
+/// All that the library asks of a type of elements. Qualifiers are not looked through.
+template <class T> struct element_traits {
+  static constexpr element_kind kind = detail::kind_of<T>();
+  /// Kept in fewer digits than it is computed in.
+  static constexpr bool is_storage_only =
+      kind == element_kind::bfloat16 || kind == element_kind::half;
+  /// The type in which elements of this one are computed with.
+  using computed = std::conditional_t<is_storage_only, float, T>;
+
+  static constexpr bool is_integer = kind >= element_kind::int8 && kind <= element_kind::uint64;
+  /// A real number, of whatever precision.
+  static constexpr bool is_real = kind >= element_kind::half && kind <= element_kind::long_double;
+  static constexpr bool is_complex =
+      kind == element_kind::complex64 || kind == element_kind::complex128;
+  /// Gradients with respect to it make sense.
+  static constexpr bool is_differentiable = is_real;
+  /// Ranks can add it up.
+  static constexpr bool is_summable = is_integer || is_real || is_complex;
+  /// Ranks can find its maximum: false < true.
+  static constexpr bool is_ordered = is_integer || is_real || kind == element_kind::boolean;
+  /// MPI has a type for it.
+  static constexpr bool is_known = kind != element_kind::other;
+  /// Processors compute with vectors of it: what kernels written out by hand take.
+  static constexpr bool is_native_real =
+      kind == element_kind::float32 || kind == element_kind::float64;
+  /// Libraries of linear algebra multiply it: what BLAS has.
+  static constexpr bool is_of_blas = is_native_real || is_complex;
+  /// There are kernels for products of it; otherwise they are computed in `computed`.
+  static constexpr bool has_products = kind != element_kind::half;
+};
+
+/// The type in which elements of type T are computed with: T, or float where T only stores.
+template <class T> using computed = typename element_traits<T>::computed;
+
+/// Is T kept in fewer digits than it is computed in?
+template <class T> inline constexpr bool is_storage_only = element_traits<T>::is_storage_only;
+
+/// Real numbers: what has gradients.
+template <class T> inline constexpr bool is_real = element_traits<T>::is_real;
+
+/// to = x, converted to T.
+template <class T, class X> KOKKOS_FORCEINLINE_FUNCTION constexpr void store(T& to, const X& x) {
+  if constexpr (is_storage_only<T>)
+    to = static_cast<computed<T>>(x);
+  else
+    to = static_cast<T>(x);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Messages that are under way when an exception passes: MPI keeps the memory that it writes to, and
+// what comes after finds everything in order.
+// ranks: 1 2 4
+#include "dimesh/collective/requests.hpp"
+
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/overlap.hpp>
+#include <dimesh/grad/recompute.hpp>
+
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+
+#include "dimesh/collective/neighbors.hpp"
+#include "dimesh/collective/start_all_reduce.hpp"
+
+namespace {
+namespace dm = dimesh;
+using dm::index_t;
+using namespace dm::collective;
+using dm::detail::storage;
+
+struct rows : dm::axis<> {};
+struct line : dm::mesh<rows> {};
+struct width : dm::dim<64> {};
+
+constexpr index_t n = 100000;
+constexpr std::size_t bytes = n * sizeof(double);
+
+void start_and_throw(const dm::detail::communicator& c, void*& at) {
+  const storage memory = storage::acquire(bytes);
+  at = memory.data();
+  auto* const x = static_cast<double*>(memory.data());
+  for (index_t i = 0; i < n; ++i) x[i] = 1;
+  pending_sums sums;
+  sums.start(c, x, n, n / 4, memory);
+  throw std::runtime_error("in between");
+}
+
+TEST_CASE("sums: the memory stays taken until MPI is done with it") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const index_t live = dm::detail::pool::instance().figures().live;
+  void* at = nullptr;
+  CHECK_THROWS_WITH(start_and_throw(c, at), "in between");
+  const bool under_way = dm::detail::pool::instance().figures().live > live;
+  const storage other = storage::acquire(bytes);  // a new owner, if MPI is done
+  CHECK(under_way == (other.data() != at));
+  auto* const y = static_cast<double*>(other.data());
+  for (index_t i = 0; i < n; ++i) y[i] = 2;
+  while (requests_given_up() > 0) {}
+  bool intact = true;
+  for (index_t i = 0; i < n; ++i) intact = intact && y[i] == 2;
+  CHECK(intact);
+  CHECK(dm::detail::pool::instance().figures().live == live + static_cast<index_t>(bytes));
+  all_reduce(c, y, y, n);
+  CHECK(y[n - 1] == 2.0 * c.size());
+}
+
+TEST_CASE("receives: taken back, and what is sent later goes to who asks later") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const int next = (c.rank() + 1) % c.size(), last = (c.rank() + c.size() - 1) % c.size();
+  double nothing = -1;
+  {
+    requests r;
+    CHECK(MPI_Irecv(&nothing, 1, MPI_DOUBLE, last, 7, c.handle(), r.add(under_way::receive)) ==
+          MPI_SUCCESS);
+  }
+  CHECK(requests_given_up() == 0);
+  MPI_Barrier(c.handle());  // all have given up
+  requests r;
+  const double mine = c.rank();
+  double theirs = -1;
+  CHECK(MPI_Irecv(&theirs, 1, MPI_DOUBLE, last, 7, c.handle(), r.add(under_way::receive)) ==
+        MPI_SUCCESS);
+  CHECK(MPI_Isend(&mine, 1, MPI_DOUBLE, next, 7, c.handle(), r.add(under_way::other)) ==
+        MPI_SUCCESS);
+  r.wait("test");
+  CHECK(theirs == last);
+  CHECK(nothing == -1);
+}
+
+TEST_CASE("exchange_some: calls that are under way together have different tags") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const int first = c.next_tag(), second = c.next_tag();
+  CHECK(first != second);
+  CHECK(first > 0);
+  for (int i = 0; i < 40000; ++i)
+    if (const int t = c.next_tag(); t < 1 || t > 32767) FAIL("a tag that MPI need not grant");
+  const std::vector<double> x{1, 2};
+  std::vector<double> y(2, -1);
+  const int next = (c.rank() + 1) % c.size(), last = (c.rank() + c.size() - 1) % c.size();
+  exchange_some(c, x.data(), {{next, {0, 2}}}, y.data(), {{last, {0, 2}}}, "test");
+  CHECK(y[1] == 2);
+}
+
+using layer = dm::tensor<double, dm::layout<line>, width>;
+using model = std::array<layer, 3>;
+
+/// Its second visit to the first layer, in the backward pass, fails on demand.
+struct block {
+  int* until;
+  template <class P, class X> auto operator()(const P& p, const X& x) const {
+    if (--*until == 0) throw std::runtime_error("in the backward pass");
+    return x * p;
+  }
+};
+
+TEST_CASE("value_and_grad_all_reduce: an exception between a sum's start and its end") {
+  const dm::grid<line> g;
+  model p{dm::constant<layer>(g, 1), dm::constant<layer>(g, 1), dm::constant<layer>(g, 1)};
+  int left = -1;
+  const auto f = [&left](const auto& q) {
+    auto x = q[0] * q[0];
+    for (const auto& l : q) x = dm::recompute(block{&left})(l, x);
+    return dm::sum(x);
+  };
+  const auto gradient = dm::value_and_grad_all_reduce(f, p, {.bucket = 64});
+  const auto want = gradient();
+  const index_t live = dm::detail::pool::instance().figures().live;
+  for (const int until : {6, 5}) {  // three visits forward, then the last layers' again
+    left = until;
+    CHECK_THROWS_WITH(gradient(), "in the backward pass");
+    while (requests_given_up() > 0) {}
+    CHECK(dm::detail::pool::instance().figures().live == live);
+    left = -1;
+    const auto again = gradient();
+    CHECK(again.value.data()[0] == want.value.data()[0]);
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(again.gradient[i].data()[5] == want.gradient[i].data()[5]);
+  }
+}
+}  // namespace

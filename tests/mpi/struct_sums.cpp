@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A struct is completed tensor by tensor: by the type of its elements, and over the grid and axes
+// of each.
+// ranks: 1 2 4
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/complete.hpp>
+#include <dimesh/optim/adafactor.hpp>
+#include <dimesh/optim/clip.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+
+#include "dimesh/bfloat16.hpp"
+#include "dimesh/clone.hpp"
+#include "dimesh/half.hpp"
+
+namespace {
+namespace dm = dimesh;
+using dm::index_t;
+
+struct rows : dm::axis<> {};
+struct cols : dm::axis<> {};
+struct line : dm::mesh<rows> {};
+struct plane : dm::mesh<rows, cols> {};
+struct at : dm::dim<3> {};
+struct items : dm::dim<> {};
+
+template <class T, class M, class A>
+using addends = dm::tensor<T, dm::layout<M, dm::partial<A>>, at>;
+
+/// Its value on this rank: three addends, from a value that other types would read wrongly.
+template <class X> X held(const typename X::grid_type& g, dm::value_of<X> first, int rank) {
+  using T = dm::value_of<X>;
+  X x(g);
+  for (int i = 0; i < 3; ++i) x.data()[i] = static_cast<T>(first + static_cast<T>(float(i + rank)));
+  return x;
+}
+template <class Y, class T> void check_sums(const Y& y, T first, int ranks) {
+  using V = dm::value_of<Y>;
+  for (int i = 0; i < 3; ++i) {
+    T sum = first + static_cast<T>(float(i));
+    for (int r = 1; r < ranks; ++r)
+      sum = static_cast<T>(sum + static_cast<T>(first + static_cast<T>(float(i + r))));
+    CHECK(V(y.data()[i]) == V(sum));
+  }
+}
+
+template <class T> void check_type(const dm::grid<line>& g, T first) {
+  using X = addends<T, line, rows>;
+  using F = addends<float, line, rows>;
+  const int ranks = g.ranks(), me = g.rank();
+  const auto x = held<X>(g, first, me);
+  const auto f = held<F>(g, 0.5f, me);
+  const auto [y, z] = dm::complete(std::tuple(x, f));
+  check_sums(y, first, ranks);
+  check_sums(z, 0.5f, ranks);
+  const auto alone = dm::complete(std::array{x, x});  // two of one type: packed, or side by side
+  check_sums(alone[0], first, ranks);
+  check_sums(alone[1], first, ranks);
+}
+
+TEST_CASE("complete: tuples of every type that has a sum") {
+  const dm::grid<line> g;
+  check_type<std::int8_t>(g, -3);
+  check_type<std::int16_t>(g, -300);
+  check_type<std::int32_t>(g, -3);
+  check_type<std::int32_t>(g, 1 << 25);
+  check_type<std::int64_t>(g, -3);
+  check_type<std::int64_t>(g, std::int64_t{1} << 60);
+  check_type<std::uint8_t>(g, 40);
+  check_type<std::uint16_t>(g, 300);
+  check_type<std::uint32_t>(g, 1u << 29);
+  check_type<std::uint64_t>(g, std::uint64_t{1} << 60);
+  check_type<float>(g, 1.5f);
+  check_type<double>(g, 1.5);
+  check_type<long double>(g, 1.5L);
+  check_type<std::complex<float>>(g, {1.5f, -2});
+  check_type<std::complex<double>>(g, {1.5, -2});
+}
+
+TEST_CASE("complete: numbers of two bytes beside one another, and bool, which stays") {
+  const dm::grid<line> g;
+  const int ranks = g.ranks();
+  addends<dm::bfloat16, line, rows> brain(g);
+  addends<dm::half, line, rows> half(g);
+  addends<std::int16_t, line, rows> whole(g);
+  dm::tensor<bool, dm::layout<line>, at> flags(g);
+  for (int i = 0; i < 3; ++i) {
+    brain.data()[i] = dm::bfloat16(1.5);
+    half.data()[i] = dm::half(1.25);
+    whole.data()[i] = -5;
+    flags.data()[i] = i != 1;
+  }
+  const auto [f, h, w, b] = dm::complete(std::tuple(brain, half, whole, flags));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(float(f.data()[i]) == 1.5f * float(ranks));
+    CHECK(float(h.data()[i]) == 1.25f * float(ranks));
+    CHECK(w.data()[i] == -5 * ranks);
+    CHECK(b.data()[i] == (i != 1));
+  }
+}
+
+TEST_CASE("complete: counts of right answers beside the loss") {
+  const dm::grid<line> g;
+  using labels = dm::tensor<int, dm::layout<line, dm::split<items, rows>>, items>;
+  labels found(g, items{8}), right(g, items{8});
+  dm::fill_by(found, [](index_t i) { return static_cast<int>(i); });
+  dm::fill_by(right, [](index_t i) { return static_cast<int>(i / 2 * 2); });
+  dm::tensor<float, dm::layout<line, dm::split<items, rows>>, items> losses(g, items{8});
+  dm::fill(losses, 0.25f);
+  const auto [count, loss] = dm::complete(std::tuple(dm::sum(found == right), dm::sum(losses)));
+  CHECK(dm::value(count) == 4);
+  CHECK(dm::value(loss) == 2);
+}
+
+// Two meshes whose axes have the same places: what is said of one must not reach the other.
+struct a : dm::axis<> {};
+struct b : dm::axis<> {};
+struct c : dm::axis<> {};
+struct d : dm::axis<> {};
+struct dense : dm::mesh<a, b> {};
+struct expert : dm::mesh<c, d> {};
+
+TEST_CASE("complete: each tensor over the axes of its own grid") {
+  const int ranks = dm::grid<line>().ranks();
+  const dm::grid<dense> g(a{1}, b{ranks});
+  const dm::grid<expert> h(c{ranks}, d{1});
+  addends<float, dense, b> x(g);
+  addends<float, expert, c> y(h);
+  addends<float, expert, d> z(h);  // the same place as b, and nobody to add anything
+  for (int i = 0; i < 3; ++i) x.data()[i] = y.data()[i] = z.data()[i] = 1;
+  for (const bool turned : {false, true}) {
+    const auto check = [&](const auto& v, const auto& w, const auto& u) {
+      for (int i = 0; i < 3; ++i) {
+        CHECK(v.data()[i] == float(ranks));
+        CHECK(w.data()[i] == float(ranks));
+        CHECK(u.data()[i] == 1);
+      }
+    };
+    if (turned) {
+      const auto [u, w, v] = dm::complete(std::tuple(z, y, x));
+      check(v, w, u);
+    } else {
+      const auto [v, w, u] = dm::complete(std::tuple(x, y, z));
+      check(v, w, u);
+    }
+  }
+}
+
+TEST_CASE("complete: two grids of one mesh over different ranks") {
+  const dm::grid<line> all;
+  const dm::grid<line> alone(MPI_COMM_SELF);
+  addends<double, line, rows> x(all), y(alone);
+  for (int i = 0; i < 3; ++i) x.data()[i] = y.data()[i] = 1;
+  const auto [s, t] = dm::complete(std::tuple(x, y));
+  const auto [u, v] = dm::complete(std::tuple(y, x));
+  CHECK(s.data()[0] == all.ranks());
+  CHECK(t.data()[0] == 1);
+  CHECK(u.data()[0] == 1);
+  CHECK(v.data()[0] == all.ranks());
+}
+
+TEST_CASE("complete: a tensor that this rank has no part in stays so") {
+  const dm::grid<line> g;
+  addends<float, line, rows> x(g), nothing;
+  for (int i = 0; i < 3; ++i) x.data()[i] = 1;
+  const auto [y, none] = dm::complete(std::tuple(x, nothing));
+  CHECK(y.data()[2] == float(g.ranks()));
+  CHECK(!none.defined());
+}
+
+TEST_CASE("global_norm: each tensor over the axes of its own grid") {
+  const int ranks = dm::grid<line>().ranks();
+  const dm::grid<dense> g(a{1}, b{ranks});
+  const dm::grid<expert> h(c{ranks}, d{1});
+  using X = dm::tensor<float, dm::layout<dense, dm::split<items, b>>, items>;
+  using Y = dm::tensor<float, dm::layout<expert, dm::split<items, c>>, items>;
+  const std::tuple gradients{dm::constant<X>(g, 2, items{8}), dm::constant<Y>(h, 1, items{4})};
+  CHECK(dm::global_norm(gradients) == doctest::Approx(6));
+
+  using P = dm::tensor<float, dm::layout<dense, dm::partial<b>>, items>;
+  using Q = dm::tensor<double, dm::layout<expert, dm::partial<c>>, items>;
+  P p(g, items{8});
+  Q q(h, items{4});
+  for (dm::index_t i = 0; i < 8; ++i) p.data()[i] = float(i);
+  for (dm::index_t i = 0; i < 4; ++i) q.data()[i] = 1;
+  const auto [r, s] = dm::complete(std::tuple(p, q));
+  CHECK(r.data()[7] == 7 * float(ranks));
+  CHECK(s.data()[3] == ranks);
+}
+
+TEST_CASE("adafactor: parameters on two grids take the steps that they would take alone") {
+  const int ranks = dm::grid<line>().ranks();
+  const dm::grid<dense> g(a{1}, b{ranks});
+  const dm::grid<expert> h(c{ranks}, d{1});
+  using X = dm::tensor<float, dm::layout<dense, dm::split<items, b>>, items, at>;
+  using Y = dm::tensor<float, dm::layout<expert, dm::split<items, c>>, items, at>;
+  const auto value = [](index_t i, index_t j) { return 0.25f * float(i) - 0.5f * float(j) + 0.1f; };
+  std::tuple both{dm::generate<X>(g, value, items{8}), dm::generate<Y>(h, value, items{4})};
+  auto [x, y] = dm::clone(both);
+  const dm::adafactor optimizer{.beta1 = 0.5};
+  auto state = optimizer.start(both);
+  auto state_x = optimizer.start(x);
+  auto state_y = optimizer.start(y);
+  for (int step = 0; step < 2; ++step) {
+    optimizer(both, dm::clone(both), state);
+    optimizer(x, dm::clone(x), state_x);
+    optimizer(y, dm::clone(y), state_y);
+  }
+  for (index_t i = 0; i < x.local_size(); ++i)
+    CHECK(x.data()[i] == doctest::Approx(std::get<0>(both).data()[i]));
+  for (index_t i = 0; i < y.local_size(); ++i)
+    CHECK(y.data()[i] == doctest::Approx(std::get<1>(both).data()[i]));
+}
+}  // namespace
