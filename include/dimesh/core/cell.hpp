@@ -7,27 +7,10 @@
 #pragma once
 
 #include "dimesh/core/addends.hpp"
-#include "dimesh/local/map.hpp"
 
 namespace dimesh::detail {
 
 class tape;
-
-struct add_elements {
-  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
-    return a + b;
-  }
-  static constexpr double weight(int) { return 1; }
-  static constexpr bool passes(int) { return true; }
-};
-/// y[0..n) = x[0..n) + z[0..n).
-template <class T> [[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
-  using in = local::operand<const T, local::step::unit>;
-  local::map(local::nest<1>{{n}}, add_elements{},
-             local::operand<T, local::step::unit>{static_cast<T*>(y), {1}},
-             in{static_cast<const T*>(x), {1}}, in{static_cast<const T*>(z), {1}});
-}
-template <class T> void set_one(void* to) { set_element(static_cast<T*>(to), static_cast<T>(1)); }
 
 /// Brings a sum to the memory where it must end up, if there is such memory.
 [[gnu::noinline]] inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {

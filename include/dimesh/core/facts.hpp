@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element_traits.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/spec.hpp"
 
@@ -21,7 +21,10 @@ struct dim_facts {
 };
 template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent};
 
-/// What gradients must be able to do with elements of one type (core/cell.hpp).
+/// Its address stands for the mesh.
+template <class M> inline constexpr char mesh_mark = 0;
+
+/// What gradients must be able to do with elements of one type (core/real_functions.hpp).
 struct real_functions {
   void (*add)(void* y, const void* x, const void* z, index_t n);  // y = x + z
   void (*set_one)(void* to);
@@ -35,6 +38,8 @@ struct tensor_facts {
   table layout;
   int rank = 0;
   index_t element = 0;  // bytes
+  element_kind kind = element_kind::other;
+  const void* mesh = nullptr;  // which mesh it is: &mesh_mark<M>
   const real_functions* real = nullptr;  // null: no real numbers, which have no gradients
   bool is_static = true;  // all extents are
   unsigned partial = 0;   // axes along which there are addends, as a mask
@@ -81,6 +86,8 @@ template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_fac
   f.layout = dual ? dual_of(S::table) : S::table;
   enter_dims(f, typename S::dims{});
   f.element = sizeof(T);
+  f.kind = element_traits<T>::kind;
+  f.mesh = &mesh_mark<typename S::mesh>;
   if constexpr (is_real<T>) f.real = &real_functions_of<T>;
   f.partial = f.layout.mask(use::partial);
   f.axes = names<typename S::mesh::axes>::at;

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "dimesh/core/live_bytes.hpp"
+#include "dimesh/core/real_functions.hpp"
 #include "dimesh/detail/geometry.hpp"
 #include "dimesh/detail/pool.hpp"
 #include "dimesh/grid.hpp"

@@ -51,14 +51,6 @@ struct completed_type<S<gradient<L>, N, More...>> {
   using type = S<L, N, More...>;
 };
 
-constexpr unsigned addend_axes(const tensor_core& x) {
-  return talking(x.facts->partial & ~x.once, x.sizes());
-}
-template <Tensor X> constexpr unsigned addend_axes(const X& x) { return addend_axes(core_of(x)); }
-template <class X> sum_group sum_group_of(const X& x, unsigned axes) {
-  return {&x.grid().state(), axes, collective::wire_of<value_of<X>>};
-}
-
 /// The first tensor that is a sum yet to be made, of elements that have no sum.
 template <class Leaves> struct summing_fault {
   using type = no_fault;
@@ -71,103 +63,6 @@ struct summing_fault<list<X, Rest...>> {
   using type = element_not_summable<value_of<X>>;
 };
 template <class S> using complete_fault = typename summing_fault<typename leaves<S>::type>::type;
-
-/// Must it be summed elsewhere? In place only where nobody else holds the memory.
-template <bool InPlace, class X> bool needs_room(const X& x) {
-  return addend_axes(x) != 0 && !(InPlace && x.memory().alone());
-}
-
-/// The struct is walked twice: to describe its tensors, and to make the results. A tensor without a
-/// grid is one that this rank has no part in: it stays so.
-template <bool InPlace, class S> auto complete_struct(const S& s) {
-  typename completed_type<S>::type out{};
-  const arena::scope here;
-  int count = 0;
-  index_t total = 0, at = 0;
-  for_each_tensor(
-      [&](const auto&, const auto& g) {
-        ++count;
-        if (g.defined() && needs_room<InPlace>(g)) total += slab_step(g.local_bytes());
-      },
-      s);
-  auto* const pieces =
-      static_cast<piece*>(arena::here().take(static_cast<std::size_t>(count) * sizeof(piece)));
-  const storage slab = total > 0 ? storage::acquire(static_cast<std::size_t>(total)) : storage{};
-  piece* next = pieces;
-  for_each_tensor(
-      [&](const auto&, const auto& g, auto& r) {
-        using R = std::remove_cvref_t<decltype(r)>;
-        static_assert(
-            std::is_same_v<R, typename completed_type<std::remove_cvref_t<decltype(g)>>::type>,
-            "complete: a parameter's layout is partial itself; complete the parameters first");
-        if (!g.defined()) return;
-        if (needs_room<InPlace>(g)) {
-          r.remake(g.grid(), g.shape(), slab.part(static_cast<std::size_t>(at)));
-          at += slab_step(g.local_bytes());
-        } else {
-          r.remake(g.grid(), g.shape(), g.memory());
-        }
-        std::construct_at(next++,
-                          piece{collective::bytes_of(g.data()), collective::bytes_of(r.data()),
-                                g.local_bytes(), sum_group_of(g, addend_axes(g))});
-      },
-      s, out);
-  reduce_pieces(pieces, static_cast<int>(next - pieces));
-  return out;
-}
-
-/// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
-struct foreseen_group {
-  const void* mesh = nullptr;  // whose axes they are
-  unsigned axes = 0;
-  element_kind element = element_kind::other;
-  index_t packed = 0, side_by_side = 0;
-  int runs = 0;
-  constexpr bool is(const foreseen_group& g) const {
-    return mesh == g.mesh && axes == g.axes && element == g.element;
-  }
-  constexpr void add(index_t bytes, bool joins_last, index_t gap) {
-    packed += bytes;
-    side_by_side += bytes + (joins_last ? gap : 0);
-    runs += !joins_last;
-  }
-  constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
-  constexpr void enter(tally& t, const index_t* sizes) const {
-    const index_t n = group_size(axes, sizes);
-    t.collective(axes, bytes(), 2 * (n - 1) * bytes() / n);
-  }
-};
-template <class M> inline constexpr char mesh_mark = 0;
-
-/// The same on shapes: what each group of tensors costs.
-template <class S> constexpr auto complete_shapes(const S& s) {
-  typename completed_type<S>::type out{};
-  constexpr auto most = static_cast<std::size_t>(leaf_count<S>);
-  std::array<foreseen_group, most + 1> groups{};
-  std::array<const index_t*, most + 1> sizes{};
-  tally* t = nullptr;
-  index_t gap = 0;  // between the last tensor and the next
-  std::size_t last = most, used = 0;
-  for_each_tensor(
-      [&](const auto&, const auto& g, auto& r) {
-        using R = std::remove_cvref_t<decltype(r)>;
-        r = R(g.sizes(), g.shape(), nullptr);
-        r.share(g.tally(), g.live());
-        t = g.tally();
-        const foreseen_group mine{&mesh_mark<typename R::mesh_type>, addend_axes(g),
-                                  element_traits<value_of<R>>::kind};
-        std::size_t i = 0;
-        while (i < used && !groups[i].is(mine)) ++i;
-        if (i == used) groups[used] = mine, sizes[used++] = core_of(g).sizes();
-        groups[i].add(g.local_bytes(), i == last, gap);
-        gap = slab_step(g.local_bytes()) - g.local_bytes();
-        last = i;
-      },
-      s, out);
-  for (std::size_t i = 0; t != nullptr && i < used; ++i)
-    if (groups[i].axes != 0 && groups[i].packed > 0) groups[i].enter(*t, sizes[i]);
-  return out;
-}
 
 template <class S> inline constexpr bool holds_shapes = false;
 template <class L> inline constexpr bool means_shapes = false;
@@ -182,6 +77,34 @@ inline constexpr bool holds_shapes<std::tuple<E...>> = ((is_shaped<E> || holds_s
 template <class... E>
 inline constexpr bool holds_shapes<bundle<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
 
+
+/// The tensors of a struct of gradients become those of its completed type.
+template <class G, class Out> struct completes_to;
+template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
+  static constexpr bool value = (std::is_same_v<R, typename completed_type<G>::type> && ...);
+};
+
+/// The tensors of a struct, together.
+template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
+  using Out = typename completed_type<S>::type;
+  static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,
+                "complete: a parameter's layout is partial itself; complete the parameters first");
+  constexpr int n = leaf_count<S>;
+  Out out{};
+  const core_list<S> from(s);
+  const core_list<Out> to(out);
+  if constexpr (holds_shapes<S>) {
+    foreseen_group groups[n + 1];
+    complete_shapes(from.at, to.at, n, groups);
+  } else {
+    const arena::scope here;
+    auto* const pieces =
+        static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));
+    complete_tensors(from.at, to.at, n, InPlace, pieces);
+  }
+  return out;
+}
+
 }  // namespace detail
 
 /// A struct of tensors (not itself a tensor).
@@ -193,8 +116,6 @@ namespace detail {
 template <bool InPlace, class S> constexpr auto complete_in_one(const S& s) {
   if constexpr (!ok<complete_fault<S>>)
     return typename completed_type<S>::type{};
-  else if constexpr (holds_shapes<S>)
-    return complete_shapes(s);
   else
     return complete_struct<InPlace>(s);
 }

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/grid.hpp"
+#include "dimesh/detail/box.hpp"
+#include "dimesh/grad/variables.hpp"
+#include "dimesh/tensor.hpp"
 
 namespace dimesh::detail {
 
@@ -98,6 +100,103 @@ inline void reduce_pieces(const piece* p, int count) {
     else
       reduce_packed(p, count, g);
   }
+}
+
+// ---- tensors of a struct --------------------------------------------------------------------------
+
+/// The axes along which a tensor's addends must be summed.
+constexpr unsigned addend_axes(const tensor_core& x) {
+  return talking(x.facts->partial & ~x.once, x.sizes());
+}
+template <Tensor X> constexpr unsigned addend_axes(const X& x) { return addend_axes(core_of(x)); }
+
+inline sum_group sum_group_of(const tensor_core& x, unsigned axes) {
+  return {x.grid, axes, {x.facts->kind, x.facts->element}};
+}
+
+template <Tensor X> sum_group sum_group_of(const X& x, unsigned axes) {
+  return sum_group_of(core_of(x), axes);
+}
+
+/// Must it be summed elsewhere? In place only where nobody else holds the memory.
+inline bool needs_room(const tensor_core& x, bool in_place) {
+  return addend_axes(x) != 0 && !(in_place && x.memory.alone());
+}
+
+/// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no part
+/// in: it stays so. Room: for `count` pieces.
+[[gnu::noinline]] inline void complete_tensors(const tensor_core* const* from,
+                                               tensor_core* const* to, int count, bool in_place,
+                                               piece* room) {
+  index_t total = 0, at = 0;
+  for (int i = 0; i < count; ++i)
+    if (from[i]->defined() && needs_room(*from[i], in_place)) total += slab_step(from[i]->bytes());
+  const storage slab = total > 0 ? storage::acquire(static_cast<std::size_t>(total)) : storage{};
+  piece* next = room;
+  for (int i = 0; i < count; ++i) {
+    const tensor_core& g = *from[i];
+    tensor_core& r = *to[i];
+    if (!g.defined()) continue;
+    r.place_like(g);
+    if (needs_room(g, in_place)) {
+      r.memory = slab.part(static_cast<std::size_t>(at));
+      at += slab_step(g.bytes());
+    } else {
+      r.memory = g.memory;
+    }
+    std::construct_at(next++, piece{g.data<const std::byte>(), r.data<std::byte>(), g.bytes(),
+                                    sum_group_of(g, addend_axes(g))});
+  }
+  reduce_pieces(room, static_cast<int>(next - room));
+}
+
+/// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
+struct foreseen_group {
+  const void* mesh = nullptr;  // whose axes they are
+  unsigned axes = 0;
+  element_kind element = element_kind::other;
+  const index_t* sizes = nullptr;
+  index_t packed = 0, side_by_side = 0;
+  int runs = 0;
+
+  constexpr bool is(const foreseen_group& g) const {
+    return mesh == g.mesh && axes == g.axes && element == g.element;
+  }
+  constexpr void add(index_t bytes, bool joins_last, index_t gap) {
+    packed += bytes;
+    side_by_side += bytes + (joins_last ? gap : 0);
+    runs += !joins_last;
+  }
+  constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
+  constexpr void enter(tally& t) const {
+    const index_t n = group_size(axes, sizes);
+    t.collective(axes, bytes(), 2 * (n - 1) * bytes() / n);
+  }
+};
+
+/// The same on shapes: what each group of tensors costs. Groups: room for `count`.
+[[gnu::noinline]] constexpr void complete_shapes(const tensor_core* const* from,
+                                                 tensor_core* const* to, int count,
+                                                 foreseen_group* groups) {
+  tally* t = nullptr;
+  index_t gap = 0;  // between the last tensor and the next
+  int last = -1, used = 0;
+  for (int n = 0; n < count; ++n) {
+    const tensor_core& g = *from[n];
+    tensor_core& r = *to[n];
+    r.place_like(g);
+    r.count = t = g.count;
+    r.live = g.live;
+    const foreseen_group mine{g.facts->mesh, addend_axes(g), g.facts->kind, g.sizes()};
+    int i = 0;
+    while (i < used && !groups[i].is(mine)) ++i;
+    if (i == used) groups[used++] = mine;
+    groups[i].add(g.bytes(), i == last, gap);
+    gap = slab_step(g.bytes()) - g.bytes();
+    last = i;
+  }
+  for (int i = 0; t != nullptr && i < used; ++i)
+    if (groups[i].axes != 0 && groups[i].packed > 0) groups[i].enter(*t);
 }
 
 }  // namespace dimesh::detail

@@ -102,27 +102,46 @@ template <class Rule, class T>
   }
 }
 
-template <class Rule, class P, class G, class... S>
-void update_tensor(const Rule& rule, P& p, const G& g, S&... s) {
-  using T = value_of<P>;
+template <class T, class Rule, class... S>
+void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&... s) {
   using inout = local::operand<T, local::step::unit>;
-  own_memory(p, true);
-  (own_memory(s, true), ...);
+  own_memory(p.memory, p.bytes(), true);
+  (own_memory(s.memory, s.bytes(), true), ...);
+  const index_t n = p.elements();
+  const T* const from = g.data<const T>();
   if constexpr (on_host && sizeof...(S) <= 2)
-    update_loop(rule, p.local_size(), p.data(), static_cast<const T*>(g.data()), s.data()...);
+    update_loop(rule, n, p.data<T>(), from, s.template data<T>()...);
   else
-    local::for_each(local::nest<1>{{p.local_size()}}, rule, inout{p.data(), {1}},
-                    local::operand<const T, local::step::unit>{g.data(), {1}},
-                    inout{s.data(), {1}}...);
+    local::for_each(local::nest<1>{{n}}, rule, inout{p.data<T>(), {1}},
+                    local::operand<const T, local::step::unit>{from, {1}},
+                    inout{s.template data<T>(), {1}}...);
+}
+
+/// Updates the tensors of elements T among the first `count` of each list.
+template <class T, class Rule, class... S>
+[[gnu::noinline]] void update_all(const Rule& rule, int count, tensor_core* const* p,
+                                  tensor_core* const* g, S... s) {
+  for (int i = 0; i < count; ++i)
+    if (p[i]->facts->kind == element_traits<T>::kind)
+      update_tensor<T>(rule, *p[i], *g[i], *s[i]...);
+}
+template <class Leaves> struct values_of;
+template <class... X> struct values_of<list<X...>> {
+  using type = united<list<value_of<X>...>>;
+};
+template <class... T, class Rule, class... List>
+void update_each_kind(list<T...>, const Rule& rule, int count, const List&... lists) {
+  (update_all<T>(rule, count, static_cast<tensor_core* const*>(lists.at)...), ...);
 }
 
 /// Updates all tensors; callers have asserted that there is no fault.
 template <class Rule, class P, class G, class... S>
 void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... states) {
-  if constexpr (ok<update_fault<P, G>> && !is_poison<G>)
-    for_each_tensor(
-        [&](const auto&, auto& p, const auto& g, auto&... s) { update_tensor(rule, p, g, s...); },
-        parameters, gradients, states...);
+  if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
+    using values = typename values_of<typename leaves<P>::type>::type;
+    update_each_kind(values{}, rule, leaf_count<P>, core_list<P>(parameters),
+                     core_list<P>(gradients), core_list<P>(states)...);
+  }
 }
 
 }  // namespace detail
@@ -145,12 +164,13 @@ namespace detail {
 /// A struct like `parameters`, all zeros: where optimizers keep their state.
 template <class P> P zeros_in_form_of(const P& parameters) {
   P state{};
-  for_each_tensor(
-      [](const auto&, auto& s, const auto& p) {
-        s.remake(p.grid(), p.shape(), storage{});
-        zero_bytes(s.data(), s.local_bytes());
-      },
-      state, parameters);
+  const core_list<P> to(state), from(parameters);
+  for (int i = 0; i < leaf_count<P>; ++i) {
+    tensor_core& s = *to.at[i];
+    s.place_like(*from.at[i]);
+    s.memory = storage::acquire(static_cast<std::size_t>(s.bytes()));
+    zero_bytes(s.memory.data(), s.bytes());
+  }
   return state;
 }
 }  // namespace detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What must gradients be able to do with real numbers whose type has been lost? Add them up, and
+// begin with 1. Which functions do so is among a tensor's facts (core/facts.hpp).
+//
+//   x.facts->real->add(y, x, z, n)   // y[i] = x[i] + z[i]
+#pragma once
+
+#include "dimesh/core/facts.hpp"
+#include "dimesh/detail/memory.hpp"
+#include "dimesh/local/map.hpp"
+
+namespace dimesh::detail {
+
+struct add_elements {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a + b;
+  }
+  static constexpr double weight(int) { return 1; }
+  static constexpr bool passes(int) { return true; }
+};
+/// y[0..n) = x[0..n) + z[0..n).
+template <class T> [[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
+  using in = local::operand<const T, local::step::unit>;
+  local::map(local::nest<1>{{n}}, add_elements{},
+             local::operand<T, local::step::unit>{static_cast<T*>(y), {1}},
+             in{static_cast<const T*>(x), {1}}, in{static_cast<const T*>(z), {1}});
+}
+template <class T> void set_one(void* to) { set_element(static_cast<T*>(to), static_cast<T>(1)); }
+
+}  // namespace dimesh::detail
