@@ -83,6 +83,9 @@ struct cell {
       bar = std::move(x);
       if (!bar.is_shape) settle_in_slot(bar.memory, slot, bar.bytes());
     } else if (bar.record != nullptr || x.record != nullptr) {
+      if (sum == nullptr)
+        (words() << "value_and_grad: gradients are nested too deep: two levels are supported")
+            .raise();
       bar = sum(bar, x);
     } else if (bar.is_shape) {
       add_shapes(bar, x);

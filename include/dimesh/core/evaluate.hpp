@@ -248,14 +248,18 @@ class op_node final : public node_base, public cell {
     return run_plain(op, y, at, count, placed, slots);
   }
   cell* to[max_operands] = {};
-  for (int k = 0; k < count; ++k)
+  operand outside[max_operands] = {};
+  for (int k = 0; k < count; ++k) {
     if (x[k].record != nullptr && x[k].record->on == t) {
       to[k] = x[k].record;
       x[k].record = to[k]->outer;
     }
-  evaluate(op, y, x, count, placed, slots);
+    outside[k] = x[k];
+  }
+  evaluate(op, y, outside, count, placed, slots);
   auto* const n = t->add<op_node>(*t, op, y, x, to, count);
   n->outer = y[0].record;
+  n->sum = op.sum;
   y[0].record = n;
 }
 
@@ -322,7 +326,7 @@ class pullback_base {
     at(k)->to->add(std::move(bar->core));
     tape_->release(bar);
   }
-  [[gnu::noinline]] constexpr void run_all(const operation& op, operand* in, int count) const;
+  constexpr void run_all(const operation& op, operand* in, int count) const;
 
   tape* tape_;
   operands x_, y_;
@@ -354,18 +358,18 @@ template <int Depth> class pullback : public pullback_base {
     ((all[n++] = {&more, nullptr}), ...);
     run_all(bound<Op, 0>(op), all, n);
   }
-  /// A tensor with these facts: op(in...).
-  template <class Op, class... In>
+  /// A tensor with these facts: op(in...), of which some are recorded, as a mask.
+  template <unsigned Recorded = ~0u, class Op, class... In>
   constexpr tensor_core made(const tensor_facts* facts, const Op& op, const In&... in) const {
     tensor_core y(facts);
     tensor_core* const result[] = {&y};
     operand all[] = {{&in, in.record}...};
-    evaluate(bound_here<Op>(op), results(result, 1), all, sizeof...(In));
+    evaluate(bound<Op, Depth - 1, Recorded>(op), results(result, 1), all, sizeof...(In));
     return y;
   }
 };
 
-[[gnu::noinline]] constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
+constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
   refuse_recorded(op, in, count);
   tensor_core* y[max_operands] = {};
   storage slots[max_operands];

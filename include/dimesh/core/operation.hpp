@@ -79,6 +79,7 @@ struct operation {
   int aliases = -1;
   bool has_transpose = false;
   bool own_dims = false;  // it says the extents of dims that no operand has
+  recorded_sum sum = nullptr;  // adds up cotangents of its result that are themselves recorded
 
   constexpr virtual void fill(results y, operands x) const = 0;
   constexpr virtual void cost(tally& t, results y, operands x) const = 0;
@@ -91,6 +92,10 @@ struct operation {
  protected:
   constexpr ~operation() = default;
 };
+
+/// a + b, recorded on Depth tapes (op/map.hpp).
+template <class T, int Depth>
+constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b);
 
 template <class Op> inline constexpr bool on_cores = requires { Op::on_cores; };
 template <class Op> inline constexpr bool has_transpose = requires { Op::needs(0, 0u); };

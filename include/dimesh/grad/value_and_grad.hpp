@@ -70,6 +70,17 @@ struct poisoned_function {
   }
 };
 
+/// Variables of parameters that are recorded themselves: so are the sums of their cotangents.
+template <class V> constexpr void sum_where_recorded(const V& variables) {
+  for_each_tensor(
+      [](const auto&, const auto& v) {
+        using X = std::remove_cvref_t<decltype(v)>;
+        if constexpr (tracked_depth<X> > 1)
+          v.cell()->sum = &sum_recorded<value_of<X>, tracked_depth<X> - 1>;
+      },
+      variables);
+}
+
 /// A function with written-out parameters, which takes recorded tensors only.
 template <class F>
 inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
@@ -120,7 +131,10 @@ template <class F, class P> class gradient_of {
 
  protected:
   constexpr storage open(tape& t, variables& vars) const {
-    return open_variables(t, core_list<P>(*parameters_).at, core_list<P>(vars).at, leaf_count<P>);
+    storage behind =
+        open_variables(t, core_list<P>(*parameters_).at, core_list<P>(vars).at, leaf_count<P>);
+    sum_where_recorded(vars);
+    return behind;
   }
 
   F f_;

@@ -59,7 +59,8 @@ constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage*
                               const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
-  const bound<Op, depth, recorded_mask<Op, X...>()> it(op);
+  bound<Op, depth, recorded_mask<Op, X...>()> it(op);
+  if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
   using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
   Y y;
   bundle<further_result<More>...> more;

@@ -121,19 +121,27 @@ template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
 };
 
 /// The product of a cotangent and the derivative of f by argument K: how map's transpose is itself
-/// recorded.
+/// recorded, where gradients of gradients are wanted.
 template <class F, int K> struct derivative_function {
   F f;
   template <class G, class... A>
   KOKKOS_INLINE_FUNCTION auto operator()(const G& g, const A&... a) const {
-    return seeded(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+    return product(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
   }
 
  private:
   template <class G, int... J, class... A>
-  KOKKOS_INLINE_FUNCTION auto seeded(const G& g, std::integer_sequence<int, J...>,
-                                     const A&... a) const {
-    return g * local::detail::partial_of<0, G>(f(local::detail::seeded<dual<G, 1>, (J == K ? 0 : -1)>(a)...));
+  KOKKOS_INLINE_FUNCTION auto product(const G& g, std::integer_sequence<int, J...>,
+                                      const A&... a) const {
+    return g * local::detail::partial_of<0, G>(f(argument<J, G>(a)...));
+  }
+  template <int J, class G, class A> KOKKOS_INLINE_FUNCTION static auto argument(const A& a) {
+    if constexpr (J == K)
+      return dual<G, 1>::variable(G(a), 0);
+    else if constexpr (std::is_floating_point_v<A> || is_dual<A>)
+      return dual<G, 1>(G(a));
+    else
+      return a;
   }
 };
 
@@ -153,6 +161,8 @@ template <class F, class R, class... V> struct map_op {
   template <unsigned Mask, class To> constexpr void transpose(const To& to) const {
     if constexpr (linear)
       transpose_linear(to, std::index_sequence_for<V...>{});
+    else if constexpr (To::depth > 1)
+      transpose_recorded<Mask>(to, std::index_sequence_for<V...>{});
     else
       to.give_all(map_transpose_op<Mask, F, R, V...>{f});
   }
@@ -162,6 +172,25 @@ template <class F, class R, class... V> struct map_op {
   void fill_each(results y, operands x, std::index_sequence<K...>) const {
     local::map_over(loops_over(loop_dims(y[0]), y[0], x[static_cast<int>(K)]...), f,
                     y[0].data<R>(), x[static_cast<int>(K)].data<const V>()...);
+  }
+  /// Operand by operand, of operations that have transposes.
+  template <unsigned Mask, class To, std::size_t... K>
+  constexpr void transpose_recorded(const To& to, std::index_sequence<K...>) const {
+    (give_product<Mask, K, V>(to, to.x(static_cast<int>(K))...), ...);
+  }
+  template <unsigned Mask, std::size_t K, class T, class To, class... X>
+  constexpr void give_product(const To& to, const X&... x) const {
+    if constexpr ((Mask >> K & 1u) != 0 && is_real<T>) {
+      constexpr int k = static_cast<int>(K);
+      if (!to.wants(k)) return;
+      constexpr unsigned recorded = 1u | Mask << 1;
+      const map_op<derivative_function<F, k>, R, R, V...> product{{f}};
+      const tensor_core bar = to.template made<recorded>(to.ybar.facts, product, to.ybar, x...);
+      if (to.is_like(k, bar))
+        to.pass(k, bar);
+      else
+        to.give(k, sum_to_op<T, R>{1}, bar);
+    }
   }
   template <std::size_t... K>
   constexpr void transpose_linear(const auto& to, std::index_sequence<K...>) const {
@@ -184,7 +213,8 @@ constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b) {
   tensor_core sum(a.facts);
   tensor_core* const y[] = {&sum};
   operand in[] = {{&a, a.record}, {&b, b.record}};
-  evaluate(bound<map_op<add_elements, T, T, T>, Depth>({}), results(y, 1), in, 2);
+  using add = map_op<add_elements, T, T, T>;
+  evaluate(bound<add, Depth>(add{}), results(y, 1), in, 2);
   return sum;
 }
 
