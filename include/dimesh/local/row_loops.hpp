@@ -18,7 +18,8 @@ namespace dimesh::local::detail {
 /// So many arrays at most: a result, its inputs, their cotangents.
 inline constexpr int max_arrays = 20;
 
-/// loops<N> of any N, with where each array begins and the bytes of its elements.
+/// loops<N> of any N, with where each array begins (null: it is not there) and the bytes of its
+/// elements.
 struct array_loops {
   int arrays, groups;
   index_t extent[max_dims]{};
@@ -40,7 +41,9 @@ struct array_loops {
   array_loops part(int g, index_t from, index_t to) const {
     array_loops p = *this;
     p.extent[g] = to - from;
-    for (int k = 0; k < arrays; ++k) p.at[k] += from * stride[k][g] * bytes[k];
+    for (int k = 0; k < arrays; ++k) {
+      if (p.at[k] != nullptr) p.at[k] += from * stride[k][g] * bytes[k];
+    }
     return p;
   }
 };
@@ -91,7 +94,9 @@ struct row_walk {
       const int g = group[d];
       const bool wraps = ++position[d] == l.extent[g];
       const index_t by = wraps ? 1 - l.extent[g] : 1;
-      for (int k = 0; k < arrays; ++k) at[k] += by * l.stride[k][g] * l.bytes[k];
+      for (int k = 0; k < arrays; ++k) {
+        if (at[k] != nullptr) at[k] += by * l.stride[k][g] * l.bytes[k];
+      }
       if (!wraps) return;
       position[d] = 0;
     }

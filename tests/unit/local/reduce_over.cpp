@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O2
+#include "dimesh/local/reduce_over.hpp"
+
+#include "support/plans.hpp"
+#include "support/shuffled.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <tuple>
+
+using namespace dimesh_test;
+using dimesh::bfloat16;
+using dimesh::local::greatest;
+using dimesh::local::least;
+using dimesh::local::loops;
+using dimesh::local::map_reduce;
+using dimesh::local::map_reduce_over;
+using dimesh::local::nest;
+using dimesh::local::operand;
+using dimesh::local::plus;
+using dimesh::local::step;
+
+namespace {
+
+struct itself {
+  template <class A> KOKKOS_FUNCTION auto operator()(A a) const { return a; }
+};
+struct product {
+  template <class A, class B> KOKKOS_FUNCTION auto operator()(A a, B b) const { return a * b; }
+};
+struct three {
+  template <class A, class B, class C> KOKKOS_FUNCTION auto operator()(A a, B b, C c) const {
+    return a * b + c;
+  }
+};
+
+/// Sums of these elements are exact in T: their order only decides about the sign of a zero.
+template <class Op, class Y, class... X, class F, std::size_t... K>
+void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, std::index_sequence<K...>) {
+  using T = dimesh::computed<Y>;
+  const std::tuple<std::vector<X>...> in{elements<X>(p.size[K + 1], K)...};
+  std::vector<T> sums(static_cast<std::size_t>(p.size[0]), Op::template identity<T>());
+  for (index_t e = 0; e < p.l.size(); ++e) {
+    T& to = sums[static_cast<std::size_t>(p.offset(0, e))];
+    to = Op::join(to, static_cast<T>(f(static_cast<dimesh::computed<X>>(
+                          std::get<K>(in)[static_cast<std::size_t>(p.offset(K + 1, e))])...)));
+  }
+  std::vector<Y> want(sums.size());
+  for (std::size_t k = 0; k < sums.size(); ++k) dimesh::store(want[k], sums[k]);
+  auto got = spoilt<Y>(p.size[0]);
+  map_reduce_over(Op{}, p.l, f, got.data(), std::get<K>(in).data()...);
+  CHECK(got == want);
+  got = spoilt<Y>(p.size[0]);
+  map_reduce_over<reversed>(Op{}, p.l, f, got.data(), std::get<K>(in).data()...);
+  CHECK(got == want);
+  auto on_device = spoilt<T>(p.size[0]);
+  dimesh::local::detail::reduce_parts<Kokkos::Serial, Op>(p.l, f, on_device.data(),
+                                                          std::get<K>(in).data()...);
+  CHECK(on_device == sums);
+}
+
+template <class Op, class Y, class... X, class F> void check(const F& f, unsigned seed) {
+  draws draw(seed);
+  std::array<lacks, 1 + sizeof...(X)> how;
+  how.fill(lacks::anything);
+  if (seed % 2 == 0) how[1] = lacks::nothing;
+  for (int k = 0; k < 150; ++k) {
+    check_plan<Op, Y, X...>(f, random_plan<1 + sizeof...(X)>(draw, how),
+                            std::index_sequence_for<X...>{});
+  }
+}
+
+/// Elements whose sums depend on their order.
+std::vector<float> uneven(index_t n) {
+  auto x = elements<float>(n, 0);
+  for (index_t k = 0; k < n; ++k)
+    x[static_cast<std::size_t>(k)] += 1e-3f * static_cast<float>(k % 997);
+  return x;
+}
+
+/// Rows, columns, all of a matrix and of a transposed one: the bits of map_reduce.
+template <class Op> void check_bits(index_t m, index_t n) {
+  constexpr step zero = step::zero, unit = step::unit, strided = step::strided;
+  const auto x = uneven(m * n), w = elements<float>(m * n, 2);
+  const nest<2> space{{m, n}};
+  const operand<const float, strided, unit> in{x.data(), {n, 1}}, also{w.data(), {n, 1}};
+  const operand<const float, unit, strided> turned{x.data(), {1, m}};
+  auto want = spoilt<float>(std::max(m, n)), got = want;
+  const auto compare = [&](const auto& out, index_t s0, index_t s1) {
+    map_reduce(Op{}, space, itself{}, out, in);
+    map_reduce_over(Op{}, loops<2>{2, {m, n}, {{s0, s1}, {n, 1}}}, itself{}, got.data(), x.data());
+    CHECK(same_bits(got, want));
+    map_reduce(Op{}, space, itself{}, out, turned);
+    map_reduce_over(Op{}, loops<2>{2, {m, n}, {{s0, s1}, {1, m}}}, itself{}, got.data(), x.data());
+    CHECK(same_bits(got, want));
+    map_reduce(Op{}, space, product{}, out, in, also);
+    map_reduce_over(Op{}, loops<3>{2, {m, n}, {{s0, s1}, {n, 1}, {n, 1}}}, product{}, got.data(),
+                    x.data(), w.data());
+    CHECK(same_bits(got, want));
+    map_reduce(Op{}, space, product{}, out, in,
+               operand<const float, strided, zero>{w.data(), {1, 0}});
+    map_reduce_over(Op{}, loops<3>{2, {m, n}, {{s0, s1}, {n, 1}, {1, 0}}}, product{}, got.data(),
+                    x.data(), w.data());
+    CHECK(same_bits(got, want));
+  };
+  compare(operand<float, unit, zero>{want.data(), {1, 0}}, 1, 0);
+  compare(operand<float, zero, unit>{want.data(), {0, 1}}, 0, 1);
+  compare(operand<float, zero, zero>{want.data(), {0, 0}}, 0, 0);
+}
+
+}  // namespace
+
+TEST_CASE("map_reduce_over: sums over any loops") {
+  check<plus, double, double>(itself{}, 1);
+  check<plus, double, double>(itself{}, 2);
+  check<plus, double, double, double>(product{}, 3);
+  check<plus, double, float, double>(product{}, 4);
+  check<plus, double, double, float, double>(three{}, 5);
+  check<plus, int, int>(itself{}, 6);
+  check<plus, index_t, int, int>(product{}, 8);
+}
+
+TEST_CASE("map_reduce_over: sums of bfloat16 are rounded once") {
+  check<plus, bfloat16, bfloat16>(itself{}, 10);
+  check<plus, bfloat16, float>(itself{}, 11);
+  check<plus, float, bfloat16>(itself{}, 12);
+}
+
+TEST_CASE("map_reduce_over: extremes over any loops") {
+  check<greatest, float, float>(itself{}, 20);
+  check<least, float, float>(itself{}, 22);
+  check<greatest, double, double, double>(product{}, 23);
+  check<greatest, int, int>(itself{}, 24);
+}
+
+TEST_CASE("map_reduce_over: the bits of map_reduce") {
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1},
+                             {3, 10},
+                             {17, 64},
+                             {40, 300},
+                             {5, 5000},
+                             {2, 40000},
+                             {300, 7}}) {
+    check_bits<plus>(m, n);
+    check_bits<greatest>(m, n);
+    check_bits<least>(m, n);
+  }
+}
+
+TEST_CASE("map_reduce_over: NaN propagates") {
+  const index_t m = 3, n = 70;
+  auto x = elements<float>(m * n, 0);
+  x[static_cast<std::size_t>(n + 3)] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> y(3);
+  map_reduce_over(greatest{}, loops<2>{2, {m, n}, {{1, 0}, {n, 1}}}, itself{}, y.data(), x.data());
+  CHECK(!std::isnan(y[0]));
+  CHECK(std::isnan(y[1]));
+  CHECK(!std::isnan(y[2]));
+}
