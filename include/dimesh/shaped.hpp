@@ -17,9 +17,9 @@ class shaped_tensor : public detail::typed_core<spec<T, L, D...>> {
   friend struct detail::core_access;
 
  public:
+  using base::base;
   using typename base::mesh_type;
   using typename base::shape_type;
-  using base::base;
 
   /// All extents static, axes without a static size of size 1. With an open extent: no shape yet.
   constexpr shaped_tensor() {

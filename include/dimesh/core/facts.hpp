@@ -8,8 +8,8 @@
 
 #include <string_view>
 
-#include "dimesh/element_traits.hpp"
 #include "dimesh/detail/name.hpp"
+#include "dimesh/element_traits.hpp"
 #include "dimesh/spec.hpp"
 
 namespace dimesh::detail {
@@ -42,10 +42,10 @@ struct tensor_facts {
   const void* mesh = nullptr;  // which mesh it is: &mesh_mark<M>
   const real_functions* real = nullptr;  // null: no real numbers, which have no gradients
   bool is_static = true;  // all extents are
-  unsigned partial = 0;   // axes along which there are addends, as a mask
+  unsigned partial = 0;  // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
-  const tensor_facts* dual = nullptr;      // of the gradient
+  const tensor_facts* dual = nullptr;  // of the gradient
 
   /// The place of a dim, -1 where there is none.
   constexpr int place_of(const dim_facts* d) const {

@@ -19,7 +19,8 @@ struct add_elements {
   static constexpr bool passes(int) { return true; }
 };
 /// y[0..n) = x[0..n) + z[0..n).
-template <class T> [[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
+template <class T>
+[[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
   using in = local::operand<const T, local::step::unit>;
   local::map(local::nest<1>{{n}}, add_elements{},
              local::operand<T, local::step::unit>{static_cast<T*>(y), {1}},

@@ -21,7 +21,8 @@ struct memory_chunk {
 class chunk_list {
  public:
   static chunk_list& instance() {
-    static chunk_list* it = new chunk_list;  // never destroyed: tapes may outlive static destructors
+    static chunk_list* it =
+        new chunk_list;  // never destroyed: tapes may outlive static destructors
     return *it;
   }
   /// A chunk of `size` bytes at least, its head included.

@@ -68,9 +68,9 @@ class dim_runs {
 /// a program, and cost more code than time.
 struct tensor_core {
   const tensor_facts* facts = nullptr;
-  const void* grid_object = nullptr;   // the grid<M>; null where there are no data
-  const grid_state* grid = nullptr;    // what it says, without its type
-  cell* record = nullptr;              // where cotangents go; null: nobody wants them
+  const void* grid_object = nullptr;  // the grid<M>; null where there are no data
+  const grid_state* grid = nullptr;  // what it says, without its type
+  cell* record = nullptr;  // where cotangents go; null: nobody wants them
   dim_runs runs;
   storage memory;
   /// Partial axes along which every rank holds the whole value, to be counted once (a note on how
@@ -78,7 +78,7 @@ struct tensor_core {
   unsigned once = 0;
   bool is_shape = false;
   std::array<index_t, max_axes> shape_sizes{};  // of the mesh, where there is no grid
-  tally* count = nullptr;                       // where the cost of operations on a shape goes
+  tally* count = nullptr;  // where the cost of operations on a shape goes
   live_bytes live;
 
   constexpr tensor_core() = default;
@@ -164,7 +164,8 @@ struct tensor_core {
   [[gnu::noinline]] constexpr void make_shape(const index_t* sizes, const index_t* extents,
                                               tally* t) {
     is_shape = true;
-    for (int a = 0; a < facts->layout.axes; ++a) shape_sizes[static_cast<std::size_t>(a)] = sizes[a];
+    for (int a = 0; a < facts->layout.axes; ++a)
+      shape_sizes[static_cast<std::size_t>(a)] = sizes[a];
     place(extents);
     count = t;
     live = live_bytes(t, bytes());
@@ -219,8 +220,7 @@ struct core_access {
     return static_cast<const X&>(x);
   }
   /// X is a tensor.
-  template <class X>
-  static constexpr bool is = requires(X& x) { static_cast<tensor_core&>(x); };
+  template <class X> static constexpr bool is = requires(X& x) { static_cast<tensor_core&>(x); };
 };
 template <class X> constexpr tensor_core& core_of(X& x) { return core_access::of(x); }
 template <class X> constexpr const tensor_core& core_of(const X& x) { return core_access::of(x); }

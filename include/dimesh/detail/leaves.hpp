@@ -123,7 +123,8 @@ struct note_tensor {
   static constexpr void note_core(const tensor_core& x, int kind, leaf*& to) {
     *to++ = {&x, nullptr, kind};
   }
-  template <class X> [[gnu::always_inline]] static constexpr void note(const X& x, int kind, leaf*& to) {
+  template <class X>
+  [[gnu::always_inline]] static constexpr void note(const X& x, int kind, leaf*& to) {
     note_core(core_of(x), kind, to);
   }
 };
@@ -132,8 +133,7 @@ template <class... F> struct note_parts<list<F...>> {
   int kind;
   leaf*& to;
   template <class F1, class X>
-  using noting = std::conditional_t<Tensor<F1> && core_access::is<X>, note_tensor,
-                                    note_part<F1>>;
+  using noting = std::conditional_t<Tensor<F1> && core_access::is<X>, note_tensor, note_part<F1>>;
   template <class... X> constexpr void operator()(const X&... x) const {
     [[maybe_unused]] int at = kind;
     ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);

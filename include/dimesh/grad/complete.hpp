@@ -77,7 +77,6 @@ inline constexpr bool holds_shapes<std::tuple<E...>> = ((is_shaped<E> || holds_s
 template <class... E>
 inline constexpr bool holds_shapes<bundle<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
 
-
 /// The tensors of a struct of gradients become those of its completed type.
 template <class G, class Out> struct completes_to;
 template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {

@@ -8,7 +8,7 @@
 //   collect_gradients(gradients, variables, n);
 #pragma once
 
-#include "dimesh/core/evaluate.hpp"
+#include "dimesh/core/pullback.hpp"
 
 namespace dimesh::detail {
 

@@ -103,8 +103,8 @@ void pull_back_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F
     using Bar = typename types<X...>::template type<reals::place(R)>;
     void* to = bars[static_cast<std::size_t>(reals::place(R))];
     if (to == nullptr) return;
-    map_reduce_over<Space>(plus{}, with_bar_of(l, reals::place(R)), one_cotangent<Mask, R, F, X...>{f},
-                           static_cast<Bar*>(to), ybar, x...);
+    map_reduce_over<Space>(plus{}, with_bar_of(l, reals::place(R)),
+                           one_cotangent<Mask, R, F, X...>{f}, static_cast<Bar*>(to), ybar, x...);
   };
   (one(std::integral_constant<int, K>{}), ...);
 }

@@ -18,14 +18,12 @@ template <class T> struct all_reduce_cost {
   unsigned axes;
   static constexpr bool on_cores = true;
 
-  constexpr unsigned talk(const tensor_core& x) const {
-    return talking(axes & ~x.once, x.sizes());
-  }
+  constexpr unsigned talk(const tensor_core& x) const { return talking(axes & ~x.once, x.sizes()); }
   void reduce(results y, operands x, collective::reduction how) const {
     const unsigned over = talk(x[0]);
     if (over == 0) return collective::copy(x[0].data<T>(), y[0].data<T>(), x[0].elements());
-    collective::all_reduce(x[0].grid->along(over), x[0].data<T>(), y[0].data<T>(),
-                           x[0].elements(), how);
+    collective::all_reduce(x[0].grid->along(over), x[0].data<T>(), y[0].data<T>(), x[0].elements(),
+                           how);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned over = talk(x[0]);

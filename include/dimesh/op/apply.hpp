@@ -17,7 +17,8 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   using S = typename Op::template result<spec_of<X>...>;
   if constexpr (detail::on_cores<Op>) {
     using specs = typename detail::specs_of<S>::type;
-    if constexpr (detail::has_transpose<Op> && is_real<typename detail::type_at<0, specs>::value_type>)
+    if constexpr (detail::has_transpose<Op> &&
+                  is_real<typename detail::type_at<0, specs>::value_type>)
       return detail::apply_on_cores(specs{}, op, nullptr, x...);
     else
       return detail::apply_on_cores(specs{}, op, nullptr, detail::untracked(x)...);

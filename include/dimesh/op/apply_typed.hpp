@@ -13,7 +13,7 @@
 //   static constexpr bool auxiliary = true;             the caller gets the first result only
 #pragma once
 
-#include "dimesh/core/evaluate.hpp"
+#include "dimesh/core/pullback.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/memory.hpp"
@@ -71,7 +71,6 @@ constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage*
   }(std::index_sequence_for<More...>{});
   return y;
 }
-
 
 // ---- operations on typed tensors -----------------------------------------------------------------
 
@@ -247,24 +246,24 @@ constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... 
   if constexpr (detail::on_cores<Op>) {
     return detail::apply_on_cores(typename detail::specs_of<S>::type{}, op, to.at, x...);
   } else {
-  if constexpr (!Settled) detail::match_grids<Op>(x...);
-  constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);
-  if constexpr (!Settled && sizeof...(X) > 1 &&
-                (detail::any_dynamic(typename spec_of<X>::dims{}) || ...))
-    detail::match_extents<Op>(detail::united<typename spec_of<X>::dims...>{}, x...);
-  if constexpr (!Settled && partials >= 2) {
-    // Addends of one operand and a value held whole in another: make them all addends.
-    const unsigned any = (0u | ... | x.once());
-    const unsigned mixed = any & (0u | ... | (detail::partial_axes<spec_of<X>> & ~x.once()));
-    if (mixed != 0) return apply_into<true>(op, to, detail::settled(x, x.once() & mixed)...);
-  }
-  auto y = detail::fresh_result<S>(op, to, x...);
-  if constexpr ((detail::is_shaped<X> || ...)) {
-    if (detail::tally* t = detail::tally_of(x...); t != nullptr) op.cost(*t, y, x...);
-  } else if constexpr (detail::aliased_operand<Op> < 0) {
-    op.fill(y, x...);
-  }
-  return y;
+    if constexpr (!Settled) detail::match_grids<Op>(x...);
+    constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);
+    if constexpr (!Settled && sizeof...(X) > 1 &&
+                  (detail::any_dynamic(typename spec_of<X>::dims{}) || ...))
+      detail::match_extents<Op>(detail::united<typename spec_of<X>::dims...>{}, x...);
+    if constexpr (!Settled && partials >= 2) {
+      // Addends of one operand and a value held whole in another: make them all addends.
+      const unsigned any = (0u | ... | x.once());
+      const unsigned mixed = any & (0u | ... | (detail::partial_axes<spec_of<X>> & ~x.once()));
+      if (mixed != 0) return apply_into<true>(op, to, detail::settled(x, x.once() & mixed)...);
+    }
+    auto y = detail::fresh_result<S>(op, to, x...);
+    if constexpr ((detail::is_shaped<X> || ...)) {
+      if (detail::tally* t = detail::tally_of(x...); t != nullptr) op.cost(*t, y, x...);
+    } else if constexpr (detail::aliased_operand<Op> < 0) {
+      op.fill(y, x...);
+    }
+    return y;
   }
 }
 

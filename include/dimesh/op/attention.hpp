@@ -78,8 +78,7 @@ template <class T> struct attention_op {
 template <class Query, class Key, class Head, class... X>
 constexpr auto attention_with_last(const attention_options& options, const X&... x) {
   using T = value_of<type_at<0, list<X...>>>;
-  using specs =
-      typename attention_specs<attention_rule<Query, Key, Head, spec_of<X>...>>::type;
+  using specs = typename attention_specs<attention_rule<Query, Key, Head, spec_of<X>...>>::type;
   const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
   return apply_as<specs>(attention_op<T>{options, dims}, x...);
 }
@@ -133,9 +132,10 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
     return poison{};
   } else {
     detail::check_options(options);
-    return detail::permuted<typename spec_of<Q>::dims>(detail::attention_with_last<Query, Key, Head>(
-        options, detail::with_last<Head>(q), detail::with_last<Head>(k),
-        detail::with_last<Head>(v)));
+    return detail::permuted<typename spec_of<Q>::dims>(
+        detail::attention_with_last<Query, Key, Head>(options, detail::with_last<Head>(q),
+                                                      detail::with_last<Head>(k),
+                                                      detail::with_last<Head>(v)));
   }
 }
 

@@ -162,12 +162,9 @@ constexpr local::attention_problem attention_plan(const attention_options& o,
     if (dim == dims.query)
       x.draw_row = step;
     else
-      x.loops[x.outer++] = {q.local(at),
-                            q.stride(at),
-                            stride_along_dim(k, dim),
-                            stride_along_dim(v, dim),
-                            log_sum.stride(d),
-                            step};
+      x.loops[x.outer++] = {
+          q.local(at),       q.stride(at), stride_along_dim(k, dim), stride_along_dim(v, dim),
+          log_sum.stride(d), step};
     step *= q.extent(at);
   }
   std::reverse(x.loops, x.loops + x.outer);  // as they lie in memory

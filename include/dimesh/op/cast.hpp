@@ -29,8 +29,7 @@ template <class T, class From> struct cast_op {
   }
   void fill(results y, operands x) const {
     const local::nest<1> all{{x[0].elements()}};
-    local::map(all, cast_function<T>{},
-               local::operand<T, local::step::unit>{y[0].data<T>(), {1}},
+    local::map(all, cast_function<T>{}, local::operand<T, local::step::unit>{y[0].data<T>(), {1}},
                local::operand<const From, local::step::unit>{x[0].data<const From>(), {1}});
   }
   static constexpr bool needs(int, unsigned) { return false; }

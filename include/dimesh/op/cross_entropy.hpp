@@ -60,8 +60,8 @@ template <class T, class I> struct cross_entropy_transpose_op {
   void fill(results y, operands in) const {
     const tensor_core& x = in[1];
     local::cross_entropy_transpose(in[2].elements(), x.local(x.rank() - 1), terms_of(options, x),
-                                   in[0].data<const T>(), x.data<const T>(),
-                                   in[2].data<const T>(), in[3].data<const I>(), y[0].data<T>());
+                                   in[0].data<const T>(), x.data<const T>(), in[2].data<const T>(),
+                                   in[3].data<const I>(), y[0].data<T>());
   }
 };
 

@@ -157,8 +157,7 @@ template <class T> struct exchange_op {
     move_parts<false, T>(p, grid, p.had, x[0].data<const T>(), p.wanted, y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
-    const unsigned talk =
-        talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());
+    const unsigned talk = talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());
     const exchange_volume v(placement_of(x[0]), x[0].layout(), y[0].layout(), talk);
     const index_t size = x[0].facts->element;
     count_exchange(t, talk, v.sent * size, v.received * size, v.block);
@@ -272,8 +271,7 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
     if constexpr (std::is_same_v<to, typename spec_of<X>::layout>)
       return x;
     else
-      return detail::apply_as<detail::under<spec_of<X>, to>>(
-          detail::exchange_op<value_of<X>>{}, x);
+      return detail::apply_as<detail::under<spec_of<X>, to>>(detail::exchange_op<value_of<X>>{}, x);
   }
 }
 

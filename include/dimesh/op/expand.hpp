@@ -38,7 +38,9 @@ template <class T, class From = T> struct expand_op {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(const auto& to) const { to.give(0, sum_to_op<From, T>{static_cast<computed<From>>(weight)}, to.ybar); }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, sum_to_op<From, T>{static_cast<computed<From>>(weight)}, to.ybar);
+  }
 };
 
 }  // namespace dimesh::detail

@@ -114,9 +114,9 @@ template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
   template <std::size_t... K>
   void fill_each(results bars, operands in, std::index_sequence<K...>) const {
     const std::array<void*, sizeof...(V)> to{bars.data<void>(static_cast<int>(K))...};
-    local::map_transpose_over<Mask>(loops_over(loop_dims(in[0]), in[0], in[static_cast<int>(K) + 1]...),
-                              f, in[0].data<const R>(), to,
-                              in[static_cast<int>(K) + 1].data<const V>()...);
+    local::map_transpose_over<Mask>(
+        loops_over(loop_dims(in[0]), in[0], in[static_cast<int>(K) + 1]...), f,
+        in[0].data<const R>(), to, in[static_cast<int>(K) + 1].data<const V>()...);
   }
 };
 
@@ -170,8 +170,8 @@ template <class F, class R, class... V> struct map_op {
  private:
   template <std::size_t... K>
   void fill_each(results y, operands x, std::index_sequence<K...>) const {
-    local::map_over(loops_over(loop_dims(y[0]), y[0], x[static_cast<int>(K)]...), f,
-                    y[0].data<R>(), x[static_cast<int>(K)].data<const V>()...);
+    local::map_over(loops_over(loop_dims(y[0]), y[0], x[static_cast<int>(K)]...), f, y[0].data<R>(),
+                    x[static_cast<int>(K)].data<const V>()...);
   }
   /// Operand by operand, of operations that have transposes.
   template <unsigned Mask, class To, std::size_t... K>

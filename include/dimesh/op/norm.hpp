@@ -21,8 +21,7 @@ namespace detail {
 /// Rows of x, all dims but the last, and how long they are.
 struct norm_rows {
   index_t rows, length;
-  explicit norm_rows(const tensor_core& x)
-      : rows(0), length(x.local(x.rank() - 1)) {
+  explicit norm_rows(const tensor_core& x) : rows(0), length(x.local(x.rank() - 1)) {
     if (length != 0) rows = x.elements() / length;
   }
 };
@@ -39,10 +38,9 @@ template <bool Center, class T> struct norm_transpose_op {
     const norm_rows n(in[1]);
     T* to[3] = {};
     for (int k = 0; k < bars.count(); ++k) to[k] = bars.data<T>(k);
-    local::normalize_transpose<Center>(n.rows, n.length, static_cast<T>(epsilon),
-                                       in[0].data<const T>(), in[1].data<const T>(),
-                                       in.count() > 2 ? in[2].data<const T>() : nullptr, to[0],
-                                       to[1], to[2]);
+    local::normalize_transpose<Center>(
+        n.rows, n.length, static_cast<T>(epsilon), in[0].data<const T>(), in[1].data<const T>(),
+        in.count() > 2 ? in[2].data<const T>() : nullptr, to[0], to[1], to[2]);
   }
 };
 

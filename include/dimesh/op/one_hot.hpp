@@ -50,9 +50,9 @@ template <class T, class I> struct one_hot_op {
   void fill(results y, operands x) const {
     using space = Kokkos::DefaultExecutionSpace;
     using policy = Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>;
-    Kokkos::parallel_for("dimesh::one_hot", policy(0, x[0].elements()),
-                         one_hot_kernel<T, I>{y[0].data<T>(), x[0].data<const I>(),
-                                              y[0].extent(y[0].rank() - 1)});
+    Kokkos::parallel_for(
+        "dimesh::one_hot", policy(0, x[0].elements()),
+        one_hot_kernel<T, I>{y[0].data<T>(), x[0].data<const I>(), y[0].extent(y[0].rank() - 1)});
   }
 };
 
@@ -98,7 +98,8 @@ template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, 
     return poison{};
   else
     return detail::apply_as<detail::one_hot_spec<D, T, spec_of<X>>>(
-        detail::one_hot_op<T, value_of<X>>{&detail::facts_of_dim<D>, shape<D>(dim).template extent<D>()},
+        detail::one_hot_op<T, value_of<X>>{&detail::facts_of_dim<D>,
+                                           shape<D>(dim).template extent<D>()},
         x);
 }
 

@@ -130,8 +130,9 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
     return poison{};
   else
     return detail::take_first<D>(
-        detail::permuted<typename detail::concat_impl<
-            detail::list<D>, detail::dims_without<spec_of<X>, D>>::type>(table),
+        detail::permuted<typename detail::concat_impl<detail::list<D>,
+                                                      detail::dims_without<spec_of<X>, D>>::type>(
+            table),
         ids);
 }
 

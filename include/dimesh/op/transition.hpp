@@ -69,9 +69,7 @@ template <int A, int D, bool Uneven> struct with_split {
 template <class D> using plain_dim = typename bare_dim<D>::type;
 
 /// The sizes of the mesh axes, of a tensor with data or without.
-template <class X> constexpr const index_t* sizes_of(const X& x) {
-  return core_of(x).sizes();
-}
+template <class X> constexpr const index_t* sizes_of(const X& x) { return core_of(x).sizes(); }
 
 /// Extents, mesh and coordinates of a tensor, with data or without.
 constexpr placement placement_of(const tensor_core& x) {

@@ -49,8 +49,7 @@ template <Dim D, Operand X> constexpr auto whole(const X& x) {
       return x;
     } else {
       return detail::apply_or_share<detail::under<S, detail::gathered_layout<X, axes>>>(
-          detail::all_gather_op<value_of<X>>{}, x,
-          detail::talking(axes, detail::sizes_of(x)) == 0);
+          detail::all_gather_op<value_of<X>>{}, x, detail::talking(axes, detail::sizes_of(x)) == 0);
     }
   }
 }

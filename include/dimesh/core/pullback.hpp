@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a transpose work with? The cotangent of the result, the operands and results of the
+// forward run, and a way to say what the operands' cotangents are: mostly, the result of another
+// operation.
+//
+//   constexpr void transpose(const auto& to) const {
+//     to.give(0, scale_op{by}, to.ybar);   // the cotangent of operand 0 is scale_op{by} of ybar
+//   }
+#pragma once
+
+#include "dimesh/core/evaluate.hpp"
+
+namespace dimesh::detail {
+
+/// A cotangent that is to be recorded itself comes from an operation that cannot be.
+constexpr void refuse_recorded(const operation& op, const operand* x, int count) {
+  for (int k = 0; k < count; ++k)
+    if (x[k].record != nullptr)
+      (words() << op.name
+               << ": gradients of gradients do not pass through this operation: its transpose has "
+                  "no transpose of its own; compose it of others, or use stop_gradient")
+          .raise();
+}
+
+/// What a transpose is given: the result's cotangent, the operands and results, and where the
+/// cotangents of the operands go.
+class pullback_base {
+ public:
+  const tensor_core& ybar;
+
+  constexpr pullback_base(tape& t, const tensor_core& bar, const operands& x, const operands& y,
+                          held* to)
+      : ybar(bar), tape_(&t), x_(x), y_(y), to_(to) {}
+
+  /// Operand k; its elements are there if the operation said that it needs them.
+  constexpr const tensor_core& x(int k) const { return x_[k]; }
+  /// Result i likewise.
+  constexpr const tensor_core& y(int i = 0) const { return y_[i]; }
+  constexpr int count() const { return x_.count(); }
+  constexpr bool wants(int k) const { return at(k)->to != nullptr; }
+
+  /// Has this tensor the form of the cotangent of operand k?
+  constexpr bool is_like(int k, const tensor_core& x) const {
+    const tensor_facts& bar = *x_[k].facts->dual;
+    return x.facts == &bar ||
+           (x.facts->real == bar.real && x.facts->same_dims(bar) && x.facts->layout == bar.layout);
+  }
+  /// The cotangent of operand k is this tensor of the right form.
+  constexpr void pass(int k, tensor_core bar) const {
+    if (!wants(k)) return;
+    bar.facts = x_[k].facts->dual;
+    at(k)->to->add(std::move(bar));
+  }
+
+ protected:
+  constexpr held* at(int k) const {
+    held* h = to_;
+    while (k-- > 0) h = h->next;
+    return h;
+  }
+  constexpr held* fresh(int k) const {
+    held* const h = tape_->hold();
+    h->core.facts = x_[k].facts->dual;
+    h->core.place_like(x_[k]);
+    return h;
+  }
+  [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
+    if (!op.has_transpose) refuse_recorded(op, in, count);
+    held* const bar = fresh(k);
+    tensor_core* const y[] = {&bar->core};
+    const storage slot = at(k)->to->offer();
+    evaluate(op, results(y, 1), in, count, true, &slot);
+    at(k)->to->add(std::move(bar->core));
+    tape_->release(bar);
+  }
+  constexpr void run_all(const operation& op, operand* in, int count) const;
+
+  tape* tape_;
+  operands x_, y_;
+  held* to_;
+};
+
+/// The same in a tape that stands in Depth - 1 others: what is given is recorded there.
+template <int Depth> class pullback : public pullback_base {
+  template <class Op> using bound_here = bound<Op, Depth - 1, transposes_by_mask<Op> ? 0u : ~0u>;
+
+ public:
+  constexpr explicit pullback(const pullback_base& to) : pullback_base(to) {}
+  static constexpr int depth = Depth;
+
+  /// The cotangent of operand k is op(in...).
+  template <class Op, class... In> constexpr void give(int k, const Op& op, const In&... in) const {
+    if (!wants(k)) return;
+    operand all[] = {{&in, in.record}...};
+    run(k, bound_here<Op>(op), all, sizeof...(In));
+  }
+  /// The cotangents of all wanted operands in one pass: op's results, of which unwanted ones are
+  /// missing, from ybar, all operands, and `more`.
+  template <class Op, class... More>
+  constexpr void give_all(const Op& op, const More&... more) const {
+    operand all[2 * max_operands] = {{&ybar, ybar.record}};
+    int n = 1;
+    for (int k = 0; k < count(); ++k) all[n++] = {&x_[k], x_[k].record};
+    ((all[n++] = {&more, nullptr}), ...);
+    run_all(bound<Op, 0>(op), all, n);
+  }
+  /// A tensor with these facts: op(in...), of which some are recorded, as a mask.
+  template <unsigned Recorded = ~0u, class Op, class... In>
+  constexpr tensor_core made(const tensor_facts* facts, const Op& op, const In&... in) const {
+    tensor_core y(facts);
+    tensor_core* const result[] = {&y};
+    operand all[] = {{&in, in.record}...};
+    evaluate(bound<Op, Depth - 1, Recorded>(op), results(result, 1), all, sizeof...(In));
+    return y;
+  }
+};
+
+constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
+  refuse_recorded(op, in, count);
+  tensor_core* y[max_operands] = {};
+  storage slots[max_operands];
+  held* bars[max_operands] = {};
+  for (int k = 0; k < x_.count(); ++k) {
+    if (!wants(k)) continue;
+    bars[k] = fresh(k);
+    y[k] = &bars[k]->core;
+    slots[k] = at(k)->to->offer();
+  }
+  const tensor_core* from[2 * max_operands] = {};
+  for (int i = 0; i < count; ++i) from[i] = in[i].x;
+  run_plain(op, results(y, x_.count()), from, count, true, slots);
+  for (int k = 0; k < x_.count(); ++k) {
+    if (bars[k] == nullptr) continue;
+    at(k)->to->add(std::move(bars[k]->core));
+    tape_->release(bars[k]);
+  }
+}
+
+constexpr void op_node::backward() {
+  if (filled) {
+    const tensor_core ybar = std::move(bar);
+    const tensor_core* x[max_operands] = {};
+    const tensor_core* y[max_operands] = {};
+    int k = 0;
+    for (const held* h = operands_; h != nullptr; h = h->next) x[k++] = &h->core;
+    k = 0;
+    for (const held* h = results_; h != nullptr; h = h->next) y[k++] = &h->core;
+    const pullback_base to(*on, ybar, operands(x, x_), operands(y, y_), operands_);
+    op_->transpose(to);
+  }
+  for (held* h = operands_; h != nullptr; h = h->next)
+    if (h->to != nullptr) --h->to->uses;
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What do the results of an operation look like before it has run? Their facts are there; grid,
+// extents and blocks come from the operands, which must agree, and memory from the pool.
+//
+//   match_operands("einsum", x);   place(op, y, x);   give_memory(op, y, x, slot, tally)
+#pragma once
+
+#include "dimesh/core/operation.hpp"
+
+namespace dimesh::detail {
+
+[[noreturn]] inline void refuse_extents(const operation& op, const dim_facts* d, index_t here,
+                                        index_t there) {
+  (words() << op.name << ": the operands disagree on dim '" << d->name << "': " << here
+           << " elements here, " << there << " there")
+      .raise();
+}
+[[noreturn]] inline void refuse_grids(std::string_view call, bool undefined) {
+  if (undefined)
+    (words() << call
+             << ": an operand is not defined: it was moved from, or never made on a grid; make it "
+                "first")
+        .raise();
+  (words() << call
+           << ": the operands live on two grids; make them on one, or bring them there with "
+              "relayout")
+      .raise();
+}
+
+/// Operands must live on one grid, and agree on extents that only the run knows.
+constexpr void match_operands(const operation& op, operands x) {
+  const tensor_core& first = x[0];
+  if (!first.is_shape && first.grid == nullptr) refuse_grids(op.name, true);
+  for (int k = 1; k < x.count(); ++k) {
+    if (x[k].grid != first.grid) refuse_grids(op.name, !x[k].is_shape && x[k].grid == nullptr);
+    if (x[k].facts->is_static) continue;
+    for (int d = 0; d < x[k].rank(); ++d) {
+      const dim_facts* const dim = x[k].facts->dim[d];
+      if (dim->extent != dynamic) continue;
+      for (int i = 0; i < k; ++i) {
+        const int at = x[i].facts->place_of(dim);
+        if (at < 0) continue;
+        if (x[i].extent(at) != x[k].extent(d))
+          refuse_extents(op, dim, x[i].extent(at), x[k].extent(d));
+        break;
+      }
+    }
+  }
+}
+
+/// The extent of a dim of the result.
+constexpr index_t extent_among(const operation& op, const dim_facts* d, operands x) {
+  if (d->extent != dynamic) return d->extent;
+  if (op.own_dims) {
+    const index_t n = op.extent_of(d);
+    if (n != dynamic) return n;
+  }
+  for (int k = 0; k < x.count(); ++k) {
+    const int at = x[k].facts->place_of(d);
+    if (at >= 0) return x[k].extent(at);
+  }
+  return dynamic;
+}
+
+/// Extents and blocks of y, whose facts are there: those of an operand of the same form, or anew.
+constexpr void place(const operation& op, tensor_core& y, operands x) {
+  if (!op.own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
+  y.stand_with(x[0]);
+  index_t extents[max_dims] = {};
+  for (int d = 0; d < y.rank(); ++d) extents[d] = extent_among(op, y.facts->dim[d], x);
+  y.place(extents);
+}
+
+/// The axes along which the result of a linear operation may be counted once: where every partial
+/// operand is.
+constexpr unsigned common_once(unsigned partial, operands x) {
+  unsigned any = 0, mixed = 0;
+  for (int k = 0; k < x.count(); ++k) {
+    any |= x[k].facts->partial;
+    mixed |= x[k].facts->partial & ~x[k].once;
+  }
+  return partial & any & ~mixed;
+}
+
+constexpr tally* tally_of(operands x) {
+  for (int k = 0; k < x.count(); ++k)
+    if (x[k].count != nullptr) return x[k].count;
+  return nullptr;
+}
+
+/// Memory for a result (of a shape: bytes that count as alive).
+constexpr void give_memory(const operation& op, tensor_core& y, operands x, const storage* slot,
+                           tally* t) {
+  if (y.facts->partial != 0) y.once = common_once(y.facts->partial, x);
+  if (y.is_shape) {
+    y.count = t;
+    if (op.aliases >= 0)
+      y.live = x[op.aliases].live;
+    else
+      y.live = live_bytes(t, y.bytes());
+  } else if (op.aliases >= 0) {
+    y.memory = x[op.aliases].memory;
+  } else if (slot != nullptr && *slot) {
+    y.memory = *slot;
+  } else {
+    y.memory = storage::acquire(static_cast<std::size_t>(y.bytes()));
+  }
+}
+
+}  // namespace dimesh::detail
