@@ -122,8 +122,8 @@ struct nothing {
   KOKKOS_FUNCTION void operator()(int) const {}
 };
 
-/// Does Kokkos itself make no object to start a kernel and to wait for it? Some versions and backends
-/// make names or the like; what then is counted of our own are buffers.
+/// Does Kokkos itself make no object to start a kernel and to wait for it? Some versions and
+/// backends make names or the like; what then is counted of our own are buffers.
 bool kokkos_makes_none() {
   const auto once = [] {
     Kokkos::parallel_for(Kokkos::RangePolicy<>(0, 1), nothing{});
