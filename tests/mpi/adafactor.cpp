@@ -2,6 +2,7 @@
 // Adafactor against the algorithm written out for whole arrays, under every layout.
 //
 // ranks: 1 2 4
+// checks: 108 205 302
 // labels: local heavy
 #include "dimesh/optim/adafactor.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// checks: 271 541 541 811
 #include "dimesh/op/argmax.hpp"
 
 #include <doctest/doctest.h>

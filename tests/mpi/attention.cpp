@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4 6
+// checks: 124 245 366 487
 // labels: local
 // options: -O1
 #include "dimesh/op/attention.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// checks: 540 1016 1016 1492
 // Tensors of bfloat16: made, moved, summed over ranks in messages of two bytes an element, with the
 // same bits everywhere. Small whole numbers are exact in them, so their sums are compared exactly.
 #include "dimesh/bfloat16.hpp"

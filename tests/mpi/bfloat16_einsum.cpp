@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// checks: 273 369 465
 // labels: local
 // Products of tensors of bfloat16, rounded once or left in float, and their transposes: exact on
 // small whole numbers.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// checks: 204 197 195
 // labels: heavy
 // Elementwise operations and reductions of tensors of bfloat16 and their transposes: exact on small
 // whole numbers. And gradients of float masters that a model uses in bfloat16, which are not.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// checks: 8 8 8
 // labels: local
 // Normalisation, dropout, embeddings and the loss on bfloat16: near those of the same numbers in
 // float, and so are their gradients.

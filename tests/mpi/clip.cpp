@@ -2,6 +2,7 @@
 // The length of a gradient is that of the whole arrays under every layout, and costs one double.
 //
 // ranks: 1 2 3 4
+// checks: 378 725 724 1075
 #include "dimesh/optim/clip.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// checks: 829 1377 1267 1859
 #include "dimesh/create.hpp"
 
 #include <doctest/doctest.h>

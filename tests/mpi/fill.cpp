@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3
+// checks: 167 329 329
 #include "dimesh/fill.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
+// checks: 734 1466 1466 2199 2932 2932
 // labels: sanitize
 #include "dimesh/op/gather.hpp"
 

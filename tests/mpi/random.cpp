@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// checks: 12 23 23 34
 #include "dimesh/random.hpp"
 
 #include <doctest/doctest.h>

@@ -4,9 +4,9 @@
 // failed REQUIRE, an exception) waits a while for the others, and if they do not come, because they
 // hang in a collective that it will never enter, it takes the job down with a message.
 //
-// Laws over enumerated layouts check what the library calls legal: a rule that refuses too much would
-// leave them less to check. So with DIMESH_TEST_CHECKS=N, rank 0 says how many checks each case made, and
-// the test fails if there were fewer than N in all.
+// Laws over enumerated layouts check what the library calls legal: a rule that refuses too much
+// would leave them less to check. So with DIMESH_TEST_CHECKS=N, rank 0 says how many checks each
+// case made, and the test fails if there were fewer than N in all.
 //
 //   mpirun -n 4 ./mpi/all_reduce --test-case="*ring*"   -> the usual doctest options, on each rank
 #define DOCTEST_CONFIG_IMPLEMENT
