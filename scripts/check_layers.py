@@ -17,13 +17,13 @@ import sys
 LAYERS = [
     ("L0", ["fault", "error", "timeline"]),
     ("L1", ["dim", "axis", "mesh", "shape"]),
-    ("L2", ["layout", "canonical", "spec", "block", "cotangent", "notation", "ledger"]),
-    ("L3", ["element_traits", "bfloat16", "half", "clone", "grid", "tensor", "shaped", "random", "runtime", "fill", "create", "describe",
-            "draw", "walk"]),
+    ("L2", ["layout", "canonical", "spec", "block", "cotangent", "ledger"]),
+    ("L3", ["element_traits", "bfloat16", "half", "grid", "random", "runtime"]),
     ("L4", ["local/", "collective/"]),
-    ("L5", ["op/"]),
-    ("L6", ["grad/"]),
-    ("L7", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "print",
+    ("L5", ["core/", "tensor", "shaped", "clone", "fill", "create", "describe", "draw", "walk"]),
+    ("L6", ["op/"]),
+    ("L7", ["grad/"]),
+    ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "print",
             "dimesh"]),
 ]
 TYPE_LAYER = 2          # up to here neither Kokkos nor MPI

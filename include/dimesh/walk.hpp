@@ -199,6 +199,14 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
     detail::visit_leaves<std::remove_reference_t<F>, form>(f, first, more...);
 }
 
+/// Where the n-th tensor of an S stands.
+template <class S> constexpr member_path path_of(int n) {
+  if constexpr (Tensor<S>)
+    return {};
+  else
+    return {detail::find_leaf<S>, n};
+}
+
 /// An S (a tensor, or a struct, array or tuple of them) whose tensors are what f(path, tag<X>)
 /// returns, in the order of declaration.
 template <class S, class F> constexpr S build_tensors(F&& f) {

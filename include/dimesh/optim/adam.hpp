@@ -92,11 +92,10 @@ struct adam {
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
     if constexpr (ok<fault> && !is_poison<G>)
-      for_each_tensor(
-          [&](const auto& path, auto& p, const auto& g, auto& m, auto& v) {
-            const double decay = decays(path, p.rank) ? rate * weight_decay : 0;
-            const detail::adam_rule rule{step, decay, beta1, beta2, root_correction, epsilon};
-            detail::update_tensor(rule, p, g, m, v);
+      detail::update_tensors_by(
+          [&](int leaf, int rank) {
+            const double decay = decays(path_of<P>(leaf), rank) ? rate * weight_decay : 0;
+            return detail::adam_rule{step, decay, beta1, beta2, root_correction, epsilon};
           },
           parameters, gradients, state.first, state.second);
   }

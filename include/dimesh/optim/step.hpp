@@ -117,31 +117,41 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
                     inout{s.template data<T>(), {1}}...);
 }
 
-/// Updates the tensors of elements T among the first `count` of each list.
-template <class T, class Rule, class... S>
-[[gnu::noinline]] void update_all(const Rule& rule, int count, tensor_core* const* p,
-                                  tensor_core* const* g, S... s) {
+/// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.
+template <class T, class RuleOf, class... S>
+void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_core* const* g,
+                S... s) {
   for (int i = 0; i < count; ++i)
     if (p[i]->facts->kind == element_traits<T>::kind)
-      update_tensor<T>(rule, *p[i], *g[i], *s[i]...);
+      update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
 }
 template <class Leaves> struct values_of;
 template <class... X> struct values_of<list<X...>> {
   using type = united<list<value_of<X>...>>;
 };
-template <class... T, class Rule, class... List>
-void update_each_kind(list<T...>, const Rule& rule, int count, const List&... lists) {
-  (update_all<T>(rule, count, static_cast<tensor_core* const*>(lists.at)...), ...);
+template <class... T, class RuleOf, class... List>
+void update_each_kind(list<T...>, const RuleOf& rule_of, int count, const List&... lists) {
+  (update_all<T>(rule_of, count, static_cast<tensor_core* const*>(lists.at)...), ...);
 }
 
-/// Updates all tensors; callers have asserted that there is no fault.
-template <class Rule, class P, class G, class... S>
-void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... states) {
+/// Updates all tensors, the i-th one (of so many dims) by rule_of(i, rank); callers have asserted
+/// that there is no fault.
+template <class RuleOf, class P, class G, class... S>
+void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients, S&... states) {
   if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
     using values = typename values_of<typename leaves<P>::type>::type;
-    update_each_kind(values{}, rule, leaf_count<P>, core_list<P>(parameters),
+    update_each_kind(values{}, rule_of, leaf_count<P>, core_list<P>(parameters),
                      core_list<P>(gradients), core_list<P>(states)...);
   }
+}
+/// The same rule for all.
+template <class Rule> struct one_rule {
+  Rule rule;
+  const Rule& operator()(int, int) const { return rule; }
+};
+template <class Rule, class P, class G, class... S>
+void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... states) {
+  update_tensors_by(one_rule<Rule>{rule}, parameters, gradients, states...);
 }
 
 }  // namespace detail

@@ -120,8 +120,8 @@ void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, unsigned mask,
     map_transpose_over<~0u, reversed>(p.l, f, ybar.data(), to, read<X>(std::get<K>(in))...);
   });
   run([&](const auto& to) {
-    constexpr int reals = dimesh::local::detail::real_inputs<X...>::count;
-    dimesh::local::detail::pull_back_parts<Kokkos::Serial>(p.l, f, ybar.data(), to,
+    constexpr int reals = dimesh::local::detail::real_inputs<~0u, X...>::count;
+    dimesh::local::detail::pull_back_parts<~0u, Kokkos::Serial>(p.l, f, ybar.data(), to,
                                                            std::make_integer_sequence<int, reals>{},
                                                            read<X>(std::get<K>(in))...);
   });
