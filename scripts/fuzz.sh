@@ -38,22 +38,23 @@ mkdir -p "$out"
 
 # compile_parts COMPILER: what all programs share.
 compile_parts() {
-  "$1" "${flags[@]}" -O1 -c tests/support/mpi_main.cpp -o "$out/main-$1.o"
-  "$1" "${flags[@]}" -O1 -c support/census/census.cpp -o "$out/census-$1.o"
+  "$1" "${flags[@]}" -O1 -c tests/support/mpi_main.cpp -o "$out/$$-main-$1.o"
+  "$1" "${flags[@]}" -O1 -c support/census/census.cpp -o "$out/$$-census-$1.o"
 }
 
+# Files bear the number of this process: several may run side by side.
 # try COMPILER SEED LEVEL TUNING: one program, on all numbers of ranks; says how it went.
 try() {
-  local name="$1-$2$3${4/plain/}" tuning=() n status result
+  local name="$$-$1-$2$3${4/plain/}" tuning=() n status result
   [[ $4 != plain ]] && tuning=("$4")
-  if ! "$1" "${flags[@]}" "-I$out/$2" "$3" "${tuning[@]}" "${extra[@]}" tests/mpi/differential.cpp \
+  if ! "$1" "${flags[@]}" "-I$out/$$-$2" "$3" "${tuning[@]}" "${extra[@]}" tests/mpi/differential.cpp \
     -c -o "$out/$name.o" 2> "$out/$name.log"; then
-    echo "$name: does not compile; see $out/$name.log"
+    echo "${name#*-}: does not compile; see $out/$name.log"
     return 1
   fi
   # shellcheck disable=SC2086  # a list of libraries
-  "$1" "$out/$name.o" "$out/main-$1.o" "$out/census-$1.o" $libraries -o "$out/$name"
-  result="$name:"
+  "$1" "$out/$name.o" "$out/$$-main-$1.o" "$out/$$-census-$1.o" $libraries -o "$out/$name"
+  result="${name#*-}:"
   status=0
   for n in $ranks; do
     mpirun -n "$n" "$out/$name" > "$out/$name.$n.log" 2>&1 || status=1
@@ -68,7 +69,7 @@ bad=0
 for compiler in $compilers; do compile_parts "$compiler"; done
 for seed in $seeds; do
   python3 tests/support/make_differential.py --seed "$seed" --count "$count" \
-    --out "$out/$seed/differential_cases.hpp"
+    --out "$out/$$-$seed/differential_cases.hpp"
   for compiler in $compilers; do
     for level in $levels; do
       for tuning in $tunings; do

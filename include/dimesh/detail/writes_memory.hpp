@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a compiler learn that a kernel writes memory? Its loops say so, but GCC before 14 may
-// overlook them: it gives an address inside a loop the base 0, takes the access for one through a
-// null pointer, reads no further, finds that the function writes nothing, and drops the calls. So
-// a kernel begins by saying it.
+// How does a compiler learn that a kernel writes memory? Its loops say so, but GCC 12 may overlook
+// them: it gives an address inside a loop the base 0, takes the access for one through a null
+// pointer, reads no further, finds that the function writes nothing, and drops the calls. So a
+// kernel begins by saying it.
 //
 //   template <class T> void scale(index_t n, T* x) {
 //     detail::writes_memory();

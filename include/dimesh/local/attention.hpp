@@ -112,7 +112,9 @@ template <class T> struct softmax_rows {
   void take(index_t r, key_range in, T* s, T* out, index_t head) {
     dimesh::detail::writes_memory();
     T top = greatest[r];
+#ifndef __clang__  // which cannot, and says so
 #pragma omp simd simdlen(lanes<T>) reduction(max : top)
+#endif
     for (index_t j = in.first; j < in.last; ++j) top = s[j] > top ? s[j] : top;
     const T shift = std::abs(top) < std::numeric_limits<T>::infinity() ? top : T(0);
     T total = 0;
