@@ -58,6 +58,20 @@ TEST_CASE("sums: the memory stays taken until MPI is done with it") {
   CHECK(y[n - 1] == 2.0 * c.size());
 }
 
+TEST_CASE("what was given up is let go when others are waited for") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const index_t live = dm::detail::pool::instance().figures().live;
+  void* at = nullptr;
+  CHECK_THROWS_WITH(start_and_throw(c, at), "in between");
+  for (int i = 0; dm::detail::pool::instance().figures().live > live && i < 10000000; ++i) {
+    requests others;  // no collective: ranks need not come here equally often
+    others.wait("test");
+  }
+  CHECK(dm::detail::pool::instance().figures().live == live);
+  MPI_Barrier(c.handle());
+}
+
 TEST_CASE("receives: taken back, and what is sent later goes to who asks later") {
   const dm::grid<line> g;
   const auto& c = g.everyone();

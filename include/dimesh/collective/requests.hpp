@@ -8,6 +8,7 @@
 // Giving up never waits for other ranks: these may have failed, too, and never answer.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -32,9 +33,11 @@ class abandoned {
     const std::lock_guard lock(mutex_);
     sets_.push_back({std::move(requests), std::move(memory)});
     requests.clear(), memory.clear();
+    any_.store(true, std::memory_order_release);
   }
   /// Lets go of what MPI is done with; returns how many sets are still under way.
   std::size_t reap() {
+    if (!any_.load(std::memory_order_acquire)) return 0;
     const std::lock_guard lock(mutex_);
     for (std::size_t i = sets_.size(); i-- > 0;) {
       int done = 0;
@@ -42,6 +45,7 @@ class abandoned {
       MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
       if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
     }
+    any_.store(!sets_.empty(), std::memory_order_release);
     return sets_.size();
   }
 
@@ -52,6 +56,7 @@ class abandoned {
   };
   std::mutex mutex_;
   std::vector<set> sets_;
+  std::atomic<bool> any_{false};
 };
 
 }  // namespace detail
@@ -86,6 +91,7 @@ class requests {
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
         call);
     clear();
+    detail::abandoned::all().reap();  // those given up earlier may be over, too
   }
   bool empty() const { return requests_.empty(); }
 
