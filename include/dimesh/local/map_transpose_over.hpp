@@ -30,6 +30,7 @@ pull_kernels kernels_of_pullback(const F& f, std::integer_sequence<int, K...>) {
   pull_kernels k{pull_direct<deposits_with<deposit::write, K...>, F, B, X...>::run,
                  nullptr,
                  nullptr,
+                 reals::count > 1 ? pull_first<F, B, X...>::run : nullptr,
                  pull_partials<F, X...>::run,
                  &f,
                  reals::inputs,

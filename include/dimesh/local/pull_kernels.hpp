@@ -138,6 +138,35 @@ struct pull_direct<std::integer_sequence<deposit, How...>, F, B, X...> {
   }
 };
 
+/// at: ybar, the inputs, the cotangent of the first real one, which alone is wanted.
+template <class F, class B, class... X> struct pull_first {
+  using reals = real_inputs<X...>;
+  using First = typename types<X...>::template type<reals::place(0)>;
+
+  [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
+                                                  std::byte* const* at, const index_t* row) {
+    dimesh::detail::writes_memory();
+    each(std::make_integer_sequence<int, reals::inputs>{}, *static_cast<const F*>(f), m, n, at,
+         row);
+  }
+
+ private:
+  template <int... J>
+  KOKKOS_FORCEINLINE_FUNCTION static void each(std::integer_sequence<int, J...>, const F& f,
+                                               index_t m, index_t n, std::byte* const* at,
+                                               const index_t* row) {
+    using Slots = std::integer_sequence<int, (reals::slot(J) == 0 ? 0 : -1)...>;
+    using P = pullback<computed<First>, Slots, deposit::write>;
+    constexpr int bar = 1 + reals::inputs;
+    for (index_t i = 0; i < m; ++i) {
+      pullback_row<false, P, F>{f}(
+          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0], {1}},
+          row_of<const X>{reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
+          row_of<First>{reinterpret_cast<First*>(at[bar]) + i * row[bar], {1}});
+    }
+  }
+};
+
 /// What becomes of partial derivatives p and cotangents g of y, both (n) or (m, n) and dense, at a
 /// place for cotangents of X: of no function's types.
 template <class T, class X> struct deposits {
