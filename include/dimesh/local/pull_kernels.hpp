@@ -138,8 +138,9 @@ struct pull_direct<std::integer_sequence<deposit, How...>, F, B, X...> {
   }
 };
 
-/// at: ybar, the inputs, the cotangent of the first real one, which alone is wanted.
-template <class F, class B, class... X> struct pull_first {
+/// at: ybar, the inputs, the cotangent of the first real one, which alone is wanted. Still: the
+/// second real input is one value a row.
+template <bool Still, class F, class B, class... X> struct pull_first {
   using reals = real_inputs<X...>;
   using First = typename types<X...>::template type<reals::place(0)>;
 
@@ -161,7 +162,8 @@ template <class F, class B, class... X> struct pull_first {
     for (index_t i = 0; i < m; ++i) {
       pullback_row<false, P, F>{f}(
           n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0], {1}},
-          row_of<const X>{reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
+          std::conditional_t < Still && reals::slot(J) == 1, value_of_row<const X>,
+          row_of < const X >> {reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
           row_of<First>{reinterpret_cast<First*>(at[bar]) + i * row[bar], {1}});
     }
   }
@@ -231,17 +233,11 @@ template <class B, class T> void widen_row(index_t n, const void* from, void* to
 }
 
 /// What `partials` reads where it is to write, or to give the derivative itself.
-template <class T> struct pull_constants {
-  std::array<T, joint_rows> nothing, one;
-  static const pull_constants& get() {
-    static const pull_constants c = [] {
-      pull_constants made;
-      made.nothing.fill(-T(0));
-      made.one.fill(T(1));
-      return made;
-    }();
-    return c;
-  }
-};
+template <class T, int Value>
+inline constexpr auto constant_row = [] {
+  std::array<T, joint_rows> row{};
+  for (T& x : row) x = Value == 0 ? -T(0) : T(Value);
+  return row;
+}();
 
 }  // namespace dimesh::local::detail
