@@ -204,7 +204,7 @@ template <class T, class X> struct deposits {
   }
 
  private:
-  /// Sixteen columns stay in registers; those beyond the row belong to the next one and are dropped.
+  /// Sixteen columns stay in registers; those beyond the row belong to the next one: dropped.
   static void add_columns(index_t m, index_t n, index_t j, const T* p, const T* g, Sum* bar) {
     dimesh::detail::writes_memory();
     constexpr index_t lanes = stage_slack;
