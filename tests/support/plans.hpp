@@ -4,7 +4,7 @@
 //
 //   draws draw(7);
 //   auto p = random_plan<3>(draw, {lacks::nothing, lacks::anything, lacks::anything});
-//   p.l -> loops<3>   p.size[k] -> elements of array k   p.offset(k, e) -> where it is at position e
+//   p.l -> loops<3>   p.size[k] -> elements of array k   p.offset(k, e) -> its place at position e
 #pragma once
 
 #include "dimesh/bfloat16.hpp"

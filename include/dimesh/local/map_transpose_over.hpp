@@ -4,6 +4,9 @@
 //
 //   loops<3> l{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}};
 //   map_transpose_over(l, f, ybar, {hbar, bbar}, h, b);   // bbar[j] = sum_i ybar[i, j] df/db
+//
+// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere the compiler may
+// fuse other products with sums than it does there: the last place may differ.
 #pragma once
 
 #include "dimesh/detail/rounded_sums.hpp"
@@ -21,23 +24,23 @@ template <deposit Second, int... K>
 using deposits_with = std::integer_sequence<deposit, (K == 1 ? Second : deposit::write)...>;
 
 template <unsigned Mask, class F, class B, class... X, int... K>
-pull_kernels kernels_of_pullback(const F& f, std::integer_sequence<int, K...>) {
+constexpr pull_kernels kernels_of_pullback(std::integer_sequence<int, K...>) {
   using reals = real_inputs<Mask, X...>;
   using T = typename reals::value;
   static_assert(reals::count <= max_reals,
                 "map_transpose_over: there are 8 real inputs at most; use map_transpose");
-  const auto& constants = pull_constants<T>::get();
   pull_kernels k{pull_direct<Mask, deposits_with<deposit::write, K...>, F, B, X...>::run,
                  nullptr,
                  nullptr,
+                 nullptr,
+                 nullptr,
                  pull_partials<Mask, F, X...>::run,
-                 &f,
                  reals::inputs,
                  reals::count,
                  {reals::place(K)...},
                  static_cast<int>(sizeof(T)),
-                 constants.nothing.data(),
-                 constants.one.data(),
+                 constant_row<T, 0>.data(),
+                 constant_row<T, 1>.data(),
                  std::is_same_v<B, T> ? nullptr : widen_row<B, T>,
                  {std::is_same_v<T, typename types<X...>::template type<reals::place(K)>>...},
                  {deposits<T, typename types<X...>::template type<reals::place(K)>>::write...},
@@ -46,6 +49,13 @@ pull_kernels kernels_of_pullback(const F& f, std::integer_sequence<int, K...>) {
   if constexpr (reals::count == 2 || reals::count == 3) {
     k.second_added = pull_direct<Mask, deposits_with<deposit::add, K...>, F, B, X...>::run;
   }
+  // Where one input is masked, it alone is wanted; otherwise the run may want the first alone.
+  if constexpr (reals::inputs > 1 && reals::count == 1)
+    k.first_only = k.written;
+  else if constexpr (Mask == ~0u && reals::count > 1)
+    k.first_only = pull_first<Mask, false, F, B, X...>::run;
+  if constexpr (reals::inputs == 2 && (reals::count == 1 || Mask == ~0u))
+    k.first_only_still = pull_first<Mask, true, F, B, X...>::run;
   if constexpr (reals::count == 2) {
     k.second_summed = pull_direct<Mask, deposits_with<deposit::sum, K...>, F, B, X...>::run;
   }
@@ -149,8 +159,8 @@ template <class X, int N> bar_place<X> bar_place_of(const loops<N>& l, int k, vo
 
 template <unsigned Mask, class Space, class F, class B, class... X, int... K>
 void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, const B* ybar,
-                    const std::array<void*, sizeof...(X)>& bars,
-                    std::integer_sequence<int, K...> variables, const X*... x) {
+                    const std::array<void*, sizeof...(X)>& bars, std::integer_sequence<int, K...>,
+                    const X*... x) {
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
   static_assert(first_bar + reals::count <= max_arrays);
@@ -158,7 +168,8 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
       {bar_place_of<typename types<X...>::template type<reals::place(K)>>(
           l, 1 + reals::place(K), bars[static_cast<std::size_t>(reals::place(K))])}...};
   if (l.size() > 0) {
-    const pull_kernels k = kernels_of_pullback<Mask, F, B, X...>(f, variables);
+    static constexpr pull_kernels k =
+        kernels_of_pullback<Mask, F, B, X...>(std::make_integer_sequence<int, reals::count>{});
     array_loops all(l, ybar, x...);
     index_t stride[max_arrays][max_dims];
     for (int a = 0; a < first_bar + reals::count; ++a) {
@@ -172,7 +183,7 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
      ...);
     in_pieces<Space>(
         all, [](const array_loops& a) { return cut_of_pullback(a, first_bar); },
-        [&](const array_loops& part) { pull_back_over(part, k); });
+        [&](const array_loops& part) { pull_back_over(part, k, &f); });
   }
   (item<K>(to).finish(), ...);
 }

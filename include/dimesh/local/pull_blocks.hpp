@@ -15,12 +15,11 @@ inline constexpr int max_reals = 8;
 
 /// The kernels of one function and what to do with the cotangents of its real inputs.
 struct pull_kernels {
-  row_kernel written, second_added, second_summed;  // null: no such form
+  row_kernel written, second_added, second_summed, first_only, first_only_still;  // null: none
   row_kernel partials;
-  const void* f;
   int inputs, reals, place[max_reals];  // place: of real input k among the inputs
   int bytes;  // of T, which partials computes in
-  const void *nothing, *one;  // pull_constants<T>
+  const void *nothing, *one;  // rows of -0 and of 1
   void (*widen)(index_t n, const void* from, void* to);  // ybar -> T; null: it is T
   bool same[max_reals];  // input k is T
   void (*write[max_reals])(index_t n, const void* p, const void* g, void* to);
@@ -47,7 +46,8 @@ inline std::byte* thread_scratch(std::size_t bytes) {
 /// inputs (null: not wanted).
 class pull_blocks {
  public:
-  pull_blocks(const array_loops& l, const pull_kernels& k) : l_(l), k_(k), w_(l) {
+  pull_blocks(const array_loops& l, const pull_kernels& k, const void* f)
+      : l_(l), k_(k), f_(f), w_(l) {
     buffer_bytes_ =
         buffer_elements * std::max(k.bytes, *std::max_element(l.bytes, l.bytes + l.arrays));
     for (int r = 0; r < k.reals; ++r) {
@@ -59,13 +59,16 @@ class pull_blocks {
 
   void run() {
     const row_kernel direct = direct_form();
-    const bool together =
-        w_.n <= short_row && w_.m > 1 && w_.row[0] == w_.n && w_.step[0] == 1 && !all_dense();
+    const bool alone = only_first();
+    const bool together = w_.n <= (direct != nullptr ? short_row / 4 : short_row) && w_.m > 1 &&
+                          w_.row[0] == w_.n && w_.step[0] == 1 && !all_dense();
     for (; w_.more(); w_.next()) {
       if (together)
         each_tile(rows_together(w_.m, w_.n), w_.n, true);
       else if (direct != nullptr)
-        direct(k_.f, w_.m, w_.n, w_.at, w_.row);
+        direct(f_, w_.m, w_.n, w_.at, w_.row);
+      else if (alone)
+        for (index_t i = 0; i < w_.m; ++i) run_first(i);
       else if (w_.across >= 0)
         each_tile(tile_rows, staged_columns(l_), false);
       else if (needs_rows())
@@ -114,6 +117,12 @@ class pull_blocks {
   row_kernel direct_form() const {
     if (w_.across >= 0 || w_.step[0] != 1) return nullptr;
     int added = -1, summed = -1, others = 0;
+    if (only_first()) {
+      int still = 0;
+      for (int j = 0; j < k_.inputs; ++j) still += w_.step[1 + j] == 0 ? 1 : 0;
+      const bool second = k_.inputs == 2 && still == 1 && w_.step[2 - k_.place[0]] == 0;
+      return still == 0 ? k_.first_only : second ? k_.first_only_still : nullptr;
+    }
     for (int r = 0; r < k_.reals; ++r) {
       if (!wanted_[r]) return nullptr;
       if (how_[r] == deposit::write) continue;
@@ -129,6 +138,33 @@ class pull_blocks {
                                         : nullptr;
   }
 
+  /// Is the first real input alone wanted, and do all arrays run along rows or stand still?
+  bool only_first() const {
+    bool yes = k_.first_only != nullptr && w_.across < 0 && wanted_[0] &&
+               how_[0] == deposit::write && w_.step[bar(0)] == 1;
+    for (int r = 1; r < k_.reals; ++r) yes = yes && !wanted_[r];
+    for (int a = 0; a <= k_.inputs; ++a)
+      yes = yes && (w_.step[a] == 1 || (a > 0 && w_.step[a] == 0));
+    return yes;
+  }
+  /// Row i of a block where the first real input alone is wanted.
+  [[gnu::noinline]] void run_first(index_t i) {
+    scratch_ = thread_scratch(static_cast<std::size_t>((l_.arrays + k_.reals + 1) * buffer_bytes_));
+    used_ = 0;
+    const tile t{i, 0, 1, w_.n, false};
+    std::byte* at[max_arrays];
+    index_t row[max_arrays];
+    const int count = 2 + k_.inputs;
+    for (int a = 0; a < count; ++a) {
+      const source s = w_.step[a] == 0 ? input(t, a) : source{w_.place(a, i, 0), 0, l_.bytes[a]};
+      at[a] = s.at;
+      row[a] = s.still ? 0 : joint_rows;
+    }
+    const index_t whole = w_.n / joint_rows, rest = w_.n % joint_rows;
+    if (whole > 0) k_.first_only(f_, whole, joint_rows, at, row);
+    for (int a = 0; a < count; ++a) at[a] += whole * row[a] * l_.bytes[a];
+    if (rest > 0) k_.first_only(f_, 1, rest, at, row);
+  }
   void each_tile(index_t rows, index_t cols, bool flat) {
     const index_t most = std::min(cols, w_.n);
     for (index_t i = 0; i < w_.m; i += rows) {
@@ -216,12 +252,12 @@ class pull_blocks {
       row[a] = x[a].still ? 0 : long_row ? joint_rows : x[a].row;
     }
     if (!long_row) {
-      k_.partials(k_.f, t.m, n, at, row);
+      k_.partials(f_, t.m, n, at, row);
       return;
     }
-    if (whole > 0) k_.partials(k_.f, whole, joint_rows, at, row);
+    if (whole > 0) k_.partials(f_, whole, joint_rows, at, row);
     for (int a = 0; a < count; ++a) at[a] += whole * row[a] * x[a].bytes;
-    if (n % joint_rows > 0) k_.partials(k_.f, 1, n % joint_rows, at, row);
+    if (n % joint_rows > 0) k_.partials(f_, 1, n % joint_rows, at, row);
   }
 
   /// Deposits the partial derivatives p of real input r, times g.
@@ -246,6 +282,7 @@ class pull_blocks {
 
   const array_loops& l_;
   const pull_kernels& k_;
+  const void* f_;
   row_walk w_;
   bool wanted_[max_reals]{};
   deposit how_[max_reals]{};
@@ -254,9 +291,10 @@ class pull_blocks {
   index_t buffer_bytes_;
 };
 
-[[gnu::noinline]] inline void pull_back_over(const array_loops& l, const pull_kernels& k) {
+[[gnu::noinline]] inline void pull_back_over(const array_loops& l, const pull_kernels& k,
+                                             const void* f) {
   dimesh::detail::writes_memory();
-  pull_blocks(l, k).run();
+  pull_blocks(l, k, f).run();
 }
 
 }  // namespace dimesh::local::detail

@@ -145,6 +145,37 @@ struct pull_direct<Mask, std::integer_sequence<deposit, How...>, F, B, X...> {
   }
 };
 
+/// at: ybar, the inputs, the cotangent of the first real one, which alone is wanted. Still: of two
+/// inputs the other one is one value a row.
+template <unsigned Mask, bool Still, class F, class B, class... X> struct pull_first {
+  using reals = real_inputs<Mask, X...>;
+  using First = typename types<X...>::template type<reals::place(0)>;
+
+  [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
+                                                  std::byte* const* at, const index_t* row) {
+    dimesh::detail::writes_memory();
+    each(std::make_integer_sequence<int, reals::inputs>{}, *static_cast<const F*>(f), m, n, at,
+         row);
+  }
+
+ private:
+  template <int... J>
+  KOKKOS_FORCEINLINE_FUNCTION static void each(std::integer_sequence<int, J...>, const F& f,
+                                               index_t m, index_t n, std::byte* const* at,
+                                               const index_t* row) {
+    using Slots = std::integer_sequence<int, (reals::slot(J) == 0 ? 0 : -1)...>;
+    using P = pullback<computed<First>, Slots, deposit::write>;
+    constexpr int bar = 1 + reals::inputs;
+    for (index_t i = 0; i < m; ++i) {
+      pullback_row<false, P, F>{f}(
+          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0], {1}},
+          std::conditional_t < Still && reals::slot(J) != 0, value_of_row<const X>,
+          row_of < const X >> {reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
+          row_of<First>{reinterpret_cast<First*>(at[bar]) + i * row[bar], {1}});
+    }
+  }
+};
+
 /// What becomes of partial derivatives p and cotangents g of y, both (n) or (m, n) and dense, at a
 /// place for cotangents of X: of no function's types.
 template <class T, class X> struct deposits {
@@ -180,7 +211,7 @@ template <class T, class X> struct deposits {
   }
 
  private:
-  /// Sixteen columns stay in registers; those beyond the row belong to the next one and are dropped.
+  /// Sixteen columns stay in registers; those beyond the row belong to the next one: dropped.
   static void add_columns(index_t m, index_t n, index_t j, const T* p, const T* g, Sum* bar) {
     dimesh::detail::writes_memory();
     constexpr index_t lanes = stage_slack;
@@ -209,17 +240,11 @@ template <class B, class T> void widen_row(index_t n, const void* from, void* to
 }
 
 /// What `partials` reads where it is to write, or to give the derivative itself.
-template <class T> struct pull_constants {
-  std::array<T, joint_rows> nothing, one;
-  static const pull_constants& get() {
-    static const pull_constants c = [] {
-      pull_constants made;
-      made.nothing.fill(-T(0));
-      made.one.fill(T(1));
-      return made;
-    }();
-    return c;
-  }
-};
+template <class T, int Value>
+inline constexpr auto constant_row = [] {
+  std::array<T, joint_rows> row{};
+  for (T& x : row) x = Value == 0 ? -T(0) : T(Value);
+  return row;
+}();
 
 }  // namespace dimesh::local::detail

@@ -163,3 +163,55 @@ TEST_CASE("map_transpose_over: sums of bfloat16 are rounded once") {
   check<bfloat16, bfloat16>(cube{}, 7);
   check<bfloat16, bfloat16, bfloat16>(product{}, 8);
 }
+
+/// Elements whose products and sums are rounded.
+static std::vector<float> uneven(index_t n, int salt) {
+  auto x = elements<float>(n, salt);
+  for (index_t k = 0; k < n; ++k)
+    x[static_cast<std::size_t>(k)] += 1e-3f * static_cast<float>(k % 997) + 0.37f;
+  return x;
+}
+
+TEST_CASE("map_transpose_over: the bits of map_transpose") {
+  constexpr step zero = step::zero, unit = step::unit, strided = step::strided;
+  for (const auto& [m, n] :
+       {std::pair<index_t, index_t>{3, 100}, {17, 64}, {40, 300}, {50, 20}, {5, 3000}}) {
+    const nest<2> space{{m, n}};
+    const auto g = uneven(m * n, 0), x = uneven(m * n, 1), w = uneven(m * n, 2);
+    const auto b = uneven(n, 3), s = uneven(m, 4);
+    auto want = spoilt<float>(2 * m * n + m + n), got = want;
+    using plain = operand<const float, strided, unit>;
+    using out = operand<float, strided, unit>;
+    const auto at = [&](auto& v, index_t k) { return v.data() + k; };
+    const plain ybar{g.data(), {n, 1}}, in{x.data(), {n, 1}}, also{w.data(), {n, 1}};
+    const out xbar{at(want, 0), {n, 1}}, wbar{at(want, m * n), {n, 1}};
+    const operand<const float, zero, unit> row{b.data(), {0, 1}};
+    const operand<float, zero, unit> row_bar{at(want, 2 * m * n), {0, 1}};
+    const operand<const float, unit, zero> column{s.data(), {1, 0}};
+    const operand<float, unit, zero> column_bar{at(want, 2 * m * n + n), {1, 0}};
+    float *gx = at(got, 0), *gw = at(got, m * n), *gb = at(got, 2 * m * n), *gs = gb + n;
+    const loops<3> rows{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}}};
+    const loops<3> columns{2, {m, n}, {{n, 1}, {n, 1}, {1, 0}}};
+    const loops<3> both{2, {m, n}, {{n, 1}, {n, 1}, {n, 1}}};
+    const loops<4> three{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}, {n, 1}}};
+
+    map_transpose(space, gate{}, ybar, wanted{in, xbar}, wanted{row, row_bar}, wanted{also, wbar});
+    map_transpose_over(three, gate{}, g.data(), {gx, gb, gw}, x.data(), b.data(), w.data());
+    CHECK(same_bits(got, want));
+    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{row, row_bar});
+    map_transpose_over(rows, product{}, g.data(), {gx, gb}, x.data(), b.data());
+    CHECK(same_bits(got, want));
+    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{column, column_bar});
+    map_transpose_over(columns, product{}, g.data(), {gx, gs}, x.data(), s.data());
+    CHECK(same_bits(got, want));
+    map_transpose(space, product{}, ybar, wanted{in, xbar}, column);
+    map_transpose_over(columns, product{}, g.data(), {gx, nullptr}, x.data(), s.data());
+    CHECK(same_bits(got, want));
+    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{also, wbar});
+    map_transpose_over(both, product{}, g.data(), {gx, gw}, x.data(), w.data());
+    CHECK(same_bits(got, want));
+    map_transpose(space, product{}, ybar, wanted{in, xbar}, also);
+    map_transpose_over(both, product{}, g.data(), {gx, nullptr}, x.data(), w.data());
+    CHECK(same_bits(got, want));
+  }
+}
