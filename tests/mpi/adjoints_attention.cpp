@@ -4,6 +4,7 @@
 // options: -O1
 // The transpose of attention against central differences, and that neither it nor attention itself
 // communicates.
+#include "dimesh/grad/vjp.hpp"
 #include "dimesh/op/attention.hpp"
 
 #include <doctest/doctest.h>
@@ -60,30 +61,24 @@ TEST_CASE("attention: dims in another order, keys and values that are one tensor
 }
 
 TEST_CASE("attention: a cotangent is the same whether others are wanted or not") {
-  namespace dd = dm::detail;
   const dm::grid<line> g;
   using L = dm::layout<line>;
   const attention_arrays a(2, 2, 2, 9, 9, 3);
-  const auto q = scattered<queries_of<float, L>>(g, a.q),
-             ybar = scattered<queries_of<float, L>>(g, reals(a.q.dims, a.q.size, 9));
+  const auto q = scattered<queries_of<float, L>>(g, a.q);
+  const auto ybar = scattered<queries_of<float, dm::gradient<L>>>(g, reals(a.q.dims, a.q.size, 9));
   const auto k = scattered<keys_of<float, L>>(g, a.k), v = scattered<keys_of<float, L>>(g, a.v);
-  const dd::attention_op<length, key, head> op{causal};
-  const auto y = dm::apply_into(op, dd::slots<1>{}, q, k, v);
-  const auto back = [&]<bool Q, bool K, bool V>(dd::tag<std::bool_constant<Q>>,
-                                                dd::tag<std::bool_constant<K>>,
-                                                dd::tag<std::bool_constant<V>>) {
-    return op.template transpose<Q, K, V>(dd::slots<3>{}, ybar, y, q, k, v);
+  const auto f = [](const auto& vq, const auto& vk, const auto& vv) {
+    return dm::attention<length, key, head>(vq, vk, vv, causal);
   };
-  constexpr dd::tag<std::true_type> yes;
-  constexpr dd::tag<std::false_type> no;
-  const auto all = back(yes, yes, yes);
+  const auto [qbar, kbar, vbar] = dm::vjp(f, q, k, v).pullback(ybar);
   const auto same = [](const auto& one, const auto& other) {
     return std::equal(one.data(), one.data() + one.local_size(), other.data());
   };
-  CHECK(same(dd::item<0>(back(yes, no, no)), dd::item<0>(all)));
-  CHECK(same(dd::item<1>(back(no, yes, no)), dd::item<1>(all)));
-  CHECK(same(dd::item<2>(back(no, no, yes)), dd::item<2>(all)));
-  CHECK(same(dd::item<2>(back(yes, no, yes)), dd::item<2>(all)));
+  CHECK(same(dm::vjp([&](const auto& x) { return f(x, k, v); }, q).pullback(ybar), qbar));
+  CHECK(same(dm::vjp([&](const auto& x) { return f(q, x, v); }, k).pullback(ybar), kbar));
+  CHECK(same(dm::vjp([&](const auto& x) { return f(q, k, x); }, v).pullback(ybar), vbar));
+  auto back = dm::vjp([&](const auto& x, const auto& z) { return f(x, k, z); }, q, v).pullback;
+  CHECK(same(std::get<1>(back(ybar)), vbar));
 }
 
 }  // namespace

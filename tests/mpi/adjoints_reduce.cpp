@@ -87,7 +87,7 @@ TEST_CASE("stop_gradient: its operand is a constant to the derivative") {
     Kokkos::deep_copy(one.view(), 1.0);
     y.cell()->add(one);
     t.backward(l.node);
-    CHECK(agrees(l.node->bar, a));
+    CHECK(agrees(l.bar(), a));
   });
 }
 

@@ -68,9 +68,12 @@ template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) 
 /// A recorded operand and the place where its cotangent arrives.
 template <class X> struct leaf {
   dimesh::tracked_tensor<X> tracked;
-  dimesh::detail::cell* node = nullptr;
+  dimesh::detail::variable_node* node = nullptr;
+  /// What has arrived.
+  auto bar() const { return typename dimesh::detail::gradient_type<X>::type(node->bar); }
   leaf(dimesh::detail::tape& t, const X& x)
-      : tracked(dimesh::detail::recorded_on(t, x)), node(tracked.cell()) {}
+      : tracked(dimesh::detail::recorded_on(t, x)),
+        node(static_cast<dimesh::detail::variable_node*>(tracked.cell())) {}
 };
 
 /// A tensor like x with the values of a[k] + h da[k]; counts k up.
@@ -90,7 +93,8 @@ template <class X> double along(const leaf<X>& l, const array& tangent) {
   const X x = l.tracked.value();
   X dx(x.grid(), x.shape(), dimesh::detail::storage{});
   scatter(tangent, dx);
-  return inner(holding_of(dx), holding_of(typename dimesh::detail::gradient_type<X>::type(l.node->bar)));
+  return inner(holding_of(dx),
+               holding_of(l.bar()));
 }
 
 }  // namespace detail

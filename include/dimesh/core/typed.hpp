@@ -68,6 +68,20 @@ template <class Spec> class typed_core : protected tensor_core {
   }
 };
 
+/// Extents and blocks alone, of the rank at some coordinates of a mesh of some sizes.
+template <class Spec> class geometry : public typed_core<Spec> {
+ public:
+  /// Throws dimesh::error when a run-time extent is missing or cannot be cut evenly.
+  constexpr geometry(const typename Spec::shape_type& s, const index_t* sizes,
+                     const index_t* coords) {
+    const auto extents = s.extents();
+    this->runs.resize(Spec::rank);
+    for (int d = 0; d < Spec::rank; ++d)
+      this->runs.extents()[d] = extents[static_cast<std::size_t>(d)];
+    work_out_blocks(*this->facts, this->runs.extents(), sizes, coords, this->runs.own());
+  }
+};
+
 /// The grid of a tensor, with its type.
 template <class M> const dimesh::grid<M>& grid_of(const tensor_core& x) {
   return *static_cast<const dimesh::grid<M>*>(x.grid_object);

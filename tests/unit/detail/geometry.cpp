@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/detail/geometry.hpp"
 
+#include "dimesh/core/typed.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace dimesh;

@@ -86,9 +86,13 @@ static_assert(cost({}).live == 4 * turns * 16 * (6 /* q */ + 6 /* k */ + 6 /* y 
 }  // namespace
 
 TEST_CASE("attention: blocks become loops and strides") {
-  using plan = dm::detail::attention_plan<length, key, head>;
+  using dm::detail::core_of, dm::detail::facts_of_dim;
   const X<by_heads, batch, length, heads> log_sum;
-  const auto x = plan::problem({.offset = 3}, q{}, k{}, k{}, log_sum);
+  const q queries;
+  const k keys;
+  const dm::detail::attention_dims dims{&facts_of_dim<length>, &facts_of_dim<key>};
+  const auto x = dm::detail::attention_plan({.offset = 3}, dims, core_of(queries), core_of(keys),
+                                            core_of(keys), core_of(log_sum));
   CHECK(x.queries == 16);
   CHECK(x.keys == 16);
   CHECK(x.position == 3);

@@ -16,11 +16,10 @@ template <class... R> using L = dm::layout<pod, R...>;
 template <class La, class... D> using X = dm::tensor<float, dm::shaped<La>, D...>;
 
 // What was summed was split by rows: its sum partial over rows, the cotangent of that replicated.
-using summed = X<L<dm::split<batch, rows>>, batch, hidden>;
 using ybar = X<L<dm::partial<cols>>, hidden>;
 using xbar = X<L<dm::split<batch, rows>, dm::partial<cols>>, batch, hidden>;
 constexpr auto expanded = [] {
-  return dm::apply(dm::detail::expand_op<dm::spec_of<summed>>{}, ybar{});
+  return dm::detail::apply_as<dm::spec_of<xbar>>(dm::detail::expand_op<float>{}, ybar{});
 };
 static_assert(std::is_same_v<decltype(expanded()), xbar>);
 
@@ -28,7 +27,8 @@ static_assert(std::is_same_v<decltype(expanded()), xbar>);
 
 TEST_CASE("expand: as many elements as were summed, moved once") {
   dm::detail::tally t;
-  const auto y = dm::apply(dm::detail::expand_op<dm::spec_of<summed>>{}, ybar{}.counted_by(&t));
+  const auto y = dm::detail::apply_as<dm::spec_of<xbar>>(dm::detail::expand_op<float>{},
+                                                         ybar{}.counted_by(&t));
   CHECK(y.local_size() == 4 * 6);
   CHECK(t.moved == 4 * (4 * 6 + 6));
   CHECK(t.flops == 0);

@@ -68,14 +68,19 @@ static_assert(is_same_v<decltype(dm::max(dm::poison{})), dm::poison>);
 
 // The transpose of a sum gives the cotangent of what was summed.
 constexpr bool transposes() {
+  dm::detail::tape tape;
   const both x;
-  const auto y = dm::sum<hidden>(x);
-  const dm::tensor<float, dm::gradient<dm::shaped<L<dm::split<batch, rows>, dm::partial<cols>>>>,
-                   batch>
-      ybar;
-  const auto bars = dm::detail::sum_op<dm::detail::list<hidden>>{}.transpose<true>({}, ybar, y, x);
-  return is_same_v<decltype(bars),
-                   const dimesh::detail::bundle<both>>;  // split on both axes: its own dual
+  const auto recorded = dm::detail::recorded_on(tape, x);
+  auto* const start = tape.last();
+  const auto y = dm::sum<hidden>(recorded);
+  y.cell()->add(
+      dm::tensor<float, dm::gradient<dm::shaped<L<dm::split<batch, rows>, dm::partial<cols>>>>,
+                 batch>{});
+  tape.backward(start);
+  const dm::detail::tensor_core& bar = recorded.cell()->bar;
+  const dm::detail::tensor_facts& own = dm::detail::facts_of<dm::spec_of<both>>;
+  return bar.layout() == own.layout &&
+         bar.facts->same_dims(own);  // split on both axes: its own dual
 }
 static_assert(transposes());
 

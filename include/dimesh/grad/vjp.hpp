@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one hold a backward pass in one's hands? vjp runs a function once and keeps its tape;
+// called with a cotangent of the value, the pullback gives those of the arguments: the product of a
+// vector and the Jacobian. Several may be kept, and used in any order.
+//
+//   auto [y, back] = vjp(f, params, x);      // y = f(params, x)
+//   auto [pbar, xbar] = back(ybar);          // network<gradient<L>>, and the gradient of x
+//   auto [z, on] = vjp(f, x);  xbar = on(zbar);   // of one argument: itself, not a tuple
+//
+// value_and_grad (value_and_grad.hpp) is the same in one call, of a loss.
+#pragma once
+
+#include <memory>
+#include <tuple>
+
+#include "dimesh/grad/value_and_grad.hpp"
+
+namespace dimesh {
+
+/// What vjp returns.
+template <class Y, class Pullback> struct value_and_pullback {
+  Y value;  ///< f(x...): a tensor
+  Pullback pullback;  ///< from a cotangent of the value to those of x..., once
+};
+
+namespace detail {
+
+/// What is wrong with the cotangent that a pullback is given.
+template <class Y, class YBar> struct cotangent_fault {
+  using type = std::conditional_t<
+      std::is_same_v<YBar, bar_of_type<Y>>, no_fault,
+      layouts_differ<typename YBar::layout_type, typename bar_of_type<Y>::layout_type>>;
+};
+template <class Y, class YBar>
+  requires(is_poison<Y> || is_poison<YBar>)
+struct cotangent_fault<Y, YBar> {
+  using type = no_fault;
+};
+
+/// One run of a function of X... with the value Y, waiting to go backwards. Owns its tape.
+template <class Y, class... X> class vjp_pullback {
+  using gradients = std::tuple<rebind_layout<X, gradient>...>;
+
+ public:
+  template <class F>
+  vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
+    each([&](auto& v, const auto& one) { open(v, one); }, x...);
+    start_ = tape_->last();
+    const trace_span forward("forward");
+    const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
+    value_ = y.cell();
+    value = y.value();
+  }
+
+  /// The cotangents of the arguments: a tuple of them, or the one. Layouts and structs are those of
+  /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before.
+  template <Operand YBar> auto operator()(const YBar& ybar) {
+    using fault = typename cotangent_fault<Y, YBar>::type;
+    static_assert(ok<fault>,
+                  "vjp: the pullback's argument is no cotangent of the value: it has another "
+                  "layout; relayout it to that of the value's gradient");
+    if (start_ == nullptr || value_ == nullptr)
+      (words() << "vjp: the pullback was called before; a tape runs backwards once: call vjp again")
+          .raise();
+    const trace_span here("backward");
+    gradients out{};
+    if constexpr (ok<fault> && !is_poison<YBar>) {
+      value_->add(ybar);
+      value_ = nullptr;
+      tape_->backward(start_);
+      std::apply([this](auto&... g) { collect(g...); }, out);
+      tape_.reset();
+    }
+    if constexpr (sizeof...(X) == 1)
+      return std::move(std::get<0>(out));
+    else
+      return out;
+  }
+
+ private:
+  template <class F, class... A> void each(const F& f, A&... a) {
+    std::apply([&](auto&... v) { (f(v, a), ...); }, variables_);
+  }
+  template <class V, class A> void open(V& variable, const A& argument) {
+    open_variables(*tape_, core_list<A>(argument).at, core_list<A>(variable).at, leaf_count<A>);
+    sum_where_recorded(variable);
+  }
+  template <class... G> void collect(G&... gradient) {
+    each(
+        [](auto& v, auto& g) {
+          using form = std::remove_cvref_t<decltype(g)>;
+          collect_gradients(core_list<form>(g).at, core_list<form>(v).at, leaf_count<form>);
+        },
+        gradient...);
+  }
+
+  std::unique_ptr<tape> tape_;  // in one place, however the pullback moves
+  std::tuple<rebind_layout<X, tracked>...> variables_{};
+  const node_base* start_ = nullptr;
+  cell* value_ = nullptr;
+};
+
+/// In place of the pullback of a function that is at fault.
+struct poisoned_pullback {
+  template <class YBar> poison operator()(const YBar&) { return {}; }
+};
+
+/// The first argument's fault: elements without gradients.
+template <class... X>
+using arguments_fault = typename parameters_fault<
+    typename concat_impl<list<>, typename leaves<X>::type...>::type>::type;
+
+}  // namespace detail
+
+/// f(x...) and its pullback. x: tensors or structs of tensors, of real numbers; f gets them with
+/// the layout `tracked` and returns a tensor. What else f needs, it captures. Communicates what f
+/// communicates; the pullback what f's operations do backwards.
+template <class F, class... X>
+  requires(sizeof...(X) > 0)
+auto vjp(const F& f, const X&... x) {
+  using fault = detail::arguments_fault<X...>;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "vjp: an argument's elements are no real numbers; let the function capture it");
+  if constexpr (!ok<fault>) {
+    return value_and_pullback<poison, detail::poisoned_pullback>{};
+  } else {
+    using Y = decltype(f(std::declval<const rebind_layout<X, tracked>&>()...));
+    if constexpr (is_poison<Y>) {
+      return value_and_pullback<poison, detail::poisoned_pullback>{};
+    } else {
+      static_assert(ok<std::conditional_t<detail::is_tracked<Y>, no_fault, result_not_recorded<Y>>>,
+                    "vjp: no argument reaches the value of the function; compute it from them");
+      using V = detail::plain<Y>;
+      V value{};
+      detail::vjp_pullback<V, X...> pullback(f, value, x...);
+      return value_and_pullback<V, detail::vjp_pullback<V, X...>>{std::move(value),
+                                                                  std::move(pullback)};
+    }
+  }
+}
+
+}  // namespace dimesh

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+#include "dimesh/grad/vjp.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "dimesh/dimesh.hpp"
+#include "support/session.hpp"
+
+namespace dm = dimesh;
+namespace {
+
+struct batch : dm::dim<8> {};
+struct hidden : dm::dim<4> {};
+struct label : dm::dim<3> {};
+struct rows : dm::axis<> {};
+struct pod : dm::mesh<rows> {};
+using L = dm::layout<pod, dm::split<batch, rows>>;
+
+template <class C> struct weights {
+  BOOST_HANA_DEFINE_STRUCT(weights, (dm::tensor<double, C, hidden, label>, w),
+                           (dm::tensor<double, C, label>, b));
+};
+using input = dm::tensor<double, L, batch, hidden>;
+
+constexpr auto layer = [](const auto& p, const auto& x) {
+  return dm::tanh(dm::einsum<batch, label>(x, p.w) + p.b);
+};
+constexpr auto loss = [](const auto& p, const auto& x) {
+  const auto y = layer(p, x);
+  return dm::sum(y * y);
+};
+
+weights<L> made_weights(const dm::grid<pod>& g) {
+  weights<L> p;
+  p.w = dm::uniform<dm::tensor<double, L, hidden, label>>(g, dm::random_key(1), -1, 1);
+  p.b = dm::uniform<dm::tensor<double, L, label>>(g, dm::random_key(2), -1, 1);
+  return p;
+}
+
+double largest_difference(const auto& a, const auto& b) {
+  double most = 0;
+  for (dm::index_t i = 0; i < a.local_size(); ++i)
+    most = std::max(most, std::abs(a.data()[i] - b.data()[i]));
+  return most;
+}
+
+TEST_CASE(
+    "the pullback of a loss, seeded with 1, gives what value_and_grad gives, and inputs' too") {
+  const dm::grid<pod> g;
+  const auto p = made_weights(g);
+  const auto x = dm::uniform<input>(g, dm::random_key(3), -1, 1);
+  auto [value, back] = dm::vjp(loss, p, x);
+  const std::tuple both(p, x);
+  const auto [want, wanted] = dm::value_and_grad(
+      [](const auto& v) { return loss(std::get<0>(v), std::get<1>(v)); }, both)();
+  dm::detail::bar_of_type<std::remove_cvref_t<decltype(value)>> one(g);
+  dm::fill(one, 1.0);
+  const auto [pbar, xbar] = back(one);
+  CHECK(dm::value(dm::complete(value)) == dm::value(dm::complete(want)));
+  CHECK(largest_difference(pbar.w, std::get<0>(wanted).w) == 0);
+  CHECK(largest_difference(pbar.b, std::get<0>(wanted).b) == 0);
+  CHECK(largest_difference(xbar, std::get<1>(wanted)) == 0);
+}
+
+TEST_CASE("several pullbacks are kept and used in any order; their tapes end with them") {
+  const dm::grid<pod> g;
+  const auto p = made_weights(g);
+  const auto x1 = dm::uniform<input>(g, dm::random_key(3), -1, 1);
+  const auto x2 = dm::uniform<input>(g, dm::random_key(4), -1, 1);
+  auto first = dm::vjp(layer, p, x1);
+  auto second = dm::vjp(layer, p, x2);
+  { auto unused = dm::vjp(layer, p, x1); }
+  dm::detail::bar_of_type<decltype(first.value)> ybar(g);
+  dm::fill(ybar, 0.5);
+  // First in, first out: not as a stack would have it.
+  const auto a = first.pullback(ybar);
+  auto moved = std::move(second.pullback);
+  const auto b = moved(ybar);
+  const auto again = dm::vjp(layer, p, x2).pullback(ybar);
+  CHECK(largest_difference(std::get<1>(b), std::get<1>(again)) == 0);
+  CHECK(largest_difference(std::get<0>(b).w, std::get<0>(again).w) == 0);
+  CHECK(largest_difference(std::get<1>(a), std::get<1>(b)) > 0);
+}
+
+TEST_CASE("a pullback runs once") {
+  const dm::grid<pod> g;
+  const auto x = dm::uniform<input>(g, dm::random_key(3), -1, 1);
+  auto [y, back] = dm::vjp([](const auto& v) { return v * v; }, x);
+  dm::detail::bar_of_type<std::remove_cvref_t<decltype(y)>> ybar(g);
+  dm::fill(ybar, 1.0);
+  const input xbar = back(ybar);
+  double worst = 0;
+  for (dm::index_t i = 0; i < x.local_size(); ++i)
+    worst = std::max(worst, std::abs(xbar.data()[i] - 2 * x.data()[i]));
+  CHECK(worst < 1e-15);
+  CHECK_THROWS_WITH_AS(back(ybar), doctest::Contains("called before"), dm::error);
+}
+
+}  // namespace
