@@ -67,21 +67,23 @@ template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   }
 }
 
-/// Calls f(t) for each recorded tensor in x.
+/// Calls f(t) for each recorded tensor in x (but for those that nothing recorded went into).
 template <class F, class X> constexpr void for_each_recorded(const F& f, X& x) {
   if constexpr (is_recorded<std::remove_const_t<X>>)
     for_each_tensor(
         [&f](const auto&, auto& t) {
-          if constexpr (is_tracked<std::remove_cvref_t<decltype(t)>>) f(t);
+          if constexpr (is_tracked<std::remove_cvref_t<decltype(t)>>)
+            if (t.cell() != nullptr) f(t);
         },
         x);
 }
 
-/// The tape of the first recorded tensor.
+/// The tape of the recorded tensors, which must be one.
 template <class... X> constexpr tape* tape_among(const X&... x) {
   tape* found = nullptr;
   const auto look = [&found](const auto& t) {
-    if (found == nullptr) found = t.tape();
+    if (found != nullptr && found != t.tape()) refuse_tapes("recompute");
+    found = t.tape();
   };
   (for_each_recorded(look, x), ...);
   return found;
@@ -126,7 +128,8 @@ template <class F, class Y, class... X> class block_node final : public node_bas
     for_each_tensor(
         [](const auto&, const auto& to, const auto& from) {
           if constexpr (is_tracked<std::remove_cvref_t<decltype(to)>>)
-            if (from.cell()->filled) to.cell()->add(std::move(from.cell()->bar));
+            if (from.cell()->filled && to.cell() != nullptr)
+              to.cell()->add(std::move(from.cell()->bar));
         },
         again, y_);
   }
@@ -183,9 +186,10 @@ template <class F> class recomputed {
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;
           if constexpr (is_tracked<R>) {
+            r = R(core_of(p));
+            if (t == nullptr) return;
             auto* const result = t->template add<variable_node>();
             result->on = t;
-            r = R(core_of(p));
             core_of(r).record = result;
             k = r;
             k.forget_data();
@@ -194,7 +198,7 @@ template <class F> class recomputed {
           }
         },
         y, kept, plain);
-    t->template add<block_node<F, Y, X...>>(f_, kept, t, x...);
+    if (t != nullptr) t->template add<block_node<F, Y, X...>>(f_, kept, t, x...);
     return y;
   }
 
