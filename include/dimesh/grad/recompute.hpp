@@ -55,6 +55,17 @@ template <class X> constexpr bool find_recorded() {
 }
 template <class X> inline constexpr bool is_recorded = find_recorded<X>();
 
+/// Some tensors of a list are recorded on two tapes, one inside the other.
+template <class List> inline constexpr bool any_nested = false;
+template <class... X>
+inline constexpr bool any_nested<list<X...>> = ((tracked_depth<X> > 1) || ...);
+template <class X> constexpr bool find_nested() {
+  if constexpr (is_recorded<X>)
+    return any_nested<typename leaves<X>::type>;
+  else
+    return false;
+}
+
 template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   if constexpr (!is_recorded<X>) {
     return (x);
@@ -161,6 +172,11 @@ template <class F> class recomputed {
   template <class... X> constexpr auto operator()(const X&... x) const {
     if constexpr (!(is_recorded<X> || ...)) {
       return f_(x...);
+    } else if constexpr ((find_nested<X>() || ...)) {
+      static_assert(!(find_nested<X>() || ...),
+                    "recompute: gradients of gradients do not pass through a recomputed block; "
+                    "take the inner gradient inside of it, or call the function itself");
+      return poison{};
     } else {
       using Y = std::remove_cvref_t<decltype(f_(x...))>;
       using fault =
