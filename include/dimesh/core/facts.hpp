@@ -94,15 +94,15 @@ template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_fac
   f.dual = other;
   return f;
 }
-/// What the type of a tensor of spec S says, and that of its gradient.
-template <class S> struct facts_holder {
-  static const tensor_facts own, dual;
+/// What the type of a tensor of spec S says, and that of its gradient. One object, whose parts know
+/// each other's place.
+struct facts_and_dual {
+  tensor_facts own, dual;
 };
 template <class S>
-constexpr tensor_facts facts_holder<S>::own = make_facts<S>(false, &facts_holder<S>::dual);
-template <class S>
-constexpr tensor_facts facts_holder<S>::dual = make_facts<S>(true, &facts_holder<S>::own);
+inline constexpr facts_and_dual facts_pair{make_facts<S>(false, &facts_pair<S>.dual),
+                                           make_facts<S>(true, &facts_pair<S>.own)};
 
-template <class S> inline constexpr const tensor_facts& facts_of = facts_holder<S>::own;
+template <class S> inline constexpr const tensor_facts& facts_of = facts_pair<S>.own;
 
 }  // namespace dimesh::detail

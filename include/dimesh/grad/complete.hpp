@@ -90,6 +90,15 @@ template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
   static constexpr bool value = (std::is_same_v<R, typename completed_type<G>::type> && ...);
 };
 
+/// Tensors with data. A function of its own: clang wants literal types in constexpr ones.
+inline void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n,
+                            bool in_place) {
+  const arena::scope here;
+  auto* const pieces =
+      static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));
+  complete_tensors(from, to, n, in_place, pieces);
+}
+
 /// The tensors of a struct, together; one by one where they are recorded on an enclosing tape, since
 /// an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
@@ -100,18 +109,15 @@ template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   Out out{};
   if constexpr (holds_recorded<typename leaves<S>::type>) {
     for_each_tensor([](const auto&, auto& whole, const auto& g) { whole = complete(g); }, out, s);
-    return out;
-  }
-  const core_list<S> from(s);
-  const core_list<Out> to(out);
-  if constexpr (holds_shapes<S>) {
+  } else if constexpr (holds_shapes<S>) {
+    const core_list<S> from(s);
+    const core_list<Out> to(out);
     foreseen_group groups[n + 1];
     complete_shapes(from.at, to.at, n, groups);
   } else {
-    const arena::scope here;
-    auto* const pieces =
-        static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));
-    complete_tensors(from.at, to.at, n, InPlace, pieces);
+    const core_list<S> from(s);
+    const core_list<Out> to(out);
+    complete_listed(from.at, to.at, n, InPlace);
   }
   return out;
 }
