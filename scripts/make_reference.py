@@ -14,7 +14,8 @@ INCLUDE = ROOT / "include" / "dimesh"
 PAGES = ROOT / "docs" / "reference"
 # Every folder with headers, in reading order, and its title; None: what it holds is no user's business.
 FOLDERS = {"": "Names, layouts, tensors", "op": "Operations", "grad": "Gradients and costs", "nn": "Layers and models",
-           "optim": "Optimizers", "io": "Files and pictures", "detail": None, "local": None, "collective": None}
+           "optim": "Optimizers", "io": "Files and pictures", "core": None, "op/parts": None, "detail": None, "local": None,
+           "collective": None}
 
 
 def opening(lines):

@@ -64,8 +64,23 @@ class pullback_base {
     h->core.place_like(x_[k]);
     return h;
   }
+  /// Results but the first are not recorded: where the operands are, a cotangent made of such a
+  /// result would lack a term.
+  constexpr void refuse_auxiliary(const operation& op, const operand* in, int count) const {
+    bool recorded = false, used = false;
+    for (int k = 0; k < x_.count(); ++k) recorded = recorded || x_[k].record != nullptr;
+    for (int k = 0; k < count; ++k)
+      for (int i = 1; i < y_.count(); ++i) used = used || in[k].x == &y_[i];
+    if (recorded && used)
+      (words()
+       << op.name
+       << ": gradients of gradients do not pass through this operation: its transpose reads "
+          "a result that is not recorded; compose it of others, or use stop_gradient")
+          .raise();
+  }
   [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
     if (!op.has_transpose) refuse_recorded(op, in, count);
+    if (y_.count() > 1) refuse_auxiliary(op, in, count);
     held* const bar = fresh(k);
     tensor_core* const y[] = {&bar->core};
     const storage slot = at(k)->to->offer();
@@ -110,6 +125,7 @@ template <int Depth> class pullback : public pullback_base {
     tensor_core y(facts);
     tensor_core* const result[] = {&y};
     operand all[] = {{&in, in.record}...};
+    if (y_.count() > 1) refuse_auxiliary(bound<Op, 0>(op), all, sizeof...(In));
     evaluate(bound<Op, Depth - 1, Recorded>(op), results(result, 1), all, sizeof...(In));
     return y;
   }

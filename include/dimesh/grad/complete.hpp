@@ -99,8 +99,8 @@ inline void complete_listed(const tensor_core* const* from, tensor_core* const* 
   complete_tensors(from, to, n, in_place, pieces);
 }
 
-/// The tensors of a struct, together; one by one where they are recorded on an enclosing tape, since
-/// an operation has one recorded result.
+/// The tensors of a struct, together; one by one where they are recorded on an enclosing tape,
+/// since an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
   static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,

@@ -57,19 +57,17 @@ using detail::facts_of_dim;
 /// collective collective(mask of axes, bytes handed to MPI, bytes that a ring sends).
 using cost_counter = detail::tally;
 
-// ---- what `transpose(const auto& to)` is given --------------------------------------------------
-//
-//   to.ybar, to.x(k), to.y(i)         cores: the result's cotangent, operands, results. Elements of
-//                                     x(k) and y(0) are there if needs(k, ..), needs(-1, ..) said so
-//   to.wants(k)                       does anybody want the cotangent of operand k?
-//   to.give(k, op, cores...)          it is op of these: another operation (no work if unwanted)
-//   to.give_all(op)                   all wanted ones are the results of op, from ybar, all operands
-//   to.pass(k, core)                  it is this core, of the right form: to.is_like(k, core)
-//   to.made(facts, op, cores...)      -> a core: for what stands between
-//
-// The layout of a cotangent follows from the operand's: dual_of(replicated) = partial. Where
-// gradients of gradients are wanted, what is given is recorded in turn; an operation without a
-// transpose there is an error at run time that names it. Results but the first count as constants.
+/// What `transpose(const auto& to)` is given. Cores: to.ybar, the result's cotangent; to.x(k) and
+/// to.y(i), operands and results, with elements where needs(k, ..), needs(-1, ..) said so (of
+/// results but the first: always). To say what the cotangent of operand k is, if anybody wants it
+/// (to.wants(k)): to.give(k, op, cores...), another operation of these; to.give_all(op), the
+/// results of op are all wanted ones, from ybar and all operands; to.pass(k, core), this core,
+/// which has the right form (to.is_like(k, core)). to.made(facts, op, cores...) is a core that
+/// stands between. The layout of a cotangent follows from the operand's: dual_of(replicated) =
+/// partial. Where gradients of gradients are wanted, what is given is recorded in turn; an
+/// operation without a transpose, or a result but the first, that is read there is an error that
+/// names the call.
+using detail::pullback;
 
 // ---- the entry point ----------------------------------------------------------------------------
 
