@@ -73,13 +73,20 @@ constexpr index_t bytes_of(operands x) {
 class pullback_base;
 template <int Depth> class pullback;
 
+/// What an operation's type says.
+struct operation_facts {
+  std::string_view name;
+  int aliases;  // the operand whose memory the result shares, or -1
+  bool has_transpose;
+  bool own_dims;  // it says the extents of dims that no operand has
+};
+
 /// An operation without its type.
 struct operation {
-  std::string_view name;
-  int aliases = -1;
-  bool has_transpose = false;
-  bool own_dims = false;  // it says the extents of dims that no operand has
+  const operation_facts* facts;
   recorded_sum sum = nullptr;  // adds up cotangents of its result that are themselves recorded
+
+  constexpr explicit operation(const operation_facts* f) : facts(f) {}
 
   constexpr virtual void fill(results y, operands x) const = 0;
   constexpr virtual void cost(tally& t, results y, operands x) const = 0;
@@ -116,43 +123,50 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   Op op;
 
-  constexpr explicit bound(const Op& o) : op(o) {
-    name = call_name<Op>();
-    has_transpose = transposes;
-    if constexpr (requires { Op::aliases; }) aliases = Op::aliases;
-    own_dims = requires(const dim_facts* d) { o.extent_of(d); };
-  }
-  constexpr ~bound() {}
+  static constexpr int aliased = [] {
+    if constexpr (requires { Op::aliases; })
+      return static_cast<int>(Op::aliases);
+    else
+      return -1;
+  }();
+  static constexpr operation_facts says{call_name<Op>(), aliased, transposes,
+                                        requires(const Op& o, const dim_facts* d){o.extent_of(d);
+}
+};  // namespace dimesh::detail
 
-  constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
-    if constexpr (!requires { Op::aliases; }) op.fill(y, x);
-  }
-  constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
-  constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
-    if constexpr (transposes)
-      return Op::needs(k, wanted);
-    else
-      return false;
-  }
-  constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
-    if constexpr (transposes && transposes_by_mask<Op>)
-      op.template transpose<Recorded>(pullback<Depth>(to));
-    else if constexpr (transposes)
-      op.transpose(pullback<Depth>(to));
-  }
-  constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
-    if constexpr (requires { op.extent_of(d); })
-      return op.extent_of(d);
-    else
-      return dynamic;
-  }
-  constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
-  constexpr void drop() const override {
-    if (std::is_constant_evaluated())
-      delete this;
-    else
-      this->~bound();
-  }
-};
+constexpr explicit bound(const Op& o) : operation(&says), op(o) {}
+constexpr ~bound() {}
+
+constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
+  if constexpr (!requires { Op::aliases; }) op.fill(y, x);
+}
+constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
+constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
+  if constexpr (transposes)
+    return Op::needs(k, wanted);
+  else
+    return false;
+}
+constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
+  if constexpr (transposes && transposes_by_mask<Op>)
+    op.template transpose<Recorded>(pullback<Depth>(to));
+  else if constexpr (transposes)
+    op.transpose(pullback<Depth>(to));
+}
+constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
+  if constexpr (requires { op.extent_of(d); })
+    return op.extent_of(d);
+  else
+    return dynamic;
+}
+constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
+constexpr void drop() const override {
+  if (std::is_constant_evaluated())
+    delete this;
+  else
+    this->~bound();
+}
+}
+;
 
 }  // namespace dimesh::detail
