@@ -59,6 +59,7 @@
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/is_legal.hpp"  // may these operands meet?
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/operation.hpp"  // for operations of one's own
 // gradients
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/grad/complete.hpp"

@@ -30,6 +30,9 @@ template <class T, class L, class... D> struct completed_type<shaped_tensor<T, L
   using type = typename tensor_of_spec<relaid_spec<
       spec<T, L, D...>, without_axes<spec<T, L, D...>::table.mask(use::partial)>>>::shaped;
 };
+template <class V> struct completed_type<tracked_tensor<V>> {
+  using type = tracked_tensor<typename completed_type<V>::type>;
+};
 template <class E, std::size_t N> struct completed_type<std::array<E, N>> {
   using type = std::array<typename completed_type<E>::type, N>;
 };
@@ -77,19 +80,28 @@ inline constexpr bool holds_shapes<std::tuple<E...>> = ((is_shaped<E> || holds_s
 template <class... E>
 inline constexpr bool holds_shapes<bundle<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
 
+/// Some tensors of a list are recorded.
+template <class List> inline constexpr bool holds_recorded = false;
+template <class... X> inline constexpr bool holds_recorded<list<X...>> = (is_tracked<X> || ...);
+
 /// The tensors of a struct of gradients become those of its completed type.
 template <class G, class Out> struct completes_to;
 template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
   static constexpr bool value = (std::is_same_v<R, typename completed_type<G>::type> && ...);
 };
 
-/// The tensors of a struct, together.
+/// The tensors of a struct, together; one by one where they are recorded on an enclosing tape, since
+/// an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
   static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,
                 "complete: a parameter's layout is partial itself; complete the parameters first");
   constexpr int n = leaf_count<S>;
   Out out{};
+  if constexpr (holds_recorded<typename leaves<S>::type>) {
+    for_each_tensor([](const auto&, auto& whole, const auto& g) { whole = complete(g); }, out, s);
+    return out;
+  }
   const core_list<S> from(s);
   const core_list<Out> to(out);
   if constexpr (holds_shapes<S>) {

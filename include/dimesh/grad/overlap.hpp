@@ -161,7 +161,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     for_each_tensor([&sums](const auto&, auto& v) { sums->add(pending(v)); }, vars);
     sums->add(pending_value(value));
     t.listener = sums.get();
-    loss.cell()->add(seed_of(core_of(loss)));
+    seed(t, core_of(loss));
     t.backward(leaves);
     sums->finish();
     value_and_gradient<whole_value, whole_gradients> out{

@@ -55,6 +55,17 @@ template <class X> constexpr bool find_recorded() {
 }
 template <class X> inline constexpr bool is_recorded = find_recorded<X>();
 
+/// Some tensors of a list are recorded on two tapes, one inside the other.
+template <class List> inline constexpr bool any_nested = false;
+template <class... X>
+inline constexpr bool any_nested<list<X...>> = ((tracked_depth<X> > 1) || ...);
+template <class X> constexpr bool find_nested() {
+  if constexpr (is_recorded<X>)
+    return any_nested<typename leaves<X>::type>;
+  else
+    return false;
+}
+
 template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   if constexpr (!is_recorded<X>) {
     return (x);
@@ -67,21 +78,23 @@ template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   }
 }
 
-/// Calls f(t) for each recorded tensor in x.
+/// Calls f(t) for each recorded tensor in x (but for those that nothing recorded went into).
 template <class F, class X> constexpr void for_each_recorded(const F& f, X& x) {
   if constexpr (is_recorded<std::remove_const_t<X>>)
     for_each_tensor(
         [&f](const auto&, auto& t) {
-          if constexpr (is_tracked<std::remove_cvref_t<decltype(t)>>) f(t);
+          if constexpr (is_tracked<std::remove_cvref_t<decltype(t)>>)
+            if (t.cell() != nullptr) f(t);
         },
         x);
 }
 
-/// The tape of the first recorded tensor.
+/// The tape of the recorded tensors, which must be one.
 template <class... X> constexpr tape* tape_among(const X&... x) {
   tape* found = nullptr;
   const auto look = [&found](const auto& t) {
-    if (found == nullptr) found = t.tape();
+    if (found != nullptr && found != t.tape()) refuse_tapes("recompute");
+    found = t.tape();
   };
   (for_each_recorded(look, x), ...);
   return found;
@@ -126,7 +139,8 @@ template <class F, class Y, class... X> class block_node final : public node_bas
     for_each_tensor(
         [](const auto&, const auto& to, const auto& from) {
           if constexpr (is_tracked<std::remove_cvref_t<decltype(to)>>)
-            if (from.cell()->filled) to.cell()->add(std::move(from.cell()->bar));
+            if (from.cell()->filled && to.cell() != nullptr)
+              to.cell()->add(std::move(from.cell()->bar));
         },
         again, y_);
   }
@@ -158,6 +172,11 @@ template <class F> class recomputed {
   template <class... X> constexpr auto operator()(const X&... x) const {
     if constexpr (!(is_recorded<X> || ...)) {
       return f_(x...);
+    } else if constexpr ((find_nested<X>() || ...)) {
+      static_assert(!(find_nested<X>() || ...),
+                    "recompute: gradients of gradients do not pass through a recomputed block; "
+                    "take the inner gradient inside of it, or call the function itself");
+      return poison{};
     } else {
       using Y = std::remove_cvref_t<decltype(f_(x...))>;
       using fault =
@@ -183,9 +202,10 @@ template <class F> class recomputed {
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;
           if constexpr (is_tracked<R>) {
+            r = R(core_of(p));
+            if (t == nullptr) return;
             auto* const result = t->template add<variable_node>();
             result->on = t;
-            r = R(core_of(p));
             core_of(r).record = result;
             k = r;
             k.forget_data();
@@ -194,7 +214,7 @@ template <class F> class recomputed {
           }
         },
         y, kept, plain);
-    t->template add<block_node<F, Y, X...>>(f_, kept, t, x...);
+    if (t != nullptr) t->template add<block_node<F, Y, X...>>(f_, kept, t, x...);
     return y;
   }
 

@@ -124,7 +124,7 @@ template <class F, class P> class gradient_of {
       } else {
         const trace_span here("backward");
         value_and_gradient<decltype(loss.value()), gradients> out{loss.value(), {}};
-        loss.cell()->add(seed_of(core_of(loss)));
+        seed(t, core_of(loss));
         t.backward(leaves);
         if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
         collect_gradients(core_list<P>(out.gradient).at, core_list<P>(vars).at, leaf_count<P>);

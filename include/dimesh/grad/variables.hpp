@@ -90,6 +90,21 @@ constexpr tensor_core seed_of(const tensor_core& loss) {
   return bar;
 }
 
+/// Where the backward pass of a value begins. Null: its type says that it is recorded, but nothing
+/// recorded went into it (a gradient that happens to be constant), so that all gradients are 0.
+constexpr cell* start_of(const tape& t, const tensor_core& value, std::string_view call) {
+  cell* const c = value.record;
+  if (c != nullptr && c->on != &t)
+    (words() << call
+             << ": the function's value is recorded outside, and no parameter reaches it; pass "
+                "what it depends on as a parameter, or use stop_gradient")
+        .raise();
+  return c;
+}
+constexpr void seed(const tape& t, const tensor_core& loss) {
+  if (cell* const c = start_of(t, loss, "value_and_grad"); c != nullptr) c->add(seed_of(loss));
+}
+
 /// The loss in its room behind the gradients.
 inline void move_beside(tensor_core& loss, const storage& room) {
   if (loss.is_shape || !room || loss.record != nullptr) return;

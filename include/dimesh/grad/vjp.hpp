@@ -48,7 +48,7 @@ template <class Y, class... X> class vjp_pullback {
     start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
-    value_ = y.cell();
+    value_ = start_of(*tape_, core_of(y), "vjp");
     value = y.value();
   }
 
@@ -59,13 +59,13 @@ template <class Y, class... X> class vjp_pullback {
     static_assert(ok<fault>,
                   "vjp: the pullback's argument is no cotangent of the value: it has another "
                   "layout; relayout it to that of the value's gradient");
-    if (start_ == nullptr || value_ == nullptr)
+    if (tape_ == nullptr)
       (words() << "vjp: the pullback was called before; a tape runs backwards once: call vjp again")
           .raise();
     const trace_span here("backward");
     gradients out{};
     if constexpr (ok<fault> && !is_poison<YBar>) {
-      value_->add(ybar);
+      if (value_ != nullptr) value_->add(ybar);
       value_ = nullptr;
       tape_->backward(start_);
       std::apply([this](auto&... g) { collect(g...); }, out);

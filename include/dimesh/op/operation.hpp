@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one add an operation of one's own? As the library does it: a typing rule at the entry
+// point, and a struct with what is below the types, where a tensor is a core: element type, extents
+// and blocks as values. It then runs, is recorded for gradients, and has its cost counted as all
+// others do. docs/tutorial/8_own_operations.md walks through one.
+//
+//   template <class T> struct halve_op {                    // elements T; the call is "halve"
+//     static constexpr bool on_cores = true;
+//     void fill(results y, operands x) const;               // the local call: y[0] from x[0]
+//     constexpr void cost(cost_counter& c, results y, operands x) const;
+//     static constexpr bool needs(int k, unsigned wanted);  // does the transpose read operand k
+//                                                           // (-1: the result)?
+//     constexpr void transpose(const auto& to) const;       // to.give(0, halve_op{}, to.ybar)
+//   };
+//   apply_as<spec_of<X>>(halve_op<value_of<X>>{}, x)        // -> like x; recorded if x is
+//
+// Before `fill` and `cost` run, this holds, or dimesh::error says otherwise and names the call:
+// operands are defined, on one grid (or all are shapes), and agree on extents that only the run
+// knows; of several partial operands, all hold real addends along an axis or all the whole value
+// (to be counted once); results have their extents and blocks, and in `fill` memory with undefined
+// elements. The rule is the entry point's business: apply_as asks nothing about types.
+//
+// Optional members:
+//   constexpr index_t extent_of(const dim_facts* d) const   extents that only the run knows, of
+//                                                           dims that no operand has; else dynamic
+//   static constexpr int aliases = k         the result is the memory of operand k; no `fill`
+//   needs and transpose                      left out: results are not recorded, as if the operand
+//                                            had gone through stop_gradient
+#pragma once
+
+#include "dimesh/op/reduce.hpp"
+
+namespace dimesh {
+
+// ---- what an operation sees ---------------------------------------------------------------------
+
+/// A tensor without its type: rank(), extent(d), own(d) (this rank's block of dim d: offset,
+/// length), local(d), stride(d), elements(), bytes(), data<T>(), layout(), facts, grid. Elements
+/// are row-major, in Kokkos' default memory space.
+using detail::tensor_core;
+/// The operands by number: x[k] is a tensor_core, x.count() says how many there are (at most 16).
+using detail::operands;
+/// The results by number: y[i] is a tensor_core. Of cotangents (give_all), unwanted ones are
+/// missing: y.has(k), or y.data<T>(k), which is null there.
+using detail::results;
+/// The bytes that all operands have on this rank.
+using detail::bytes_of;
+/// What a tensor's type says, as a value: element size, dims, layout; place_of(&facts_of_dim<D>).
+using detail::tensor_facts;
+/// The facts of tensors of spec S; .dual points to those of their gradients.
+using detail::facts_of;
+/// What a dim's type says; its address stands for the dim.
+using detail::dim_facts;
+/// The facts of dim D.
+using detail::facts_of_dim;
+/// Where `cost` enters what one rank does: compute(flops, bytes through memory), and for every
+/// collective collective(mask of axes, bytes handed to MPI, bytes that a ring sends).
+using cost_counter = detail::tally;
+
+// ---- what `transpose(const auto& to)` is given --------------------------------------------------
+//
+//   to.ybar, to.x(k), to.y(i)         cores: the result's cotangent, operands, results. Elements of
+//                                     x(k) and y(0) are there if needs(k, ..), needs(-1, ..) said so
+//   to.wants(k)                       does anybody want the cotangent of operand k?
+//   to.give(k, op, cores...)          it is op of these: another operation (no work if unwanted)
+//   to.give_all(op)                   all wanted ones are the results of op, from ybar, all operands
+//   to.pass(k, core)                  it is this core, of the right form: to.is_like(k, core)
+//   to.made(facts, op, cores...)      -> a core: for what stands between
+//
+// The layout of a cotangent follows from the operand's: dual_of(replicated) = partial. Where
+// gradients of gradients are wanted, what is given is recorded in turn; an operation without a
+// transpose there is an error at run time that names it. Results but the first count as constants.
+
+// ---- the entry point ----------------------------------------------------------------------------
+
+/// Runs an operation on tensors that have passed its typing rule: plainly, recorded where one of
+/// them is, or counted on shapes. Result: the spec of the result, or a list of specs (`specs`) of
+/// which the caller gets the first; the others serve the transpose.
+using detail::apply_as;
+/// Specs of several results.
+template <class... S> using specs = detail::list<S...>;
+/// The same spec with elements T.
+template <class S, class T> using with_element = detail::with_value<S, T>;
+/// The spec without some dims, partial along the axes that split them: as of a sum over them.
+template <class S, Dim... D>
+using without_dims =
+    detail::reduced_spec<use::partial, typename S::value_type, S, detail::list<D...>>;
+/// The place of dim D in S, -1 if it has none.
+template <class S, Dim D> inline constexpr int place_of = detail::index_of<D, typename S::dims>;
+/// Is a tensor of spec S a sum (or maximum) yet to be made along some axis?
+template <class S> inline constexpr bool is_partial = S::table.first_partial(true) >= 0;
+
+}  // namespace dimesh

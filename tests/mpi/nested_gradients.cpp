@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Gradients of gradients: the gradient of the squared norm of a two-layer network's gradient equals
+// central differences of that norm, parameters replicated or split. A pass inside another, inside a
+// block that is computed again, and of gradients that are constant.
+//
+// ranks: 1 2 4
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/recompute.hpp>
+
+namespace dm = dimesh;
+
+namespace {
+
+struct batch : dm::dim<8> {};
+struct pixel : dm::dim<5> {};
+struct hidden : dm::dim<> {};
+struct label : dm::dim<3> {};
+struct one : dm::axis<> {};
+struct two : dm::axis<> {};
+struct pod : dm::mesh<one, two> {};
+using whole = dm::layout<pod>;
+using data = dm::layout<pod, dm::split<batch, one>>;
+using model = dm::layout<pod, dm::split<hidden, one>>;
+using hybrid = dm::layout<pod, dm::split<batch, one>, dm::split<hidden, two>>;
+
+template <class L> struct network {
+  BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<double, L, pixel, hidden>, w1),
+                           (dm::tensor<double, L, hidden>, b1),
+                           (dm::tensor<double, L, hidden, label>, w2));
+};
+struct loss {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto h = dm::tanh(dm::complete(dm::einsum<batch, hidden>(x, p.w1)) + p.b1);
+    const auto y = dm::complete(dm::einsum<batch, label>(h, p.w2));
+    return dm::complete(dm::einsum<>(y, y)) * 0.5;
+  }
+};
+/// The squared norm of the loss's gradient: what the second pass differentiates.
+struct squared_norm {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto [value, g] = dm::complete(dm::value_and_grad(loss{}, p)(x));
+    return dm::complete(dm::einsum<>(g.w1, g.w1)) + dm::complete(dm::einsum<>(g.b1, g.b1)) +
+           dm::complete(dm::einsum<>(g.w2, g.w2)) * 2.0;
+  }
+};
+/// The same, computed again on the way back.
+struct norm_again {
+  template <class... A> constexpr auto operator()(const A&... a) const {
+    return dm::recompute(squared_norm{})(a...);
+  }
+};
+
+template <class X> X waves(const dm::grid<pod>& g, double f) {
+  const auto value = [f](auto... i) {
+    double at = 1;
+    ((at = 7 * at + static_cast<double>(i)), ...);
+    return 0.5 * std::sin(f * at);
+  };
+  return dm::generate<X>(g, value, hidden{8});
+}
+template <class L> network<L> filled(const dm::grid<pod>& g, double f) {
+  return {waves<dm::tensor<double, L, pixel, hidden>>(g, f),
+          waves<dm::tensor<double, L, hidden>>(g, 2 * f),
+          waves<dm::tensor<double, L, hidden, label>>(g, 3 * f)};
+}
+template <class L> network<L> moved(const network<L>& p, const network<L>& step, double by) {
+  return {p.w1 + step.w1 * by, p.b1 + step.b1 * by, p.w2 + step.w2 * by};
+}
+template <class L> double dot(const network<L>& a, const network<L>& b) {
+  const auto product = [](const auto& x, const auto& y) {
+    return dm::value(dm::complete(dm::einsum<>(x, y)));
+  };
+  return product(a.w1, b.w1) + product(a.b1, b.b1) + product(a.w2, b.w2);
+}
+
+/// Two ranks along the second axis, if there are so many.
+dm::grid<pod> both_axes() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return dm::grid<pod>(two{ranks % 2 == 0 ? 2 : 1});
+}
+
+template <class L> double check(const dm::grid<pod>& g) {
+  const auto x = waves<dm::tensor<double, L, batch, pixel>>(g, 0.9);
+  const network<L> p = filled<L>(g, 0.3), step = filled<L>(g, 1.1);
+  const auto [value, gradient] = dm::complete(dm::value_and_grad(squared_norm{}, p)(x));
+  const auto at = [&](double by) { return dm::value(squared_norm{}(moved(p, step, by), x)); };
+  const double h = 1e-4, slope = dot(gradient, step), rise = (at(h) - at(-h)) / (2 * h);
+  CHECK(std::abs(slope) > 1e-2);
+  CHECK(slope == doctest::Approx(rise).epsilon(1e-6));
+  const auto again = dm::complete(dm::value_and_grad(norm_again{}, p)(x));
+  CHECK(dm::value(again.value) == dm::value(value));
+  CHECK(dot(again.gradient, step) == slope);
+  return slope;
+}
+
+TEST_CASE("the gradient of a network's squared gradient norm") {
+  const dm::grid<pod> g = both_axes();
+  const double slope = check<whole>(g);
+  CHECK(check<data>(g) == doctest::Approx(slope).epsilon(1e-12));
+  CHECK(check<model>(g) == doctest::Approx(slope).epsilon(1e-12));
+  CHECK(check<hybrid>(g) == doctest::Approx(slope).epsilon(1e-12));
+}
+
+template <class L> using row = dm::tensor<double, L, hidden>;
+constexpr auto total = [](const auto& w) { return dm::complete(dm::sum(w)); };
+template <class F> struct norm_of_gradient {
+  F f;
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto g = dm::complete(dm::value_and_grad(f, w)());
+    return dm::complete(dm::einsum<>(g.gradient, g.gradient));
+  }
+};
+
+TEST_CASE("a gradient that is constant has the gradient 0") {
+  const dm::grid<pod> g = both_axes();
+  const auto w = waves<row<hybrid>>(g, 0.7);
+  const auto [value, gradient] =
+      dm::complete(dm::value_and_grad(norm_of_gradient<decltype(total)>{total}, w)());
+  CHECK(dm::value(value) == 8);
+  CHECK(dm::value(dm::complete(dm::einsum<>(gradient, gradient))) == 0);
+}
+
+}  // namespace

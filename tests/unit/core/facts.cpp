@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/core/facts.hpp"
+
+#include "dimesh/core/real_functions.hpp"
+
+using namespace dimesh;
+namespace {
+
+struct batch : dim<8> {};
+struct hidden : dim<> {};
+struct rows : axis<2> {};
+struct cols : axis<2> {};
+struct pod : mesh<rows, cols> {};
+struct other : mesh<rows, cols> {};
+
+using by_rows = detail::make_spec<float, layout<pod, split<batch, rows>>, batch, hidden>;
+using by_cols = detail::make_spec<float, layout<pod, split<batch, cols>>, batch, hidden>;
+using addends =
+    detail::make_spec<double, layout<pod, split<batch, rows>, partial<cols>>, batch, hidden>;
+using turned = detail::make_spec<float, layout<pod, split<batch, rows>>, hidden, batch>;
+using elsewhere = detail::make_spec<float, layout<other, split<batch, rows>>, batch, hidden>;
+using counts = detail::make_spec<int, layout<pod>, batch>;
+using detail::facts_of;
+using detail::facts_of_dim;
+
+// ---- dims by address ----------------------------------------------------------------------------
+static_assert(facts_of_dim<batch>.name == "batch" && facts_of_dim<batch>.extent == 8);
+static_assert(facts_of_dim<hidden>.extent == dynamic);
+static_assert(facts_of<by_rows>.rank == 2 && facts_of<by_rows>.element == sizeof(float));
+static_assert(facts_of<by_rows>.place_of(&facts_of_dim<hidden>) == 1);
+static_assert(facts_of<counts>.place_of(&facts_of_dim<hidden>) == -1);
+static_assert(!facts_of<by_rows>.is_static && facts_of<counts>.is_static);
+static_assert(facts_of<by_rows>.axes[1] == "cols");
+
+// ---- meshes by address: two with the same axes are two ------------------------------------------
+static_assert(facts_of<by_rows>.mesh == facts_of<by_cols>.mesh);
+static_assert(facts_of<by_rows>.mesh != facts_of<elsewhere>.mesh);
+
+// ---- gradients ----------------------------------------------------------------------------------
+static_assert(facts_of<by_rows>.partial == 0 && facts_of<by_rows>.dual->partial == 0b10);
+static_assert(facts_of<by_rows>.dual->dual == &facts_of<by_rows>);
+static_assert(facts_of<by_rows>.dual->layout == dual_of(by_rows::table));
+static_assert(facts_of<addends>.partial == 0b10 && facts_of<addends>.dual->partial == 0);
+static_assert(facts_of<by_rows>.real == &detail::real_functions_of<float>);
+static_assert(facts_of<counts>.real == nullptr);
+
+// ---- whose blocks are the same? -----------------------------------------------------------------
+static_assert(facts_of<by_rows>.same_blocks(facts_of<by_rows>));
+static_assert(facts_of<by_rows>.same_blocks(*facts_of<by_rows>.dual));
+static_assert(facts_of<by_rows>.same_blocks(facts_of<addends>));
+static_assert(!facts_of<by_rows>.same_blocks(facts_of<by_cols>));
+static_assert(facts_of<by_rows>.same_dims(facts_of<by_cols>));
+static_assert(!facts_of<by_rows>.same_dims(facts_of<turned>));
+static_assert(!facts_of<by_rows>.same_blocks(facts_of<turned>));
+
+}  // namespace
