@@ -9,7 +9,7 @@
 //     template <class S> using result = S;                        // the spec of the result; a list
 //                                                                 // of specs for several results
 //     void fill(results y, operands x) const;                     // the local call
-//     constexpr void cost(tally& t, results y, operands x) const;  // what one rank computes, moves
+//     constexpr void cost(tally& t, results y, operands x) const; // what one rank computes, moves
 //                                                                 // and sends
 //     static constexpr bool needs(int k, unsigned wanted);        // does the transpose read operand
 //                                                                 // k (-1: the result)?
@@ -113,8 +113,8 @@ template <class Op> constexpr std::string_view call_name() {
   return name.substr(0, name.find("_op"));
 }
 
-/// An operation whose transpose depends on which operands are recorded by type: a user's function is
-/// called with dual numbers for those alone.
+/// An operation whose transpose depends on which operands are recorded by type: a user's function
+/// is called with dual numbers for those alone.
 template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
 
 /// Depth: on how many tapes, one inside the other, operands are recorded by type. Recorded: which

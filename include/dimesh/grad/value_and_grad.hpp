@@ -71,9 +71,6 @@ struct poisoned_function {
 };
 
 /// Variables of parameters that are recorded themselves: so are the sums of their cotangents.
-template <class Leaves> inline constexpr bool any_nested = false;
-template <class... X>
-inline constexpr bool any_nested<list<X...>> = ((tracked_depth<X> > 1) || ...);
 template <class V> constexpr void sum_where_recorded(const V& variables) {
   if constexpr (any_nested<typename leaves<V>::type>)
     for_each_tensor(

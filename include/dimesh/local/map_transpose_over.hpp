@@ -5,7 +5,7 @@
 //   loops<3> l{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}};
 //   map_transpose_over(l, f, ybar, {hbar, bbar}, h, b);   // bbar[j] = sum_i ybar[i, j] df/db
 //
-// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere the compiler may
+// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere compilers may
 // fuse other products with sums than it does there: the last place may differ.
 #pragma once
 
