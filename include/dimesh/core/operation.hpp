@@ -6,22 +6,20 @@
 //   struct scale_op {
 //     double by;
 //     static constexpr bool on_cores = true;
-//     template <class S> using result = S;                        // the spec of the result; a list
-//                                                                 // of specs for several results
-//     void fill(results y, operands x) const;                     // the local call
-//     constexpr void cost(tally& t, results y, operands x) const; // what one rank computes, moves
+//     template <class S> using result = S;                  // the spec of the result; a list of
+//                                                           // specs for several results
+//     void fill(results y, operands x) const;               // the local call
+//     constexpr void cost(tally&, results y, operands x) const;   // what one rank computes, moves
 //                                                                 // and sends
-//     static constexpr bool needs(int k, unsigned wanted);        // does the transpose read operand
-//                                                                 // k (-1: the result)?
-//     constexpr void transpose(const auto& to) const;             // cotangents of wanted operands:
-//                                                                 // to is a pullback<Depth>
+//     static constexpr bool needs(int k, unsigned wanted);  // does the transpose read operand k
+//                                                           // (-1: the result)?
+//     constexpr void transpose(const auto& to) const;       // cotangents of wanted operands: to
+//                                                           // is a pullback<Depth>
 //   };
 //
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
-//   static constexpr bool auxiliary = true   the caller gets the first result only; the others
-//                                         serve the transpose
 // An operation without a transpose gives results that are not recorded.
 #pragma once
 

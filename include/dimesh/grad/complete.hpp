@@ -90,8 +90,8 @@ template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
   static constexpr bool value = (std::is_same_v<R, typename completed_type<G>::type> && ...);
 };
 
-/// The tensors of a struct, together; one by one where they are recorded on an enclosing tape, since
-/// an operation has one recorded result.
+/// The tensors of a struct, together; one by one where they are recorded on an enclosing tape,
+/// since an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
   static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,

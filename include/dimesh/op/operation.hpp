@@ -59,11 +59,11 @@ using cost_counter = detail::tally;
 
 // ---- what `transpose(const auto& to)` is given --------------------------------------------------
 //
-//   to.ybar, to.x(k), to.y(i)         cores: the result's cotangent, operands, results. Elements of
-//                                     x(k) and y(0) are there if needs(k, ..), needs(-1, ..) said so
+//   to.ybar, to.x(k), to.y(i)         cores: the result's cotangent, operands, results. Elements
+//                                     of x(k), y(0) are there if needs(k, ..), needs(-1, ..) is
 //   to.wants(k)                       does anybody want the cotangent of operand k?
 //   to.give(k, op, cores...)          it is op of these: another operation (no work if unwanted)
-//   to.give_all(op)                   all wanted ones are the results of op, from ybar, all operands
+//   to.give_all(op)                   all wanted ones are the results of op, of ybar, all operands
 //   to.pass(k, core)                  it is this core, of the right form: to.is_like(k, core)
 //   to.made(facts, op, cores...)      -> a core: for what stands between
 //
