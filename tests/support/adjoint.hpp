@@ -93,8 +93,7 @@ template <class X> double along(const leaf<X>& l, const array& tangent) {
   const X x = l.tracked.value();
   X dx(x.grid(), x.shape(), dimesh::detail::storage{});
   scatter(tangent, dx);
-  return inner(holding_of(dx),
-               holding_of(l.bar()));
+  return inner(holding_of(dx), holding_of(l.bar()));
 }
 
 }  // namespace detail

@@ -30,7 +30,7 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   }
   if (x[0].is_shape) {
     if (t != nullptr) op.cost(*t, y, x);
-  } else if (op.aliases < 0) {
+  } else if (op.facts->aliases < 0) {
     op.fill(y, x);
   }
 }
@@ -83,7 +83,7 @@ constexpr tape* top_tape(const operation& op, const operand* x, int count) {
   for (int k = 0; k < count; ++k) {
     if (x[k].record == nullptr || x[k].record->on == top) continue;
     tape* const t = x[k].record->on;
-    if (top != nullptr && top->level == t->level) refuse_tapes(op.name);
+    if (top != nullptr && top->level == t->level) refuse_tapes(op.facts->name);
     if (top == nullptr || top->level < t->level) top = t;
   }
   return top;
@@ -141,7 +141,7 @@ class op_node final : public node_base, public cell {
 [[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
                                           bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
-  if (op.has_transpose && y[0].facts->real != nullptr) t = top_tape(op, x, count);
+  if (op.facts->has_transpose && y[0].facts->real != nullptr) t = top_tape(op, x, count);
   if (t == nullptr) {
     const tensor_core* at[max_operands] = {};
     for (int k = 0; k < count; ++k) at[k] = x[k].x;

@@ -6,22 +6,20 @@
 //   struct scale_op {
 //     double by;
 //     static constexpr bool on_cores = true;
-//     template <class S> using result = S;                        // the spec of the result; a list
-//                                                                 // of specs for several results
-//     void fill(results y, operands x) const;                     // the local call
-//     constexpr void cost(tally& t, results y, operands x) const;  // what one rank computes, moves
+//     template <class S> using result = S;                  // the spec of the result; a list of
+//                                                           // specs for several results
+//     void fill(results y, operands x) const;               // the local call
+//     constexpr void cost(tally&, results y, operands x) const;   // what one rank computes, moves
 //                                                                 // and sends
-//     static constexpr bool needs(int k, unsigned wanted);        // does the transpose read operand
-//                                                                 // k (-1: the result)?
-//     constexpr void transpose(const auto& to) const;             // cotangents of wanted operands:
-//                                                                 // to is a pullback<Depth>
+//     static constexpr bool needs(int k, unsigned wanted);  // does the transpose read operand k
+//                                                           // (-1: the result)?
+//     constexpr void transpose(const auto& to) const;       // cotangents of wanted operands: to
+//                                                           // is a pullback<Depth>
 //   };
 //
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
-//   static constexpr bool auxiliary = true   the caller gets the first result only; the others
-//                                         serve the transpose
 // An operation without a transpose gives results that are not recorded.
 #pragma once
 
@@ -73,13 +71,20 @@ constexpr index_t bytes_of(operands x) {
 class pullback_base;
 template <int Depth> class pullback;
 
+/// What an operation's type says.
+struct operation_facts {
+  std::string_view name;
+  int aliases;  // the operand whose memory the result shares, or -1
+  bool has_transpose;
+  bool own_dims;  // it says the extents of dims that no operand has
+};
+
 /// An operation without its type.
 struct operation {
-  std::string_view name;
-  int aliases = -1;
-  bool has_transpose = false;
-  bool own_dims = false;  // it says the extents of dims that no operand has
+  const operation_facts* facts;
   recorded_sum sum = nullptr;  // adds up cotangents of its result that are themselves recorded
+
+  constexpr explicit operation(const operation_facts* f) : facts(f) {}
 
   constexpr virtual void fill(results y, operands x) const = 0;
   constexpr virtual void cost(tally& t, results y, operands x) const = 0;
@@ -106,8 +111,8 @@ template <class Op> constexpr std::string_view call_name() {
   return name.substr(0, name.find("_op"));
 }
 
-/// An operation whose transpose depends on which operands are recorded by type: a user's function is
-/// called with dual numbers for those alone.
+/// An operation whose transpose depends on which operands are recorded by type: a user's function
+/// is called with dual numbers for those alone.
 template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
 
 /// Depth: on how many tapes, one inside the other, operands are recorded by type. Recorded: which
@@ -116,43 +121,50 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   Op op;
 
-  constexpr explicit bound(const Op& o) : op(o) {
-    name = call_name<Op>();
-    has_transpose = transposes;
-    if constexpr (requires { Op::aliases; }) aliases = Op::aliases;
-    own_dims = requires(const dim_facts* d) { o.extent_of(d); };
-  }
-  constexpr ~bound() {}
+  static constexpr int aliased = [] {
+    if constexpr (requires { Op::aliases; })
+      return static_cast<int>(Op::aliases);
+    else
+      return -1;
+  }();
+  static constexpr operation_facts says{call_name<Op>(), aliased, transposes,
+                                        requires(const Op& o, const dim_facts* d){o.extent_of(d);
+}
+};  // namespace dimesh::detail
 
-  constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
-    if constexpr (!requires { Op::aliases; }) op.fill(y, x);
-  }
-  constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
-  constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
-    if constexpr (transposes)
-      return Op::needs(k, wanted);
-    else
-      return false;
-  }
-  constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
-    if constexpr (transposes && transposes_by_mask<Op>)
-      op.template transpose<Recorded>(pullback<Depth>(to));
-    else if constexpr (transposes)
-      op.transpose(pullback<Depth>(to));
-  }
-  constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
-    if constexpr (requires { op.extent_of(d); })
-      return op.extent_of(d);
-    else
-      return dynamic;
-  }
-  constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
-  constexpr void drop() const override {
-    if (std::is_constant_evaluated())
-      delete this;
-    else
-      this->~bound();
-  }
-};
+constexpr explicit bound(const Op& o) : operation(&says), op(o) {}
+constexpr ~bound() {}
+
+constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
+  if constexpr (!requires { Op::aliases; }) op.fill(y, x);
+}
+constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
+constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
+  if constexpr (transposes)
+    return Op::needs(k, wanted);
+  else
+    return false;
+}
+constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
+  if constexpr (transposes && transposes_by_mask<Op>)
+    op.template transpose<Recorded>(pullback<Depth>(to));
+  else if constexpr (transposes)
+    op.transpose(pullback<Depth>(to));
+}
+constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
+  if constexpr (requires { op.extent_of(d); })
+    return op.extent_of(d);
+  else
+    return dynamic;
+}
+constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
+constexpr void drop() const override {
+  if (std::is_constant_evaluated())
+    delete this;
+  else
+    this->~bound();
+}
+}
+;
 
 }  // namespace dimesh::detail

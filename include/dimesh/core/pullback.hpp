@@ -16,7 +16,7 @@ namespace dimesh::detail {
 constexpr void refuse_recorded(const operation& op, const operand* x, int count) {
   for (int k = 0; k < count; ++k)
     if (x[k].record != nullptr)
-      (words() << op.name
+      (words() << op.facts->name
                << ": gradients of gradients do not pass through this operation: its transpose has "
                   "no transpose of its own; compose it of others, or use stop_gradient")
           .raise();
@@ -73,13 +73,13 @@ class pullback_base {
       for (int i = 1; i < y_.count(); ++i) used = used || in[k].x == &y_[i];
     if (recorded && used)
       (words()
-       << op.name
+       << op.facts->name
        << ": gradients of gradients do not pass through this operation: its transpose reads "
           "a result that is not recorded; compose it of others, or use stop_gradient")
           .raise();
   }
   [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
-    if (!op.has_transpose) refuse_recorded(op, in, count);
+    if (!op.facts->has_transpose) refuse_recorded(op, in, count);
     if (y_.count() > 1) refuse_auxiliary(op, in, count);
     held* const bar = fresh(k);
     tensor_core* const y[] = {&bar->core};

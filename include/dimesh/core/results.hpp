@@ -11,7 +11,7 @@ namespace dimesh::detail {
 
 [[noreturn]] inline void refuse_extents(const operation& op, const dim_facts* d, index_t here,
                                         index_t there) {
-  (words() << op.name << ": the operands disagree on dim '" << d->name << "': " << here
+  (words() << op.facts->name << ": the operands disagree on dim '" << d->name << "': " << here
            << " elements here, " << there << " there")
       .raise();
 }
@@ -30,9 +30,10 @@ namespace dimesh::detail {
 /// Operands must live on one grid, and agree on extents that only the run knows.
 constexpr void match_operands(const operation& op, operands x) {
   const tensor_core& first = x[0];
-  if (!first.is_shape && first.grid == nullptr) refuse_grids(op.name, true);
+  if (!first.is_shape && first.grid == nullptr) refuse_grids(op.facts->name, true);
   for (int k = 1; k < x.count(); ++k) {
-    if (x[k].grid != first.grid) refuse_grids(op.name, !x[k].is_shape && x[k].grid == nullptr);
+    if (x[k].grid != first.grid)
+      refuse_grids(op.facts->name, !x[k].is_shape && x[k].grid == nullptr);
     if (x[k].facts->is_static) continue;
     for (int d = 0; d < x[k].rank(); ++d) {
       const dim_facts* const dim = x[k].facts->dim[d];
@@ -51,7 +52,7 @@ constexpr void match_operands(const operation& op, operands x) {
 /// The extent of a dim of the result.
 constexpr index_t extent_among(const operation& op, const dim_facts* d, operands x) {
   if (d->extent != dynamic) return d->extent;
-  if (op.own_dims) {
+  if (op.facts->own_dims) {
     const index_t n = op.extent_of(d);
     if (n != dynamic) return n;
   }
@@ -64,7 +65,7 @@ constexpr index_t extent_among(const operation& op, const dim_facts* d, operands
 
 /// Extents and blocks of y, whose facts are there: those of an operand of the same form, or anew.
 constexpr void place(const operation& op, tensor_core& y, operands x) {
-  if (!op.own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
+  if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
   y.stand_with(x[0]);
   index_t extents[max_dims] = {};
   for (int d = 0; d < y.rank(); ++d) extents[d] = extent_among(op, y.facts->dim[d], x);
@@ -94,12 +95,12 @@ constexpr void give_memory(const operation& op, tensor_core& y, operands x, cons
   if (y.facts->partial != 0) y.once = common_once(y.facts->partial, x);
   if (y.is_shape) {
     y.count = t;
-    if (op.aliases >= 0)
-      y.live = x[op.aliases].live;
+    if (op.facts->aliases >= 0)
+      y.live = x[op.facts->aliases].live;
     else
       y.live = live_bytes(t, y.bytes());
-  } else if (op.aliases >= 0) {
-    y.memory = x[op.aliases].memory;
+  } else if (op.facts->aliases >= 0) {
+    y.memory = x[op.facts->aliases].memory;
   } else if (slot != nullptr && *slot) {
     y.memory = *slot;
   } else {

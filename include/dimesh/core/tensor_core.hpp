@@ -64,8 +64,8 @@ class dim_runs {
   int size_ = 0;
 };
 
-/// A tensor without its type. Copies share the memory. They are out of line: they are made all over
-/// a program, and cost more code than time.
+/// A tensor without its type. Copies share the memory. Beginnings, copies and ends are out of line:
+/// they stand all over a program, and cost more code than time.
 struct tensor_core {
   const tensor_facts* facts = nullptr;
   const void* grid_object = nullptr;  // the grid<M>; null where there are no data
@@ -81,8 +81,8 @@ struct tensor_core {
   tally* count = nullptr;  // where the cost of operations on a shape goes
   live_bytes live;
 
-  constexpr tensor_core() = default;
-  constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
+  [[gnu::noinline]] constexpr tensor_core() {}
+  [[gnu::noinline]] constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
   [[gnu::noinline]] constexpr tensor_core(const tensor_core& x)
       : facts(x.facts),
         grid_object(x.grid_object),

@@ -48,6 +48,11 @@ template <class X> using plain = typename plain_type<X>::type;
 template <class X> inline constexpr int tracked_depth = 0;
 template <class V> inline constexpr int tracked_depth<tracked_tensor<V>> = 1 + tracked_depth<V>;
 
+/// Some tensors of a list are recorded on two tapes, one inside the other.
+template <class List> inline constexpr bool any_nested = false;
+template <class... X>
+inline constexpr bool any_nested<list<X...>> = ((tracked_depth<X> > 1) || ...);
+
 /// x recorded on a tape from now on, its cotangent gathered in a cell of its own.
 template <class X> constexpr tracked_tensor<X> recorded_on(tape& t, const X& x) {
   auto* const variable = t.add<variable_node>();

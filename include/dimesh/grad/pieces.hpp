@@ -102,7 +102,7 @@ inline void reduce_pieces(const piece* p, int count) {
   }
 }
 
-// ---- tensors of a struct --------------------------------------------------------------------------
+// ---- tensors of a struct ------------------------------------------------------------------------
 
 /// The axes along which a tensor's addends must be summed.
 constexpr unsigned addend_axes(const tensor_core& x) {
@@ -123,8 +123,8 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
   return addend_axes(x) != 0 && !(in_place && x.memory.alone());
 }
 
-/// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no part
-/// in: it stays so. Room: for `count` pieces.
+/// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no
+/// part in: it stays so. Room: for `count` pieces.
 [[gnu::noinline]] inline void complete_tensors(const tensor_core* const* from,
                                                tensor_core* const* to, int count, bool in_place,
                                                piece* room) {

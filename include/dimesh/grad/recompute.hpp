@@ -55,10 +55,6 @@ template <class X> constexpr bool find_recorded() {
 }
 template <class X> inline constexpr bool is_recorded = find_recorded<X>();
 
-/// Some tensors of a list are recorded on two tapes, one inside the other.
-template <class List> inline constexpr bool any_nested = false;
-template <class... X>
-inline constexpr bool any_nested<list<X...>> = ((tracked_depth<X> > 1) || ...);
 template <class X> constexpr bool find_nested() {
   if constexpr (is_recorded<X>)
     return any_nested<typename leaves<X>::type>;

@@ -72,13 +72,14 @@ struct poisoned_function {
 
 /// Variables of parameters that are recorded themselves: so are the sums of their cotangents.
 template <class V> constexpr void sum_where_recorded(const V& variables) {
-  for_each_tensor(
-      [](const auto&, const auto& v) {
-        using X = std::remove_cvref_t<decltype(v)>;
-        if constexpr (tracked_depth<X> > 1)
-          v.cell()->sum = &sum_recorded<value_of<X>, tracked_depth<X> - 1>;
-      },
-      variables);
+  if constexpr (any_nested<typename leaves<V>::type>)
+    for_each_tensor(
+        [](const auto&, const auto& v) {
+          using X = std::remove_cvref_t<decltype(v)>;
+          if constexpr (tracked_depth<X> > 1)
+            v.cell()->sum = &sum_recorded<value_of<X>, tracked_depth<X> - 1>;
+        },
+        variables);
 }
 
 /// A function with written-out parameters, which takes recorded tensors only.

@@ -5,7 +5,7 @@
 //   loops<3> l{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}};
 //   map_transpose_over(l, f, ybar, {hbar, bbar}, h, b);   // bbar[j] = sum_i ybar[i, j] df/db
 //
-// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere the compiler may
+// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere compilers may
 // fuse other products with sums than it does there: the last place may differ.
 #pragma once
 
@@ -163,7 +163,8 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
                     const X*... x) {
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
-  static_assert(first_bar + reals::count <= max_arrays);
+  static_assert(first_bar + reals::count <= max_arrays,
+                "map_transpose_over: too many inputs; use map_transpose");
   dimesh::detail::bundle_of<bar_place<typename types<X...>::template type<reals::place(K)>>...> to{
       {bar_place_of<typename types<X...>::template type<reals::place(K)>>(
           l, 1 + reals::place(K), bars[static_cast<std::size_t>(reals::place(K))])}...};
@@ -192,7 +193,8 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
 
 /// Writes the cotangents of inputs of y = f(x...): bars[k] has the type and the strides of input k,
 /// which is a real number; null: not wanted. Nothing may overlap a cotangent. f is called with dual
-/// numbers for those inputs of the mask that are real numbers; others are not wanted. ybar is contiguous and has every group.
+/// numbers for those inputs of the mask that are real numbers; others are not wanted. ybar is
+/// contiguous and has every group.
 template <unsigned Mask = ~0u, class Space = default_space, class F, class B, class... X>
 void map_transpose_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f,
                         const B* ybar, const std::array<void*, sizeof...(X)>& bars, const X*... x) {

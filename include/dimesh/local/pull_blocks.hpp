@@ -27,21 +27,6 @@ struct pull_kernels {
   void (*add[max_reals])(index_t m, index_t n, const void* p, const void* g, void* to);
 };
 
-/// Memory of this thread, kept from call to call: at least so many bytes.
-inline std::byte* thread_scratch(std::size_t bytes) {
-  struct scratch {
-    std::unique_ptr<std::byte[]> room;
-    std::size_t size = 0;
-  };
-  static thread_local scratch s;
-  if (s.size < bytes + 64) {
-    s.room.reset(new std::byte[bytes + 64]);
-    s.size = bytes + 64;
-  }
-  std::byte* p = s.room.get();
-  return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64;
-}
-
 /// The walk over all loops of a pullback. Arrays: ybar, the inputs, the cotangents of the real
 /// inputs (null: not wanted).
 class pull_blocks {

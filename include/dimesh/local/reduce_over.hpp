@@ -142,7 +142,7 @@ class reduction {
     const int widest = *std::max_element(l_.bytes, l_.bytes + l_.arrays);
     const auto bytes =
         static_cast<std::size_t>((rows * cols + stage_slack) * widest + 63) / 64 * 64;
-    if (room_ == nullptr) room_.reset(new std::byte[bytes * static_cast<std::size_t>(count_)]);
+    room_ = thread_scratch(bytes * static_cast<std::size_t>(count_));
     for (index_t i = 0; i < w_.m; i += rows) {
       for (index_t j = 0; j < w_.n; j += cols)
         tile(i, j, std::min(rows, w_.m - i), std::min(cols, w_.n - j), cols, bytes);
@@ -152,7 +152,7 @@ class reduction {
     std::byte* at[max_arrays];
     index_t row[max_arrays];
     for (int a = 0; a < l_.arrays; ++a) at[a] = w_.place(a, i, j), row[a] = w_.row[a];
-    std::byte* room = room_.get();
+    std::byte* room = room_;
     for (int s = 0; s < count_; ++s, room += bytes) {
       const int a = staged_[s];
       const bool one_row = w_.row[a] == 0;  // results of all rows are joined in one place
@@ -160,7 +160,7 @@ class reduction {
       at[a] = room, row[a] = one_row ? 0 : d;
     }
     form_(k_.f, m, n, at, row, add_);
-    if (at[0] == room_.get()) {
+    if (at[0] == room_) {
       unstage(l_.bytes[0], row[0] == 0 ? 1 : m, n, at[0], d, w_.place(0, i, j), w_.row[0],
               w_.step[0]);
     }
@@ -172,7 +172,7 @@ class reduction {
   bool along_, add_;
   reduce_kernel form_;
   int staged_[max_arrays], count_ = 0;
-  std::unique_ptr<std::byte[]> room_;
+  std::byte* room_ = nullptr;
 };
 
 /// Reduces all of l, whose results are not yet filled, on one thread.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 namespace dimesh::local::detail {
 
@@ -125,5 +126,20 @@ template <class F> void with_word(int size, const F& f) {
 template <class T>
 inline constexpr bool is_stageable =
     sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16;
+
+/// Memory of this thread, kept from call to call: at least so many bytes.
+inline std::byte* thread_scratch(std::size_t bytes) {
+  struct scratch {
+    std::unique_ptr<std::byte[]> room;
+    std::size_t size = 0;
+  };
+  static thread_local scratch s;
+  if (s.size < bytes + 64) {
+    s.room.reset(new std::byte[bytes + 64]);
+    s.size = bytes + 64;
+  }
+  std::byte* p = s.room.get();
+  return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64;
+}
 
 }  // namespace dimesh::local::detail

@@ -72,7 +72,7 @@ constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage*
   return y;
 }
 
-// ---- operations on typed tensors -----------------------------------------------------------------
+// ---- operations on typed tensors ----------------------------------------------------------------
 
 /// What a transpose returns in place of a cotangent that nobody wants.
 struct none {};

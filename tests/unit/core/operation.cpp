@@ -44,12 +44,12 @@ struct linear_op : plain_op {
 struct share_op : linear_op {
   static constexpr int aliases = 0;
 };
-static_assert(bound<plain_op, 1>(plain_op{}).name == "plain");
-static_assert(!bound<plain_op, 1>(plain_op{}).has_transpose);
-static_assert(bound<linear_op, 1>(linear_op{}).has_transpose);
-static_assert(!bound<linear_op, 0>(linear_op{}).has_transpose);  // nothing is recorded there
-static_assert(bound<share_op, 1>(share_op{}).aliases == 0);
-static_assert(bound<stretch_op, 0>(stretch_op{}).own_dims);
+static_assert(bound<plain_op, 1>(plain_op{}).facts->name == "plain");
+static_assert(!bound<plain_op, 1>(plain_op{}).facts->has_transpose);
+static_assert(bound<linear_op, 1>(linear_op{}).facts->has_transpose);
+static_assert(!bound<linear_op, 0>(linear_op{}).facts->has_transpose);  // nothing is recorded there
+static_assert(bound<share_op, 1>(share_op{}).facts->aliases == 0);
+static_assert(bound<stretch_op, 0>(stretch_op{}).facts->own_dims);
 
 // ---- operands and results by number -------------------------------------------------------------
 template <class S> constexpr tensor_core shape(index_t n, tally* t = nullptr) {

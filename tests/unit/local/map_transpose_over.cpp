@@ -121,9 +121,9 @@ void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, unsigned mask,
   });
   run([&](const auto& to) {
     constexpr int reals = dimesh::local::detail::real_inputs<~0u, X...>::count;
-    dimesh::local::detail::pull_back_parts<~0u, Kokkos::Serial>(p.l, f, ybar.data(), to,
-                                                           std::make_integer_sequence<int, reals>{},
-                                                           read<X>(std::get<K>(in))...);
+    dimesh::local::detail::pull_back_parts<~0u, Kokkos::Serial>(
+        p.l, f, ybar.data(), to, std::make_integer_sequence<int, reals>{},
+        read<X>(std::get<K>(in))...);
   });
 }
 
