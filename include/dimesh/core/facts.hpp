@@ -2,7 +2,8 @@
 // What does a tensor's type say of it, as a value? Element, dims, and what each mesh axis does to
 // them: all that code below the types is told. Dims are compared by the address of their facts.
 //
-//   spec_facts<spec<float, layout<pod, split<batch, rows>>, batch>>.layout.axis[0]  -> {split, dim 0}
+//   spec_facts<spec<float, layout<pod, split<batch, rows>>, batch>>.layout.axis[0]
+//     -> {split, dim 0}
 //   spec_facts<S>.dual->layout  -> that of the gradient
 #pragma once
 
