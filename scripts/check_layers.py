@@ -20,7 +20,7 @@ LAYERS = [
     ("L2", ["layout", "canonical", "spec", "block", "cotangent", "ledger"]),
     ("L3", ["element_traits", "bfloat16", "half", "grid", "random", "runtime"]),
     ("L4", ["local/", "collective/"]),
-    ("L5", ["core/", "tensor", "shaped", "clone", "fill", "create", "describe", "draw", "walk"]),
+    ("L5", ["core/", "tensor", "shaped", "clone", "any_tensor", "layout_set", "fill", "create", "describe", "draw", "walk"]),
     ("L6", ["op/"]),
     ("L7", ["grad/"]),
     ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "print",

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program hold a tensor whose layout it knows only when it runs? By a handle that
+// forgets the type and checks it when it is asked for again.
+//
+//   any_tensor t = x;                     // shares the memory of x
+//   t.as<tensor<float, data, batch>>()    // x again, or dimesh::error: both layouts are named
+//   t.text()                              -> "float[batch=256/rows:2, hidden=1024]"
+#pragma once
+
+#include <string>
+
+#include "dimesh/describe.hpp"
+
+namespace dimesh {
+
+/// A tensor of any element type, layout and dims, with data or without. Copies share the memory.
+class any_tensor {
+ public:
+  any_tensor() = default;
+  /// Of a tensor that is not recorded: gradients do not pass through.
+  template <Tensor X>
+    requires(!detail::is_tracked<X>)
+  any_tensor(const X& x) : core_(detail::core_of(x)), text_(&text_of<X>) {}
+
+  bool defined() const { return text_ != nullptr; }
+
+  /// Is it a tensor of type X?
+  template <Tensor X> bool is() const {
+    return defined() && core_.is_shape == detail::is_shaped<X> &&
+           core_.facts == &detail::spec_facts<spec_of<X>>;
+  }
+  /// The tensor, as one of type X. Throws dimesh::error if it is of another type.
+  template <Tensor X> X as() const {
+    if (!is<X>())
+      (detail::words() << "any_tensor: it holds "
+                       << (defined() ? std::string_view(text()) : std::string_view("nothing"))
+                       << ", not " << describe<X>() << "; ask for its own type, or relayout it")
+          .raise();
+    return X(core_);
+  }
+
+  /// One line on it, as `describe` gives.
+  std::string text() const { return defined() ? text_(core_) : std::string(); }
+  /// How many dims it has, and the global extent of the d-th.
+  int rank() const { return defined() ? core_.rank() : 0; }
+  index_t extent(int d) const { return core_.extent(d); }
+
+ private:
+  template <class X> static std::string text_of(const detail::tensor_core& x) {
+    return describe(X(x));
+  }
+  detail::tensor_core core_;
+  std::string (*text_)(const detail::tensor_core&) = nullptr;
+};
+
+}  // namespace dimesh
