@@ -68,7 +68,7 @@ template <class Y, class... X> class vjp_pullback {
       if (value_ != nullptr) value_->add(ybar);
       value_ = nullptr;
       tape_->backward(start_);
-      std::apply([this](auto&... g) { collect(g...); }, out);
+      std::apply([this](auto&... g) { this->collect(g...); }, out);
       tape_.reset();
     }
     if constexpr (sizeof...(X) == 1)
