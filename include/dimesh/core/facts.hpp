@@ -2,8 +2,9 @@
 // What does a tensor's type say of it, as a value? Element, dims, and what each mesh axis does to
 // them: all that code below the types is told. Dims are compared by the address of their facts.
 //
-//   facts_of<spec<float, layout<pod, split<batch, rows>>, batch>>.layout.axis[0]  -> {split, dim 0}
-//   facts_of<S>.dual->layout  -> that of the gradient
+//   spec_facts<spec<float, layout<pod, split<batch, rows>>, batch>>.layout.axis[0]
+//     -> {split, dim 0}
+//   spec_facts<S>.dual->layout  -> that of the gradient
 #pragma once
 
 #include <string_view>
@@ -103,6 +104,6 @@ template <class S>
 inline constexpr facts_and_dual facts_pair{make_facts<S>(false, &facts_pair<S>.dual),
                                            make_facts<S>(true, &facts_pair<S>.own)};
 
-template <class S> inline constexpr const tensor_facts& facts_of = facts_pair<S>.own;
+template <class S> inline constexpr const tensor_facts& spec_facts = facts_pair<S>.own;
 
 }  // namespace dimesh::detail

@@ -21,11 +21,13 @@ template <class Spec> class typed_core : protected tensor_core {
   using shape_type = typename Spec::shape_type;
   static constexpr int rank = Spec::rank;
 
-  constexpr typed_core() : tensor_core(&facts_of<Spec>) {}
+  constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
   /// What was made of a core of this type.
-  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { facts = &facts_of<Spec>; }
+  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) {
+    facts = &spec_facts<Spec>;
+  }
   constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) {
-    facts = &facts_of<Spec>;
+    facts = &spec_facts<Spec>;
   }
 
   constexpr shape_type shape() const { return shape_type::of(runs.extents()); }

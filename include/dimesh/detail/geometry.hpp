@@ -3,7 +3,8 @@
 // when the tensor is made, for its extents and the rank's coordinates, by functions that serve
 // tensors of all types.
 //
-//   work_out_blocks(facts_of<S>, extents, sizes, coords, blocks)   // throws where it comes out odd
+//   work_out_blocks(spec_facts<S>, extents, sizes, coords, blocks)   // throws where it comes out
+//                                                                    // odd
 //   block_view{&table, blocks, rank}.stride(0)  -> elements between neighbours along dim 0
 #pragma once
 

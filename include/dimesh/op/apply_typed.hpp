@@ -44,7 +44,7 @@ template <class... S> struct specs_of<list<S...>> {
 
 /// Another result than the first, for as long as the operation runs.
 template <class S> struct further_result {
-  tensor_core core{&facts_of<S>};
+  tensor_core core{&spec_facts<S>};
 };
 
 /// The operands that are recorded, as a mask, where the transpose asks.

@@ -145,7 +145,7 @@ constexpr auto einsum_of_two(const A& a, const B& b) {
   if constexpr (std::is_same_v<T, C>)
     return apply_as<S>(einsum_op<T>{}, a, b);
   else
-    return apply_as<S>(einsum_op<T, C>{facts_of<with_value<S, T>>.dual}, a, b);
+    return apply_as<S>(einsum_op<T, C>{spec_facts<with_value<S, T>>.dual}, a, b);
 }
 
 }  // namespace detail

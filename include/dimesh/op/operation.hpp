@@ -48,7 +48,7 @@ using detail::bytes_of;
 /// What a tensor's type says, as a value: element size, dims, layout; place_of(&facts_of_dim<D>).
 using detail::tensor_facts;
 /// The facts of tensors of spec S; .dual points to those of their gradients.
-using detail::facts_of;
+using detail::spec_facts;
 /// What a dim's type says; its address stands for the dim.
 using detail::dim_facts;
 /// The facts of dim D.

@@ -20,37 +20,37 @@ using addends =
 using turned = detail::make_spec<float, layout<pod, split<batch, rows>>, hidden, batch>;
 using elsewhere = detail::make_spec<float, layout<other, split<batch, rows>>, batch, hidden>;
 using counts = detail::make_spec<int, layout<pod>, batch>;
-using detail::facts_of;
 using detail::facts_of_dim;
+using detail::spec_facts;
 
 // ---- dims by address ----------------------------------------------------------------------------
 static_assert(facts_of_dim<batch>.name == "batch" && facts_of_dim<batch>.extent == 8);
 static_assert(facts_of_dim<hidden>.extent == dynamic);
-static_assert(facts_of<by_rows>.rank == 2 && facts_of<by_rows>.element == sizeof(float));
-static_assert(facts_of<by_rows>.place_of(&facts_of_dim<hidden>) == 1);
-static_assert(facts_of<counts>.place_of(&facts_of_dim<hidden>) == -1);
-static_assert(!facts_of<by_rows>.is_static && facts_of<counts>.is_static);
-static_assert(facts_of<by_rows>.axes[1] == "cols");
+static_assert(spec_facts<by_rows>.rank == 2 && spec_facts<by_rows>.element == sizeof(float));
+static_assert(spec_facts<by_rows>.place_of(&facts_of_dim<hidden>) == 1);
+static_assert(spec_facts<counts>.place_of(&facts_of_dim<hidden>) == -1);
+static_assert(!spec_facts<by_rows>.is_static && spec_facts<counts>.is_static);
+static_assert(spec_facts<by_rows>.axes[1] == "cols");
 
 // ---- meshes by address: two with the same axes are two ------------------------------------------
-static_assert(facts_of<by_rows>.mesh == facts_of<by_cols>.mesh);
-static_assert(facts_of<by_rows>.mesh != facts_of<elsewhere>.mesh);
+static_assert(spec_facts<by_rows>.mesh == spec_facts<by_cols>.mesh);
+static_assert(spec_facts<by_rows>.mesh != spec_facts<elsewhere>.mesh);
 
 // ---- gradients ----------------------------------------------------------------------------------
-static_assert(facts_of<by_rows>.partial == 0 && facts_of<by_rows>.dual->partial == 0b10);
-static_assert(facts_of<by_rows>.dual->dual == &facts_of<by_rows>);
-static_assert(facts_of<by_rows>.dual->layout == dual_of(by_rows::table));
-static_assert(facts_of<addends>.partial == 0b10 && facts_of<addends>.dual->partial == 0);
-static_assert(facts_of<by_rows>.real == &detail::real_functions_of<float>);
-static_assert(facts_of<counts>.real == nullptr);
+static_assert(spec_facts<by_rows>.partial == 0 && spec_facts<by_rows>.dual->partial == 0b10);
+static_assert(spec_facts<by_rows>.dual->dual == &spec_facts<by_rows>);
+static_assert(spec_facts<by_rows>.dual->layout == dual_of(by_rows::table));
+static_assert(spec_facts<addends>.partial == 0b10 && spec_facts<addends>.dual->partial == 0);
+static_assert(spec_facts<by_rows>.real == &detail::real_functions_of<float>);
+static_assert(spec_facts<counts>.real == nullptr);
 
 // ---- whose blocks are the same? -----------------------------------------------------------------
-static_assert(facts_of<by_rows>.same_blocks(facts_of<by_rows>));
-static_assert(facts_of<by_rows>.same_blocks(*facts_of<by_rows>.dual));
-static_assert(facts_of<by_rows>.same_blocks(facts_of<addends>));
-static_assert(!facts_of<by_rows>.same_blocks(facts_of<by_cols>));
-static_assert(facts_of<by_rows>.same_dims(facts_of<by_cols>));
-static_assert(!facts_of<by_rows>.same_dims(facts_of<turned>));
-static_assert(!facts_of<by_rows>.same_blocks(facts_of<turned>));
+static_assert(spec_facts<by_rows>.same_blocks(spec_facts<by_rows>));
+static_assert(spec_facts<by_rows>.same_blocks(*spec_facts<by_rows>.dual));
+static_assert(spec_facts<by_rows>.same_blocks(spec_facts<addends>));
+static_assert(!spec_facts<by_rows>.same_blocks(spec_facts<by_cols>));
+static_assert(spec_facts<by_rows>.same_dims(spec_facts<by_cols>));
+static_assert(!spec_facts<by_rows>.same_dims(spec_facts<turned>));
+static_assert(!spec_facts<by_rows>.same_blocks(spec_facts<turned>));
 
 }  // namespace

@@ -15,10 +15,10 @@ using halves = layout<line, split<width, rows>>;
 using table = detail::make_spec<float, halves, width, length>;
 using addends = detail::make_spec<float, layout<line, partial<rows>>, length>;
 using detail::bound;
-using detail::facts_of;
 using detail::facts_of_dim;
 using detail::operands;
 using detail::results;
+using detail::spec_facts;
 using detail::storage;
 using detail::tally;
 using detail::tensor_core;
@@ -53,7 +53,7 @@ static_assert(bound<stretch_op, 0>(stretch_op{}).facts->own_dims);
 // ---- operands and results by number -------------------------------------------------------------
 template <class S> constexpr tensor_core shape(index_t n, tally* t = nullptr) {
   const index_t sizes[] = {2}, wide[] = {6, n}, narrow[] = {n};
-  tensor_core x(&facts_of<S>);
+  tensor_core x(&spec_facts<S>);
   x.make_shape(sizes, S::rank == 2 ? wide : narrow, t);
   return x;
 }
@@ -72,7 +72,7 @@ static_assert(numbers());
 template <class Op> constexpr tensor_core placed(const Op& op, const tensor_core& like) {
   const bound<Op, 0> it(op);
   const tensor_core* const in[] = {&like};
-  tensor_core y(&facts_of<table>);
+  tensor_core y(&spec_facts<table>);
   match_operands(it, operands(in, 1));
   place(it, y, operands(in, 1));
   give_memory(it, y, operands(in, 1), nullptr, like.count);

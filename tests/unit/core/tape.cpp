@@ -12,7 +12,7 @@ struct rows : axis<2> {};
 struct line : mesh<rows> {};
 using row = detail::make_spec<float, layout<line>, width>;
 using detail::cell;
-using detail::facts_of;
+using detail::spec_facts;
 using detail::tally;
 using detail::tape;
 using detail::tensor_core;
@@ -66,7 +66,7 @@ static_assert(listened() == 3);
 // ---- a cell takes the first contribution as it is, and adds the others --------------------------
 constexpr tensor_core shape(tally* t) {
   const index_t sizes[] = {2}, extents[] = {6};
-  tensor_core x(facts_of<row>.dual);
+  tensor_core x(spec_facts<row>.dual);
   x.make_shape(sizes, extents, t);
   return x;
 }

@@ -10,7 +10,7 @@ template <int N> struct side : dim<> {};
 struct rows : axis<2> {};
 struct line : mesh<rows> {};
 using detail::dim_runs;
-using detail::facts_of;
+using detail::spec_facts;
 using detail::tensor_core;
 
 // ---- six dims in place, more elsewhere ----------------------------------------------------------
@@ -65,14 +65,14 @@ constexpr bool is_eight(const tensor_core& x) {
 }
 constexpr bool eight_dims() {
   const index_t sizes[] = {2}, extents[] = {2, 3, 4, 5, 6, 7, 8, 9};
-  tensor_core x(&facts_of<eight>);
+  tensor_core x(&spec_facts<eight>);
   x.make_shape(sizes, extents, nullptr);
   const tensor_core copied(x);
   tensor_core assigned, moved_to;
   assigned = copied;
   tensor_core moved(std::move(x));
   moved_to = std::move(moved);
-  tensor_core placed(facts_of<eight>.dual);
+  tensor_core placed(spec_facts<eight>.dual);
   placed.place_like(copied);
   return is_eight(copied) && is_eight(assigned) && is_eight(moved_to) && is_eight(placed);
 }

@@ -78,7 +78,7 @@ constexpr bool transposes() {
                  batch>{});
   tape.backward(start);
   const dm::detail::tensor_core& bar = recorded.cell()->bar;
-  const dm::detail::tensor_facts& own = dm::detail::facts_of<dm::spec_of<both>>;
+  const dm::detail::tensor_facts& own = dm::detail::spec_facts<dm::spec_of<both>>;
   return bar.layout() == own.layout &&
          bar.facts->same_dims(own);  // split on both axes: its own dual
 }
