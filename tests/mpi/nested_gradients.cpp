@@ -9,6 +9,7 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
+#include <dimesh/grad/vjp.hpp>
 
 namespace dm = dimesh;
 
@@ -114,6 +115,35 @@ template <class F> struct norm_of_gradient {
     return dm::complete(dm::einsum<>(g.gradient, g.gradient));
   }
 };
+
+/// The square of the derivative of w^3, by a pullback: 9 w^4.
+struct by_pullback {
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto cube = [](const auto& v) { return v * v * v; };
+    auto [value, back] = dm::vjp(cube, w);
+    const auto slope = back(dm::stop_gradient(value) * 0.0 + 1.0);
+    return dm::complete(dm::einsum<>(slope, slope));
+  }
+};
+
+TEST_CASE("a pullback inside a recorded function") {
+  const dm::grid<pod> g = both_axes();
+  const auto w = waves<row<dm::layout<pod, dm::split<hidden, one, two>>>>(g, 0.7);
+  const auto gradient = dm::value_and_grad(by_pullback{}, w)().gradient;
+  const auto error = dm::abs(gradient - 36.0 * w * w * w);
+  CHECK(dm::value(dm::complete(dm::max(error))) < 1e-14);
+}
+
+TEST_CASE("three passes inside each other are refused") {
+  const dm::grid<pod> g = both_axes();
+  const auto w = waves<row<hybrid>>(g, 0.7);
+  const auto cubes = [](const auto& v) { return dm::complete(dm::sum(v * v * v)); };
+  const norm_of_gradient<std::remove_const_t<decltype(cubes)>> twice{cubes};
+  const norm_of_gradient<std::remove_const_t<decltype(twice)>> thrice{twice};
+  CHECK_NOTHROW(dm::value_and_grad(twice, w)());
+  CHECK_THROWS_WITH_AS(dm::value_and_grad(thrice, w)(), doctest::Contains("nested too deep"),
+                       dm::error);
+}
 
 TEST_CASE("a gradient that is constant has the gradient 0") {
   const dm::grid<pod> g = both_axes();

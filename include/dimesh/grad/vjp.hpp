@@ -28,7 +28,7 @@ namespace detail {
 /// What is wrong with the cotangent that a pullback is given.
 template <class Y, class YBar> struct cotangent_fault {
   using type = std::conditional_t<
-      std::is_same_v<YBar, bar_of_type<Y>>, no_fault,
+      std::is_same_v<plain<YBar>, bar_of_type<plain<Y>>>, no_fault,
       layouts_differ<typename YBar::layout_type, typename bar_of_type<Y>::layout_type>>;
 };
 template <class Y, class YBar>
@@ -68,7 +68,7 @@ template <class Y, class... X> class vjp_pullback {
       if (value_ != nullptr) value_->add(ybar);
       value_ = nullptr;
       tape_->backward(start_);
-      std::apply([this](auto&... g) { collect(g...); }, out);
+      std::apply([this](auto&... g) { this->collect(g...); }, out);
       tape_.reset();
     }
     if constexpr (sizeof...(X) == 1)
@@ -130,7 +130,7 @@ auto vjp(const F& f, const X&... x) {
     } else {
       static_assert(ok<std::conditional_t<detail::is_tracked<Y>, no_fault, result_not_recorded<Y>>>,
                     "vjp: no argument reaches the value of the function; compute it from them");
-      using V = detail::plain<Y>;
+      using V = decltype(std::declval<const Y&>().value());  // recorded by a tape around this one?
       V value{};
       detail::vjp_pullback<V, X...> pullback(f, value, x...);
       return value_and_pullback<V, detail::vjp_pullback<V, X...>>{std::move(value),

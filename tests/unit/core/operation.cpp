@@ -25,7 +25,6 @@ using detail::tensor_core;
 
 // ---- operations as a user writes them -----------------------------------------------------------
 struct plain_op {
-  static constexpr bool on_cores = true;
   void fill(results, operands) const {}
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(y[0].elements(), y.bytes() + bytes_of(x));
