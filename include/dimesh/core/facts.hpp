@@ -19,11 +19,16 @@ namespace dimesh::detail {
 struct dim_facts {
   std::string_view name;
   index_t extent;  // dynamic where the run gives it
+  std::uint64_t number;
 };
-template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent};
+template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent, number_of<D>()};
 
-/// Its address stands for the mesh.
-template <class M> inline constexpr char mesh_mark = 0;
+/// Is it the same dim? Addresses tell, but under sanitizers g++ 12 does not compare them in
+/// constant expressions.
+constexpr bool same_dim(const dim_facts* a, const dim_facts* b) {
+  if (std::is_constant_evaluated()) return a->number == b->number;
+  return a == b;
+}
 
 /// What gradients must be able to do with elements of one type (core/real_functions.hpp).
 struct real_functions {
@@ -40,8 +45,9 @@ struct tensor_facts {
   int rank = 0;
   index_t element = 0;  // bytes
   element_kind kind = element_kind::other;
-  const void* mesh = nullptr;  // which mesh it is: &mesh_mark<M>
-  const real_functions* real = nullptr;  // null: no real numbers, which have no gradients
+  std::uint64_t mesh = 0;  // its number
+  bool is_real = false;    // has gradients
+  const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
   unsigned partial = 0;  // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
@@ -51,19 +57,19 @@ struct tensor_facts {
   /// The place of a dim, -1 where there is none.
   constexpr int place_of(const dim_facts* d) const {
     for (int i = 0; i < rank; ++i)
-      if (dim[i] == d) return i;
+      if (same_dim(dim[i], d)) return i;
     return -1;
   }
   /// Are these dims those of x, in this order?
   constexpr bool same_dims(const tensor_facts& x) const {
     if (rank != x.rank) return false;
     for (int i = 0; i < rank; ++i)
-      if (dim[i] != x.dim[i]) return false;
+      if (!same_dim(dim[i], x.dim[i])) return false;
     return true;
   }
   /// Do tensors of this type and of that one, of equal extents, have the same blocks?
   constexpr bool same_blocks(const tensor_facts& x) const {
-    if (this == &x || dual == &x) return true;
+    if (!std::is_constant_evaluated() && (this == &x || dual == &x)) return true;
     if (!same_dims(x)) return false;
     for (int d = 0; d < rank; ++d)
       if (!layout.splits_alike(d, x.layout)) return false;
@@ -88,7 +94,8 @@ template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_fac
   enter_dims(f, typename S::dims{});
   f.element = sizeof(T);
   f.kind = element_traits<T>::kind;
-  f.mesh = &mesh_mark<typename S::mesh>;
+  f.mesh = number_of<typename S::mesh>();
+  f.is_real = is_real<T>;
   if constexpr (is_real<T>) f.real = &real_functions_of<T>;
   f.partial = f.layout.mask(use::partial);
   f.axes = names<typename S::mesh::axes>::at;

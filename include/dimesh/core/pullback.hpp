@@ -42,8 +42,8 @@ class pullback_base {
   /// Has this tensor the form of the cotangent of operand k?
   constexpr bool is_like(int k, const tensor_core& x) const {
     const tensor_facts& bar = *x_[k].facts->dual;
-    return x.facts == &bar ||
-           (x.facts->real == bar.real && x.facts->same_dims(bar) && x.facts->layout == bar.layout);
+    return (!std::is_constant_evaluated() && x.facts == &bar) ||
+           (x.facts->kind == bar.kind && x.facts->same_dims(bar) && x.facts->layout == bar.layout);
   }
   /// The cotangent of operand k is this tensor of the right form.
   constexpr void pass(int k, tensor_core bar) const {

@@ -6,6 +6,7 @@
 //   name_of<my::app::batch>()   -> "batch"
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,17 @@ template <class T> constexpr std::string_view name_of() {
     if (depth == 0 && text[i] == ':' && text[i + 1] == ':') start = i + 2;
   }
   return text.substr(start);
+}
+
+/// A number for the type T, by its spelling (FNV-1a): what constant expressions can compare under
+/// every compiler option, which addresses are not.
+template <class T> constexpr std::uint64_t number_of() {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : spelled<T>()) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 0x100000001b3u;
+  }
+  return hash;
 }
 
 template <class T> std::string quoted() { return "'" + std::string(name_of<T>()) + "'"; }

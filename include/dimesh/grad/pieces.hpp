@@ -152,7 +152,7 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 
 /// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
 struct foreseen_group {
-  const void* mesh = nullptr;  // whose axes they are
+  std::uint64_t mesh = 0;  // whose axes they are
   unsigned axes = 0;
   element_kind element = element_kind::other;
   const index_t* sizes = nullptr;

@@ -159,7 +159,7 @@ constexpr local::attention_problem attention_plan(const attention_options& o,
     const dim_facts* const dim = log_sum.facts->dim[d];
     const int at = q.facts->place_of(dim);
     x.first_draw += q.own(at).offset * step;
-    if (dim == dims.query)
+    if (same_dim(dim, dims.query))
       x.draw_row = step;
     else
       x.loops[x.outer++] = {

@@ -102,7 +102,7 @@ template <class Out, class G> Out scatter_struct(const G& gradients) {
 /// What goes where, on shapes: payload over each set of axes of a mesh.
 template <std::size_t N> struct shard_traffic {
   struct entry {
-    const void* mesh = nullptr;
+    std::uint64_t mesh = 0;
     unsigned axes = 0;
     const index_t* sizes = nullptr;
     index_t scattered = 0, summed = 0;
@@ -111,7 +111,7 @@ template <std::size_t N> struct shard_traffic {
   std::size_t used = 0;
   tally* to = nullptr;
 
-  constexpr entry& along(const void* mesh, unsigned axes, const index_t* sizes) {
+  constexpr entry& along(std::uint64_t mesh, unsigned axes, const index_t* sizes) {
     for (std::size_t i = 0; i < used; ++i)
       if (over[i].mesh == mesh && over[i].axes == axes) return over[i];
     over[used] = {mesh, axes, sizes};
@@ -134,7 +134,7 @@ template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
       [&t](const auto&, const auto& g, auto& s) {
         using X = std::remove_cvref_t<decltype(g)>;
         using Y = std::remove_cvref_t<decltype(s)>;
-        constexpr const void* mesh = &mesh_mark<typename X::mesh_type>;
+        const std::uint64_t mesh = core_of(g).facts->mesh;
         s = Y(g.sizes(), g.shape(), g.tally());
         t.to = g.tally();
         const unsigned cut = talking(cut_axes<X, Y>, core_of(g).sizes()), along = cut & ~g.once();
