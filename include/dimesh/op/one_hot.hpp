@@ -43,7 +43,9 @@ template <class T, class I> struct one_hot_op {
   index_t extent;  // dynamic where its type says it
   static constexpr bool on_cores = true;
 
-  constexpr index_t extent_of(const dim_facts* d) const { return same_dim(d, dim) ? extent : dynamic; }
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return same_dim(d, dim) ? extent : dynamic;
+  }
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, x[0].bytes() + y[0].bytes());
   }

@@ -30,7 +30,9 @@ struct rename_op {
 
   static constexpr bool on_cores = true;
   static constexpr int aliases = 0;
-  constexpr index_t extent_of(const dim_facts* d) const { return same_dim(d, to) ? extent : dynamic; }
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return same_dim(d, to) ? extent : dynamic;
+  }
   constexpr void cost(tally&, results, operands) const {}
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to_x) const { to_x.pass(0, to_x.ybar); }
