@@ -125,11 +125,13 @@ auto vjp(const F& f, const X&... x) {
     return value_and_pullback<poison, detail::poisoned_pullback>{};
   } else {
     using Y = decltype(f(std::declval<const rebind_layout<X, tracked>&>()...));
-    if constexpr (is_poison<Y>) {
+    using reached =
+        std::conditional_t<detail::is_tracked<Y> || is_poison<Y>, no_fault, result_not_recorded<Y>>;
+    static_assert(ok<reached>,
+                  "vjp: no argument reaches the value of the function; compute it from them");
+    if constexpr (!detail::is_tracked<Y>) {
       return value_and_pullback<poison, detail::poisoned_pullback>{};
     } else {
-      static_assert(ok<std::conditional_t<detail::is_tracked<Y>, no_fault, result_not_recorded<Y>>>,
-                    "vjp: no argument reaches the value of the function; compute it from them");
       using V = decltype(std::declval<const Y&>().value());  // recorded by a tape around this one?
       V value{};
       detail::vjp_pullback<V, X...> pullback(f, value, x...);
