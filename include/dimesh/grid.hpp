@@ -61,7 +61,7 @@ class grid_state {
   /// Is this rank the first of those that differ from it along these axes only?
   bool is_first(unsigned axes) const {
     for (int a = 0; a < max_axes; ++a)
-      if ((axes >> a & 1u) && coord_[a] != 0) return false;
+      if ((axes >> a & 1u) && coord_[static_cast<std::size_t>(a)] != 0) return false;
     return true;
   }
   const index_t* sizes() const { return size_.data(); }
