@@ -89,11 +89,12 @@ constexpr tape* top_tape(const operation& op, const operand* x, int count) {
   return top;
 }
 
-/// An operation that was recorded: its parameters, and what its transpose reads.
-class op_node final : public node_base, public cell {
+/// An operation that was recorded: its parameters, and what its transpose reads. A template, so that
+/// its way back can stand with what that needs (pullback.hpp).
+template <class Tape> class op_node_on final : public node_base, public cell {
  public:
-  constexpr op_node(tape& t, const operation& op, results y, const operand* x, cell* const* to,
-                    int count)
+  constexpr op_node_on(Tape& t, const operation& op, results y, const operand* x, cell* const* to,
+                       int count)
       : op_(op.keep(t)), x_(count), y_(y.count()) {
     on = &t;
     unsigned wanted = 0;
@@ -111,7 +112,7 @@ class op_node final : public node_base, public cell {
       last = &(*last)->next;
     }
   }
-  constexpr ~op_node() {}
+  constexpr ~op_node_on() {}
 
   constexpr void backward() override;
   constexpr void drop() override {
@@ -138,9 +139,10 @@ class op_node final : public node_base, public cell {
 };
 
 /// Runs an operation on operands that may be recorded. The facts of the results are there.
+template <class Tape = tape>
 [[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
                                           bool placed = false, const storage* slots = nullptr) {
-  tape* t = nullptr;
+  Tape* t = nullptr;
   if (op.facts->has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
   if (t == nullptr) {
     const tensor_core* at[max_operands] = {};
@@ -156,8 +158,8 @@ class op_node final : public node_base, public cell {
     }
     outside[k] = x[k];
   }
-  evaluate(op, y, outside, count, placed, slots);
-  auto* const n = t->add<op_node>(*t, op, y, x, to, count);
+  evaluate<Tape>(op, y, outside, count, placed, slots);
+  auto* const n = t->template add<op_node_on<Tape>>(*t, op, y, x, to, count);
   n->outer = y[0].record;
   n->sum = op.sum;
   y[0].record = n;

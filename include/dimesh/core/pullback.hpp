@@ -152,7 +152,7 @@ constexpr void pullback_base::run_all(const operation& op, operand* in, int coun
   }
 }
 
-constexpr void op_node::backward() {
+template <class Tape> constexpr void op_node_on<Tape>::backward() {
   if (filled) {
     const tensor_core ybar = std::move(bar);
     const tensor_core* x[max_operands] = {};

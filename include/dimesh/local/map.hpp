@@ -18,7 +18,7 @@ namespace detail {
 /// out (n) = f(in (n) ...)
 template <class Length, class F, class Out, class... In>
 KOKKOS_FORCEINLINE_FUNCTION void map_loop(Length n, F f, Out out, In... in) {
-  using T = std::remove_cvref_t<decltype(out[0])>;
+  using T [[maybe_unused]] = std::remove_cvref_t<decltype(out[0])>;
 #pragma omp simd simdlen(whole_lanes<T>)
   for (index_t i = 0; i < n; ++i) {
     dimesh::store(out[i], f(in[i]...));
