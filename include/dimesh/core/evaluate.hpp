@@ -89,8 +89,8 @@ constexpr tape* top_tape(const operation& op, const operand* x, int count) {
   return top;
 }
 
-/// An operation that was recorded: its parameters, and what its transpose reads. A template, so that
-/// its way back can stand with what that needs (pullback.hpp).
+/// An operation that was recorded: its parameters, and what its transpose reads. A template, so
+/// that its way back can stand with what that needs (pullback.hpp).
 template <class Tape> class op_node_on final : public node_base, public cell {
  public:
   constexpr op_node_on(Tape& t, const operation& op, results y, const operand* x, cell* const* to,
