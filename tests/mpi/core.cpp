@@ -4,7 +4,7 @@
 // each is an error that names the call, before anything is computed.
 //
 // ranks: 1 2
-#include "dimesh/core/evaluate.hpp"
+#include "dimesh/core/pullback.hpp"
 
 #include <doctest/doctest.h>
 

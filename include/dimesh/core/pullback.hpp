@@ -1,16 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What does a transpose work with? The cotangent of the result, the operands and results of the
-// forward run, and a way to say what the operands' cotangents are: mostly, the result of another
-// operation.
+// How does an operation run that may be recorded, and what does its transpose work with? `evaluate`
+// leaves a node on the tape; one function for all operations and types. On the way back a transpose
+// has the cotangent of the result, the operands and results of the forward run, and a way to say
+// what the operands' cotangents are: mostly, the result of another operation.
 //
+//   evaluate(bound<einsum_op<float>, 1>(op), results, operands, 2)
 //   constexpr void transpose(const auto& to) const {
 //     to.give(0, scale_op{by}, to.ybar);   // the cotangent of operand 0 is scale_op{by} of ybar
 //   }
 #pragma once
 
-#include "dimesh/core/evaluate.hpp"
+#include "dimesh/core/run_plain.hpp"
 
 namespace dimesh::detail {
+
+// ---- the recorded run ---------------------------------------------------------------------------
+
+/// An operand, and what records it. These are apart, since an operand recorded on two tapes is a
+/// plain one to the inner tape's operations.
+struct operand {
+  const tensor_core* x;
+  cell* record;
+};
+
+[[noreturn]] inline void refuse_tapes(std::string_view call) {
+  (words() << call
+           << ": the operands are recorded by two value_and_grad (or vjp) of which neither is "
+              "inside the other; pass a tensor that is recorded outside as a parameter, or use "
+              "stop_gradient")
+      .raise();
+}
+
+/// The innermost tape that an operand is recorded on; null if none is.
+constexpr tape* top_tape(const operation& op, const operand* x, int count) {
+  tape* top = nullptr;
+  for (int k = 0; k < count; ++k) {
+    if (x[k].record == nullptr || x[k].record->on == top) continue;
+    tape* const t = x[k].record->on;
+    if (top != nullptr && top->level == t->level) refuse_tapes(op.facts->name);
+    if (top == nullptr || top->level < t->level) top = t;
+  }
+  return top;
+}
+
+/// An operation that was recorded: its parameters, and what its transpose reads.
+class op_node final : public node_base, public cell {
+ public:
+  constexpr op_node(tape& t, const operation& op, results y, const operand* x, cell* const* to,
+                    int count)
+      : op_(op.keep(t)), x_(count), y_(y.count()) {
+    on = &t;
+    unsigned wanted = 0;
+    for (int k = 0; k < count; ++k)
+      if (to[k] != nullptr) wanted |= 1u << k, ++to[k]->uses;
+    held** last = &operands_;
+    for (int k = 0; k < count; ++k) {
+      add(t, last, *x[k].x, op.needs(k, wanted), x[k].record);
+      (*last)->to = to[k];
+      last = &(*last)->next;
+    }
+    last = &results_;
+    for (int i = 0; i < y.count(); ++i) {
+      add(t, last, y[i], i > 0 || op.needs(-1, wanted), y[i].record);
+      last = &(*last)->next;
+    }
+  }
+  constexpr ~op_node() {}
+
+  constexpr void backward() override;
+  constexpr void drop() override {
+    tape& t = *on;
+    op_->drop();
+    t.release(operands_);
+    t.release(results_);
+    drop_node(this);
+  }
+
+ private:
+  friend class pullback_base;
+  /// What the transpose does not read is kept without its elements.
+  static constexpr void add(tape& t, held** to, const tensor_core& x, bool whole, cell* record) {
+    held* const h = *to = t.hold();
+    h->core = x;
+    h->core.record = record;
+    if (!whole) h->core.forget_data();
+  }
+  const operation* op_;
+  int x_, y_;
+  held* operands_ = nullptr;
+  held* results_ = nullptr;
+};
+
+/// Runs an operation on operands that may be recorded. The facts of the results are there.
+[[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
+                                          bool placed = false, const storage* slots = nullptr) {
+  tape* t = nullptr;
+  if (op.facts->has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
+  if (t == nullptr) {
+    const tensor_core* at[max_operands] = {};
+    for (int k = 0; k < count; ++k) at[k] = x[k].x;
+    return run_plain(op, y, at, count, placed, slots);
+  }
+  cell* to[max_operands] = {};
+  operand outside[max_operands] = {};
+  for (int k = 0; k < count; ++k) {
+    if (x[k].record != nullptr && x[k].record->on == t) {
+      to[k] = x[k].record;
+      x[k].record = to[k]->outer;
+    }
+    outside[k] = x[k];
+  }
+  evaluate(op, y, outside, count, placed, slots);
+  auto* const n = t->add<op_node>(*t, op, y, x, to, count);
+  n->outer = y[0].record;
+  n->sum = op.sum;
+  y[0].record = n;
+}
+
+// ---- the way back -------------------------------------------------------------------------------
 
 /// A cotangent that is to be recorded itself comes from an operation that cannot be.
 constexpr void refuse_recorded(const operation& op, const operand* x, int count) {
@@ -152,7 +259,7 @@ constexpr void pullback_base::run_all(const operation& op, operand* in, int coun
   }
 }
 
-template <class Tape> constexpr void op_node_on<Tape>::backward() {
+constexpr void op_node::backward() {
   if (filled) {
     const tensor_core ybar = std::move(bar);
     const tensor_core* x[max_operands] = {};

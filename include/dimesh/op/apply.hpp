@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does an operation reach its operands? Always through `apply`, which finds the type of the
 // result by the operation's rule and leaves the rest to one function for all types
-// (core/evaluate.hpp): it runs plainly, is recorded for gradients, or its cost is counted, by what
+// (core/pullback.hpp): it runs plainly, is recorded for gradients, or its cost is counted, by what
 // the operands are. What an operation consists of is said in core/operation.hpp.
 //
 //   apply(scale_op{2}, x)   -> a tensor of spec scale_op::result<spec_of<X>>; recorded if x is
