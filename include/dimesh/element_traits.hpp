@@ -89,12 +89,10 @@ template <class T> struct element_traits {
   using computed = std::conditional_t<is_storage_only, float, T>;
 
   static constexpr bool is_integer = kind >= element_kind::int8 && kind <= element_kind::uint64;
-  /// A real number, of whatever precision.
+  /// A real number, of whatever precision: gradients with respect to it make sense.
   static constexpr bool is_real = kind >= element_kind::half && kind <= element_kind::long_double;
   static constexpr bool is_complex =
       kind == element_kind::complex64 || kind == element_kind::complex128;
-  /// Gradients with respect to it make sense.
-  static constexpr bool is_differentiable = is_real;
   /// Ranks can add it up.
   static constexpr bool is_summable = is_integer || is_real || is_complex;
   /// Ranks can find its maximum: false < true.

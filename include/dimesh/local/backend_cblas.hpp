@@ -20,9 +20,6 @@ namespace dimesh::local::cblas {
 template <class T>
 inline constexpr bool is_complex_float =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, Kokkos::complex<float>>;
-template <class T>
-inline constexpr bool is_complex_double =
-    std::is_same_v<T, std::complex<double>> || std::is_same_v<T, Kokkos::complex<double>>;
 /// Element types that a BLAS knows.
 template <class T> inline constexpr bool serves = element_traits<T>::is_of_blas;
 
