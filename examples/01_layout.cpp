@@ -3,7 +3,7 @@
 //
 // ranks: 4
 #include <dimesh/dimesh.hpp>
-#include <dimesh/draw.hpp>
+#include <dimesh/show/draw.hpp>
 #include <iostream>
 
 namespace dm = dimesh;
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     auto y = x + b;  // local: every rank has the blocks it needs
     static_assert(std::is_same_v<decltype(y), activations>);
 
-    const auto whole = dm::gather(y);  // a collective, and called like one
+    const auto whole = dm::to_rank(y);  // a collective, and called like one
     if (g.rank() == 0) {
       std::cout << dm::describe<activations>() << "\n" << dm::draw_text<activations>(g);
       std::cout << "y[3, 2] = " << whole[3 * hidden::extent + 2] << "\n";

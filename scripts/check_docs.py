@@ -226,7 +226,7 @@ def check_links(_) -> list[str]:
 
 
 def check_faults(_) -> list[str]:
-    text = (ROOT / "include" / "dimesh" / "fault.hpp").read_text()
+    text = (ROOT / "include" / "dimesh" / "layout" / "fault.hpp").read_text()
     public = text.split("namespace detail", 1)[0]
     problems = []
     for fault in FAULT.findall(public):

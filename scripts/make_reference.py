@@ -13,9 +13,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include" / "dimesh"
 PAGES = ROOT / "docs" / "reference"
 # Every folder with headers, in reading order, and its title; None: what it holds is no user's business.
-FOLDERS = {"": "Names, layouts, tensors", "op": "Operations", "grad": "Gradients and costs", "nn": "Layers and models",
-           "optim": "Optimizers", "io": "Files and pictures", "core": None, "op/parts": None, "detail": None, "local": None,
-           "collective": None}
+FOLDERS = {"": "What everybody includes", "layout": "Layouts, specs, faults", "element": "Element types",
+           "reflect": "Structs of tensors", "op": "Operations", "grad": "Gradients and costs", "ledger": "Costs and times",
+           "nn": "Layers and models", "optim": "Optimizers", "show": "Pictures and prints", "io": "Files", "core": None,
+           "op/parts": None, "detail": None, "local": None, "memory": None, "collective": None}
+# Headers of a room that no user needs.
+PRIVATE = {"layout": {"table", "draft", "layout_types", "join", "route", "box"},
+           "reflect": {"hana", "members", "leaves"}, "show": {"picture", "picture_svg", "picture_text"}}
 
 
 def opening(lines):
@@ -174,7 +178,7 @@ def pages():
     if unknown:
         sys.exit(f"make_reference: say of {', '.join(unknown)} in FOLDERS what it is, or that it is private")
     for folder, title in FOLDERS.items():
-        mine = [h for h in headers if known[h] == folder]
+        mine = [h for h in headers if known[h] == folder and h.stem not in PRIVATE.get(folder, ())]
         if not mine:
             sys.exit(f"make_reference: FOLDERS lists '{folder}', which holds no header")
         if title is None:

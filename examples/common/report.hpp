@@ -9,7 +9,7 @@
 #pragma once
 
 #include <dimesh/error.hpp>
-#include <dimesh/io/svg.hpp>
+#include <dimesh/show/svg.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -10,9 +10,9 @@
 // demo ranks: 8
 
 #include <CLI/CLI.hpp>
-#include <dimesh/draw.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/optim/sgd.hpp>
+#include <dimesh/show/draw.hpp>
 #include <fstream>
 #include <iostream>
 #include <thread>

@@ -4,10 +4,10 @@
 // sample of what the model writes.
 #pragma once
 
-#include <dimesh/describe.hpp>
-#include <dimesh/io/timeline_svg.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
+#include <dimesh/reflect/describe.hpp>
+#include <dimesh/show/timeline_svg.hpp>
 #include <iostream>
 
 #include "../common/axes.hpp"

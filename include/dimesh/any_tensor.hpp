@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "dimesh/describe.hpp"
+#include "dimesh/reflect/describe.hpp"
 
 namespace dimesh {
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "dimesh/fill.hpp"
+#include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
-#include "dimesh/walk.hpp"
 
 namespace dimesh {
 

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is in the box? Everything up to gradients and optimizers; read the includes from top to
-// bottom, each header answers one question. Included by hand: nn/, optim/, bfloat16.hpp, half.hpp,
-// grad/cost.hpp and what else is in grad/, draw.hpp, print.hpp, timeline.hpp and io/.
+// bottom, each header answers one question. Included by hand: nn/, optim/, element/,
+// grad/cost.hpp and what else is in grad/, ledger/, show/ and io/.
 //
 //   #include <dimesh/dimesh.hpp>
 //   namespace dm = dimesh;
 #pragma once
 
 // clang-format off: the order is for readers
-#include "dimesh/fault.hpp"      // the ways a program can be wrong
-#include "dimesh/dim.hpp"        // struct batch : dim<256> {};
-#include "dimesh/axis.hpp"       // struct rows : axis<2> {};
-#include "dimesh/mesh.hpp"       // struct pod : mesh<rows, cols> {};
-#include "dimesh/shape.hpp"      // extents of a tensor
-#include "dimesh/layout.hpp"     // layout<pod, split<batch, rows>>
-#include "dimesh/canonical.hpp"  // equal layouts are one type
-#include "dimesh/cotangent.hpp"  // the layout of a gradient
-#include "dimesh/spec.hpp"       // a tensor's static description
-#include "dimesh/block.hpp"      // which elements a rank holds
-#include "dimesh/grid.hpp"       // a mesh on the ranks of a communicator
-#include "dimesh/runtime.hpp"    // start and end of a program
-#include "dimesh/tensor.hpp"     // tensor<float, L, batch, hidden>
-#include "dimesh/shaped.hpp"     // a tensor without data
-#include "dimesh/create.hpp"      // zeros, generate, uniform ...
-#include "dimesh/clone.hpp"       // values in memory of their own
+#include "dimesh/layout/fault.hpp"      // the ways a program can be wrong
+#include "dimesh/dim.hpp"               // struct batch : dim<256> {};
+#include "dimesh/axis.hpp"              // struct rows : axis<2> {};
+#include "dimesh/mesh.hpp"              // struct pod : mesh<rows, cols> {};
+#include "dimesh/layout/shape.hpp"      // extents of a tensor
+#include "dimesh/layout.hpp"            // layout<pod, split<batch, rows>>
+#include "dimesh/layout/canonical.hpp"  // equal layouts are one type
+#include "dimesh/layout/cotangent.hpp"  // the layout of a gradient
+#include "dimesh/layout/spec.hpp"       // a tensor's static description
+#include "dimesh/layout/block.hpp"      // which elements a rank holds
+#include "dimesh/grid.hpp"              // a mesh on the ranks of a communicator
+#include "dimesh/runtime.hpp"           // start and end of a program
+#include "dimesh/tensor.hpp"            // tensor<float, L, batch, hidden>
+#include "dimesh/shaped.hpp"            // a tensor without data
+#include "dimesh/create.hpp"            // zeros, generate, uniform ...
+#include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/arithmetic.hpp"
@@ -37,8 +37,8 @@
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/argmax.hpp"
 #include "dimesh/op/stop_gradient.hpp"
-#include "dimesh/op/take.hpp"     // rows of a table
-#include "dimesh/op/dropout.hpp"  // random, the same under every layout
+#include "dimesh/op/take.hpp"           // rows of a table
+#include "dimesh/op/dropout.hpp"        // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 // communication, each named after what it does
@@ -47,19 +47,19 @@
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/broadcast.hpp"
-#include "dimesh/op/slice.hpp"
+#include "dimesh/op/own.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/whole.hpp"
-#include "dimesh/op/softmax.hpp"  // this and the next two complete where their dim is split
+#include "dimesh/op/softmax.hpp"        // this and the next two complete where their dim is split
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/relayout.hpp"
-#include "dimesh/op/is_legal.hpp"  // may these operands meet?
-#include "dimesh/op/gather.hpp"
-#include "dimesh/op/operation.hpp"  // for operations of one's own
+#include "dimesh/op/is_legal.hpp"       // may these operands meet?
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/operation.hpp"      // for operations of one's own
 // gradients
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/grad/complete.hpp"

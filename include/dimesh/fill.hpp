@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "dimesh/detail/memory.hpp"
+#include "dimesh/memory/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "dimesh/detail/communicator.hpp"
+#include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"

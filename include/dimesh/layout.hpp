@@ -6,8 +6,8 @@
 //   using hybrid = layout<pod, split<batch, rows>, split<hidden, cols>>;
 #pragma once
 
+#include "dimesh/layout/shape.hpp"
 #include "dimesh/mesh.hpp"
-#include "dimesh/shape.hpp"
 
 namespace dimesh {
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "dimesh/detail/communicator.hpp"
+#include "dimesh/collective/communicator.hpp"
 
 namespace dimesh {
 

@@ -4,8 +4,8 @@
 // to the function's profiling name, PMPI_*.
 #include "census.hpp"
 
-#include <dimesh/detail/communicator.hpp>
-#include <dimesh/timeline.hpp>
+#include <dimesh/collective/communicator.hpp>
+#include <dimesh/ledger/timeline.hpp>
 #include <mutex>
 #include <optional>
 #include <ostream>

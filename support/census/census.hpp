@@ -10,8 +10,8 @@
 // an algorithm moves. MPI_IN_PLACE counts as the payload it stands for; a broadcast and a scatter
 // count on their root only; receives count nothing.
 //
-// While the library's timeline is on (dimesh/timeline.hpp), each of these calls, and those that
-// wait, is also a span in its lane of communication.
+// While the library's timeline is on (dimesh/ledger/timeline.hpp), each of these calls, and those
+// that wait, is also a span in its lane of communication.
 #pragma once
 
 #include <cstdint>

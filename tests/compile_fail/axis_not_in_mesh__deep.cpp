@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mistake sits three templates deep in a model, recorded for gradients or not.
-// expect: slice: the tensor's mesh lacks this axis
+// expect: own: the tensor's mesh lacks this axis
 // expect: axis_not_in_mesh<depth, pod>
 // levels: 4
 // also: RECORDED
@@ -12,9 +12,9 @@ struct depth : dm::axis<2> {};
 struct step {
   template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
 #ifdef COMPILE_FAIL
-    return dm::slice<label, depth>(p.w);
+    return dm::own<label, depth>(p.w);
 #else
-    return dm::slice<label, rows>(p.w);
+    return dm::own<label, rows>(p.w);
 #endif
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Half a sum along an axis where there are no addends.
-// expect: reduce_scatter: the tensor holds no addends along this axis; use slice where it is replicated
+// expect: reduce_scatter: the tensor holds no addends along this axis; use own where it is replicated
 // expect: axis_not_partial<rows>
 #include <dimesh/dimesh.hpp>
 

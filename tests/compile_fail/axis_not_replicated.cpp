@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A slice along an axis that splits another dim already.
-// expect: slice: the tensor is not replicated along this axis; use reduce_scatter where it is partial, all_to_all where the axis splits another dim
+// An own block along an axis that splits another dim already.
+// expect: own: the tensor is not replicated along this axis; use reduce_scatter where it is partial, all_to_all where the axis splits another dim
 // expect: axis_not_replicated<rows>
 #include <dimesh/dimesh.hpp>
 
@@ -8,7 +8,7 @@
 
 using matrix = dm::tensor<float, by_batch, batch, hidden>;
 #ifdef COMPILE_FAIL
-auto f(const matrix& x) { return dm::slice<hidden, rows>(x); }
+auto f(const matrix& x) { return dm::own<hidden, rows>(x); }
 #else
-auto f(const matrix& x) { return dm::slice<hidden, cols>(x); }
+auto f(const matrix& x) { return dm::own<hidden, cols>(x); }
 #endif

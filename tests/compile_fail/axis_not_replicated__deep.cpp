@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mistake sits three templates deep in a model, recorded for gradients or not.
-// expect: slice: the tensor is not replicated along this axis
+// expect: own: the tensor is not replicated along this axis
 // expect: axis_not_replicated<cols>
 // levels: 4
 // also: RECORDED
@@ -11,9 +11,9 @@
 struct step {
   template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
 #ifdef COMPILE_FAIL
-    return dm::slice<label, cols>(p.w);
+    return dm::own<label, cols>(p.w);
 #else
-    return dm::slice<label, rows>(p.w);
+    return dm::own<label, rows>(p.w);
 #endif
   }
 };

@@ -40,7 +40,7 @@ float f(const matrix& x, const dm::tensor<float, hybrid, hidden, label>& w,
   const auto hot = dm::one_hot<label>(places) - dm::cast<float>(dm::permute<label, batch>(c));
   const auto moved = dm::rename<hidden, hidden_out>(dm::all_to_all<batch, hidden, rows>(r));
   const auto near = dm::stencil(mean_of_two{}, dm::halo_exchange<1, batch>(dm::shift<batch>(r, 1)));
-  const auto cut = dm::slice<hidden, cols>(dm::broadcast<cols>(dm::stop_gradient(near)));
+  const auto cut = dm::own<hidden, cols>(dm::broadcast<cols>(dm::stop_gradient(near)));
   const auto whole_cut = dm::all_gather<cols>(cut);
   const auto both = dm::reduce_scatter<label, cols>(dm::einsum<batch, label>(m, w));
   const auto total = dm::complete(dm::mean(dm::square(s))) + dm::complete(dm::sum(both)) * 0.5f +
@@ -52,7 +52,7 @@ float f(const matrix& x, const dm::tensor<float, hybrid, hidden, label>& w,
   auto state = dm::adam{}.start(p);
   dm::adam{}(p, gradient, state);
   std::cout << y.template extent<batch>() << y.local_size() << dm::value(dm::complete(total));
-  const auto values = dm::gather(hot);
+  const auto values = dm::to_rank(hot);
   const float number = dm::value(dm::complete(dm::sum(y)));
   if (number > 0) return dm::value(value);
   return values.size() > 0 ? number : 0;

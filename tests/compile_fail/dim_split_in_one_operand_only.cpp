@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A summed dim is split in one operand and whole in the other.
-// expect: einsum: a dim is split in one operand only; slice it in the other (free), or gather it with whole<dim>
+// expect: einsum: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather it with whole<dim>
 // expect: dim_split_in_one_operand_only<hidden, cols>
 #include <dimesh/dimesh.hpp>
 
@@ -12,6 +12,6 @@ using weights = dm::tensor<float, whole, hidden, label>;
 auto f(const split_x& x, const weights& w) { return dm::einsum<batch, label>(x, w); }
 #else
 auto f(const split_x& x, const weights& w) {
-  return dm::einsum<batch, label>(x, dm::slice<hidden, cols>(w));
+  return dm::einsum<batch, label>(x, dm::own<hidden, cols>(w));
 }
 #endif

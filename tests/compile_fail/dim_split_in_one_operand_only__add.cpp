@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dim is split in one operand of a sum and whole in the other.
-// expect: operator+: a dim is split in one operand only; slice it in the other (free), or gather it with whole<dim>
+// expect: operator+: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather it with whole<dim>
 // expect: dim_split_in_one_operand_only<hidden, cols>
 #include <dimesh/dimesh.hpp>
 
@@ -11,5 +11,5 @@ using bias = dm::tensor<float, whole, hidden>;
 #ifdef COMPILE_FAIL
 auto f(const split_x& x, const bias& b) { return x + b; }
 #else
-auto f(const split_x& x, const bias& b) { return x + dm::slice<hidden, cols>(b); }
+auto f(const split_x& x, const bias& b) { return x + dm::own<hidden, cols>(b); }
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dim is split in one operand of a map and whole in the other.
-// expect: map: a dim is split in one operand only; slice it in the other (free), or gather it with whole<dim>
+// expect: map: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather it with whole<dim>
 // expect: dim_split_in_one_operand_only<hidden, cols>
 #include <dimesh/dimesh.hpp>
 
@@ -12,5 +12,5 @@ constexpr auto shifted = [](auto a, auto b) { return a + b; };
 #ifdef COMPILE_FAIL
 auto f(const split_x& x, const bias& b) { return dm::map(shifted, x, b); }
 #else
-auto f(const split_x& x, const bias& b) { return dm::map(shifted, x, dm::slice<hidden, cols>(b)); }
+auto f(const split_x& x, const bias& b) { return dm::map(shifted, x, dm::own<hidden, cols>(b)); }
 #endif

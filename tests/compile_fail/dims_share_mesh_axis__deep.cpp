@@ -11,7 +11,7 @@
 struct step {
   template <class P, class X> auto operator()(const P& p, [[maybe_unused]] const X& x) const {
 #ifdef COMPILE_FAIL
-    return dm::einsum<batch, label>(x, dm::slice<label, rows>(p.w));
+    return dm::einsum<batch, label>(x, dm::own<label, rows>(p.w));
 #else
     return dm::einsum<batch, label>(x, p.w);
 #endif

@@ -2,10 +2,10 @@
 // A layout with a mistake serves a whole program: one error, however many tensors and structs.
 // expect: tensor: two dims are split over the same mesh axis; split one of them over another axis, or not at all
 // expect: dims_share_mesh_axis<batch, hidden, rows>
-#include <dimesh/describe.hpp>
 #include <dimesh/dimesh.hpp>
-#include <dimesh/draw.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/reflect/describe.hpp>
+#include <dimesh/show/draw.hpp>
 #include <iostream>
 
 #include "names.hpp"
@@ -38,6 +38,6 @@ float f(const dm::grid<pod>& g) {
   dm::adam{}(p, gradient, state);
   std::cout << dm::describe<matrix>() << dm::describe(y) << dm::draw_text<matrix>(g)
             << dm::draw_svg(y);
-  std::cout << dm::gather(dm::relu(x + y * u)).size() << x.extent<batch>() << x.local_size();
+  std::cout << dm::to_rank(dm::relu(x + y * u)).size() << x.extent<batch>() << x.local_size();
   return dm::value(value) + dm::value(dm::complete(dm::sum(dm::relayout<whole>(z))));
 }

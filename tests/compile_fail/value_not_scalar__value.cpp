@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The number in a tensor of many.
-// expect: value: the tensor has dims and so many numbers; gather it, or read data()
+// expect: value: the tensor has dims and so many numbers; take it by to_rank, or read data()
 // expect: value_not_scalar<batch, hidden>
 #include <dimesh/dimesh.hpp>
 

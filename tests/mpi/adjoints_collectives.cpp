@@ -3,13 +3,13 @@
 // checks: 516 768 768 1020 1272
 // options: -O1
 // The transpose of every collective: all_gather and reduce_scatter are each other's, all_reduce and
-// all_to_all their own, slice pads with zeros. Seeds whose addends differ, and seeds held whole.
+// all_to_all their own, own pads with zeros. Seeds whose addends differ, and seeds held whole.
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/own.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
-#include "dimesh/op/slice.hpp"
 #include "dimesh/op/whole.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ template <class A, class D> struct change {
     if constexpr (now.what == use::partial)
       return dm::reduce_scatter<dm::uneven<D>, A>(x);
     else if constexpr (now.what == use::replicated)
-      return dm::slice<dm::uneven<D>, A>(x);
+      return dm::own<dm::uneven<D>, A>(x);
     else if constexpr (std::is_same_v<dm::detail::type_at<now.dim, typename S::dims>, D>)
       return dm::all_gather<A>(x);
     else

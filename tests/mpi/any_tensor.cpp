@@ -7,7 +7,7 @@
 #include <map>
 
 #include "dimesh/dimesh.hpp"
-#include "dimesh/layout_set.hpp"
+#include "dimesh/layout/layout_set.hpp"
 
 namespace dm = dimesh;
 namespace {

@@ -3,7 +3,7 @@
 // checks: 540 1016 1016 1492
 // Tensors of bfloat16: made, moved, summed over ranks in messages of two bytes an element, with the
 // same bits everywhere. Small whole numbers are exact in them, so their sums are compared exactly.
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,11 +12,11 @@
 #include "dimesh/create.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
-#include "dimesh/op/gather.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
 #include "dimesh/op/relayout.hpp"
-#include "dimesh/print.hpp"
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/show/print.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -109,8 +109,8 @@ TEST_CASE("bfloat16: making, gathering and printing") {
   if (g.rank() == 0)
     CHECK(text.str().substr(text.str().find('\n')) == "\n[[  0 0.5   1]\n [  1 1.5   2]]\n");
   const auto ones = dm::constant<X>(g, 1, p{5}, q{2}), none = dm::zeros<X>(g, p{5}, q{2});
-  for (const bf v : dm::gather(ones)) CHECK(v == 1.0f);
-  for (const bf v : dm::gather(none)) CHECK(v == 0.0f);
+  for (const bf v : dm::to_rank(ones)) CHECK(v == 1.0f);
+  for (const bf v : dm::to_rank(none)) CHECK(v == 0.0f);
   // Random numbers are those of float, rounded: the same under every layout.
   const auto drawn = dm::normal<X>(g, dm::random_key{3}, 0, 2, p{50}, q{4});
   const auto wide = dm::normal<dm::tensor<float, L, p, q>>(g, dm::random_key{3}, 0, 2, p{50}, q{4});

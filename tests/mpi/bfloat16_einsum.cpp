@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 #include "support/adjoint.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 // labels: heavy
 // Elementwise operations and reductions of tensors of bfloat16 and their transposes: exact on small
 // whole numbers. And gradients of float masters that a model uses in bfloat16, which are not.
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 // labels: local
 // Normalisation, dropout, embeddings and the loss on bfloat16: near those of the same numbers in
 // float, and so are their gradients.
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,9 +12,9 @@
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/dropout.hpp"
-#include "dimesh/op/gather.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/take.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/value.hpp"
 #include "support/laws.hpp"
 
@@ -49,7 +49,7 @@ TEST_CASE("bfloat16 layers: values and gradients near those in float, on layouts
       const auto exact = dm::complete(dm::value_and_grad(model<float>{}, w)(ids, target));
       const auto near = dm::complete(dm::value_and_grad(model<bf>{}, w)(ids, target));
       CHECK(dm::value(near.value) == doctest::Approx(dm::value(exact.value)).epsilon(0.01));
-      const auto a = dm::gather(exact.gradient), b = dm::gather(near.gradient);
+      const auto a = dm::to_rank(exact.gradient), b = dm::to_rank(near.gradient);
       double off = 0, all = 0;
       for (std::size_t i = 0; i < a.size(); ++i) {
         off += (b[i] - a[i]) * (b[i] - a[i]);

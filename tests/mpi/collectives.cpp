@@ -7,8 +7,8 @@
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/broadcast.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/own.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
-#include "dimesh/op/slice.hpp"
 #include "dimesh/op/whole.hpp"
 
 #include <doctest/doctest.h>
@@ -45,13 +45,13 @@ TEST_CASE("all_reduce, reduce_scatter: addends become the sum, whole or split") 
   });
 }
 
-TEST_CASE("slice: every rank keeps its block") {
+TEST_CASE("own: every rank keeps its block") {
   for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
     using X = decltype(v);
     if constexpr (use_along<X, y>() == use::replicated) {
-      CHECK(agrees(dimesh::slice<uneven<p>, y>(v), a));
-      CHECK(agrees(dimesh::slice<uneven<q>, y>(v), a));
-      check_movement([](const auto& t) { return dimesh::slice<uneven<q>, y>(t); }, a, v);
+      CHECK(agrees(dimesh::own<uneven<p>, y>(v), a));
+      CHECK(agrees(dimesh::own<uneven<q>, y>(v), a));
+      check_movement([](const auto& t) { return dimesh::own<uneven<q>, y>(t); }, a, v);
     }
   });
 }

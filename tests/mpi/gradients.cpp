@@ -111,7 +111,7 @@ struct reference {
 
 template <class X> double farthest(const X& x, const std::vector<double>& wanted) {
   double most = 0;
-  const auto found = dm::gather(x);
+  const auto found = dm::to_rank(x);
   if (x.grid().rank() == 0) {
     REQUIRE(found.size() == wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i)

@@ -2,7 +2,7 @@
 // ranks: 1 2 4
 // Tensors of half: made, moved, mapped, multiplied, summed in messages of two bytes an element, and
 // differentiated. Small whole numbers are exact in them.
-#include "dimesh/half.hpp"
+#include "dimesh/element/half.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,8 +29,8 @@ TEST_CASE("half: complete, relayout and maximum, on every layout of a line") {
     static_assert(std::is_same_v<dm::value_of<decltype(twice)>, dm::half>);
     CHECK(agrees(dm::cast<float>(twice) - dm::cast<float>(moved), a));
     const auto most = dm::complete(dm::max<q>(moved));
-    CHECK(dm::gather(dm::cast<float>(most)) ==
-          dm::gather(dm::complete(dm::max<q>(dm::cast<float>(moved)))));
+    CHECK(dm::to_rank(dm::cast<float>(most)) ==
+          dm::to_rank(dm::complete(dm::max<q>(dm::cast<float>(moved)))));
   });
 }
 
@@ -44,10 +44,10 @@ TEST_CASE("half: products and their gradients are computed in float") {
   static_assert(std::is_same_v<dm::value_of<decltype(c)>, const dm::half> ||
                 std::is_same_v<dm::value_of<decltype(c)>, dm::half>);
   const auto wide = dm::cast<float>(a);
-  CHECK(dm::gather(dm::cast<float>(c)) == dm::gather(dm::complete(dm::einsum<q>(wide, wide))));
+  CHECK(dm::to_rank(dm::cast<float>(c)) == dm::to_rank(dm::complete(dm::einsum<q>(wide, wide))));
   const auto f = [](const auto& t) { return dm::sum<float>(dm::einsum<q>(t, t)); };
   const auto gradient = dm::complete(dm::value_and_grad(f, a)()).gradient;
-  const auto expected = dm::gather(2 * wide);
-  CHECK(dm::gather(dm::cast<float>(gradient)) == expected);
+  const auto expected = dm::to_rank(2 * wide);
+  CHECK(dm::to_rank(dm::cast<float>(gradient)) == expected);
 }
 }  // namespace

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <dimesh/create.hpp>
-#include <dimesh/op/gather.hpp>
+#include <dimesh/op/to_rank.hpp>
 
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ template <class L, class G> void check_batch(const G& g, const text::corpus& c, 
   const auto r = text::draw_rows(c.train(), batch::extent, n, key, 2);
   r.fill_inputs(x);
   r.fill_targets(y);
-  const auto xs = dm::gather(x), ys = dm::gather(y);
+  const auto xs = dm::to_rank(x), ys = dm::to_rank(y);
   if (g.rank() != 0) return;
   bool same = true;
   for (index_t b = 0; b < batch::extent; ++b)

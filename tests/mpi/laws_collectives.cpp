@@ -3,14 +3,14 @@
 // checks: 1884 3898 3898 6130 8362 8580
 // options: -O1
 // Collectives change where values lie, never the values: whatever all_reduce, reduce_scatter,
-// all_gather, all_to_all, slice, whole and complete return is the same array, block by block, and
+// all_gather, all_to_all, own, whole and complete return is the same array, block by block, and
 // MPI sees what their costs say.
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/own.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
-#include "dimesh/op/slice.hpp"
 #include "dimesh/op/whole.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ template <bool Uneven, class A, class D, class X> void check_to_dim(const X& x, 
     if constexpr (now.what == use::partial)
       check_move<A, use::split>([](const auto& v) { return dm::reduce_scatter<To, A>(v); }, x, a);
     else
-      check_move<A, use::split>([](const auto& v) { return dm::slice<To, A>(v); }, x, a);
+      check_move<A, use::split>([](const auto& v) { return dm::own<To, A>(v); }, x, a);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-#include "dimesh/print.hpp"
+#include "dimesh/show/print.hpp"
 
 #include <doctest/doctest.h>
 

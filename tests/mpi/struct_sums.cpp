@@ -15,9 +15,9 @@
 #include <limits>
 #include <tuple>
 
-#include "dimesh/bfloat16.hpp"
-#include "dimesh/clone.hpp"
-#include "dimesh/half.hpp"
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
+#include "dimesh/reflect/clone.hpp"
 
 namespace {
 namespace dm = dimesh;

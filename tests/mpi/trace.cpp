@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // Do the spans of all ranks reach the file, calls with their bytes and axes, phases rightly nested?
-#include <dimesh/io/trace.hpp>
+#include <dimesh/show/trace.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -14,7 +14,7 @@
 #include <array>
 #include <tuple>
 
-#include "dimesh/clone.hpp"
+#include "dimesh/reflect/clone.hpp"
 
 namespace {
 namespace dm = dimesh;

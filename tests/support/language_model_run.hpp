@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "dimesh/describe.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/nn/language_model.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/optim/adam.hpp"
+#include "dimesh/reflect/describe.hpp"
 
 namespace test_support {
 namespace dm = dimesh;

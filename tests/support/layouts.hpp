@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "dimesh/canonical.hpp"
+#include "dimesh/layout/canonical.hpp"
 
 namespace test_support {
 

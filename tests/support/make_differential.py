@@ -178,7 +178,7 @@ def movement(c: Case) -> None:
     c.layout = c.draw_layout(dims, even=False)
     free, held = c.free_axes(), list(c.layout)
     ways = ["relayout", "whole"] + (["all_gather"] if held else []) \
-        + (["all_reduce", "reduce_scatter", "slice"] if free else [])
+        + (["all_reduce", "reduce_scatter", "own"] if free else [])
     way = c.rng.choice(ways)
     partial = []
     if way in ("all_reduce", "reduce_scatter"):
@@ -199,7 +199,7 @@ def movement(c: Case) -> None:
     elif way == "reduce_scatter":
         call = f"reduce_scatter<dm::uneven<{d}>, {partial[0]}>"
     else:
-        call = f"slice<dm::uneven<{d}>, {c.rng.choice(free)}>"
+        call = f"own<dm::uneven<{d}>, {c.rng.choice(free)}>"
     c.check(f"dm::{call}(v{u})", f"a{u}")
 
 

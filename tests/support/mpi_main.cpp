@@ -15,7 +15,7 @@
 
 #include <chrono>
 #include <dimesh/detail/mpi.hpp>
-#include <dimesh/detail/pool.hpp>
+#include <dimesh/memory/pool.hpp>
 #include <exception>
 #include <thread>
 

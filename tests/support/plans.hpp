@@ -7,7 +7,7 @@
 //   p.l -> loops<3>   p.size[k] -> elements of array k   p.offset(k, e) -> its place at position e
 #pragma once
 
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 #include "dimesh/local/loops.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <Kokkos_Core.hpp>
 
-#include <dimesh/detail/pool.hpp>
+#include <dimesh/memory/pool.hpp>
 
 #include "session.hpp"
 

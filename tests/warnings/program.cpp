@@ -5,7 +5,6 @@
 #include <dimesh/create.hpp>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
-#include <dimesh/io/trace.hpp>
 #include <dimesh/nn/encoder_decoder.hpp>
 #include <dimesh/nn/initialize.hpp>
 #include <dimesh/nn/language_model.hpp>
@@ -15,6 +14,7 @@
 #include <dimesh/optim/clip.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
+#include <dimesh/show/trace.hpp>
 
 namespace dm = dimesh;
 namespace nn = dimesh::nn;

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "dimesh/collective/communicator.hpp"
 #include "dimesh/collective/reduction.hpp"
-#include "dimesh/detail/communicator.hpp"
-#include "dimesh/detail/memory.hpp"
-#include "dimesh/element_traits.hpp"
+#include "dimesh/element/element_traits.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::collective {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/detail/pool.hpp"
+#include "dimesh/memory/pool.hpp"
 
 namespace dimesh::collective {
 

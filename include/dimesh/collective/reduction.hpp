@@ -9,10 +9,10 @@
 // sums of floats do.
 #pragma once
 
-#include "dimesh/bfloat16.hpp"
-#include "dimesh/detail/communicator.hpp"
+#include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/half.hpp"
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
 
 namespace dimesh::collective {
 

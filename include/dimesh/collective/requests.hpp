@@ -12,8 +12,8 @@
 #include <mutex>
 #include <vector>
 
-#include "dimesh/detail/communicator.hpp"
-#include "dimesh/detail/pool.hpp"
+#include "dimesh/collective/communicator.hpp"
+#include "dimesh/memory/pool.hpp"
 
 namespace dimesh::collective {
 

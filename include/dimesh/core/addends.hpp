@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/core/tensor_core.hpp"
-#include "dimesh/detail/memory.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "dimesh/detail/name.hpp"
-#include "dimesh/element_traits.hpp"
-#include "dimesh/spec.hpp"
+#include "dimesh/element/element_traits.hpp"
+#include "dimesh/layout/spec.hpp"
 
 namespace dimesh::detail {
 

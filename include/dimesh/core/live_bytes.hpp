@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "dimesh/ledger.hpp"
+#include "dimesh/ledger/ledger.hpp"
 
 namespace dimesh::detail {
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "dimesh/core/facts.hpp"
-#include "dimesh/detail/memory.hpp"
 #include "dimesh/local/map.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
 

@@ -9,11 +9,11 @@
 
 #include <array>
 
+#include "dimesh/core/geometry.hpp"
 #include "dimesh/core/live_bytes.hpp"
 #include "dimesh/core/real_functions.hpp"
-#include "dimesh/detail/geometry.hpp"
-#include "dimesh/detail/pool.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/memory/pool.hpp"
 
 namespace dimesh::detail {
 

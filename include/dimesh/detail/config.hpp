@@ -24,6 +24,6 @@ inline constexpr index_t dynamic = -1;
 /// Compile-time capacities of the type layer (axes of one mesh, dims of one operation, halo width).
 inline constexpr int max_axes = 8;
 inline constexpr int max_dims = 16;
-inline constexpr index_t max_halo = 127;  // what a table can note: see detail/table.hpp
+inline constexpr index_t max_halo = 127;  // what a table can note: see layout/table.hpp
 
 }  // namespace dimesh

@@ -5,9 +5,9 @@
 //   sum<float, batch>(x)     stated<float, batch>::type  -> float;  ::dims -> list<batch>
 #pragma once
 
-#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/types.hpp"
 #include "dimesh/dim.hpp"
+#include "dimesh/element/bfloat16.hpp"
 
 namespace dimesh::detail {
 

@@ -11,7 +11,7 @@
 #include "dimesh/grad/pieces.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/complete.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/detail/box.hpp"
 #include "dimesh/grad/variables.hpp"
+#include "dimesh/layout/box.hpp"
 #include "dimesh/tensor.hpp"
 
 namespace dimesh::detail {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "dimesh/grad/tape.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

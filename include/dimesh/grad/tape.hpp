@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How are operations recorded whose transposes are written for types (op/apply_typed.hpp)? By nodes
-// that keep typed operands. Their cells and tapes are those of all nodes.
+// How are operations recorded whose transposes are written for types (op/parts/apply_typed.hpp)? By
+// nodes that keep typed operands. Their cells and tapes are those of all nodes.
 //
 //   record(op, x, y)  -> a tracked_tensor, and a node whose transpose feeds the cells of x and y
 #pragma once
 
-#include "dimesh/op/apply.hpp"
+#include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
 namespace detail {

@@ -17,8 +17,8 @@
 
 #include "dimesh/grad/tape.hpp"
 #include "dimesh/grad/variables.hpp"
-#include "dimesh/timeline.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/ledger/timeline.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

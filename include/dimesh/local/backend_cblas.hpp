@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "dimesh/element_traits.hpp"
+#include "dimesh/element/element_traits.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::cblas {

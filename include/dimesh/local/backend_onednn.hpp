@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::onednn {

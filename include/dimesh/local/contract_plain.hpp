@@ -8,8 +8,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/element/bfloat16.hpp"
 #include "dimesh/local/contraction.hpp"
 
 namespace dimesh::local::detail {

@@ -10,9 +10,9 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
-#include "dimesh/detail/memory.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/tile.hpp"
+#include "dimesh/memory/memory.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -139,7 +139,7 @@ void move_box(int rank, const index_t* extent, const T* src, const index_t* src_
               const index_t* dst_stride) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "copy_box, add_box, pack, unpack: blocks are copied on the host only, and so are "
-                "those of relayout, all_gather, reduce_scatter, slice, gather, halo_exchange and "
+                "those of relayout, all_gather, reduce_scatter, own, to_rank, halo_exchange and "
                 "shift; use a host space");
   dimesh::detail::writes_memory();
   box b(rank, extent, src_stride, dst_stride);

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/element/bfloat16.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::local {

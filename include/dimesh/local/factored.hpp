@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "dimesh/detail/config.hpp"
-#include "dimesh/detail/memory.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::local {
 

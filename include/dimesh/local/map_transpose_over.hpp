@@ -9,9 +9,9 @@
 // fuse other products with sums than it does there: the last place may differ.
 #pragma once
 
-#include "dimesh/detail/rounded_sums.hpp"
 #include "dimesh/local/pull_blocks.hpp"
 #include "dimesh/local/reduce_over.hpp"
+#include "dimesh/local/rounded_sums.hpp"
 
 #include <optional>
 

@@ -9,8 +9,8 @@
 // A group is a run of adjacent dims along which every operand moves alike, merged into one.
 #pragma once
 
-#include "dimesh/bfloat16.hpp"
 #include "dimesh/detail/config.hpp"  // index_t, dynamic
+#include "dimesh/element/bfloat16.hpp"
 
 #include <Kokkos_Macros.hpp>
 

@@ -6,10 +6,10 @@
 //   map_reduce_over(plus{}, l, f, y, x);   // y[i] = sum over j of f(x[i, j])
 #pragma once
 
-#include "dimesh/detail/rounded_sums.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/local/reduce_parts.hpp"
+#include "dimesh/local/rounded_sums.hpp"
 
 #include <memory>
 #include <vector>

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "dimesh/detail/bundle.hpp"
-#include "dimesh/detail/pool.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/reduce.hpp"
+#include "dimesh/memory/pool.hpp"
 
 #include <algorithm>
 #include <cstddef>

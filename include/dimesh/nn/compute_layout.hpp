@@ -6,7 +6,7 @@
 //     -> dims_share_mesh_axis<length, heads, cols>;  no_fault with split_if_free<length, cols>
 #pragma once
 
-#include "dimesh/canonical.hpp"
+#include "dimesh/layout/canonical.hpp"
 #include "dimesh/nn/config.hpp"
 
 namespace dimesh::nn {

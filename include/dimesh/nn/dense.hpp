@@ -10,7 +10,7 @@
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/dropout.hpp"
 #include "dimesh/op/norm.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh::nn {
 

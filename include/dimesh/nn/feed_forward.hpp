@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/nn/dense.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh::nn {
 

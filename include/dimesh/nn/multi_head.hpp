@@ -12,7 +12,7 @@
 #include "dimesh/op/rename.hpp"
 #include "dimesh/op/rotary.hpp"
 #include "dimesh/op/whole.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh::nn {
 

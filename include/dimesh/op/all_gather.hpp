@@ -6,7 +6,7 @@
 //     -> tensor<T, layout<pod>, hidden>      (n-1)/n of the whole's bytes a rank (ring)
 #pragma once
 
-#include "dimesh/op/blocks.hpp"
+#include "dimesh/op/parts/blocks.hpp"
 
 namespace dimesh {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/op/transition.hpp"
+#include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
 

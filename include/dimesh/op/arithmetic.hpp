@@ -119,10 +119,10 @@ template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y)
       "once per rank; complete the first");
   static_assert(ok<only<fault, partial_operand>>,
                 "operator+: an operand is a maximum or minimum yet to be made; complete it first");
-  static_assert(
-      ok<only<fault, dim_split_in_one_operand_only>>,
-      "operator+: a dim is split in one operand only; slice it in the other (free), or gather it "
-      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "operator+: a dim is split in one operand only; take own<dim, axis> of the other "
+                "(free), or gather it "
+                "with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "operator+: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
@@ -137,10 +137,10 @@ template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y)
       "once per rank; complete the first");
   static_assert(ok<only<fault, partial_operand>>,
                 "operator-: an operand is a maximum or minimum yet to be made; complete it first");
-  static_assert(
-      ok<only<fault, dim_split_in_one_operand_only>>,
-      "operator-: a dim is split in one operand only; slice it in the other (free), or gather it "
-      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "operator-: a dim is split in one operand only; take own<dim, axis> of the other "
+                "(free), or gather it "
+                "with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "operator-: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
@@ -156,10 +156,10 @@ template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y)
                 "other; complete it first");
   static_assert(ok<only<fault, partial_operand>>,
                 "operator*: an operand is a maximum or minimum yet to be made; complete it first");
-  static_assert(
-      ok<only<fault, dim_split_in_one_operand_only>>,
-      "operator*: a dim is split in one operand only; slice it in the other (free), or gather it "
-      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "operator*: a dim is split in one operand only; take own<dim, axis> of the other "
+                "(free), or gather it "
+                "with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "operator*: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
@@ -173,10 +173,10 @@ template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y)
   static_assert(ok<only<fault, partial_meets_split>>,
                 "operator/: one operand is a sum yet to be made along an axis that splits the "
                 "other; complete it first");
-  static_assert(
-      ok<only<fault, dim_split_in_one_operand_only>>,
-      "operator/: a dim is split in one operand only; slice it in the other (free), or gather it "
-      "with whole<dim>");
+  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
+                "operator/: a dim is split in one operand only; take own<dim, axis> of the other "
+                "(free), or gather it "
+                "with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "operator/: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "dimesh/local/attention_transpose.hpp"
-#include "dimesh/op/attention_plan.hpp"
+#include "dimesh/op/parts/attention_plan.hpp"
 
 namespace dimesh {
 
@@ -123,9 +123,10 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
                 "that is split with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "attention: an operand is a sum yet to be made; complete it first");
-  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
-                "attention: a dim is split in one operand only; slice it in the other (free), or "
-                "gather it with whole<dim>");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "attention: a dim is split in one operand only; take own<dim, axis> of the other (free), or "
+      "gather it with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "attention: the operands are split differently; relayout one of them");
   if constexpr (!ok<fault> || (is_poison<Q> || is_poison<K> || is_poison<V>)) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/broadcast.hpp"
-#include "dimesh/op/transition.hpp"
+#include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
 

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "dimesh/detail/stated_type.hpp"
-#include "dimesh/op/einsum_op.hpp"
+#include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/permute.hpp"
 
 namespace dimesh {
@@ -142,9 +142,10 @@ constexpr auto einsum(const X&... x) {
       ok<only<fault, dims_share_mesh_axis>>,
       "einsum: two dims are split over the same mesh axis; split one of them over another axis, or "
       "gather it with whole<dim>");
-  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
-                "einsum: a dim is split in one operand only; slice it in the other (free), or "
-                "gather it with whole<dim>");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "einsum: a dim is split in one operand only; take own<dim, axis> of the other (free), or "
+      "gather it with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently>>,
                 "einsum: the operands split a dim in different ways; relayout one of them");
   static_assert(ok<only<fault, both_operands_partial>>,

@@ -14,7 +14,7 @@
 #include <bit>
 
 #include "dimesh/collective/all_to_all.hpp"
-#include "dimesh/op/blocks.hpp"
+#include "dimesh/op/parts/blocks.hpp"
 
 namespace dimesh {
 

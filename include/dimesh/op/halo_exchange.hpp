@@ -10,7 +10,7 @@
 // are right. The backward pass sends halos back and adds them to their owners' elements.
 #pragma once
 
-#include "dimesh/op/along.hpp"
+#include "dimesh/op/parts/along.hpp"
 
 namespace dimesh {
 

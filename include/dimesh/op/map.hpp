@@ -13,10 +13,10 @@
 //   map<float>(f, tensor<bfloat16, L, batch>)  -> tensor<float, L, batch>
 #pragma once
 
-#include "dimesh/detail/join.hpp"
+#include "dimesh/layout/join.hpp"
 #include "dimesh/local/map_transpose_over.hpp"
 #include "dimesh/local/reduce_over.hpp"
-#include "dimesh/op/expand.hpp"
+#include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh {
 
@@ -259,9 +259,10 @@ constexpr auto map(const F& f, const X&... x) {
   static_assert(ok<only<fault, partial_operand>>,
                 "map: an operand is a sum yet to be made, and a function of parts is no part of "
                 "it; complete it first");
-  static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
-                "map: a dim is split in one operand only; slice it in the other (free), or gather "
-                "it with whole<dim>");
+  static_assert(
+      ok<only<fault, dim_split_in_one_operand_only>>,
+      "map: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather "
+      "it with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dimesh/local/dual.hpp"
-#include "dimesh/op/transition.hpp"
+#include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
 

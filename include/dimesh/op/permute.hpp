@@ -5,7 +5,7 @@
 //   permute<batch, hidden>(x[batch, hidden])       -> x itself
 #pragma once
 
-#include "dimesh/op/expand.hpp"
+#include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh {
 

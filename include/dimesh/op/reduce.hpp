@@ -10,7 +10,7 @@
 #include "dimesh/detail/stated_type.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/op/arithmetic.hpp"
-#include "dimesh/op/expand.hpp"
+#include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh {
 

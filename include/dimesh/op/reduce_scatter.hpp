@@ -6,7 +6,7 @@
 //     -> tensor<T, layout<pod, split<hidden, cols>>, hidden>     (n-1)/n of its bytes a rank (ring)
 #pragma once
 
-#include "dimesh/op/blocks.hpp"
+#include "dimesh/op/parts/blocks.hpp"
 
 namespace dimesh {
 
@@ -20,7 +20,7 @@ template <class D, Axis A, Operand X> constexpr auto reduce_scatter(const X& x) 
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "reduce_scatter: the tensor lacks the dim to be split; name one of its dims");
   static_assert(ok<only<fault, axis_not_partial>>,
-                "reduce_scatter: the tensor holds no addends along this axis; use slice where it "
+                "reduce_scatter: the tensor holds no addends along this axis; use own where it "
                 "is replicated");
   static_assert(
       ok<only<fault, dim_has_halo>>,

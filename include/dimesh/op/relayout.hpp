@@ -97,7 +97,7 @@ template <class Route, int I> struct step_name {
 
   template <std::size_t... i> static auto make(std::index_sequence<i...>) {
     constexpr hop kind = Route::result.at[I].kind;
-    if constexpr (kind == hop::slice)
+    if constexpr (kind == hop::own)
       return tag<slice_step<split_type<i>...>>{};
     else if constexpr (kind == hop::reduce_scatter)
       return tag<reduce_scatter_step<split_type<i>...>>{};
@@ -129,7 +129,7 @@ template <class Route, int I, class X> constexpr auto walk(const X& x) {
     const bool silent = talking(moved, sizes_of(x)) == 0;
     using T = value_of<X>;
     using S = under<spec_of<X>, L>;
-    if constexpr (kind == hop::slice)
+    if constexpr (kind == hop::own)
       return walk<Route, I + 1>(apply_or_share<S>(cut_op<T>{}, x, silent));
     else if constexpr (kind == hop::reduce_scatter)
       return walk<Route, I + 1>(apply_or_share<S>(reduce_scatter_op<T>{}, x, silent));

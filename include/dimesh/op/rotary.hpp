@@ -10,8 +10,8 @@
 
 #include "dimesh/local/rotary.hpp"
 #include "dimesh/op/argmax.hpp"
+#include "dimesh/op/parts/transition.hpp"
 #include "dimesh/op/permute.hpp"
-#include "dimesh/op/transition.hpp"
 
 namespace dimesh {
 

@@ -6,7 +6,7 @@
 //   shift<ring>(x, -2)                  -> element i is element i + 2, around the end
 #pragma once
 
-#include "dimesh/op/along.hpp"
+#include "dimesh/op/parts/along.hpp"
 
 namespace dimesh {
 

@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "dimesh/op/map.hpp"
-#include "dimesh/op/stencil_rows.hpp"
-#include "dimesh/op/wanted.hpp"
+#include "dimesh/op/parts/stencil_rows.hpp"
+#include "dimesh/op/parts/wanted.hpp"
 
 namespace dimesh {
 
@@ -126,8 +126,8 @@ constexpr auto stencil(const F& f, const X&... x) {
   static_assert(ok<only<fault, dims_share_mesh_axis>>,
                 "stencil: the operands split different dims over one mesh axis; relayout one");
   static_assert(ok<only<fault, dim_split_in_one_operand_only>>,
-                "stencil: one operand has only its block of this dim, another has all of it; slice "
-                "the other, or gather the one");
+                "stencil: one operand has only its block of this dim, another has all of it; take "
+                "own<dim, axis> of the other, or gather the one");
   static_assert(ok<only<fault, dim_split_differently>>,
                 "stencil: the operands split this dim in different ways; relayout one of them");
   static_assert(ok<only<fault, partial_operand>>,

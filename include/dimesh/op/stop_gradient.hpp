@@ -6,7 +6,7 @@
 //   stop_gradient(x)  -> x, where x is not recorded
 #pragma once
 
-#include "dimesh/op/apply.hpp"
+#include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
 

@@ -7,10 +7,10 @@
 //   take<vocab>(table[vocab/cols, model], ids[batch/rows])  -> the same, partial over cols
 #pragma once
 
-#include "dimesh/detail/rounded_sums.hpp"
+#include "dimesh/local/rounded_sums.hpp"
 #include "dimesh/local/take.hpp"
-#include "dimesh/op/einsum_op.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/permute.hpp"
 #include "dimesh/op/reduce.hpp"
 

@@ -5,7 +5,7 @@
 //   value(mean<batch>(x[batch/rows]))  -> partial_operand<rows>: it is a sum yet to be made
 #pragma once
 
-#include "dimesh/op/apply.hpp"
+#include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
 
@@ -37,8 +37,9 @@ struct value_fault<X> {
 /// The number in a tensor without dims. Local.
 template <Operand X> auto value(const X& x) {
   using fault = typename detail::value_fault<X>::type;
-  static_assert(ok<only<fault, value_not_scalar>>,
-                "value: the tensor has dims and so many numbers; gather it, or read data()");
+  static_assert(
+      ok<only<fault, value_not_scalar>>,
+      "value: the tensor has dims and so many numbers; take it by to_rank, or read data()");
   static_assert(ok<only<fault, partial_operand>>,
                 "value: the tensor is a sum yet to be made; complete it first");
   if constexpr (!ok<fault> || is_poison<X>) {

@@ -7,7 +7,7 @@
 //   whole<hidden>(tensor<T, layout<pod, split<batch, rows>>, batch, hidden>)  -> its argument
 #pragma once
 
-#include "dimesh/op/blocks.hpp"
+#include "dimesh/op/parts/blocks.hpp"
 
 namespace dimesh {
 

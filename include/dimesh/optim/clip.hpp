@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/detail/box.hpp"
+#include "dimesh/layout/box.hpp"
 #include "dimesh/local/reduce.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

@@ -11,7 +11,7 @@
 
 #include <tuple>
 
-#include "dimesh/walk.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

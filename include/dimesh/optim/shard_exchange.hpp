@@ -8,9 +8,9 @@
 
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/reduce_scatter.hpp"
-#include "dimesh/detail/box.hpp"
 #include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/pieces.hpp"
+#include "dimesh/layout/box.hpp"
 #include "dimesh/local/copy.hpp"
 
 namespace dimesh::detail {

@@ -9,8 +9,8 @@
 //   all_gather_together(shards, params)            back, into params
 #pragma once
 
-#include "dimesh/detail/memory.hpp"
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/shard_exchange.hpp"
 
 namespace dimesh {

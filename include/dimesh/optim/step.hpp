@@ -5,10 +5,10 @@
 //   update_each(rule, params, grads, state...)   // rule(p, g, s...): references to elements
 #pragma once
 
-#include "dimesh/detail/memory.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
-#include "dimesh/walk.hpp"
+#include "dimesh/memory/memory.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/grad/tape.hpp"
-#include "dimesh/op/attention_plan.hpp"
+#include "dimesh/op/parts/attention_plan.hpp"
 
 namespace dm = dimesh;
 

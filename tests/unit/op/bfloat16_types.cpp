@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which element types do operations on bfloat16 give? bfloat16 where nothing else went in, float
 // where some operand has it or the caller asks for it.
-#include "dimesh/bfloat16.hpp"
+#include "dimesh/element/bfloat16.hpp"
 
 #include <doctest/doctest.h>
 

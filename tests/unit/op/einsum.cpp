@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/op/einsum_op.hpp"
+#include "dimesh/op/parts/einsum_op.hpp"
 
 namespace dm = dimesh;
 

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/op/apply.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/parts/apply.hpp"
 
 namespace dm = dimesh;
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How large is the part of a tensor that one rank holds, and where does it begin? Worked out once,
+// when the tensor is made, for its extents and the rank's coordinates, by functions that serve
+// tensors of all types.
+//
+//   work_out_blocks(spec_facts<S>, extents, sizes, coords, blocks)   // throws where it comes out
+//                                                                    // odd
+//   block_view{&table, blocks, rank}.stride(0)  -> elements between neighbours along dim 0
+#pragma once
+
+#include "dimesh/core/facts.hpp"
+#include "dimesh/detail/words.hpp"
+#include "dimesh/layout/block.hpp"
+
+namespace dimesh::detail {
+
+/// Says which dim has no extent, or cannot be cut evenly.
+[[noreturn]] inline void refuse_extent(const tensor_facts& f, int d, index_t n,
+                                       const index_t* sizes) {
+  words w;
+  const std::string_view name = f.dim[d]->name;
+  w << "tensor: dim '" << name << "' has ";
+  if (n < 0) {
+    if (n == dynamic)
+      w << "no extent";
+    else
+      w << n << " elements";
+    w << "; give it " << name << "{n} with n >= 0";
+  } else {
+    w << n << " elements, which ";
+    for (int level = 0, a = 0; (a = f.layout.axis_at(d, level)) >= 0; ++level)
+      w << (level > 0 ? " x axis '" : "axis '") << f.axes[a] << "' of size " << sizes[a];
+    w << " does not divide; choose another extent or split uneven<" << name << ">";
+  }
+  w.raise();
+}
+
+/// The blocks of all dims at some coordinates. Out of line: every tensor that is made comes by.
+[[gnu::noinline]] constexpr void work_out_blocks(const tensor_facts& f, const index_t* extents,
+                                                 const index_t* sizes, const index_t* coords,
+                                                 block* blocks) {
+  const table& t = f.layout;
+  for (int d = 0; d < f.rank; ++d) {
+    if (extents[d] < 0) refuse_extent(f, d, extents[d], sizes);
+    blocks[d] = {0, extents[d]};
+  }
+  for (int a = 0; a < t.axes; ++a) {
+    const axis_use u = t.axis[a];
+    if (u.what != use::split || u.level != 0) continue;  // the major axis stands for all of its dim
+    const int d = u.dim;
+    if (!t.uneven[d] && extents[d] % ranks_over(t, d, sizes) != 0)
+      refuse_extent(f, d, extents[d], sizes);
+    blocks[d] = block_at(t, d, extents[d], sizes, coords);
+  }
+}
+
+/// Elements between neighbours along dim d of a row-major block.
+[[gnu::noinline]] constexpr index_t stride_along(const table& t, const block* blocks, int d,
+                                                 int rank) {
+  index_t stride = 1;
+  for (int i = d + 1; i < rank; ++i) stride *= blocks[i].length + 2 * t.halo[i];
+  return stride;
+}
+
+/// A tensor's blocks, for functions that serve tensors of all types.
+struct block_view {
+  const table* t;
+  const block* blocks;
+  int rank;
+
+  constexpr index_t local(int d) const { return blocks[d].length + 2 * t->halo[d]; }
+  constexpr index_t stride(int d) const { return stride_along(*t, blocks, d, rank); }
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// When are two layouts the same? When they say the same of a tensor's dims: each tensor keeps only
+// the rules that concern it, in mesh order. And what is wrong with a layout that cannot be?
+//
+//   using hybrid = layout<pod, split<hidden, cols>, split<batch, rows>>;
+//   canonical<hybrid, batch, hidden>  -> layout<pod, split<batch, rows>, split<hidden, cols>>
+//   canonical<hybrid, batch, label>   -> layout<pod, split<batch, rows>>
+//   layout_fault<hybrid, batch, batch>  -> dim_repeated<batch>
+#pragma once
+
+#include "dimesh/layout/draft.hpp"
+#include "dimesh/layout/layout_types.hpp"
+
+namespace dimesh::detail {
+
+template <class L, class Dims> struct draft_table {
+  static constexpr table result = drafted<L, Dims>::result.t;
+};
+
+/// The first axis of a rule that the mesh lacks, or void.
+template <class M, class... A> struct foreign_axis {
+  using type = void;
+};
+template <class M, class A, class... Rest> struct foreign_axis<M, A, Rest...> {
+  using type =
+      typename std::conditional_t<(axis_index<M, A> < 0), tag<A>, foreign_axis<M, Rest...>>::type;
+};
+template <class M, class Rule> struct foreign_in_rule {
+  using type = void;
+};
+template <class M, class D, class... A>
+struct foreign_in_rule<M, split<D, A...>> : foreign_axis<M, A...> {};
+template <class M, class D, class... A>
+struct foreign_in_rule<M, split_if_free<D, A...>> : foreign_axis<M, A...> {};
+template <class M, class A> struct foreign_in_rule<M, spread<A>> : foreign_axis<M, A> {};
+template <class M, class A> struct foreign_in_rule<M, partial<A>> : foreign_axis<M, A> {};
+template <class M, class A> struct foreign_in_rule<M, partial_max<A>> : foreign_axis<M, A> {};
+template <class M, class A> struct foreign_in_rule<M, partial_min<A>> : foreign_axis<M, A> {};
+
+template <class M, class... Rule> struct foreign_in_rules {
+  using type = void;
+};
+template <class M, class Rule, class... Rest> struct foreign_in_rules<M, Rule, Rest...> {
+  using here = typename foreign_in_rule<M, Rule>::type;
+  using type = typename std::conditional_t<std::is_void_v<here>, foreign_in_rules<M, Rest...>,
+                                           tag<here>>::type;
+};
+
+template <class Foreign, class M> struct foreign_fault {
+  using type = axis_not_in_mesh<Foreign, M>;
+};
+template <class M> struct foreign_fault<void, M> {
+  using type = no_fault;
+};
+
+template <class Drafted, class M, class Dims, draft::fault> struct draft_fault {
+  using type = no_fault;
+};
+template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::axis_twice> {
+  using type = axis_used_twice<type_at<R::result.axis, typename M::axes>>;
+};
+template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::dim_twice> {
+  using type = dim_has_two_rules<type_at<R::result.first, Dims>>;
+};
+template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::shared> {
+  using type = dims_share_mesh_axis<type_at<R::result.first, Dims>, type_at<R::result.second, Dims>,
+                                    type_at<R::result.axis, typename M::axes>>;
+};
+template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::extent> {
+  using culprit = type_at<R::result.first, Dims>;
+  using type = extent_not_divisible<culprit, culprit::extent,
+                                    type_at<R::result.axis, typename M::axes>, R::result.size>;
+};
+
+/// The first dim that stands twice in the list, or void.
+template <class... D> struct repeated_dim {
+  using type = void;
+};
+template <class D, class... Rest> struct repeated_dim<D, Rest...> {
+  using type = typename std::conditional_t<(std::is_same_v<D, Rest> || ...), tag<D>,
+                                           repeated_dim<Rest...>>::type;
+};
+template <class D> struct repeated_fault {
+  using type = dim_repeated<D>;
+};
+template <> struct repeated_fault<void> {
+  using type = no_fault;
+};
+
+template <class Dims> struct repeated_fault_of;
+template <class... D>
+struct repeated_fault_of<list<D...>> : repeated_fault<typename repeated_dim<D...>::type> {};
+
+template <class First, class Then> struct first_fault {
+  using type = typename First::type;
+};
+template <class First, class Then>
+  requires std::is_same_v<typename First::type, no_fault>
+struct first_fault<First, Then> {
+  using type = typename Then::type;
+};
+
+template <class L, class Dims> struct formation;
+template <class M, class... Rule, class... D> struct formation<layout<M, Rule...>, list<D...>> {
+  using drafts = drafted<layout<M, Rule...>, list<D...>>;
+  using fault = typename first_fault<
+      first_fault<repeated_fault_of<list<D...>>,
+                  foreign_fault<typename foreign_in_rules<M, Rule...>::type, M>>,
+      draft_fault<drafts, M, list<D...>, drafts::result.found>>::type;
+};
+
+template <bool Ok, class L, class Dims> struct canonical_impl {
+  using type = L;  // faulty: kept as it stands, the tensor says what is wrong with it
+};
+template <class L, class Dims> struct canonical_impl<true, L, Dims> {
+  using type = layout_type<typename L::mesh, Dims, draft_table<L, Dims>>;
+};
+
+}  // namespace dimesh::detail
+
+namespace dimesh {
+
+/// What is wrong with a tensor of dims D... under layout L; no_fault if nothing.
+template <class L, Dim... D>
+using layout_fault = typename detail::formation<L, detail::list<D...>>::fault;
+
+/// The rules of L that concern D..., in mesh order.
+template <class L, Dim... D>
+using canonical =
+    typename detail::canonical_impl<ok<layout_fault<L, D...>>, L, detail::list<D...>>::type;
+
+}  // namespace dimesh

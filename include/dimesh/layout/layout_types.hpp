@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a table of numbers become a layout type again? Rules are emitted in mesh order, each at
+// its first axis, so that equal layouts are one type.
+//
+//   layout_type<M, list<batch, hidden>, Holder>  -> layout<M, split<batch, rows>, ...>
+#pragma once
+
+#include "dimesh/layout.hpp"
+#include "dimesh/layout/table.hpp"
+
+namespace dimesh::detail {
+
+/// The rules of a table in canonical order: each a split dim (with its axes) or a partial axis.
+struct rule_list {
+  struct rule {
+    int dim = -1;   // of a split
+    int axis = -1;  // of a partial
+    int axes = 0;   // how many axes split the dim
+    use what = use::split;
+  };
+  rule at[max_axes + max_dims]{};
+  int size = 0;
+
+  constexpr explicit rule_list(const table& t) {
+    bool done[max_dims]{};
+    for (int a = 0; a < t.axes; ++a) {
+      const axis_use u = t.axis[a];
+      if (u.what == use::split && !done[static_cast<int>(u.dim)]) {
+        done[static_cast<int>(u.dim)] = true;
+        at[size++] = {u.dim, -1, t.split_count(u.dim), use::split};
+      } else if (t.is_partial(a)) {
+        at[size++] = {-1, a, 0, u.what};
+      }
+    }
+    for (int d = 0; d < max_dims; ++d)
+      if (!done[d] && t.halo[d] > 0) at[size++] = {d, -1, 0, use::split};
+  }
+};
+
+template <class D, bool Uneven, index_t Halo> struct dressed_dim {
+  using type = uneven<typename dressed_dim<D, false, Halo>::type>;
+};
+template <class D, index_t Halo> struct dressed_dim<D, false, Halo> {
+  using type = halo<D, Halo>;
+};
+template <class D> struct dressed_dim<D, false, 0> {
+  using type = D;
+};
+
+template <class M, class Dims, class Holder, int R, use What, class Levels> struct rule_type;
+template <class M, class Dims, class Holder, int R, std::size_t... I>
+struct rule_type<M, Dims, Holder, R, use::split, std::index_sequence<I...>> {
+  static constexpr int dim = Holder::rules.at[R].dim;
+  using type = split<typename dressed_dim<type_at<dim, Dims>, Holder::result.uneven[dim],
+                                          Holder::result.halo[dim]>::type,
+                     type_at<Holder::result.axis_at(dim, I), typename M::axes>...>;
+};
+template <class M, class Dims, class Holder, int R>
+struct rule_type<M, Dims, Holder, R, use::partial, std::index_sequence<>> {
+  using type = partial<type_at<Holder::rules.at[R].axis, typename M::axes>>;
+};
+template <class M, class Dims, class Holder, int R>
+struct rule_type<M, Dims, Holder, R, use::partial_max, std::index_sequence<>> {
+  using type = partial_max<type_at<Holder::rules.at[R].axis, typename M::axes>>;
+};
+template <class M, class Dims, class Holder, int R>
+struct rule_type<M, Dims, Holder, R, use::partial_min, std::index_sequence<>> {
+  using type = partial_min<type_at<Holder::rules.at[R].axis, typename M::axes>>;
+};
+
+template <class M, class Dims, class Holder, class Rules> struct layout_of_table;
+template <class M, class Dims, class Holder, std::size_t... R>
+struct layout_of_table<M, Dims, Holder, std::index_sequence<R...>> {
+  using type =
+      layout<M, typename rule_type<M, Dims, Holder, R, Holder::rules.at[R].what,
+                                   std::make_index_sequence<Holder::rules.at[R].axes>>::type...>;
+};
+
+/// A table over dims, kept where template arguments can find it: Table::result is the table.
+template <class Table> struct table_holder {
+  static constexpr table result = Table::result;
+  static constexpr rule_list rules{result};
+};
+
+/// The layout that a table over Dims describes; Table::result is the table.
+template <class M, class Dims, class Table>
+using layout_type =
+    typename layout_of_table<M, Dims, table_holder<Table>,
+                             std::make_index_sequence<table_holder<Table>::rules.size>>::type;
+
+}  // namespace dimesh::detail

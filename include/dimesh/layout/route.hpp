@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// By which collectives does a tensor get from one layout to another? A route: a short list of
+// steps, each to a table. What can be cut locally is cut first, so that sums run over less; then
+// addends are summed; then one step of moves, or gathers, brings every rank exactly what it still
+// lacks.
+//
+//   route_between({split d over 0}, {replicated})         -> gather
+//   route_between({split d over 0}, {split e over 0})     -> move
+//   route_between({partial 0}, {split d over 0})          -> reduce_scatter
+#pragma once
+
+#include "dimesh/layout/table.hpp"
+
+namespace dimesh::detail {
+
+enum class hop : signed char { own, reduce_scatter, all_reduce, all_to_all, all_gather, exchange };
+
+struct route {
+  struct step {
+    hop kind = hop::own;
+    table to;
+  };
+  static constexpr int longest = 2 * max_axes + 4;
+  step at[longest]{};
+  int size = 0;
+
+  constexpr void add(hop kind, const table& to) { at[size++] = {kind, to}; }
+};
+
+/// The axes whose use differs between two tables, and those that cut what a differing axis cuts.
+constexpr unsigned moved_axes(const table& from, const table& to) {
+  unsigned moved = 0;
+  for (int a = 0; a < from.axes; ++a) {
+    const axis_use u = from.axis[a];
+    bool differs = !(u == to.axis[a]);
+    if (u.what == use::split && !differs)
+      for (int level = 0; level < u.level; ++level)
+        differs = differs || from.axis_at(u.dim, level) != to.axis_at(u.dim, level);
+    if (differs) moved |= 1u << a;
+  }
+  return moved;
+}
+
+/// Lets axes that now have the use `what` split dims where that leads straight to `to`: the axes
+/// that split the dim already are the first ones in `to`. True if there was one.
+constexpr bool split_straight(table& now, const table& to, use what) {
+  bool any = false;
+  for (int d = 0; d < max_dims; ++d)
+    for (int level = 0;; ++level) {
+      const int have = now.axis_at(d, level), want = to.axis_at(d, level);
+      if (want < 0) break;
+      if (have == want) continue;
+      if (have >= 0 || now.axis[want].what != what) break;
+      now.set_split(want, d);
+      now.uneven[d] = now.uneven[d] || to.uneven[d];
+      any = true;
+    }
+  return any;
+}
+
+/// Lets addends be scattered over the dims they shall split, in whatever order they come to stand.
+constexpr bool scatter_anyhow(table& now, const table& to) {
+  bool any = false;
+  for (int a = 0; a < now.axes; ++a)
+    if (now.axis[a].what == use::partial && to.axis[a].what == use::split) {
+      const int d = to.axis[a].dim;
+      now.set_split(a, d);
+      now.uneven[d] = true;
+      any = true;
+    }
+  return any;
+}
+
+/// The step that moves blocks: a gather if nothing else changes, an all_to_all if one axis does.
+constexpr hop last_hop(const table& now, const table& to) {
+  int others = 0, gathered = 0, moved = 0;
+  for (int a = 0; a < now.axes; ++a) {
+    if (!(moved_axes(now, to) >> a & 1u)) continue;
+    const bool was = now.axis[a].what == use::split, is = to.axis[a].what == use::split;
+    gathered += was && !is;
+    moved += was && is && now.axis[a].dim != to.axis[a].dim;
+    others += !was || (is && now.axis[a].dim == to.axis[a].dim);
+  }
+  if (others == 0 && moved == 0) return hop::all_gather;
+  return others == 0 && gathered == 0 && moved == 1 ? hop::all_to_all : hop::exchange;
+}
+
+/// The route from one table to another over the same dims, which asks for no new addends. Received
+/// bytes: those of the sums, over blocks cut as small as they can be without moving anything, and
+/// then what each rank lacks.
+constexpr route route_between(table now, const table& to) {
+  route r;
+  for (bool more = true; more;) {
+    more = split_straight(now, to, use::replicated);
+    if (more) r.add(hop::own, now);
+    if (split_straight(now, to, use::partial)) r.add(hop::reduce_scatter, now), more = true;
+  }
+  if (scatter_anyhow(now, to)) r.add(hop::reduce_scatter, now);
+  bool sums = false;
+  for (int a = 0; a < now.axes; ++a)
+    if (now.axis[a].what == use::partial && to.axis[a].what == use::replicated) {
+      now.axis[a] = {};
+      sums = true;
+    }
+  if (sums) r.add(hop::all_reduce, now);
+  if (moved_axes(now, to) != 0)
+    r.add(last_hop(now, to), to);
+  else if (r.size == 0 && !(now == to))
+    r.add(hop::own, to);  // the same blocks by another name: uneven where they happen to be even
+  else if (r.size > 0)
+    r.at[r.size - 1].to = to;
+  return r;
+}
+
+}  // namespace dimesh::detail

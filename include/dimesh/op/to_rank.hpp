@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program see a whole tensor on one rank, and get one from there? For files, prints and
+// tests: these functions move whole tensors through one rank, so keep them out of training steps.
+//
+//   to_rank(x)                                 -> std::vector<T>, global row-major, on rank 0
+//   from_rank<tensor<float, L, batch>>(g, values)  -> the tensor of which to_rank gives `values`
+//   broadcast_element(x, {3, 4})               -> the element at batch 3, hidden 4, on every rank
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "dimesh/collective/broadcast.hpp"
+#include "dimesh/collective/gather.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/parts/blocks.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// What every rank of the mesh contributes to the whole on `root`: its box, or nothing where a rank
+/// with the root's own coordinates along axes of replication has a copy of it.
+struct contributions {
+  std::vector<box> part;
+  std::vector<index_t> count;
+  bool from_others = false;  // the root needs something that it has not
+
+  contributions(const placement& where, const table& t, int root) {
+    const unsigned all = (1u << t.axes) - 1;
+    const peer home(root, all, where.sizes, nullptr);
+    for (index_t r = 0; r < group_size(all, where.sizes); ++r) {
+      const peer p(r, all, where.sizes, nullptr);
+      bool copy = false;
+      for (int a = 0; a < t.axes; ++a)
+        copy = copy || (t.axis[a].what != use::split && p.coords[a] != home.coords[a]);
+      part.push_back(where.peers(t, r, all));
+      count.push_back(copy ? 0 : part.back().size());
+      from_others = from_others || (r != root && count.back() > 0);
+    }
+  }
+};
+
+/// The box that this rank stores: its block within its halos.
+inline box stored_box(const placement& where, const table& t) {
+  box b = where.own(t);
+  for (int d = 0; d < b.rank; ++d) {
+    b.begin[d] -= t.halo[d];
+    b.length[d] += 2 * t.halo[d];
+  }
+  return b;
+}
+
+template <class T>
+using device_array = Kokkos::View<T*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+template <class T>
+using host_array = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+template <class T> storage room_for(index_t n) {
+  return storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
+}
+template <class T> std::vector<T> to_vector(const T* x, index_t n) {
+  const auto count = static_cast<std::size_t>(n);
+  const std::unique_ptr<T[]> host(new T[count]);  // a vector<bool> has no array
+  Kokkos::deep_copy(host_array<T>(host.get(), count), device_array<const T>(x, count));
+  return std::vector<T>(host.get(), host.get() + count);
+}
+
+/// The whole on the root of blocks x under table t, in which nothing is partial; empty elsewhere.
+template <class T>
+std::vector<T> gather_blocks(const communicator& everyone, const placement& where, const table& t,
+                             const T* x, int root) {
+  const contributions from(where, t, root);
+  const box own = where.own(t), stored = stored_box(where, t), all = where.whole();
+  const storage block = room_for<T>(own.size());
+  T* packed = static_cast<T*>(block.data());
+  local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
+  const bool here = everyone.rank() == root;
+  const storage received = room_for<T>(here ? all.size() : 0),
+                whole = room_for<T>(here ? all.size() : 0);
+  T* parts = static_cast<T*>(received.data());
+  if (from.from_others)
+    collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root);
+  else if (here)
+    collective::copy(static_cast<const T*>(packed), parts, own.size());
+  if (!here) return {};
+  const strides stride(all);
+  for (std::size_t r = 0; r < from.part.size(); parts += from.count[r++])
+    if (from.count[r] > 0)
+      local::unpack(all.rank, from.part[r].length, static_cast<const T*>(parts),
+                    static_cast<T*>(whole.data()) + offset_in(all, from.part[r]), stride.data());
+  return to_vector(static_cast<const T*>(whole.data()), all.size());
+}
+
+/// Gives every rank its block under table t of `values`, which matter on the root.
+template <class T>
+void scatter_blocks(const communicator& everyone, const placement& where, const table& t,
+                    const std::vector<T>& values, T* x, int root) {
+  contributions to(where, t, root);
+  index_t total = 0;
+  for (std::size_t r = 0; r < to.part.size(); ++r) total += to.count[r] = to.part[r].size();
+  const bool here = everyone.rank() == root;
+  const box all = where.whole();
+  const storage given = room_for<T>(here ? all.size() : 0), sent = room_for<T>(here ? total : 0);
+  if (here) {
+    const std::unique_ptr<T[]> host(new T[values.size()]);  // a vector<bool> has no array
+    std::copy(values.begin(), values.end(), host.get());
+    Kokkos::deep_copy(device_array<T>(static_cast<T*>(given.data()), values.size()),
+                      host_array<const T>(host.get(), values.size()));
+    T* packed = static_cast<T*>(sent.data());
+    for (std::size_t r = 0; r < to.part.size(); packed += to.count[r++])
+      local::pack(all.rank, to.part[r].length,
+                  static_cast<const T*>(given.data()) + offset_in(all, to.part[r]),
+                  strides(all).data(), packed);
+  }
+  collective::scatter_v(everyone, static_cast<const T*>(sent.data()), to.count.data(), x, root);
+}
+
+/// Where an element lies: the coordinates of its first owner, and its place in that rank's block.
+struct owner {
+  index_t coords[max_axes]{};
+  index_t offset = 0;
+
+  owner(const table& t, int rank, const index_t* extent, const index_t* sizes, const index_t* at) {
+    for (int d = 0; d < rank; ++d) {
+      cut c{{0, extent[d]}, extent[d]};
+      for (int level = 0, a = 0; (a = t.axis_at(d, level)) >= 0; ++level) {
+        const index_t part = (c.full + sizes[a] - 1) / sizes[a];
+        coords[a] = (at[d] - c.now.offset) / part;
+        c.into(sizes[a], coords[a]);
+      }
+      offset = offset * (c.now.length + 2 * t.halo[d]) + at[d] - c.now.offset + t.halo[d];
+    }
+  }
+};
+
+template <class X, std::size_t N> auto element_at(const X& x, const std::array<index_t, N>& at) {
+  using T = value_of<X>;
+  const auto extents = x.shape().extents();
+  for (std::size_t d = 0; d < N; ++d)
+    if (at[d] < 0 || at[d] >= extents[d])
+      throw error("broadcast_element: index " + std::to_string(at[d]) + " of dim '" +
+                  std::string(names<typename spec_of<X>::dims>::at[d]) + "' is outside 0.." +
+                  std::to_string(extents[d] - 1));
+  const auto& grid = x.grid().state();
+  const owner who(spec_of<X>::table, X::rank, extents.data(), grid.sizes(), at.data());
+  // Of replicated blocks every rank asks the copy that has its own coordinates.
+  const unsigned talk = talking(spec_of<X>::table.mask(use::split), grid.sizes());
+  index_t root = 0, me = 0;
+  for (int a = 0; a < X::mesh_type::rank; ++a)
+    if (talk >> a & 1u) {
+      root = root * grid.sizes()[a] + who.coords[a];
+      me = me * grid.sizes()[a] + grid.coords()[a];
+    }
+  const storage one = room_for<T>(1);
+  T* value = static_cast<T*>(one.data());
+  if (me == root) collective::copy(static_cast<const T*>(x.data()) + who.offset, value, 1);
+  if (talk != 0) collective::broadcast(grid.along(talk), value, 1, static_cast<int>(root));
+  return get_element(static_cast<const T*>(value));
+}
+
+}  // namespace detail
+
+/// All of x on rank `root`, in the order of its dims, last fastest; empty on other ranks. Addends
+/// are summed; a replicated block is taken once, and nothing is sent that the root has. Collective
+/// over the grid.
+template <Operand X> auto to_rank(const X& x, int root = 0) {
+  if constexpr (is_poison<X>) {
+    return poison{};
+  } else {
+    const auto y = complete(detail::untracked(x));
+    return detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
+                                              spec_of<std::remove_const_t<decltype(y)>>::table,
+                                              y.data(), root);
+  }
+}
+
+/// The tensor of type X whose elements rank `root` gives in global row-major order. Extents that
+/// the type leaves open come from dims with a value. Throws dimesh::error on the root, if `values`
+/// are not as many as the tensor has elements.
+template <Tensor X, Extents... E>
+X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& values, int root,
+            const E&... extents) {
+  static_assert(detail::any_halo<spec_of<X>>::find() < 0,
+                "from_rank: the blocks carry halos; take it without, then halo_exchange");
+  X x(g, extents...);
+  const index_t n = x.shape().size();
+  if (g.rank() == root && static_cast<index_t>(values.size()) != n)
+    throw error("from_rank: " + std::to_string(values.size()) + " values on rank " +
+                std::to_string(root) + " for a tensor of " + std::to_string(n) + " elements");
+  detail::scatter_blocks(g.everyone(), detail::placement_of(x), spec_of<X>::table, values, x.data(),
+                         root);
+  x.set_once(spec_of<X>::table.mask(use::partial));
+  return x;
+}
+template <Tensor X, Extents... E>
+X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& values,
+            const E&... extents) {
+  return from_rank<X>(g, values, 0, extents...);
+}
+
+/// The element of x at these global indices (in the order of its dims), on every rank. Addends are
+/// summed. Collective over the grid. Throws dimesh::error if an index is outside its dim.
+template <Operand X, std::size_t N>
+auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
+  if constexpr (is_poison<X>) {
+    return poison{};
+  } else {
+    static_assert(N == static_cast<std::size_t>(spec_of<X>::rank),
+                  "broadcast_element: an index is needed for every dim; give one each, in the "
+                  "tensor's order");
+    return detail::element_at(complete(detail::untracked(x)), at);
+  }
+}
+template <Tensor X> auto broadcast_element(const X& x, const index_t (&at)[spec_of<X>::rank]) {
+  return broadcast_element(x, std::to_array(at));
+}
+
+}  // namespace dimesh

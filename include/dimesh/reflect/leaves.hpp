@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where are the tensors of a struct? Its leaves: their types (those of an array once), how many
+// there are, their addresses in the order of declaration, and their places for people. Addresses
+// lose their types here, so that a walk costs the compiler one function for each type of leaf, not
+// one for each member of each struct.
+//
+//   leaves<network<L>>::type  -> list<basic_tensor<...>, ...>     leaf_count<network<L>>  -> 7
+#pragma once
+
+#include <string>
+
+#include "dimesh/reflect/members.hpp"
+
+namespace dimesh::detail {
+
+/// Members with nothing to walk: numbers, enumerators and empty tags.
+template <class X>
+inline constexpr bool is_plain_member =
+    std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X>;
+
+/// What a walk of an S would pass by: a struct that leaves members out, or a part of another kind.
+template <class S> struct walk_fault;
+template <class... S> struct first_walk_fault : tag<no_fault> {};
+template <class S, class... Rest> struct first_walk_fault<S, Rest...> {
+  using here = walk_fault<S>;
+  using type =
+      typename std::conditional_t<ok<typename here::type>, first_walk_fault<Rest...>, here>::type;
+};
+template <class... S> constexpr auto find_walk_fault(list<S...>) {
+  return tag<typename first_walk_fault<S...>::type>{};
+}
+template <class S> constexpr auto find_walk_fault() {
+  if constexpr (Operand<S>) {
+    return tag<no_fault>{};
+  } else if constexpr (sequence_kind<S>::array) {
+    return tag<typename walk_fault<typename S::value_type>::type>{};
+  } else if constexpr (sequence_kind<S>::tuple) {
+    return find_walk_fault(part_types<S>{});
+  } else if constexpr (is_described<S>) {
+    if constexpr (leaves_members_out<S>)
+      return tag<member_not_described<S>>{};
+    else
+      return find_walk_fault(part_types<S>{});
+  } else if constexpr (is_plain_member<S> || hana::Struct<S>::value) {
+    return tag<no_fault>{};
+  } else {
+    return tag<member_not_walked<S>>{};
+  }
+}
+template <class S> struct walk_fault : decltype(find_walk_fault<typename unmodified<S>::type>()) {};
+/// Says so, once for each such struct or type.
+template <class Fault> struct walk_says {
+  static_assert(ok<only<Fault, member_not_described>>,
+                "for_each_tensor: a struct has members that its BOOST_HANA_DEFINE_STRUCT leaves "
+                "out; describe them all");
+  static_assert(ok<only<Fault, member_not_walked>>,
+                "for_each_tensor: a member is neither a tensor, a number, an array or tuple, nor a "
+                "described struct; describe it by BOOST_HANA_DEFINE_STRUCT");
+};
+
+/// What stands in an X where a Form has tensors.
+template <class Form, class X> struct leaves_at;
+template <class... F, class... X> constexpr auto leaves_of_parts(list<F...>, list<X...>) {
+  return tag<typename concat_impl<list<>, typename leaves_at<F, X>::type...>::type>{};
+}
+template <class Form, class X> constexpr auto find_leaves() {
+  if constexpr (is_poison<Form>)
+    return tag<list<>>{};
+  else if constexpr (Tensor<Form>)
+    return tag<list<X>>{};
+  else if constexpr (sequence_kind<Form>::array)
+    return tag<typename leaves_at<typename Form::value_type, typename X::value_type>::type>{};
+  else if constexpr (has_parts<Form>)
+    return leaves_of_parts(part_types<Form>{}, part_types<X>{});
+  else
+    return tag<list<>>{};
+}
+template <class Form, class X> struct leaves_at : decltype(find_leaves<Form, X>()) {};
+/// The tensor types of a struct, in the order of declaration.
+template <class S> struct leaves : leaves_at<S, S> {};
+
+template <class S> constexpr int count_leaves();
+template <class... S> constexpr int count_leaves_of(list<S...>) {
+  return (0 + ... + count_leaves<S>());
+}
+template <class S> constexpr int count_leaves() {
+  if constexpr (is_poison<S>)
+    return 0;
+  else if constexpr (Tensor<S>)
+    return 1;
+  else if constexpr (sequence_kind<S>::array)
+    return static_cast<int>(sequence_kind<S>::size) * count_leaves<typename S::value_type>();
+  else if constexpr (has_parts<S>)
+    return count_leaves_of(part_types<S>{});
+  else
+    return 0;
+}
+/// How many tensors a struct has, those of arrays each.
+template <class S> inline constexpr int leaf_count = count_leaves<S>();
+
+/// A leaf's address, and the place of its type among the leaves'.
+struct leaf {
+  const tensor_core* core = nullptr;  // of a tensor: what constant expressions can go back from
+  const void* other = nullptr;  // of a leaf that is no tensor; nothing for constant expressions
+  int kind = 0;
+};
+
+/// What stands beside a tensor need not be one.
+template <class X> constexpr leaf leaf_of(const X& x, int kind) {
+  if constexpr (core_access::is<X>)
+    return {&core_of(x), nullptr, kind};
+  else
+    return {nullptr, &x, kind};
+}
+
+template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to);
+template <class Form> struct note_part {
+  template <class X> static constexpr void note(const X& x, int kind, leaf*& to) {
+    note_leaves<Form>(x, kind, to);
+  }
+};
+struct note_tensor {
+  static constexpr void note_core(const tensor_core& x, int kind, leaf*& to) {
+    *to++ = {&x, nullptr, kind};
+  }
+  template <class X>
+  [[gnu::always_inline]] static constexpr void note(const X& x, int kind, leaf*& to) {
+    note_core(core_of(x), kind, to);
+  }
+};
+template <class Forms> struct note_parts;
+template <class... F> struct note_parts<list<F...>> {
+  int kind;
+  leaf*& to;
+  template <class F1, class X>
+  using noting = std::conditional_t<Tensor<F1> && core_access::is<X>, note_tensor, note_part<F1>>;
+  template <class... X> constexpr void operator()(const X&... x) const {
+    [[maybe_unused]] int at = kind;
+    ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);
+  }
+};
+/// Writes down the leaves of x, where Form has tensors.
+template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to) {
+  if constexpr (is_poison<Form>) {
+    // its type has been complained of
+  } else if constexpr (Tensor<Form>) {
+    *to++ = leaf_of(x, kind);
+  } else if constexpr (sequence_kind<Form>::array) {
+    static_assert(sequence_kind<Form>::size == sequence_kind<X>::size,
+                  "for_each_tensor: the structs differ in the length of an array; walk structs of "
+                  "one form");
+    for (const auto& e : x) note_leaves<typename Form::value_type>(e, kind, to);
+  } else if constexpr (has_parts<Form>) {
+    with_parts(x, note_parts<part_types<Form>>{kind, to});
+  }
+}
+
+/// The way back. X is const if the struct was.
+template <class X> constexpr X& leaf_at(const leaf& l) {
+  using plain = std::remove_const_t<X>;
+  if constexpr (core_access::is<plain>)
+    return const_cast<X&>(core_access::back<plain>(*l.core));
+  else
+    return const_cast<X&>(*static_cast<const plain*>(l.other));
+}
+
+/// The cores of all tensors of a struct that has a Form, in the order of declaration.
+template <class Form> struct core_list {
+  static constexpr int size = leaf_count<Form>;
+  tensor_core* at[size == 0 ? 1 : size]{};
+
+  template <class S> constexpr explicit core_list(S& s) {
+    leaf all[size == 0 ? 1 : size];
+    leaf* to = all;
+    note_leaves<Form>(s, 0, to);
+    for (int i = 0; i < size; ++i) at[i] = const_cast<tensor_core*>(all[i].core);
+  }
+};
+
+/// Takes the steps from a struct to one of its leaves.
+struct path_sink {
+  std::string* text = nullptr;  // null: only the innermost name is asked for
+  const char* name = nullptr;
+
+  constexpr void member(const char* n) {
+    name = n;
+    if (text != nullptr) (*text += text->empty() ? "" : ".") += n;
+  }
+  constexpr void place(int i) {
+    if (text != nullptr) *text += "[" + std::to_string(i) + "]";
+  }
+};
+
+template <class S> constexpr void find_leaf(int n, path_sink& to);
+template <class S, class... Part>
+constexpr void find_in_parts(list<Part...>, int n, path_sink& to) {
+  int i = 0;
+  const auto is_here = [&](int count) {
+    const bool here = n >= 0 && n < count;
+    if (here) {
+      if constexpr (sequence_kind<S>::tuple)
+        to.place(i);
+      else
+        to.member(member_names<S>[static_cast<std::size_t>(i)]);
+    } else {
+      n -= count;
+    }
+    ++i;
+    return here;
+  };
+  (void)((is_here(leaf_count<Part>) && (find_leaf<Part>(n, to), true)) || ...);
+}
+/// Leaf n of an S.
+template <class S> constexpr void find_leaf(int n, path_sink& to) {
+  if constexpr (Tensor<S> || leaf_count<S> == 0) {
+  } else if constexpr (sequence_kind<S>::array) {
+    constexpr int each = leaf_count<typename S::value_type>;
+    to.place(n / each);
+    find_leaf<typename S::value_type>(n % each, to);
+  } else {
+    find_in_parts<S>(part_types<S>{}, n, to);
+  }
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is in a tensor? `<<` says what it is and stays local; print_gathered shows its elements, in
+// global order, and so collects them on one rank: a collective call.
+//
+//   std::cout << x            -> "double[p=2/x:2, q=3]"
+//   print_gathered(x)         -> double[p=2/x:2, q=3]
+//                                [[ 1  2  3]
+//                                 [ 4  5  6]]
+#pragma once
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/reflect/describe.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Elements as text, one bracket for each dim; long dims show their first and last three.
+class element_text {
+ public:
+  template <class T>
+  element_text(const std::vector<T>& values, const std::vector<index_t>& extent) : extent_(extent) {
+    for (const T& v : values) texts_.push_back(text(v));
+    for (const std::string& t : texts_) width_ = std::max(width_, t.size());
+  }
+  std::string all() const { return part(0, 0, texts_.size()); }
+
+ private:
+  static constexpr index_t longest = 12, edge = 3;
+
+  template <class T> static std::string text(const T& v) {
+    std::ostringstream out;
+    out << v;
+    return out.str();
+  }
+  std::string part(std::size_t d, std::size_t first, std::size_t count) const {
+    if (d == extent_.size()) return std::string(width_ - texts_[first].size(), ' ') + texts_[first];
+    const index_t n = extent_[d];
+    const bool last = d + 1 == extent_.size();
+    const std::string between = last ? " " : "\n" + std::string(d + 1, ' ');
+    std::string out = "[";
+    for (index_t i = 0; i < n; ++i) {
+      if (i > 0) out += between;
+      if (n > longest && i == edge) {
+        out += "...";
+        i = n - edge - 1;
+        continue;
+      }
+      const std::size_t step = count / static_cast<std::size_t>(n);
+      out += part(d + 1, first + static_cast<std::size_t>(i) * step, step);
+    }
+    return out + "]";
+  }
+
+  std::vector<index_t> extent_;
+  std::vector<std::string> texts_;
+  std::size_t width_ = 0;
+};
+
+}  // namespace detail
+
+/// What the tensor is, in one line: see describe. Local.
+template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
+  return out << describe(x);
+}
+
+/// Writes the tensor and its elements, on rank 0; addends are summed. Collective over the grid.
+/// Of dims longer than 12, the first and last three elements are shown.
+template <Tensor X> void print_gathered(const X& x, std::ostream& out = std::cout) {
+  const auto values = to_rank(x);
+  const auto extents = x.shape().extents();
+  if (x.grid().rank() != 0) return;
+  out << describe(x) << "\n"
+      << detail::element_text(values, {extents.begin(), extents.end()}).all() << std::endl;
+}
+
+}  // namespace dimesh

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4 6 8
+// checks: 734 1466 1466 2199 2932 2932
+// labels: sanitize
+#include "dimesh/op/to_rank.hpp"
+
+#include <doctest/doctest.h>
+
+#include <census.hpp>
+
+#include "dimesh/create.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+using dimesh::spec_of;
+
+/// Extents that axes divide and do not, none, one, and fewer than ranks.
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 2}, {1, 7}};
+
+TEST_CASE("to_rank: the whole on the root, whoever it is; nothing elsewhere") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    for (const int root : {0, v.grid().ranks() - 1}) {
+      const std::vector<double> all = dimesh::to_rank(v, root);
+      CHECK(all == (v.grid().rank() == root ? a.values : std::vector<double>{}));
+    }
+  });
+}
+
+TEST_CASE("to_rank leaves halos behind") {
+  for_each_case<plane, unevenly, p, q>(sizes, [](auto v, const array& a) {
+    const auto all = dimesh::to_rank(dimesh::halo_exchange<2, p, q>(v));
+    CHECK(all == (v.grid().rank() == 0 ? a.values : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("to_rank, broadcast_element: nothing is sent that everybody has") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using R = dimesh::tensor<double, dimesh::layout<plane>, p>;
+    using S = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>>, p>;
+    const auto check = [&g](const auto& v, bool silent) {
+      for (const int root : {0, g.ranks() - 1}) {
+        census::reset();
+        const std::vector<double> all = dimesh::to_rank(v, root);
+        CHECK((census::snapshot().calls() == 0) == silent);
+        CHECK(all.size() == (g.rank() == root ? 5u : 0u));
+      }
+      census::reset();
+      CHECK(dimesh::broadcast_element(v, {4}) == 2);
+      CHECK((census::snapshot().calls() == 0) == silent);
+    };
+    check(dimesh::constant<R>(g, 2, p{5}), true);
+    check(dimesh::constant<S>(g, 2, p{5}), g.size<x>() == 1);
+  });
+}
+
+TEST_CASE("from_rank: the tensor whose gather it is") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    const int root = v.grid().ranks() - 1;
+    const bool here = v.grid().rank() == root;
+    const X y =
+        dimesh::from_rank<X>(v.grid(), here ? a.values : std::vector<double>{}, root, v.shape());
+    CHECK(agrees(y, a));
+    CHECK(dimesh::to_rank(y, root) == (here ? a.values : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("broadcast_element: one element, everywhere; an index outside is refused") {
+  for_each_case<plane, unevenly_with_partial, p, q>(
+      {{4, 6}, {5, 3}, {1, 7}}, [](auto v, const array& a) {
+        for_each_index(a.size, [&](const extents& i) {
+          if ((i[0] + i[1]) % 3 == 0)
+            CHECK(dimesh::broadcast_element(v, {i[0], i[1]}) == value_at(a, a.dims, i));
+        });
+        CHECK_THROWS_AS(dimesh::broadcast_element(v, {a.size[0], 0}), dimesh::error);
+        CHECK_THROWS_AS(dimesh::broadcast_element(v, {0, -1}), dimesh::error);
+      });
+}
+
+TEST_CASE("a tensor without dims, and other element types") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using P = dimesh::layout<plane, dimesh::partial<x>>;
+    const array one = numbers({}, {}, 1);
+    const auto s = scattered<dimesh::tensor<double, P>>(g, one);
+    CHECK(dimesh::to_rank(s) == (g.rank() == 0 ? one.values : std::vector<double>{}));
+    CHECK(dimesh::broadcast_element(s, std::array<index_t, 0>{}) == one.values[0]);
+
+    using B = dimesh::tensor<bool, dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, y>>, p>;
+    const std::vector<bool> bits{true, false, false, true, true};
+    const B b = dimesh::from_rank<B>(g, bits, p{5});
+    CHECK(dimesh::to_rank(b) == (g.rank() == 0 ? bits : std::vector<bool>{}));
+    CHECK(dimesh::broadcast_element(b, {3}));
+    CHECK_FALSE(dimesh::broadcast_element(b, {1}));
+  });
+}
+
+TEST_CASE("from_rank of too few values is refused on the root") {
+  const dimesh::grid<line> g;
+  if (g.ranks() == 1) {
+    using X = dimesh::tensor<double, dimesh::layout<line>, p>;
+    CHECK_THROWS_AS(dimesh::from_rank<X>(g, {1, 2}, p{3}), dimesh::error);
+  }
+}
+
+}  // namespace

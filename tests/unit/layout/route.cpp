@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/layout/route.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/layout/box.hpp"
+#include "support/layouts.hpp"
+
+namespace {
+
+using namespace dimesh::detail;
+using dimesh::index_t;
+using dimesh::use;
+namespace td = test_support::detail;
+
+/// What a rank receives over a route without sums, in elements, and what it lacks at the start.
+struct volume {
+  index_t received = 0, lacked = 0;
+};
+volume volume_of(const route& r, const table& from, const table& to, const placement& where) {
+  volume v;
+  v.lacked = where.own(to).size() - intersection(where.own(from), where.own(to)).size();
+  const table* now = &from;
+  for (int i = 0; i < r.size; ++i) {
+    const box had = where.own(*now), got = where.own(r.at[i].to);
+    v.received += got.size() - intersection(had, got).size();
+    now = &r.at[i].to;
+  }
+  return v;
+}
+
+/// Is the step what its name says?
+bool is_sound(hop kind, const table& now, const table& next) {
+  const unsigned moved = moved_axes(now, next);
+  for (int a = 0; a < now.axes; ++a) {
+    if (!(moved >> a & 1u)) continue;
+    const use was = now.axis[a].what, is = next.axis[a].what;
+    switch (kind) {
+      case hop::own:
+        if (was != use::replicated || is != use::split) return false;
+        break;
+      case hop::reduce_scatter:
+        if (was != use::partial || is != use::split) return false;
+        break;
+      case hop::all_reduce:
+        if (was != use::partial || is != use::replicated) return false;
+        break;
+      case hop::all_gather:
+        if (was != use::split || is != use::replicated) return false;
+        break;
+      default:
+        if (was == use::partial || is == use::partial) return false;
+    }
+  }
+  return true;
+}
+
+template <class F> void for_each_pair(int axes, int dims, F&& f) {
+  const auto sources = td::all_tables(axes, dims, test_support::unevenly_with_partial);
+  const auto targets = td::all_tables(axes, dims, test_support::unevenly);
+  for (int s = 0; s < sources.size; ++s)
+    for (int t = 0; t < targets.size; ++t)
+      f(sources.at[static_cast<std::size_t>(s)], targets.at[static_cast<std::size_t>(t)]);
+}
+
+TEST_CASE("a route ends where it should, by steps that are what they are called") {
+  int routes = 0, wrong = 0;
+  for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 2}})
+    for_each_pair(axes, dims, [&](const table& from, const table& to) {
+      const route r = route_between(from, to);
+      table now = from;
+      bool sound = true;
+      for (int i = 0; i < r.size; ++i) {
+        sound = sound && is_sound(r.at[i].kind, now, r.at[i].to);
+        now = r.at[i].to;
+      }
+      ++routes;
+      wrong += !(sound && now == to && (r.size == 0) == (from == to));
+    });
+  CHECK(routes > 3000);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("without sums, no rank receives an element that it has") {
+  int checked = 0, wasteful = 0;
+  const index_t sizes[] = {2, 3, 2}, extents[][3] = {{12, 12, 4}, {5, 7, 3}, {1, 2, 0}};
+  for (const auto& [axes, dims] : {std::pair{1, 2}, {2, 2}, {2, 3}, {3, 2}})
+    for (const auto& extent : extents)
+      for_each_pair(axes, dims, [&](const table& from, const table& to) {
+        if (from.any_partial()) return;
+        const route r = route_between(from, to);
+        placement where;
+        where.rank = dims;
+        std::copy(extent, extent + dims, where.extent);
+        where.sizes = sizes;
+        for (index_t rank = 0; rank < group_size((1u << axes) - 1, sizes); ++rank) {
+          const peer here(rank, (1u << axes) - 1, sizes, nullptr);
+          where.coords = here.coords;
+          const volume v = volume_of(r, from, to, where);
+          ++checked;
+          wasteful += v.received != v.lacked;
+        }
+      });
+  CHECK(checked > 10000);
+  CHECK(wasteful == 0);
+}
+
+TEST_CASE("sums run over blocks that have been cut") {
+  table from, to;
+  from.axes = to.axes = 3;
+  from.axis[0].what = use::partial;
+  from.axis[1].what = use::partial;
+  to.set_split(2, 0);
+  to.set_split(1, 0);
+  const route r = route_between(from, to);
+  REQUIRE(r.size == 3);
+  CHECK(r.at[0].kind == hop::own);           // over axis 2, which is replicated
+  CHECK(r.at[1].kind == hop::reduce_scatter);  // over axis 1, within those blocks
+  CHECK(r.at[2].kind == hop::all_reduce);      // over axis 0, on what is left
+}
+
+}  // namespace

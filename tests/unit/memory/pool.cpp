@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/memory/pool.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace {
+using namespace dimesh;
+using detail::pool;
+using detail::storage;
+
+index_t allocations() { return pool::instance().figures().allocations; }
+index_t live() { return pool::instance().figures().live; }
+
+TEST_CASE("a buffer that was given back serves the next request of its size") {
+  const void* first = nullptr;
+  {
+    const storage s = storage::acquire(5000);
+    first = s.data();
+    std::memset(s.data(), 1, 5000);
+  }
+  const index_t before = allocations();
+  const storage t = storage::acquire(5000);
+  CHECK(t.data() == first);
+  CHECK(allocations() == before);
+  const storage u = storage::acquire(5000);  // the first is taken
+  CHECK(u.data() != first);
+  CHECK(allocations() == before + 1);
+}
+
+TEST_CASE("every size is served, aligned, with room for all of it, wasting a quarter at most") {
+  for (std::size_t bytes = 0; bytes < 3000; ++bytes) {
+    const storage s = storage::acquire(bytes);
+    REQUIRE(s.data() != nullptr);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(s.data()) % 64 == 0);
+    if (bytes > 0) std::memset(s.data(), 0xab, bytes);
+  }
+  for (std::size_t power = 12; power < 24; ++power)
+    for (const std::size_t bytes :
+         {(std::size_t{1} << power) - 1, std::size_t{1} << power, (std::size_t{1} << power) + 1}) {
+      const storage s = storage::acquire(bytes);
+      static_cast<char*>(s.data())[bytes - 1] = 1;
+    }
+}
+
+TEST_CASE("a fresh buffer is spoilt where the pool is told so, and as it was left where not") {
+  const auto write_and_return = [] {
+    const storage s = storage::acquire(9000);
+    std::memset(s.data(), 1, 9000);
+  };
+  const auto first = [] { return *static_cast<const double*>(storage::acquire(9000).data()); };
+  write_and_return();
+  pool::instance().spoil_fresh(true);
+  CHECK(first() != first());  // NaN
+  pool::instance().spoil_fresh(false);
+  write_and_return();
+  CHECK(first() == first());
+  pool::instance().spoil_fresh(true);
+}
+
+TEST_CASE("after a first round nothing more is asked of the system") {
+  const std::vector<std::size_t> sizes = {100, 4096, 100, 77777, 1, 64, 65, 4097};
+  const auto round = [&] {
+    std::vector<storage> held;
+    for (const std::size_t bytes : sizes) held.push_back(storage::acquire(bytes));
+  };
+  round();
+  const index_t before = allocations();
+  for (int i = 0; i < 10; ++i) round();
+  CHECK(allocations() == before);
+}
+
+TEST_CASE("handles count their owners") {
+  const index_t before = live();
+  storage s = storage::acquire(1000);
+  CHECK(live() == before + 1000);
+  CHECK(s.alone());
+  {
+    const storage t = s;
+    CHECK(!s.alone());
+    CHECK(t.data() == s.data());
+    const storage part = s.at(256);
+    CHECK(static_cast<std::byte*>(part.data()) == static_cast<std::byte*>(s.data()) + 256);
+    CHECK(part.shares_buffer_with(s));
+    CHECK(live() == before + 1000);
+  }
+  CHECK(s.alone());
+  storage moved = std::move(s);
+  CHECK(!s);  // NOLINT: a moved-from handle holds nothing
+  CHECK(moved.alone());
+  const storage part = moved.at(512);
+  moved = storage{};
+  CHECK(part.alone());  // the part keeps the whole buffer alive
+  CHECK(live() == before + 1000);
+  storage& same = moved;
+  moved = storage::acquire(8);
+  moved = same;
+  CHECK(moved.alone());
+}
+
+TEST_CASE("parts have owners of their own, and keep the buffer") {
+  const index_t before = live();
+  storage s = storage::acquire(1000);
+  storage first = s.part(0), second = s.part(512);
+  CHECK(static_cast<std::byte*>(second.data()) == static_cast<std::byte*>(s.data()) + 512);
+  CHECK(!s.alone());
+  s = {};
+  CHECK(first.alone());
+  CHECK(second.alone());
+  CHECK(live() == before + 1000);
+  {
+    const storage copy = first;
+    CHECK(!first.alone());
+    CHECK(second.alone());
+    const storage inner = second.part(64);
+    CHECK(inner.alone());
+    CHECK(!second.alone());
+  }
+  CHECK(second.alone());
+  first = {};
+  CHECK(live() == before + 1000);
+  second = {};
+  CHECK(live() == before);
+}
+
+TEST_CASE("figures: what is live, and the most that was") {
+  const index_t before = live();
+  pool::instance().restart_peak();
+  { const storage a = storage::acquire(300), b = storage::acquire(200); }
+  const storage c = storage::acquire(100);
+  CHECK(pool::instance().figures().peak == before + 500);
+  CHECK(live() == before + 100);
+}
+
+TEST_CASE("an empty handle") {
+  const storage none;
+  CHECK(!none);
+  CHECK(none.data() == nullptr);
+  CHECK(!none.alone());
+  const storage copy = none;
+  CHECK(!copy);
+}
+
+}  // namespace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/op/to_rank.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support/ops.hpp"
+
+namespace {
+using namespace test_support::ops;
+
+static_assert(is_same_v<decltype(dm::to_rank(dm::poison{})), dm::poison>);
+static_assert(is_same_v<decltype(dm::broadcast_element(dm::poison{}, std::array<dm::index_t, 1>{})),
+                        dm::poison>);
+using V = dm::tensor<double, L<dm::split<batch, rows>, dm::partial<cols>>, batch, hidden>;
+static_assert(is_same_v<decltype(dm::to_rank(std::declval<V>())), std::vector<double>>);
+static_assert(is_same_v<decltype(dm::broadcast_element(std::declval<V>(), {1, 2})), double>);
+
+/// The owner of an element and its place there, against blocks counted out by hand.
+TEST_CASE("an element's owner and its place in the block") {
+  using S =
+      dm::spec_of<dm::tensor<float, L<dm::split<dm::uneven<label>, cols>, dm::split<batch, rows>>,
+                             batch, label>>;
+  const dm::index_t extent[] = {8, 5}, sizes[] = {2, 4, 1};
+  for (dm::index_t i = 0; i < 8; ++i)
+    for (dm::index_t j = 0; j < 5; ++j) {
+      const dm::index_t at[] = {i, j};
+      const dm::detail::owner who(S::table, 2, extent, sizes, at);
+      CHECK(who.coords[0] == i / 4);
+      CHECK(who.coords[1] == j / 2);
+      const dm::index_t length = j < 4 ? 2 : 1;
+      CHECK(who.offset == i % 4 * length + j % 2);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/show/draw.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace dm = dimesh;
+
+struct batch : dm::dim<8> {};
+struct hidden : dm::dim<6> {};
+struct label : dm::dim<10> {};
+struct length : dm::dim<> {};
+struct rows : dm::axis<2> {};
+struct cols : dm::axis<> {};
+struct pod : dm::mesh<rows, cols> {};
+using hybrid = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, cols>>;
+const dm::mesh_sizes<pod> two{cols{2}};
+
+/// Columns of the widest line: every character counts one, however many bytes it takes.
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0, now = 0;
+  for (const char c : text) {
+    now = c == '\n' ? 0 : now + ((static_cast<unsigned char>(c) & 0xc0) != 0x80);
+    most = std::max(most, now);
+  }
+  return most;
+}
+int count(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("draw_text: blocks, ranges and ranks of a matrix") {
+  const std::string want =
+      "            hidden = 6, over cols\n"
+      "              0..2      3..5\n"
+      "batch = 8  ┌─────────┬─────────┐\n"
+      "over rows  │         │         │\n"
+      "0..3       │ rank 0  │ rank 1  │\n"
+      "           ├─────────┼─────────┤\n"
+      "4..7       │ rank 2  │ rank 3  │\n"
+      "           └─────────┴─────────┘\n"
+      "           rows (2) splits batch\n"
+      "           cols (2) splits hidden\n";
+  CHECK(dm::draw_text<dm::tensor<float, hybrid, batch, hidden>>(two) == want);
+  const dm::tensor<float, dm::shaped<hybrid>, batch, hidden> x(two);
+  CHECK(dm::draw_text(x) == want);
+}
+
+TEST_CASE("draw_text: copies and addends share a cell") {
+  const std::string copies = dm::draw_text<dm::tensor<float, hybrid, hidden>>(two);
+  CHECK(count(copies, "ranks 0 2") == 1);
+  CHECK(count(copies, "ranks 1 3") == 1);
+  CHECK(count(copies, "rows (2) replicates") == 1);
+  CHECK(count(dm::draw_text<dm::tensor<float, dm::gradient<hybrid>, hidden>>(two),
+              "rows (2) holds addends") == 1);
+  CHECK(count(dm::draw_text<dm::tensor<float, hybrid>>(two), "ranks 0-3") == 1);
+}
+
+TEST_CASE("draw_text: of many dims the split ones; what is not drawn is named") {
+  const std::string text =
+      dm::draw_text<dm::tensor<float, hybrid, label, batch, length, hidden>>(two, length{3});
+  CHECK(count(text, "batch = 8") == 1);
+  CHECK(count(text, "hidden = 6, over cols") == 1);
+  CHECK(count(text, "not drawn: label = 10, length = 3") == 1);
+}
+
+TEST_CASE("draw_text: at most 80 columns and a page, whatever the mesh") {
+  using L = dm::layout<pod, dm::split<dm::uneven<length>, cols>, dm::split<batch, rows>>;
+  for (const dm::index_t n : {1, 2, 5, 7, 40, 1000})
+    for (const dm::index_t extent : {0, 1, 10, 1000000}) {
+      const dm::mesh_sizes<pod> sizes{cols{n}};
+      const std::string across =
+          dm::draw_text<dm::tensor<float, L, batch, length>>(sizes, length{extent});
+      const std::string down =
+          dm::draw_text<dm::tensor<float, L, length, batch>>(sizes, length{extent});
+      CHECK(widest(across) <= 80);
+      CHECK(widest(down) <= 80);
+      CHECK(count(down, "\n") < 40);
+    }
+}
+
+TEST_CASE("draw_svg: one element of each kind closes, every block has its ranks") {
+  const std::string svg = dm::draw_svg<dm::tensor<float, hybrid, batch, hidden>>(two);
+  CHECK(svg.substr(0, 5) == "<svg ");
+  CHECK(svg.substr(svg.size() - 7) == "</svg>\n");
+  CHECK(count(svg, "<text") == count(svg, "</text>"));
+  for (const char* rank : {">rank 0<", ">rank 1<", ">rank 2<", ">rank 3<"})
+    CHECK(count(svg, rank) == 1);
+  CHECK(count(svg, "batch = 8, over rows") == 1);
+
+  const std::string sums = dm::draw_svg<dm::tensor<float, dm::gradient<hybrid>, hidden>>(two);
+  CHECK(count(sums, ">+<") == 3);  // 0 + 2, 1 + 3, and the legend
+  CHECK(count(sums, "partial&lt;rows&gt;") == 1);
+}
+
+TEST_CASE("draw_svg: legal extents of every size, no number that is none") {
+  using L = dm::layout<pod, dm::split<dm::uneven<length>, cols, rows>>;
+  for (const dm::index_t n : {1, 3, 50})
+    for (const dm::index_t extent : {0, 1, 10, 1000000}) {
+      const dm::mesh_sizes<pod> sizes{cols{n}};
+      const std::string svg =
+          dm::draw_svg<dm::tensor<float, L, length, label>>(sizes, length{extent});
+      CHECK(count(svg, "nan") + count(svg, "inf") + count(svg, "=\"-") == 0);
+    }
+}
