@@ -152,32 +152,59 @@ class grid_state {
   mutable std::vector<slot> comms_;  // by mask of axes
 };
 
+/// What was meant for a mesh, or a mesh without axes.
+template <class M> constexpr bool assert_mesh_of_grid() {
+  static_assert(ok<std::conditional_t<Mesh<M>, no_fault, not_a_mesh<M>>>,
+                "grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>");
+  return true;
+}
+template <class M>
+using mesh_of_grid =
+    asserted<assert_mesh_of_grid<M>(), std::conditional_t<Mesh<M>, M, dimesh::mesh<>>>;
+
+/// The place of an axis in a mesh, in what a grid offers; 0 where it has none.
+template <class M, class A> constexpr int place_on_grid() {
+  using fault = std::conditional_t<
+      !Axis<A>, not_an_axis<A>,
+      std::conditional_t<(axis_index<M, A> < 0), axis_not_in_mesh<A, M>, no_fault>>;
+  static_assert(ok<only<fault, not_an_axis>>,
+                "grid: an axis is wanted here; name one of the mesh, and give sizes as cols{4}");
+  static_assert(ok<only<fault, axis_not_in_mesh>>,
+                "grid: this axis is not in the mesh; add it to the mesh, or name one of its own");
+  return ok<fault> ? axis_index<M, A> : 0;
+}
+
 }  // namespace detail
 
 /// A mesh on the ranks of a communicator.
-template <Mesh M> class grid {
+template <class Of> class grid {
+  using M = detail::mesh_of_grid<Of>;
+
  public:
   using mesh = M;
 
-  /// Over MPI_COMM_WORLD.
-  template <Axis... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, sizes...) {}
+  /// Over MPI_COMM_WORLD; sizes of axes that have none of their own: grid<pod>(cols{4}).
+  template <class... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, sizes...) {}
 
   /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
   /// multiply to its number of ranks.
-  template <Axis... A>
+  template <class... A>
   explicit grid(MPI_Comm comm, const A&... sizes) : grid(comm, given(sizes...)) {}
 
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;
 
-  template <Axis A> index_t size() const { return state_.sizes()[axis_index<M, A>]; }
-  template <Axis A> index_t coord() const { return state_.coords()[axis_index<M, A>]; }
+  /// How many ranks lie along A, and where among them this rank does.
+  template <class A> index_t size() const { return state_.sizes()[detail::place_on_grid<M, A>()]; }
+  template <class A> index_t coord() const {
+    return state_.coords()[detail::place_on_grid<M, A>()];
+  }
   int rank() const { return everyone().rank(); }
   int ranks() const { return everyone().size(); }
   const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }
   /// The communicator of the ranks that differ from this one along A... only.
-  template <Axis... A> MPI_Comm along() const {
-    return state_.along(((1u << axis_index<M, A>) | ... | 0u)).handle();
+  template <class... A> MPI_Comm along() const {
+    return state_.along(((1u << detail::place_on_grid<M, A>()) | ... | 0u)).handle();
   }
   const detail::grid_state& state() const { return state_; }
 
@@ -192,9 +219,11 @@ template <Mesh M> class grid {
     (give(sizes, a), ...);
     return sizes;
   }
-  template <class A> static void give(sizes_type& sizes, const A& a) {
-    static_assert(axis_index<M, A> >= 0, "grid: this axis is not in the mesh; add it to the mesh");
-    if constexpr (A::size == dynamic) sizes[axis_index<M, A>] = a.n;
+  template <class A> static void give([[maybe_unused]] sizes_type& sizes, const A& a) {
+    constexpr int place = detail::place_on_grid<M, A>();
+    if constexpr (Axis<A> && axis_index<M, A> >= 0) {
+      if constexpr (A::size == dynamic) sizes[place] = a.n;
+    }
   }
 
   detail::grid_state state_;

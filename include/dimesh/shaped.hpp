@@ -29,6 +29,19 @@ class shaped_tensor : public detail::typed_core<spec<T, L, D...>> {
       detail::core_of(*this).is_shape = true;
   }
 
+  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  template <Tensor X>
+    requires(!std::is_same_v<X, shaped_tensor>)
+  constexpr shaped_tensor(const X&) {  // NOLINT: where a type is declared, too
+    detail::assert_same<shaped_tensor, X>();
+  }
+  template <Tensor X>
+    requires(!std::is_same_v<X, shaped_tensor>)
+  constexpr shaped_tensor& operator=(const X&) {
+    detail::assert_same<shaped_tensor, X>();
+    return *this;
+  }
+
   /// Axis sizes, and dims or shapes that give the extents the type leaves open.
   template <Extents... From>
   constexpr explicit shaped_tensor(const mesh_sizes<mesh_type>& sizes, const From&... extents)

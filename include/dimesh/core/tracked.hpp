@@ -19,6 +19,18 @@ template <class Value> class tracked_tensor : public detail::typed_core<typename
  public:
   constexpr tracked_tensor() = default;
   using base::base;
+  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  template <Tensor X>
+    requires(!std::is_same_v<X, tracked_tensor>)
+  constexpr tracked_tensor(const X&) {  // NOLINT: where a type is declared, too
+    detail::assert_same<tracked_tensor, X>();
+  }
+  template <Tensor X>
+    requires(!std::is_same_v<X, tracked_tensor>)
+  constexpr tracked_tensor& operator=(const X&) {
+    detail::assert_same<tracked_tensor, X>();
+    return *this;
+  }
 
   /// The tensor itself; its uses are not recorded.
   constexpr Value value() const {

@@ -9,6 +9,13 @@
 
 namespace dimesh::detail {
 
+template <class X, class... I> constexpr poison refuse_elements() {
+  static_assert(ok<std::conditional_t<(sizeof...(I) > 99), no_fault, not_by_element<X>>>,
+                "tensor: elements are not reached one by one; broadcast_element(x, {3, 4}) gives "
+                "one to every rank, to_rank(x) all to one rank, data() this rank's block");
+  return {};
+}
+
 /// A core with the type that says what it is.
 template <class Spec> class typed_core : protected tensor_core {
   friend struct core_access;
@@ -57,6 +64,22 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr index_t local_size() const { return product(typename Spec::dims{}); }
   constexpr index_t local_bytes() const {
     return local_size() * static_cast<index_t>(sizeof(value_type));
+  }
+
+  // What one may try on an array, and what to write here.
+  template <class... I> constexpr poison operator()(const I&...) const {
+    return refuse_elements<tag<Spec>, I...>();
+  }
+  template <class I> constexpr poison operator[](const I&) const {
+    return refuse_elements<tag<Spec>, I>();
+  }
+  template <class B>
+    requires std::is_same_v<B, bool>
+  constexpr explicit operator B() const {
+    static_assert(ok<std::conditional_t<std::is_void_v<B>, no_fault, not_by_element<Spec>>>,
+                  "tensor: a tensor is no truth value; reduce it (sum, max), complete it, and ask "
+                  "value(x)");
+    return false;
   }
 
   /// Partial axes along which every rank holds the whole value, to be counted once.
