@@ -184,7 +184,7 @@ template <class Of> class grid {
   using mesh = M;
 
   /// Over MPI_COMM_WORLD; sizes of axes that have none of their own: grid<pod>(cols{4}).
-  template <class... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, sizes...) {}
+  template <class... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, given(sizes...)) {}
 
   /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
   /// multiply to its number of ranks.
