@@ -12,7 +12,8 @@ namespace dimesh {
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 template <class T, class L, Dim... D>
-class shaped_tensor : public detail::typed_core<spec<T, L, D...>> {
+class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_tensor
+    : public detail::typed_core<spec<T, L, D...>> {
   using base = detail::typed_core<spec<T, L, D...>>;
   friend struct detail::core_access;
 

@@ -69,7 +69,8 @@ template <class To, class X> constexpr void assert_same() {
 
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
-class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
+class [[nodiscard("tensors are values: nothing was changed in place")]] basic_tensor
+    : public detail::typed_core<spec<T, L, D...>> {
   using base = detail::typed_core<spec<T, L, D...>>;
   friend struct detail::core_access;
 

@@ -12,7 +12,9 @@
 namespace dimesh {
 
 /// A tensor whose uses are recorded. Value is the tensor type that operations really run on.
-template <class Value> class tracked_tensor : public detail::typed_core<typename Value::spec_type> {
+template <class Value>
+class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_tensor
+    : public detail::typed_core<typename Value::spec_type> {
   using base = detail::typed_core<typename Value::spec_type>;
   friend struct detail::core_access;
 

@@ -39,20 +39,28 @@ template <class Spec> class typed_core : protected tensor_core {
 
   constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
-  template <Dim D> constexpr index_t extent() const {
-    if constexpr (is_static_dim<D>)
+  template <class D> constexpr index_t extent() const {
+    if constexpr (!has_dim<D>())
+      return 0;
+    else if constexpr (is_static_dim<D>)
       return D::extent;
     else
       return runs.extents()[place_of<D>];
   }
   /// The run of D's elements that this rank holds (its own: halo not counted).
-  template <Dim D> constexpr dimesh::block block() const { return own(place_of<D>); }
+  template <class D> constexpr dimesh::block block() const {
+    if constexpr (!has_dim<D>())
+      return {};
+    else
+      return own(place_of<D>);
+  }
   constexpr dimesh::block block(int d) const { return own(d); }
   /// How many elements of D this rank stores (halo counted).
-  template <Dim D> constexpr index_t local() const {
-    constexpr index_t fixed = static_block_length<Spec, D>();
-    if constexpr (fixed != dynamic)
-      return fixed;
+  template <class D> constexpr index_t local() const {
+    if constexpr (!has_dim<D>())
+      return 0;
+    else if constexpr (static_block_length<Spec, D>() != dynamic)
+      return static_block_length<Spec, D>();
     else
       return tensor_core::local(place_of<D>);
   }
@@ -87,6 +95,17 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr void set_once(unsigned axes) { tensor_core::once = axes; }
 
  private:
+  template <class D> static constexpr bool has_dim() {
+    using fault = std::conditional_t<
+        !Dim<D>, not_a_dim<D>,
+        std::conditional_t<(index_of<D, typename Spec::dims> < 0), dim_not_in_tensor<D>, no_fault>>;
+    static_assert(ok<only<fault, not_a_dim>>,
+                  "tensor: extent, local and block are asked of a dim; name one of the tensor's");
+    static_assert(ok<only<fault, dim_not_in_tensor>>,
+                  "tensor: extent, local and block are asked of a dim that the tensor lacks; name "
+                  "one of its own");
+    return ok<fault>;
+  }
   template <Dim D> static constexpr int place_of = index_of<D, typename Spec::dims>;
   template <class... D> constexpr index_t product(list<D...>) const {
     return (index_t{1} * ... * this->template local<D>());

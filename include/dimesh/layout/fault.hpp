@@ -60,6 +60,7 @@ template <class Layout1, class Layout2> struct layouts_differ;
 template <class Dims1, class Dims2> struct dims_differ;  // or their order
 template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
 template <class X> struct not_by_element;
+template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up
 template <class Axis> struct gradient_not_complete;
@@ -114,7 +115,7 @@ using only_not_divisible = typename detail::only_not_divisible_impl<Fault>::type
 
 /// What a faulty call returns. Every operation accepts it in silence, so one mistake stays one
 /// error; so do assignments, reads and prints of it.
-struct poison {
+struct [[nodiscard]] poison {
   constexpr poison() = default;
   template <class... Anything>
     requires(sizeof...(Anything) > 1 || !(std::is_base_of_v<poison, Anything> || ...))
