@@ -35,6 +35,7 @@ class grid_state {
   /// every rank alike when the sizes do not multiply to the number of ranks.
   grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
       : mesh_(std::move(mesh)), names_(std::move(names)) {
+    require_mpi(comm);
     int ranks = 0;
     check(MPI_Comm_size(comm, &ranks), "grid");
     deduce(sizes, ranks);
@@ -64,12 +65,38 @@ class grid_state {
       if ((axes >> a & 1u) && coord_[static_cast<std::size_t>(a)] != 0) return false;
     return true;
   }
+  /// A grid's state outlives it, without its communicators: tensors that do so, too, ask it.
+  template <class... A> static grid_state& make(const A&... with) {
+    static std::mutex lock;
+    static std::vector<std::unique_ptr<grid_state>> all;
+    auto made = std::make_unique<grid_state>(with...);
+    const std::lock_guard here(lock);
+    return *all.emplace_back(std::move(made));
+  }
+  void end() {
+    comms_.clear();
+    alive_ = false;
+  }
+  bool alive() const { return alive_; }
   const index_t* sizes() const { return size_.data(); }
   const index_t* coords() const { return coord_.data(); }
   const std::string& mesh_name() const { return mesh_; }
   const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
 
  private:
+  static void require_mpi(MPI_Comm comm) {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (!begun || ended)
+      throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
+                        : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
+                          "main, after it");
+    if (comm == MPI_COMM_NULL)
+      throw error(
+          "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
+          "communicator only");
+  }
   void deduce(index_t* sizes, int ranks) const {
     index_t known = 1;
     int open = -1;
@@ -150,6 +177,7 @@ class grid_state {
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes
+  bool alive_ = true;
 };
 
 /// What was meant for a mesh, or a mesh without axes.
@@ -193,6 +221,7 @@ template <class Of> class grid {
 
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;
+  ~grid() { state_.end(); }
 
   /// How many ranks lie along A, and where among them this rank does.
   template <class A> index_t size() const { return state_.sizes()[detail::place_on_grid<M, A>()]; }
@@ -211,8 +240,8 @@ template <class Of> class grid {
  private:
   using sizes_type = std::array<index_t, M::rank>;
   grid(MPI_Comm comm, sizes_type sizes)
-      : state_(comm, std::string(detail::name_of<M>()), detail::names_of(typename M::axes{}),
-               sizes.data()) {}
+      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()),
+                                        detail::names_of(typename M::axes{}), sizes.data())) {}
 
   template <class... A> static sizes_type given(const A&... a) {
     sizes_type sizes = M::static_sizes;
@@ -226,7 +255,7 @@ template <class Of> class grid {
     }
   }
 
-  detail::grid_state state_;
+  detail::grid_state& state_;
 };
 
 }  // namespace dimesh

@@ -113,7 +113,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   }
 
   bool defined() const { return detail::core_of(*this).defined(); }
-  const grid_type& grid() const { return detail::grid_of<mesh_type>(*this); }
+  /// Throws dimesh::error where there is none any more, or yet.
+  const grid_type& grid() const {
+    detail::require_grid("tensor::grid", *this);
+    return detail::grid_of<mesh_type>(*this);
+  }
   /// This rank's block, contiguous, row-major in the order of the dims.
   T* data() const { return detail::core_of(*this).template data<T>(); }
   view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
