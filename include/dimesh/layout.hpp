@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which dim is split over which axis? A layout is a list of rules for one mesh; axes that no rule
-// names replicate. What is wrong with it (a dim where an axis is wanted ...), tensors say. One list can serve a whole program: a tensor keeps only the rules that concern
-// its dims (canonical.hpp).
+// names replicate. One list can serve a whole program: a tensor keeps only the rules that concern
+// its dims, and says what is wrong with them (canonical.hpp).
 //
 //   using hybrid = layout<pod, split<batch, rows>, split<hidden, cols>>;
 #pragma once

@@ -10,7 +10,7 @@
 using matrix = dm::tensor<float, by_batch, batch, hidden>;
 using turned = dm::tensor<float, by_batch, hidden, batch>;
 #ifdef COMPILE_FAIL
-turned f(const matrix& x) { return x; }
+auto f(const matrix& x) -> turned { return x; }
 #else
-turned f(const matrix& x) { return dm::permute<hidden, batch>(x); }
+auto f(const matrix& x) -> turned { return dm::permute<hidden, batch>(x); }
 #endif

@@ -9,7 +9,7 @@
 
 using matrix = dm::tensor<float, by_batch, batch, hidden>;
 #ifdef COMPILE_FAIL
-float f(const matrix& x) { return x(3, 4); }
+auto f(const matrix& x) { return x(3, 4); }
 #else
-float f(const matrix& x) { return dm::broadcast_element(x, {3, 4}); }
+auto f(const matrix& x) { return dm::broadcast_element(x, {3, 4}); }
 #endif

@@ -11,6 +11,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/grad/vjp.hpp>
+#include <dimesh/op/compound.hpp>
 #include <memory>
 #include <string>
 

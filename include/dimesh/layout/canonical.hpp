@@ -92,7 +92,7 @@ struct first_fault<First, Then> {
   using type = typename Then::type;
 };
 
-// ---- names of a kind that does not fit its place -------------------------------------------------
+// ---- names of a kind that does not fit its place ------------------------------------------------
 
 template <class D> using dim_fault = std::conditional_t<Dim<D>, no_fault, not_a_dim<D>>;
 template <class A> using axis_fault = std::conditional_t<Axis<A>, no_fault, not_an_axis<A>>;
