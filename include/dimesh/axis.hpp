@@ -9,17 +9,22 @@
 #include <type_traits>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/types.hpp"
 
 namespace dimesh {
 
 namespace detail {
 struct axis_base {};
+template <index_t N> constexpr bool assert_size() {
+  static_assert(N >= 1, "axis: a size is at least 1; write axis<> for a size given at start-up");
+  return true;
+}
 }  // namespace detail
 
 /// A named mesh axis with N ranks along it.
-template <index_t N = dynamic> struct axis : detail::axis_base {
-  static_assert(N >= 1, "axis: a size is at least 1; write axis<> for a size given at start-up");
-  static constexpr index_t size = N;
+template <index_t N = dynamic>
+struct axis : detail::asserted<detail::assert_size<N>(), detail::axis_base> {
+  static constexpr index_t size = N >= 1 ? N : 1;  // one mistake, one error
 };
 
 template <> struct axis<dynamic> : detail::axis_base {

@@ -20,19 +20,56 @@ struct clear_each {
     if constexpr (!is_shaped<X>) dimesh::clear(x);
   }
 };
+
+/// Where a tensor or a struct can be: on a grid, or as a shape on the sizes of a mesh.
+template <class Where> inline constexpr bool is_where = is_poison<Where>;
+template <class M> inline constexpr bool is_where<grid<M>> = true;
+template <class M> inline constexpr bool is_where<mesh_sizes<M>> = true;
+
+/// What can be made: tensors and structs of them, but no layout, dim or number.
+template <class S> constexpr bool is_made() {
+  if constexpr (Operand<S>)
+    return true;
+  else
+    return std::is_class_v<S> && !is_layout<S> && !Dim<S> && !Axis<S> && !Mesh<S>;
+}
+template <class S, class... A> inline constexpr bool makes = false;
+template <class S, class Where, class... E>
+inline constexpr bool makes<S, Where, E...> =
+    is_made<S>() && is_where<Where> && (Extents<E> && ...);
+
+/// What a maker says that does not get what it takes.
+template <class S, class... A>
+using maker_fault = std::conditional_t<is_made<S>(), wrong_arguments<A...>, not_a_tensor<S>>;
+/// What it gives then: its type where that is a type, so that one mistake is one error.
+template <class S> constexpr auto nothing_made() {
+  if constexpr (is_made<S>() && std::is_default_constructible_v<S>)
+    return S{};
+  else
+    return poison{};
+}
+/// A tensor, a grid of its mesh, and then as many numbers and keys as `Count` says, and extents.
+template <int Count, class X, class... A> inline constexpr bool fills = false;
+template <class X, class M, class... E>
+inline constexpr bool fills<0, X, grid<M>, E...> = (Extents<E> && ...);
+template <class X, class M, class Lo, class Hi, class... E>
+inline constexpr bool fills<2, X, grid<M>, random_key, Lo, Hi, E...> =
+    std::is_convertible_v<Lo, computed<value_of<X>>> &&
+    std::is_convertible_v<Hi, computed<value_of<X>>> && (Extents<E> && ...);
 }  // namespace detail
 
 /// A tensor, or a struct of tensors, on a grid (shapes: on mesh_sizes), not yet filled. Extents
 /// that the types leave open come from `extents`: dims with a value and shapes, in any order.
-template <class S, class Where, Extents... From>
+template <class S, class Where, class... From>
+  requires detail::makes<S, Where, From...>
 constexpr S make(const Where& where, const From&... extents) {
   return build_tensors<S>(
       [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
 }
 
 /// The same, all elements equal to `value`.
-template <class S, class Where, class T, Extents... From>
-  requires std::is_arithmetic_v<T>
+template <class S, class Where, class T, class... From>
+  requires(std::is_arithmetic_v<T> && detail::makes<S, Where, From...>)
 constexpr S constant(const Where& where, T value, const From&... extents) {
   S s = make<S>(where, extents...);
   for_each_tensor(
@@ -44,7 +81,8 @@ constexpr S constant(const Where& where, T value, const From&... extents) {
   return s;
 }
 /// The same, all elements 0.
-template <class S, class Where, Extents... From>
+template <class S, class Where, class... From>
+  requires detail::makes<S, Where, From...>
 constexpr S zeros(const Where& where, const From&... extents) {
   S s = make<S>(where, extents...);
   for_each_tensor(detail::clear_each{}, s);
@@ -89,6 +127,41 @@ X from_blocks(const grid<typename X::mesh_type>& g, std::span<const value_of<X>>
   X x(g, extents...);
   dimesh::fill_block(x, block);
   return x;
+}
+
+// What these say to other arguments.
+template <class S, class... A>
+  requires(!detail::makes<S, A...>)
+constexpr auto make(const A&...) {
+  static_assert(
+      ok<detail::maker_fault<S, A...>>,
+      "make: a tensor or a struct of them stands in the angle brackets, the grid and open "
+      "extents in the parentheses: make<X>(grid, length{7})");
+  return detail::nothing_made<S>();
+}
+template <class S, class... A>
+  requires(!detail::makes<S, A...>)
+constexpr auto zeros(const A&...) {
+  static_assert(ok<detail::maker_fault<S, A...>>,
+                "zeros: a tensor or a struct of them stands in the angle brackets, the grid and "
+                "open extents in the parentheses: zeros<X>(grid, length{7})");
+  return detail::nothing_made<S>();
+}
+template <class X, class... A>
+  requires(!(Operand<X> && detail::fills<2, X, A...>))
+auto uniform(const A&...) {
+  static_assert(ok<detail::maker_fault<X, A...>>,
+                "uniform: a tensor stands in the angle brackets; the grid, a key, the two ends and "
+                "open extents in the parentheses: uniform<X>(grid, random_key{1}, -1, 1)");
+  return detail::nothing_made<X>();
+}
+template <class X, class... A>
+  requires(!(Operand<X> && detail::fills<2, X, A...>))
+auto normal(const A&...) {
+  static_assert(ok<detail::maker_fault<X, A...>>,
+                "normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "
+                "and open extents in the parentheses: normal<X>(grid, random_key{1}, 0, 0.1)");
+  return detail::nothing_made<X>();
 }
 
 /// A tensor, or a struct of them, of the same types, extents and grid; its elements not yet filled.

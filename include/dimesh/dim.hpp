@@ -10,18 +10,23 @@
 #include <type_traits>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/types.hpp"
 
 namespace dimesh {
 
 namespace detail {
 struct dim_base {};
+template <index_t N> constexpr bool assert_extent() {
+  static_assert(N >= 0,
+                "dim: an extent is at least 0; write dim<> for an extent given at run time");
+  return true;
+}
 }  // namespace detail
 
 /// A named tensor dimension with N elements.
-template <index_t N = dynamic> struct dim : detail::dim_base {
-  static_assert(N >= 0,
-                "dim: an extent is at least 0; write dim<> for an extent given at run time");
-  static constexpr index_t extent = N;
+template <index_t N = dynamic>
+struct dim : detail::asserted<detail::assert_extent<N>(), detail::dim_base> {
+  static constexpr index_t extent = N >= 0 ? N : 0;  // one mistake, one error
 };
 
 template <> struct dim<dynamic> : detail::dim_base {
@@ -36,6 +41,6 @@ template <class D>
 concept Dim = std::derived_from<D, detail::dim_base> && std::is_class_v<D> &&
               !std::same_as<D, detail::dim_base>;
 
-template <Dim D> inline constexpr bool is_static_dim = D::extent != dynamic;
+template <class D> inline constexpr bool is_static_dim = D::extent != dynamic;
 
 }  // namespace dimesh

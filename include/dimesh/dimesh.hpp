@@ -27,6 +27,7 @@
 // operations, all local
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/compound.hpp"        // x += y
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -41,6 +42,7 @@
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
+#include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"

@@ -35,6 +35,7 @@ class grid_state {
   /// every rank alike when the sizes do not multiply to the number of ranks.
   grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
       : mesh_(std::move(mesh)), names_(std::move(names)) {
+    require_mpi(comm);
     int ranks = 0;
     check(MPI_Comm_size(comm, &ranks), "grid");
     deduce(sizes, ranks);
@@ -64,12 +65,38 @@ class grid_state {
       if ((axes >> a & 1u) && coord_[static_cast<std::size_t>(a)] != 0) return false;
     return true;
   }
+  /// A grid's state outlives it, without its communicators: tensors that do so, too, ask it.
+  template <class... A> static grid_state& make(const A&... with) {
+    static std::mutex lock;
+    static std::vector<std::unique_ptr<grid_state>> all;
+    auto made = std::make_unique<grid_state>(with...);
+    const std::lock_guard here(lock);
+    return *all.emplace_back(std::move(made));
+  }
+  void end() {
+    comms_.clear();
+    alive_ = false;
+  }
+  bool alive() const { return alive_; }
   const index_t* sizes() const { return size_.data(); }
   const index_t* coords() const { return coord_.data(); }
   const std::string& mesh_name() const { return mesh_; }
   const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
 
  private:
+  static void require_mpi(MPI_Comm comm) {
+    int begun = 0, ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (!begun || ended)
+      throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
+                        : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
+                          "main, after it");
+    if (comm == MPI_COMM_NULL)
+      throw error(
+          "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
+          "communicator only");
+  }
   void deduce(index_t* sizes, int ranks) const {
     index_t known = 1;
     int open = -1;
@@ -150,54 +177,85 @@ class grid_state {
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes
+  bool alive_ = true;
 };
+
+/// What was meant for a mesh, or a mesh without axes.
+template <class M> constexpr bool assert_mesh_of_grid() {
+  static_assert(ok<std::conditional_t<Mesh<M>, no_fault, not_a_mesh<M>>>,
+                "grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>");
+  return true;
+}
+template <class M>
+using mesh_of_grid =
+    asserted<assert_mesh_of_grid<M>(), std::conditional_t<Mesh<M>, M, dimesh::mesh<>>>;
+
+/// The place of an axis in a mesh, in what a grid offers; 0 where it has none.
+template <class M, class A> constexpr int place_on_grid() {
+  using fault = std::conditional_t<
+      !Axis<A>, not_an_axis<A>,
+      std::conditional_t<(axis_index<M, A> < 0), axis_not_in_mesh<A, M>, no_fault>>;
+  static_assert(ok<only<fault, not_an_axis>>,
+                "grid: an axis is wanted here; name one of the mesh, and give sizes as cols{4}");
+  static_assert(ok<only<fault, axis_not_in_mesh>>,
+                "grid: this axis is not in the mesh; add it to the mesh, or name one of its own");
+  return ok<fault> ? axis_index<M, A> : 0;
+}
 
 }  // namespace detail
 
 /// A mesh on the ranks of a communicator.
-template <Mesh M> class grid {
+template <class Of> class grid {
+  using M = detail::mesh_of_grid<Of>;
+
  public:
   using mesh = M;
 
-  /// Over MPI_COMM_WORLD.
-  template <Axis... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, sizes...) {}
+  /// Over MPI_COMM_WORLD; sizes of axes that have none of their own: grid<pod>(cols{4}).
+  template <class... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, given(sizes...)) {}
 
   /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
   /// multiply to its number of ranks.
-  template <Axis... A>
+  template <class... A>
   explicit grid(MPI_Comm comm, const A&... sizes) : grid(comm, given(sizes...)) {}
 
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;
+  ~grid() { state_.end(); }
 
-  template <Axis A> index_t size() const { return state_.sizes()[axis_index<M, A>]; }
-  template <Axis A> index_t coord() const { return state_.coords()[axis_index<M, A>]; }
+  /// How many ranks lie along A, and where among them this rank does.
+  template <class A> index_t size() const { return state_.sizes()[detail::place_on_grid<M, A>()]; }
+  template <class A> index_t coord() const {
+    return state_.coords()[detail::place_on_grid<M, A>()];
+  }
   int rank() const { return everyone().rank(); }
   int ranks() const { return everyone().size(); }
   const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }
   /// The communicator of the ranks that differ from this one along A... only.
-  template <Axis... A> MPI_Comm along() const {
-    return state_.along(((1u << axis_index<M, A>) | ... | 0u)).handle();
+  template <class... A> MPI_Comm along() const {
+    return state_.along(((1u << detail::place_on_grid<M, A>()) | ... | 0u)).handle();
   }
   const detail::grid_state& state() const { return state_; }
 
  private:
   using sizes_type = std::array<index_t, M::rank>;
   grid(MPI_Comm comm, sizes_type sizes)
-      : state_(comm, std::string(detail::name_of<M>()), detail::names_of(typename M::axes{}),
-               sizes.data()) {}
+      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()),
+                                        detail::names_of(typename M::axes{}), sizes.data())) {}
 
   template <class... A> static sizes_type given(const A&... a) {
     sizes_type sizes = M::static_sizes;
     (give(sizes, a), ...);
     return sizes;
   }
-  template <class A> static void give(sizes_type& sizes, const A& a) {
-    static_assert(axis_index<M, A> >= 0, "grid: this axis is not in the mesh; add it to the mesh");
-    if constexpr (A::size == dynamic) sizes[axis_index<M, A>] = a.n;
+  template <class A> static void give([[maybe_unused]] sizes_type& sizes, const A& a) {
+    constexpr int place = detail::place_on_grid<M, A>();
+    if constexpr (Axis<A> && axis_index<M, A> >= 0) {
+      if constexpr (A::size == dynamic) sizes[place] = a.n;
+    }
   }
 
-  detail::grid_state state_;
+  detail::grid_state& state_;
 };
 
 }  // namespace dimesh

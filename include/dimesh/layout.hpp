@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which dim is split over which axis? A layout is a list of rules for one mesh; axes that no rule
 // names replicate. One list can serve a whole program: a tensor keeps only the rules that concern
-// its dims (canonical.hpp).
+// its dims, and says what is wrong with them (canonical.hpp).
 //
 //   using hybrid = layout<pod, split<batch, rows>, split<hidden, cols>>;
 #pragma once
@@ -12,24 +12,24 @@
 namespace dimesh {
 
 /// Dim D is cut into blocks over axes A..., the first being the major one.
-template <class D, Axis... A> struct split {};
+template <class D, class... A> struct split {};
 /// In split<uneven<D>, A>: blocks of ceil(n/p), the last ones shorter or empty.
 template <class D> struct uneven {};
 /// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side.
 template <class D, index_t W> struct halo {};
 /// As split<D, A...>, but only in tensors where no other rule uses one of these axes: sequence
 /// parallelism splits the length wherever heads, or the hidden layer, are not split.
-template <class D, Axis... A> struct split_if_free {};
+template <class D, class... A> struct split_if_free {};
 /// Axis A splits the first dim that it divides evenly: optimizer state and parameters under ZeRO.
-template <Axis A> struct spread {};
+template <class A> struct spread {};
 /// Every rank along A holds an addend of the full shape; the value is their sum.
-template <Axis A> struct partial {};
+template <class A> struct partial {};
 /// Likewise with the maximum (minimum) in place of the sum; only `complete` accepts these.
-template <Axis A> struct partial_max {};
-template <Axis A> struct partial_min {};
+template <class A> struct partial_max {};
+template <class A> struct partial_min {};
 
 /// For mesh M: what each axis does.
-template <Mesh M, class... Rule> struct layout {
+template <class M, class... Rule> struct layout {
   using mesh = M;
 };
 

@@ -12,22 +12,46 @@
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/types.hpp"
 #include "dimesh/detail/words.hpp"
+#include "dimesh/layout/fault.hpp"
 
 namespace dimesh {
 
 namespace detail {
 struct mesh_base {};
-}  // namespace detail
 
-/// The ordered list of axes of a processor mesh.
-template <Axis... A> struct mesh : detail::mesh_base {
-  static_assert(sizeof...(A) <= max_axes, "mesh: too many axes; at most max_axes are supported");
-  using axes = detail::list<A...>;
-  static_assert(detail::united<detail::list<A...>>::size == sizeof...(A),
-                "mesh: an axis stands twice in one mesh; give each axis a name of its own");
+/// What is no axis, and the same axis a second time, is left out: one mistake, one error.
+template <class... A>
+using axes_of_mesh =
+    united<typename concat_impl<list<>, std::conditional_t<Axis<A>, list<A>, list<>>...>::type>;
+template <class Axes> struct mesh_of_axes;
+template <class... A> struct mesh_of_axes<list<A...>> : mesh_base {
+  using axes = list<A...>;
   static constexpr int rank = sizeof...(A);
   static constexpr std::array<index_t, sizeof...(A)> static_sizes{A::size...};
 };
+
+template <class... A> struct mesh_formation {
+  using type = typename first_of<
+      std::conditional_t<Axis<A>, no_fault, not_an_axis<A>>...,
+      std::conditional_t<axes_of_mesh<A...>::size == sizeof...(A), no_fault,
+                         axis_repeated<typename first_repeated<A...>::type>>>::type;
+};
+
+template <class... A> constexpr bool assert_mesh() {
+  static_assert(sizeof...(A) <= max_axes, "mesh: too many axes; at most max_axes are supported");
+  using fault = typename mesh_formation<A...>::type;
+  static_assert(ok<only<fault, not_an_axis>>,
+                "mesh: a mesh lists axes; derive this one from axis<size>");
+  static_assert(ok<only<fault, axis_repeated>>,
+                "mesh: an axis stands twice in one mesh; give each axis a name of its own");
+  return true;
+}
+}  // namespace detail
+
+/// The ordered list of axes of a processor mesh.
+template <class... A>
+struct mesh : detail::asserted<detail::assert_mesh<A...>(),
+                               detail::mesh_of_axes<detail::axes_of_mesh<A...>>> {};
 
 /// A user's struct that derives from mesh<A...>.
 template <class M>

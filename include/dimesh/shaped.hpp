@@ -12,7 +12,8 @@ namespace dimesh {
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 template <class T, class L, Dim... D>
-class shaped_tensor : public detail::typed_core<spec<T, L, D...>> {
+class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_tensor
+    : public detail::typed_core<spec<T, L, D...>> {
   using base = detail::typed_core<spec<T, L, D...>>;
   friend struct detail::core_access;
 
@@ -27,6 +28,19 @@ class shaped_tensor : public detail::typed_core<spec<T, L, D...>> {
       set_up(mesh_sizes<mesh_type>{}, shape_type{}, nullptr);
     else
       detail::core_of(*this).is_shape = true;
+  }
+
+  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  template <Tensor X>
+    requires(!std::is_same_v<X, shaped_tensor>)
+  constexpr shaped_tensor(const X&) {  // NOLINT: where a type is declared, too
+    detail::assert_same<shaped_tensor, X>();
+  }
+  template <Tensor X>
+    requires(!std::is_same_v<X, shaped_tensor>)
+  constexpr shaped_tensor& operator=(const X&) {
+    detail::assert_same<shaped_tensor, X>();
+    return *this;
   }
 
   /// Axis sizes, and dims or shapes that give the extents the type leaves open.

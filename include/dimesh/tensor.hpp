@@ -16,9 +16,61 @@
 
 namespace dimesh {
 
+template <class T, class L, Dim... D> class basic_tensor;
+template <class T, class L, Dim... D> class shaped_tensor;
+template <class Value> class tracked_tensor;
+
+/// Anything with a spec: a tensor with data, a recorded one, or a shape.
+template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
+
+template <class X> using spec_of = typename X::spec_type;
+template <class X> using value_of = typename X::value_type;
+
+namespace detail {
+
+template <class X> inline constexpr bool is_tracked = false;
+template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
+template <class X> inline constexpr bool is_shaped = false;
+template <class T, class L, class... D>
+inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
+template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
+
+/// Why a tensor X is not one of type To.
+template <class To, class X> struct conversion_fault {
+  using to = spec_of<To>;
+  using from = spec_of<X>;
+  using type = typename first_of<
+      std::conditional_t<std::is_same_v<value_of<To>, value_of<X>>, no_fault,
+                         elements_differ<value_of<To>, value_of<X>>>,
+      std::conditional_t<std::is_same_v<typename to::dims, typename from::dims>, no_fault,
+                         dims_differ<typename to::dims, typename from::dims>>,
+      std::conditional_t<std::is_same_v<typename to::layout, typename from::layout>, no_fault,
+                         layouts_differ<typename to::layout, typename from::layout>>,
+      std::conditional_t<is_tracked<To> == is_tracked<X> && is_shaped<To> == is_shaped<X>, no_fault,
+                         not_the_same_kind<To, X>>>::type;
+};
+template <class To, class X> constexpr void assert_same() {
+  using fault = typename conversion_fault<To, X>::type;
+  static_assert(ok<only<fault, elements_differ>>,
+                "tensor: the type declared has other elements than the value; cast<type>(x), or "
+                "declare it auto");
+  static_assert(ok<only<fault, dims_differ>>,
+                "tensor: the type declared has other dims than the value, or another order; sum, "
+                "rename or permute, or declare it auto");
+  static_assert(ok<only<fault, layouts_differ>>,
+                "tensor: the type declared has another layout than the value; complete what is "
+                "partial, relayout<layout>(x) what is split, or declare it auto");
+  static_assert(ok<only<fault, not_the_same_kind>>,
+                "tensor: of the type declared and the value, one is recorded (or a shape), the "
+                "other not; declare it auto, and pass what is wanted plain through stop_gradient");
+}
+
+}  // namespace detail
+
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
-class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
+class [[nodiscard("tensors are values: nothing was changed in place")]] basic_tensor
+    : public detail::typed_core<spec<T, L, D...>> {
   using base = detail::typed_core<spec<T, L, D...>>;
   friend struct detail::core_access;
 
@@ -30,6 +82,18 @@ class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
 
   constexpr basic_tensor() = default;
   using base::base;
+  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  template <Tensor X>
+    requires(!std::is_same_v<X, basic_tensor>)
+  constexpr basic_tensor(const X&) {  // NOLINT: where a type is declared, too
+    detail::assert_same<basic_tensor, X>();
+  }
+  template <Tensor X>
+    requires(!std::is_same_v<X, basic_tensor>)
+  constexpr basic_tensor& operator=(const X&) {
+    detail::assert_same<basic_tensor, X>();
+    return *this;
+  }
 
   /// Uninitialised elements on a grid; extents that the type leaves open come from `extents`
   /// (dims with a value, shapes), in any order. Throws dimesh::error if blocks do not come out
@@ -49,7 +113,11 @@ class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
   }
 
   bool defined() const { return detail::core_of(*this).defined(); }
-  const grid_type& grid() const { return detail::grid_of<mesh_type>(*this); }
+  /// Throws dimesh::error where there is none any more, or yet.
+  const grid_type& grid() const {
+    detail::require_grid("tensor::grid", *this);
+    return detail::grid_of<mesh_type>(*this);
+  }
   /// This rank's block, contiguous, row-major in the order of the dims.
   T* data() const { return detail::core_of(*this).template data<T>(); }
   view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
@@ -68,9 +136,6 @@ class basic_tensor : public detail::typed_core<spec<T, L, D...>> {
   }
 };
 
-template <class T, class L, Dim... D> class shaped_tensor;
-template <class Value> class tracked_tensor;
-
 /// The type of every tensor with this fault, keyed by the fault alone: one mistake is one error
 /// however many tensors have it. Operations take it for poison.
 template <class Fault, class M> struct malformed_tensor : poison {
@@ -79,6 +144,25 @@ template <class Fault, class M> struct malformed_tensor : poison {
   using value_type = float;
   using mesh_type = M;
 
+  static_assert(
+      ok<only<Fault, not_an_element>>,
+      "tensor: this is no type of elements; the order is tensor<element, layout, dims...>");
+  static_assert(ok<only<Fault, not_a_layout>>,
+                "tensor: this is no layout; the order is tensor<element, layout<mesh, rules...>, "
+                "dims...>");
+  static_assert(ok<only<Fault, not_a_dim>>,
+                "tensor: a dim is wanted here, in the tensor or in split<dim, axis>; name a struct "
+                "that derives from dim<extent>");
+  static_assert(ok<only<Fault, not_an_axis>>,
+                "tensor: an axis is wanted here, as in split<dim, axis> and partial<axis>; name a "
+                "struct that derives from axis<size>");
+  static_assert(ok<only<Fault, not_a_mesh>>,
+                "tensor: a layout begins with its mesh; write layout<mesh, rules...>");
+  static_assert(ok<only<Fault, not_a_rule>>,
+                "tensor: a layout lists rules, and this is none; write split<dim, axis>, "
+                "partial<axis> or spread<axis>");
+  static_assert(ok<only<Fault, split_without_axis>>,
+                "tensor: a rule of the layout splits a dim over no axis; write split<dim, axis>");
   static_assert(
       ok<only<Fault, axis_not_in_mesh>>,
       "tensor: the layout names an axis that its mesh lacks; add it to the mesh or drop the rule");
@@ -113,14 +197,37 @@ template <class L> struct shaped {
 
 namespace detail {
 
+/// What cannot be an element: all that stands elsewhere in a tensor's type, references, functions.
+template <class T>
+inline constexpr bool is_element =
+    !is_layout<T> && std::is_object_v<T> && !Dim<T> && !Axis<T> && !Mesh<T>;
+
+/// The mesh of what may be no layout.
+template <class L> struct mesh_of_layout {
+  using type = mesh<>;
+};
+template <Mesh M, class... Rule> struct mesh_of_layout<layout<M, Rule...>> {
+  using type = M;
+};
+
 template <class Fault, class T, class L, class... D> struct formed_tensor {
-  using type = malformed_tensor<Fault, typename L::mesh>;
+  using type = malformed_tensor<Fault, typename mesh_of_layout<L>::type>;
 };
 template <class T, class L, class... D> struct formed_tensor<no_fault, T, L, D...> {
   using type = basic_tensor<T, canonical<L, D...>, D...>;
 };
+/// What stands in the wrong place, or how the layout does not fit the dims.
+template <class T, class L, class... D> struct tensor_fault {
+  using type = typename first_of<std::conditional_t<is_element<T>, no_fault, not_an_element<T>>,
+                                 typename kind_fault<L>::type, dim_fault<D>...>::type;
+};
 template <class T, class L, class... D>
-struct tensor_type : formed_tensor<layout_fault<L, D...>, T, L, D...> {};
+  requires(is_element<T> && (Dim<D> && ...))
+struct tensor_fault<T, L, D...> {
+  using type = layout_fault<L, D...>;
+};
+template <class T, class L, class... D>
+struct tensor_type : formed_tensor<typename tensor_fault<T, L, D...>::type, T, L, D...> {};
 
 /// The modifiers leave malformed tensors as they are.
 template <class X> struct tracked_type {
@@ -160,25 +267,13 @@ template <class T, class L, class... D> struct tensor_type<T, shaped<L>, D...> {
 }  // namespace detail
 
 /// A tensor of elements T with dims D... under layout L, or under a modified layout.
-template <class T, class L, Dim... D> using tensor = typename detail::tensor_type<T, L, D...>::type;
-
-/// Anything with a spec: a tensor with data, a recorded one, or a shape.
-template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
+template <class T, class L, class... D>
+using tensor = typename detail::tensor_type<T, L, D...>::type;
 
 /// What operations take: a tensor, or the poison that a faulty call returned.
 template <class X> concept Operand = Tensor<X> || is_poison<X>;
 
-template <class X> using spec_of = typename X::spec_type;
-template <class X> using value_of = typename X::value_type;
-
 namespace detail {
-template <class X> inline constexpr bool is_tracked = false;
-template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
-template <class X> inline constexpr bool is_shaped = false;
-template <class T, class L, class... D>
-inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
-template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
-
 template <class S> struct tensor_of_spec;
 template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
   using basic = basic_tensor<T, L, D...>;

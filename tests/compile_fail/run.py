@@ -8,7 +8,10 @@ expected text, and at most 10 lines of output. `// lines: N` says otherwise, and
 there are N templates of the user's, and one of the library's, between the mistake and the function
 called: each may add one line on g++ and three on clang. `// also: NAME` repeats all with -DNAME.
 
-  run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--verbose] FILE...
+The page docs/errors/NAME.md of a file NAME.cpp quotes what the compilers say: the error, and the
+line in which g++ names the culprits. It must be what they do say; --quote writes it.
+
+  run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--verbose] [--quote] FILE...
   run.py --compiler CXX [--flags FILE] --precompile DIR
 """
 import argparse
@@ -19,6 +22,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: ")
@@ -101,8 +105,39 @@ def number(text: str, word: str, default: int) -> int:
     return int((re.findall(rf"^// {word}: (\d+)", text, re.M) or [default])[0])
 
 
+def quoted(lines: list[str]) -> list[str]:
+    """What a page quotes of a message: without lines' numbers, and as paths are written in #include."""
+    found = []
+    for line in lines:
+        if ERROR.search(line) or re.search(r"note: .* evaluates to false$", line):
+            found.append(re.sub(r"^\S*?include/(dimesh/[\w/]+\.hpp):\d+:\d+:", r"\1:", line))
+    return found
+
+
+def quote_fault(lines: list[str], page: pathlib.Path, compiler: str, write: bool) -> list[str]:
+    """Compares the quoted block of a page with the message; or writes the compiler's part of it."""
+    text = page.read_text()
+    block = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
+    if not block:
+        return ["its page in docs/errors quotes no message"]
+    entries = re.sub(r"\n    ", " ", block[1]).strip().split("\n")
+    mine = quoted(lines)
+    if write:
+        # clang's error repeats the condition; that is how the two are told apart.
+        of_clang = [e for e in entries if "due to requirement" in e]
+        of_gxx = [e for e in entries if e not in of_clang]
+        of_clang, of_gxx = (mine, of_gxx) if "clang" in compiler else (of_clang, mine)
+        wrapped = ["\n".join(textwrap.wrap(e, 112, subsequent_indent="    ", break_long_words=False,
+                                           break_on_hyphens=False)) for e in of_gxx + of_clang]
+        page.write_text(text[:block.start(1)] + "\n".join(wrapped) + "\n" + text[block.end(1):])
+        return []
+    there = {" ".join(e.split()) for e in entries}
+    return [f"its page in docs/errors does not quote this (run.py --quote): {e}" for e in mine
+            if " ".join(e.split()) not in there]
+
+
 def check(compiler: str, flags: list[str], source: pathlib.Path, verbose: bool,
-          precompiled: pathlib.Path | None) -> list[str]:
+          precompiled: pathlib.Path | None, quote: bool = False) -> list[str]:
     """Everything that is wrong with this file on this compiler; prints the measured lengths."""
     text = source.read_text()
     expected = re.findall(r"^// expect: (.*?)\s*$", text, re.M)
@@ -134,6 +169,9 @@ def check(compiler: str, flags: list[str], source: pathlib.Path, verbose: bool,
             problems.append(f"the message has {len(lines)} lines, more than {limit}")
         output = "\n".join(lines)
         problems += [f"the message lacks the text: {e}" for e in expected if e not in output]
+        page = ROOT / "docs" / "errors" / (source.stem + ".md")
+        if page.is_file() and source.parent == ROOT / "tests" / "compile_fail":
+            problems += quote_fault(lines, page, compiler, quote)
     if verbose or problems:
         print("\n".join("    " + line for line in lines[:40]))
     return problems
@@ -146,6 +184,7 @@ def main() -> int:
     parser.add_argument("--precompiled", type=pathlib.Path, help="folder that --precompile filled")
     parser.add_argument("--precompile", type=pathlib.Path, help="fill this folder and end")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every message")
+    parser.add_argument("--quote", action="store_true", help="write the messages into docs/errors")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
     flags = shlex.split(arguments.flags.read_text()) if arguments.flags else default_flags()
@@ -158,7 +197,7 @@ def main() -> int:
                               re.findall(r"^// also: (\w+)", source.read_text(), re.M))]
             for variant in variants:
                 problems = check(compiler, [*flags, *variant], source.resolve(),
-                                 arguments.verbose, arguments.precompiled)
+                                 arguments.verbose, arguments.precompiled, arguments.quote)
                 for problem in problems:
                     print(f"  {' '.join([source.stem, *variant])}: {problem}")
                 failed += bool(problems)

@@ -11,6 +11,8 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/grad/vjp.hpp>
+#include <dimesh/op/compound.hpp>
+#include <memory>
 #include <string>
 
 namespace dm = dimesh;
@@ -64,6 +66,56 @@ template <class L> void check_operands() {
 TEST_CASE("operands on two grids, and operands that were never made") {
   check_operands<whole>();
   check_operands<halves>();
+}
+
+TEST_CASE("tensors that were moved from, or never made, and what asks for their grid") {
+  const dm::grid<line> g;
+  auto a = filled<halves>(g, 1);
+  const auto kept = std::move(a);
+  CHECK(kept.defined());
+  CHECK(!a.defined());  // NOLINT: that is what is asked
+  CHECK(says(complaint([&] { (void)dm::sum(a); }), "sum: an operand is not defined"));
+  a = filled<halves>(g, 2);
+  CHECK(dm::value(dm::complete(dm::sum(a))) == 12 * 2 + 66);
+  row<halves> b;
+  b = std::move(a);
+  CHECK(!a.defined());
+  CHECK(b.defined());
+  const row<whole> never;
+  CHECK(says(complaint([&] { (void)dm::to_rank(never); }), "to_rank: an operand is not defined"));
+  CHECK(says(complaint([&] { (void)dm::broadcast_element(never, {3}); }), "broadcast_element: "));
+  CHECK(says(complaint([&] { (void)never.grid(); }), "tensor::grid: an operand is not defined"));
+}
+
+TEST_CASE("tensors that outlive their grid are refused, not followed") {
+  auto g = std::make_unique<dm::grid<line>>();
+  const auto a = filled<halves>(*g, 1);
+  g.reset();
+  CHECK(says(complaint([&] { (void)(a + a); }), "an operand's grid is gone"));
+  CHECK(says(complaint([&] { (void)dm::to_rank(a); }), "to_rank: an operand's grid is gone"));
+  CHECK(says(complaint([&] { (void)a.grid(); }), "an operand's grid is gone"));
+  const dm::grid<line> again;  // a new one does not make it good
+  CHECK(says(complaint([&] { (void)dm::sum(a); }), "an operand's grid is gone"));
+  CHECK(says(complaint([] { dm::grid<line> none(MPI_COMM_NULL); }), "grid: the communicator is"));
+}
+
+TEST_CASE("x += y is x = x + y: copies keep their values") {
+  const dm::grid<line> g;
+  auto a = filled<halves>(g, 1);
+  const auto before = a;
+  a += a;
+  a *= 3.0;
+  a -= before;
+  a /= 5.0;
+  CHECK(dm::value(dm::complete(dm::sum(a))) == 12 * 1 + 66);
+  CHECK(dm::value(dm::complete(dm::sum(before))) == 12 * 1 + 66);
+  const auto loss = [](const auto& x) {
+    auto y = dm::square(x);
+    y += x;
+    return dm::sum(y);
+  };
+  const auto [value, slope] = dm::complete(dm::value_and_grad(loss, before)());
+  CHECK(dm::value(dm::complete(dm::sum(slope))) == 2 * (12 * 1 + 66) + 12);
 }
 
 TEST_CASE("extents that only the run knows must agree") {

@@ -15,12 +15,7 @@ namespace dimesh::detail {
            << " elements here, " << there << " there")
       .raise();
 }
-[[noreturn]] inline void refuse_grids(std::string_view call, bool undefined) {
-  if (undefined)
-    (words() << call
-             << ": an operand is not defined: it was moved from, or never made on a grid; make it "
-                "first")
-        .raise();
+[[noreturn]] inline void refuse_grids(std::string_view call) {
   (words() << call
            << ": the operands live on two grids; make them on one, or bring them there with "
               "relayout")
@@ -30,10 +25,12 @@ namespace dimesh::detail {
 /// Operands must live on one grid, and agree on extents that only the run knows.
 constexpr void match_operands(const operation& op, operands x) {
   const tensor_core& first = x[0];
-  if (!first.is_shape && first.grid == nullptr) refuse_grids(op.facts->name, true);
+  if (!first.is_shape) require_grid(op.facts->name, first);
   for (int k = 1; k < x.count(); ++k) {
-    if (x[k].grid != first.grid)
-      refuse_grids(op.facts->name, !x[k].is_shape && x[k].grid == nullptr);
+    if (x[k].grid != first.grid) {
+      if (!x[k].is_shape) require_grid(op.facts->name, x[k]);
+      refuse_grids(op.facts->name);
+    }
     if (x[k].facts->is_static) continue;
     for (int d = 0; d < x[k].rank(); ++d) {
       const dim_facts* const dim = x[k].facts->dim[d];

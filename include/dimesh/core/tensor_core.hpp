@@ -108,6 +108,7 @@ struct tensor_core {
         count(x.count),
         live(std::move(x.live)) {
     if (is_shape) shape_sizes = x.shape_sizes;
+    x.grid = nullptr;  // moved from: not defined
   }
   [[gnu::noinline]] constexpr tensor_core& operator=(const tensor_core& x) {
     take_all_but_memory(x);
@@ -119,6 +120,7 @@ struct tensor_core {
     take_all_but_memory(x);
     memory = std::move(x.memory);
     live = std::move(x.live);
+    if (this != &x) x.grid = nullptr;
     return *this;
   }
   [[gnu::noinline]] constexpr ~tensor_core() {}  // in one place
@@ -209,6 +211,19 @@ struct tensor_core {
     count = x.count;
   }
 };
+
+/// x has been made, and its grid is there. Throws dimesh::error that names the call.
+inline void require_grid(std::string_view call, const tensor_core& x) {
+  if (x.grid == nullptr)
+    (words() << call
+             << ": an operand is not defined: it was moved from, or never made on a grid; make it "
+                "first")
+        .raise();
+  if (!x.grid->alive())
+    (words() << call
+             << ": an operand's grid is gone; a grid must outlive the tensors that are made on it")
+        .raise();
+}
 
 /// The way from a tensor to what lies below its type, for the library and for operations.
 struct core_access {

@@ -12,13 +12,27 @@
 namespace dimesh {
 
 /// A tensor whose uses are recorded. Value is the tensor type that operations really run on.
-template <class Value> class tracked_tensor : public detail::typed_core<typename Value::spec_type> {
+template <class Value>
+class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_tensor
+    : public detail::typed_core<typename Value::spec_type> {
   using base = detail::typed_core<typename Value::spec_type>;
   friend struct detail::core_access;
 
  public:
   constexpr tracked_tensor() = default;
   using base::base;
+  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  template <Tensor X>
+    requires(!std::is_same_v<X, tracked_tensor>)
+  constexpr tracked_tensor(const X&) {  // NOLINT: where a type is declared, too
+    detail::assert_same<tracked_tensor, X>();
+  }
+  template <Tensor X>
+    requires(!std::is_same_v<X, tracked_tensor>)
+  constexpr tracked_tensor& operator=(const X&) {
+    detail::assert_same<tracked_tensor, X>();
+    return *this;
+  }
 
   /// The tensor itself; its uses are not recorded.
   constexpr Value value() const {

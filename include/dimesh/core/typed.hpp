@@ -9,6 +9,13 @@
 
 namespace dimesh::detail {
 
+template <class X, class... I> constexpr poison refuse_elements() {
+  static_assert(ok<std::conditional_t<(sizeof...(I) > 99), no_fault, not_by_element<X>>>,
+                "tensor: elements are not reached one by one; broadcast_element(x, {3, 4}) gives "
+                "one to every rank, to_rank(x) all to one rank, data() this rank's block");
+  return {};
+}
+
 /// A core with the type that says what it is.
 template <class Spec> class typed_core : protected tensor_core {
   friend struct core_access;
@@ -32,20 +39,28 @@ template <class Spec> class typed_core : protected tensor_core {
 
   constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
-  template <Dim D> constexpr index_t extent() const {
-    if constexpr (is_static_dim<D>)
+  template <class D> constexpr index_t extent() const {
+    if constexpr (!has_dim<D>())
+      return 0;
+    else if constexpr (is_static_dim<D>)
       return D::extent;
     else
       return runs.extents()[place_of<D>];
   }
   /// The run of D's elements that this rank holds (its own: halo not counted).
-  template <Dim D> constexpr dimesh::block block() const { return own(place_of<D>); }
+  template <class D> constexpr dimesh::block block() const {
+    if constexpr (!has_dim<D>())
+      return {};
+    else
+      return own(place_of<D>);
+  }
   constexpr dimesh::block block(int d) const { return own(d); }
   /// How many elements of D this rank stores (halo counted).
-  template <Dim D> constexpr index_t local() const {
-    constexpr index_t fixed = static_block_length<Spec, D>();
-    if constexpr (fixed != dynamic)
-      return fixed;
+  template <class D> constexpr index_t local() const {
+    if constexpr (!has_dim<D>())
+      return 0;
+    else if constexpr (static_block_length<Spec, D>() != dynamic)
+      return static_block_length<Spec, D>();
     else
       return tensor_core::local(place_of<D>);
   }
@@ -59,11 +74,38 @@ template <class Spec> class typed_core : protected tensor_core {
     return local_size() * static_cast<index_t>(sizeof(value_type));
   }
 
+  // What one may try on an array, and what to write here.
+  template <class... I> constexpr poison operator()(const I&...) const {
+    return refuse_elements<tag<Spec>, I...>();
+  }
+  template <class I> constexpr poison operator[](const I&) const {
+    return refuse_elements<tag<Spec>, I>();
+  }
+  template <class B>
+    requires std::is_same_v<B, bool>
+  constexpr explicit operator B() const {
+    static_assert(ok<std::conditional_t<std::is_void_v<B>, no_fault, not_by_element<Spec>>>,
+                  "tensor: a tensor is no truth value; reduce it (sum, max), complete it, and ask "
+                  "value(x)");
+    return false;
+  }
+
   /// Partial axes along which every rank holds the whole value, to be counted once.
   constexpr unsigned once() const { return tensor_core::once; }
   constexpr void set_once(unsigned axes) { tensor_core::once = axes; }
 
  private:
+  template <class D> static constexpr bool has_dim() {
+    using fault = std::conditional_t<
+        !Dim<D>, not_a_dim<D>,
+        std::conditional_t<(index_of<D, typename Spec::dims> < 0), dim_not_in_tensor<D>, no_fault>>;
+    static_assert(ok<only<fault, not_a_dim>>,
+                  "tensor: extent, local and block are asked of a dim; name one of the tensor's");
+    static_assert(ok<only<fault, dim_not_in_tensor>>,
+                  "tensor: extent, local and block are asked of a dim that the tensor lacks; name "
+                  "one of its own");
+    return ok<fault>;
+  }
   template <Dim D> static constexpr int place_of = index_of<D, typename Spec::dims>;
   template <class... D> constexpr index_t product(list<D...>) const {
     return (index_t{1} * ... * this->template local<D>());

@@ -22,6 +22,13 @@ template <class T> struct tag {
   using type = T;
 };
 
+/// T, once what is asserted in the function that gives the truth value has been compiled. A failed
+/// assertion in the class itself would cost clang the classes that derive from it: more errors.
+template <bool, class T> struct asserted_impl {
+  using type = T;
+};
+template <bool B, class T> using asserted = typename asserted_impl<B, T>::type;
+
 template <class T, class List> struct index_of_impl;
 template <class T, class... Ts> struct index_of_impl<T, list<Ts...>> {
   static constexpr int find() {
@@ -71,5 +78,14 @@ template <class... T> struct unite_list<list<T...>> : unite_impl<list<>, T...> {
 /// All members of the lists in order of first appearance, each once.
 template <class... List>
 using united = typename unite_list<typename concat_impl<list<>, List...>::type>::type;
+
+/// The first type that stands twice in the list, or void.
+template <class... T> struct first_repeated {
+  using type = void;
+};
+template <class T, class... Rest> struct first_repeated<T, Rest...> {
+  using type = typename std::conditional_t<(std::is_same_v<T, Rest> || ...), tag<T>,
+                                           first_repeated<Rest...>>::type;
+};
 
 }  // namespace dimesh::detail

@@ -72,14 +72,6 @@ template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fa
                                     type_at<R::result.axis, typename M::axes>, R::result.size>;
 };
 
-/// The first dim that stands twice in the list, or void.
-template <class... D> struct repeated_dim {
-  using type = void;
-};
-template <class D, class... Rest> struct repeated_dim<D, Rest...> {
-  using type = typename std::conditional_t<(std::is_same_v<D, Rest> || ...), tag<D>,
-                                           repeated_dim<Rest...>>::type;
-};
 template <class D> struct repeated_fault {
   using type = dim_repeated<D>;
 };
@@ -89,7 +81,7 @@ template <> struct repeated_fault<void> {
 
 template <class Dims> struct repeated_fault_of;
 template <class... D>
-struct repeated_fault_of<list<D...>> : repeated_fault<typename repeated_dim<D...>::type> {};
+struct repeated_fault_of<list<D...>> : repeated_fault<typename first_repeated<D...>::type> {};
 
 template <class First, class Then> struct first_fault {
   using type = typename First::type;
@@ -100,8 +92,42 @@ struct first_fault<First, Then> {
   using type = typename Then::type;
 };
 
-template <class L, class Dims> struct formation;
-template <class M, class... Rule, class... D> struct formation<layout<M, Rule...>, list<D...>> {
+// ---- names of a kind that does not fit its place ------------------------------------------------
+
+template <class D> using dim_fault = std::conditional_t<Dim<D>, no_fault, not_a_dim<D>>;
+template <class A> using axis_fault = std::conditional_t<Axis<A>, no_fault, not_an_axis<A>>;
+
+template <class R> struct rule_fault {
+  using type = not_a_rule<R>;
+};
+template <class D, class... A> struct split_fault {
+  using dim = typename bare_dim<D>::type;
+  using type = typename first_of<
+      dim_fault<dim>, axis_fault<A>...,
+      std::conditional_t<sizeof...(A) == 0, split_without_axis<dim>, no_fault>>::type;
+};
+template <class D, class... A> struct rule_fault<split<D, A...>> : split_fault<D, A...> {};
+template <class D, class... A> struct rule_fault<split_if_free<D, A...>> : split_fault<D, A...> {};
+template <class A> struct rule_fault<spread<A>> : first_of<axis_fault<A>> {};
+template <class A> struct rule_fault<partial<A>> : first_of<axis_fault<A>> {};
+template <class A> struct rule_fault<partial_max<A>> : first_of<axis_fault<A>> {};
+template <class A> struct rule_fault<partial_min<A>> : first_of<axis_fault<A>> {};
+
+/// What stands in the wrong place of a layout, whatever the tensor.
+template <class L> struct kind_fault {
+  using type = not_a_layout<L>;
+};
+template <class M, class... Rule> struct kind_fault<layout<M, Rule...>> {
+  using type = typename first_of<std::conditional_t<Mesh<M>, no_fault, not_a_mesh<M>>,
+                                 typename rule_fault<Rule>::type...>::type;
+};
+
+/// Of no layout, or one whose rules are not rules: that.
+template <class L, class Dims, class Kind = typename kind_fault<L>::type> struct formation {
+  using fault = Kind;
+};
+template <class M, class... Rule, class... D>
+struct formation<layout<M, Rule...>, list<D...>, no_fault> {
   using drafts = drafted<layout<M, Rule...>, list<D...>>;
   using fault = typename first_fault<
       first_fault<repeated_fault_of<list<D...>>,
@@ -121,7 +147,7 @@ template <class L, class Dims> struct canonical_impl<true, L, Dims> {
 namespace dimesh {
 
 /// What is wrong with a tensor of dims D... under layout L; no_fault if nothing.
-template <class L, Dim... D>
+template <class L, class... D>
 using layout_fault = typename detail::formation<L, detail::list<D...>>::fault;
 
 /// The rules of L that concern D..., in mesh order.

@@ -13,7 +13,18 @@ namespace dimesh {
 
 struct no_fault {};
 
+// Something else stands where a name of this kind is wanted.
+template <class X> struct not_a_dim;
+template <class X> struct not_an_axis;
+template <class X> struct not_a_mesh;
+template <class X> struct not_a_layout;
+template <class X> struct not_a_rule;
+template <class X> struct not_an_element;
+template <class X> struct not_a_tensor;
+
 // The formation of layouts and tensors.
+template <class Dim> struct split_without_axis;
+template <class Axis> struct axis_repeated;  // in a mesh
 template <class Axis, class Mesh> struct axis_not_in_mesh;
 template <class Axis> struct axis_used_twice;
 template <class Dim> struct dim_has_two_rules;
@@ -46,6 +57,10 @@ template <class Axis> struct axis_not_replicated;
 template <class Axis> struct axis_splits_nothing;
 template <class Dim, class Axis> struct axis_not_innermost_of_dim;
 template <class Layout1, class Layout2> struct layouts_differ;
+template <class Dims1, class Dims2> struct dims_differ;  // or their order
+template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
+template <class X> struct not_by_element;
+template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up
 template <class Axis> struct gradient_not_complete;
@@ -67,6 +82,14 @@ inline constexpr bool is_kind<Kind<Culprits...>, Kind> = true;
 template <class Fault, template <class...> class... Kind> struct only_impl {
   using type = std::conditional_t<(is_kind<Fault, Kind> || ...), Fault, no_fault>;
 };
+/// The first of several faults, or no_fault.
+template <class... Fault> struct first_of {
+  using type = no_fault;
+};
+template <class Fault, class... Rest> struct first_of<Fault, Rest...> {
+  using type = Fault;
+};
+template <class... Rest> struct first_of<no_fault, Rest...> : first_of<Rest...> {};
 template <class Fault> struct only_not_divisible_impl {
   using type = no_fault;
 };
@@ -80,13 +103,19 @@ struct only_not_divisible_impl<extent_not_divisible<D, N, A, S>> {
 template <class Fault, template <class...> class... Kind>
 using only = typename detail::only_impl<Fault, Kind...>::type;
 
+/// The same for all that can be wrong with a list of rules, whatever the tensor.
+template <class Fault>
+using only_of_rules =
+    only<Fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis,
+         not_a_dim, not_an_axis, not_a_mesh, not_a_layout, not_a_rule, split_without_axis>;
+
 /// The same for the one kind whose culprits include numbers.
 template <class Fault>
 using only_not_divisible = typename detail::only_not_divisible_impl<Fault>::type;
 
 /// What a faulty call returns. Every operation accepts it in silence, so one mistake stays one
 /// error; so do assignments, reads and prints of it.
-struct poison {
+struct [[nodiscard]] poison {
   constexpr poison() = default;
   template <class... Anything>
     requires(sizeof...(Anything) > 1 || !(std::is_base_of_v<poison, Anything> || ...))

@@ -245,7 +245,7 @@ template <class L, class... D> struct canonical_over<L, list<D...>> {
 template <Layout L, Operand X> constexpr auto exchange(const X& x) {
   using fault = typename detail::exchange_fault<L, X>::type;
   static_assert(
-      ok<only<fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis>>,
+      ok<only_of_rules<fault>>,
       "exchange: the rules of the new layout do not agree: axes must be in its mesh and do one "
       "thing each, dims have "
       "one rule; mend the layout");

@@ -117,7 +117,7 @@ template <bool Addends, class X, class... D> struct over_dims_fault {
   static constexpr auto find() {
     using S = spec_of<X>;
     using lacking = typename lacking_dim<S, D...>::type;
-    using repeated = typename repeated_dim<D...>::type;
+    using repeated = typename first_repeated<D...>::type;
     using haloed = typename haloed_dim<S, D...>::type;
     constexpr int axis = partial_axis<S, Addends>();
     if constexpr (!std::is_void_v<lacking>)

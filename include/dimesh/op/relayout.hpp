@@ -153,7 +153,7 @@ using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
 template <Layout L, Operand X> constexpr auto relayout(const X& x) {
   using fault = typename detail::relayout_fault<L, X>::type;
   static_assert(
-      ok<only<fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis>>,
+      ok<only_of_rules<fault>>,
       "relayout: the rules of the new layout do not agree: axes must be in its mesh and do one "
       "thing each, dims have "
       "one rule; mend the layout");

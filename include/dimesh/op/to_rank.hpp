@@ -169,6 +169,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
+    detail::require_grid("to_rank", detail::core_of(x));
     const auto y = complete(detail::untracked(x));
     return detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
                                               spec_of<std::remove_const_t<decltype(y)>>::table,
@@ -210,6 +211,7 @@ auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
     static_assert(N == static_cast<std::size_t>(spec_of<X>::rank),
                   "broadcast_element: an index is needed for every dim; give one each, in the "
                   "tensor's order");
+    detail::require_grid("broadcast_element", detail::core_of(x));
     return detail::element_at(complete(detail::untracked(x)), at);
   }
 }

@@ -123,12 +123,11 @@ constexpr Shape result_shape(const Op& op, const X&... x) {
 /// Operands must live on one grid.
 template <class Op, class First, class... Rest>
 constexpr void match_grids(const First& first, const Rest&... rest) {
-  const auto refuse = [](bool undefined) { refuse_grids(call_name<Op>(), undefined); };
-  if (!core_of(first).is_shape && core_of(first).grid == nullptr) refuse(true);
-  ((core_of(rest).grid != core_of(first).grid
-        ? refuse(!core_of(rest).is_shape && core_of(rest).grid == nullptr)
-        : void()),
-   ...);
+  const tensor_core* const all[] = {&core_of(first), &core_of(rest)...};
+  for (const tensor_core* x : all) {
+    if (!x->is_shape) require_grid(call_name<Op>(), *x);
+    if (x->grid != all[0]->grid) refuse_grids(call_name<Op>());
+  }
 }
 
 // ---- addends: along which partial axes is the value to be counted once? -------------------------

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one add to a tensor? As to a number: x += y is x = x + y, under the rules of +. Tensors
+// are values: copies of x made before keep theirs, and recorded ones are recorded as by +.
+//
+//   total += sum<batch>(loss);   x *= 0.5;
+#pragma once
+
+#include "dimesh/op/arithmetic.hpp"
+
+namespace dimesh {
+
+/// x = x + y; the type of x + y must be that of x. Local.
+template <Tensor X, class Y>
+  requires(Operand<Y> || detail::Number<Y>)
+constexpr X& operator+=(X& x, const Y& y) {
+  return x = x + y;
+}
+/// x = x - y, likewise.
+template <Tensor X, class Y>
+  requires(Operand<Y> || detail::Number<Y>)
+constexpr X& operator-=(X& x, const Y& y) {
+  return x = x - y;
+}
+/// x = x * y, likewise.
+template <Tensor X, class Y>
+  requires(Operand<Y> || detail::Number<Y>)
+constexpr X& operator*=(X& x, const Y& y) {
+  return x = x * y;
+}
+/// x = x / y, likewise.
+template <Tensor X, class Y>
+  requires(Operand<Y> || detail::Number<Y>)
+constexpr X& operator/=(X& x, const Y& y) {
+  return x = x / y;
+}
+
+}  // namespace dimesh

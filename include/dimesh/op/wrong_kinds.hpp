@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does one read who names an axis where a dim is wanted, or puts a dim among the tensors? One
+// sentence: for each operation an overload that takes what is of the wrong kind, and nothing else.
+//
+//   sum<rows>(x)         -> not_a_dim<rows>: sum: dims stand in the angle brackets ...
+//   sum(x, batch{})      -> not_a_tensor<batch>
+//   einsum("ij,jk", x, w)  -> not_a_tensor<char[6]>
+#pragma once
+
+#include "dimesh/detail/stated_type.hpp"
+#include "dimesh/tensor.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+enum class kind : signed char { dim, dim_or_real, axis, layout };
+
+template <class N> constexpr bool is_of(kind k) {
+  switch (k) {
+    case kind::dim:
+      return Dim<typename bare_dim<N>::type>;
+    case kind::dim_or_real:
+      return DimOrReal<N>;
+    case kind::axis:
+      return Axis<N>;
+    case kind::layout:
+      return Layout<N>;
+  }
+  return false;
+}
+template <kind K, class N> struct name_fault {
+  using type = std::conditional_t<is_of<N>(K), no_fault, not_a_dim<N>>;
+};
+template <class N> struct name_fault<kind::axis, N> : first_of<axis_fault<N>> {};
+template <class N> struct name_fault<kind::layout, N> {
+  using type = std::conditional_t<Layout<N>, no_fault, not_a_layout<N>>;
+};
+
+/// What a call names in its angle brackets, in order; the last kind holds for all that follow.
+template <kind... K> struct kinds {
+  static constexpr kind of(std::size_t i) {
+    constexpr kind all[] = {K...};
+    return all[i < sizeof...(K) ? i : sizeof...(K) - 1];
+  }
+  template <class... N> static constexpr bool fit() {
+    std::size_t i = 0;
+    return (is_of<N>(of(i++)) && ...);
+  }
+  template <class Places, class... N> struct fault_impl;
+  template <std::size_t... I, class... N> struct fault_impl<std::index_sequence<I...>, N...> {
+    using type = typename first_of<typename name_fault<of(I), N>::type...>::type;
+  };
+  template <class... N>
+  using fault = typename fault_impl<std::index_sequence_for<N...>, N...>::type;
+};
+
+/// A call with tensors among which something else stands, or with names of the wrong kind.
+template <class Kinds, class Names, class... X> inline constexpr bool are_wrong = false;
+template <class Kinds, class... N, class... X>
+inline constexpr bool are_wrong<Kinds, list<N...>, X...> =
+    (Operand<X> || ...) && !((Operand<X> && ...) && Kinds::template fit<N...>());
+
+template <class Kinds, class Names, class... X> struct wrong_kind;
+template <class Kinds, class... N, class... X> struct wrong_kind<Kinds, list<N...>, X...> {
+  using type =
+      typename first_of<typename Kinds::template fault<N...>,
+                        std::conditional_t<Operand<X>, no_fault, not_a_tensor<X>>...>::type;
+};
+
+using wants_dims = kinds<kind::dim>;
+using wants_result = kinds<kind::dim_or_real>;
+using wants_axes = kinds<kind::axis>;
+using wants_dim_axis = kinds<kind::dim, kind::axis>;
+using wants_dims_axis = kinds<kind::dim, kind::dim, kind::axis>;
+using wants_layout = kinds<kind::layout>;
+
+}  // namespace detail
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_result, detail::list<D...>, X...>
+constexpr poison sum(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_result, detail::list<D...>, X...>::type>,
+      "sum: dims stand in the angle brackets, one tensor in the parentheses: "
+      "sum<batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_result, detail::list<D...>, X...>
+constexpr poison mean(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_result, detail::list<D...>, X...>::type>,
+      "mean: dims stand in the angle brackets, one tensor in the parentheses: "
+      "mean<batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison max(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "max: dims stand in the angle brackets, one tensor in the parentheses: "
+                "max<batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison min(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "min: dims stand in the angle brackets, one tensor in the parentheses: "
+                "min<batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison argmax(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "argmax: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "argmax<label>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison argmin(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "argmin: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "argmin<label>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison softmax(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "softmax: dims stand in the angle brackets, one tensor in the parentheses: "
+                "softmax<label>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison log_softmax(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "log_softmax: dims stand in the angle brackets, one tensor in the parentheses: "
+                "log_softmax<label>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_result, detail::list<D...>, X...>
+constexpr poison einsum(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_result, detail::list<D...>, X...>::type>,
+      "einsum: the dims of the result stand in the angle brackets, tensors in the "
+      "parentheses: einsum<batch, label>(x, w)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison permute(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "permute: dims stand in the angle brackets, one tensor in the parentheses: "
+                "permute<label, batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison rename(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "rename: two dims stand in the angle brackets, one tensor in the parentheses: "
+                "rename<length, memory>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison take(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "take: a dim of the table stands in the angle brackets, tensors in the "
+                "parentheses: take<vocab>(table, ids)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+constexpr poison whole(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
+                "whole: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "whole<batch>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dim_axis, detail::list<D...>, X...>
+constexpr poison own(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_dim_axis, detail::list<D...>, X...>::type>,
+      "own: a dim and an axis stand in the angle brackets, a tensor in the "
+      "parentheses: own<batch, rows>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_axes, detail::list<D...>, X...>
+constexpr poison all_reduce(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_axes, detail::list<D...>, X...>::type>,
+                "all_reduce: axes stand in the angle brackets, a tensor in the parentheses: "
+                "all_reduce<rows>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_axes, detail::list<D...>, X...>
+constexpr poison all_gather(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_axes, detail::list<D...>, X...>::type>,
+                "all_gather: an axis stands in the angle brackets, a tensor in the parentheses:"
+                " all_gather<rows>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dim_axis, detail::list<D...>, X...>
+constexpr poison reduce_scatter(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_dim_axis, detail::list<D...>, X...>::type>,
+      "reduce_scatter: a dim and an axis stand in the angle brackets, a tensor in the"
+      " parentheses: reduce_scatter<batch, rows>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_dims_axis, detail::list<D...>, X...>
+constexpr poison all_to_all(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_dims_axis, detail::list<D...>, X...>::type>,
+      "all_to_all: two dims and an axis stand in the angle brackets, a tensor in the "
+      "parentheses: all_to_all<batch, hidden, rows>(x)");
+  return {};
+}
+
+template <class... D, class... X>
+  requires detail::are_wrong<detail::wants_layout, detail::list<D...>, X...>
+constexpr poison relayout(const X&...) {
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_layout, detail::list<D...>, X...>::type>,
+      "relayout: a layout stands in the angle brackets, a tensor in the parentheses: "
+      "relayout<layout<pod, split<batch, rows>>>(x)");
+  return {};
+}
+
+}  // namespace dimesh
