@@ -52,9 +52,11 @@ constexpr S make(const Where& where, const From&... extents) {
   static_assert(!detail::has_vectors<S>,
                 "make: the struct has vectors; say how many elements they have, by their names: "
                 "make<S>(g, {{\"layers\", n}})");
-  if constexpr (detail::has_vectors<S>) return S{};
-  else return build_tensors<S>(
-      [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
+  if constexpr (detail::has_vectors<S>)
+    return S{};
+  else
+    return build_tensors<S>(
+        [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
 }
 
 /// The same of a struct with vectors, which have as many elements as `lengths` says of the members

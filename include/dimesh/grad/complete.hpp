@@ -116,8 +116,7 @@ template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
 }  // namespace detail
 
 /// A struct of tensors (not itself a tensor).
-template <class S>
-concept TensorStruct = !Operand<S> && detail::is_walkable<S>;
+template <class S> concept TensorStruct = !Operand<S> && detail::is_walkable<S>;
 
 namespace detail {
 template <bool InPlace, class S> constexpr auto complete_in_one(const S& s) {

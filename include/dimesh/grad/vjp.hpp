@@ -44,7 +44,12 @@ template <class Y, class... X> class vjp_pullback {
  public:
   template <class F>
   vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
-    each([&](auto& v, const auto& one) { v = in_form_of<std::remove_cvref_t<decltype(v)>>(one); open(v, one); }, x...);
+    each(
+        [&](auto& v, const auto& one) {
+          v = in_form_of<std::remove_cvref_t<decltype(v)>>(one);
+          open(v, one);
+        },
+        x...);
     start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);

@@ -42,10 +42,10 @@ template <class P, class... Ps, class G, class... Gs>
   requires(!ok<typename step_fault<P, G>::type>)
 struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
 template <class P, class G>
-using update_fault =
-    std::conditional_t<ok<typename lengths_fault<P, G>::type>,
-                       typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type,
-                       typename lengths_fault<P, G>::type>;
+using update_fault = std::conditional_t<
+    ok<typename lengths_fault<P, G>::type>,
+    typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type,
+    typename lengths_fault<P, G>::type>;
 
 /// The first parameter of a type that is computed with in a wider one.
 template <class Leaves> struct rounded_fault {

@@ -95,8 +95,8 @@ template <class S> constexpr int count_leaves() {
   else if constexpr (sequence_kind<S>::vector)
     return count_leaves<typename S::value_type>() == 0 ? 0 : -1;
   else if constexpr (sequence_kind<S>::array)
-    return std::max(-1, static_cast<int>(sequence_kind<S>::size) *
-                            count_leaves<typename S::value_type>());
+    return std::max(
+        -1, static_cast<int>(sequence_kind<S>::size) * count_leaves<typename S::value_type>());
   else if constexpr (has_parts<S>)
     return count_leaves_of(part_types<S>{});
   else

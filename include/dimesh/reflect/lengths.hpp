@@ -54,9 +54,8 @@ constexpr void each_vector(const X& x, Y& y, const char* name, const F& f) {
 /// A To, not yet filled, whose vectors are as long as those of x, which has the form Form.
 template <class To, class Form> constexpr To in_form_of(const Form& x) {
   To to{};
-  each_vector<Form>(x, to, "", [](const char*, const auto& from, auto& v) {
-    v.resize(from.size());
-  });
+  each_vector<Form>(x, to, "",
+                    [](const char*, const auto& from, auto& v) { v.resize(from.size()); });
   return to;
 }
 
@@ -69,11 +68,14 @@ template <class To, class Form> constexpr To in_form_of(const Form& x) {
 }
 /// Throws dimesh::error, which names the call, unless vectors are as long as those of the first.
 template <class Form, class First, class... More>
-constexpr void check_lengths(std::string_view call, const First& first, const More&... more) {
-  const auto compare = [call](const char* name, const auto& a, const auto& b) {
-    if (a.size() != b.size()) refuse_lengths(call, name, a.size(), b.size());
-  };
-  (each_vector<Form>(first, more, "", compare), ...);
+constexpr void check_lengths([[maybe_unused]] std::string_view call,
+                             [[maybe_unused]] const First& first, const More&... more) {
+  if constexpr (has_vectors<Form> && sizeof...(More) > 0) {
+    const auto compare = [call](const char* name, const auto& a, const auto& b) {
+      if (a.size() != b.size()) refuse_lengths(call, name, a.size(), b.size());
+    };
+    (each_vector<Form>(first, more, "", compare), ...);
+  }
 }
 
 // ---- arrays: by their types ---------------------------------------------------------------------

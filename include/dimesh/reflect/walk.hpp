@@ -74,8 +74,7 @@ template <class F, class Form, class... S> constexpr void visit_leaves(F& f, S&.
     leaf at[sizeof...(S) * n];
     leaf* to = at;
     (note_leaves<Form>(s, 0, to), ...);
-    for (int i = 0; i < n; ++i)
-      visits_of<F, Form, S...>::calls[at[i].kind](f, nullptr, i, at, n);
+    for (int i = 0; i < n; ++i) visits_of<F, Form, S...>::calls[at[i].kind](f, nullptr, i, at, n);
   }
 }
 /// The same where vectors say how many leaves there are.
@@ -88,8 +87,8 @@ constexpr void visit_vectors(F& f, First& first, More&... more) {
   note_leaves<Form>(first, 0, to);
   (note_leaves<Form>(more, 0, to), ...);
   for (int i = 0; i < n; ++i)
-    visits_of<F, Form, First, More...>::calls[at[static_cast<std::size_t>(i)].kind](
-        f, &first, i, at.data(), n);
+    visits_of<F, Form, First, More...>::calls[at[static_cast<std::size_t>(i)].kind](f, &first, i,
+                                                                                    at.data(), n);
 }
 
 template <class S> using walkable = walk_says<typename walk_fault<S>::type>;
@@ -181,13 +180,12 @@ template <class S, class F> constexpr S build_tensors(F&& f) {
 }
 /// The same of a struct with vectors; length(name) is how many elements the vector of that name has
 /// (inside vectors of vectors, each of them).
-template <class S, class F, class Lengths>
-constexpr S build_tensors(F&& f, const Lengths& length) {
+template <class S, class F, class Lengths> constexpr S build_tensors(F&& f, const Lengths& length) {
   (void)sizeof(detail::walkable<S>);
   S s = detail::with_lengths<S>(length);
-  for_each_tensor(
-      [&f](const auto& path, auto& x) { x = f(path, detail::tag<std::remove_cvref_t<decltype(x)>>{}); },
-      s);
+  for_each_tensor([&f](const auto& path,
+                       auto& x) { x = f(path, detail::tag<std::remove_cvref_t<decltype(x)>>{}); },
+                  s);
   return s;
 }
 
