@@ -33,8 +33,8 @@ struct elements {
 };
 
 namespace detail {
-/// The length of the vector of a name. Throws dimesh::error, in the name of `call`, where nothing is
-/// said of it.
+/// The length of the vector of a name. Throws dimesh::error, in the name of `call`, where nothing
+/// is said of it.
 inline std::size_t length_among(std::string_view call, std::initializer_list<elements> all,
                                 std::string_view name) {
   for (const elements& e : all)

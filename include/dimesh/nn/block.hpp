@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is one layer of a Transformer? Attention and a feed-forward layer, each on a norm of the
-// stream and added to it (pre-norm: Xiong et al. 2020); in a decoder (M::cross) also attention to an
-// encoder's result. A stack is an array or a vector of one struct of parameters and a loop: four
+// stream and added to it (pre-norm: Xiong et al. 2020); in a decoder (M::cross) also attention to
+// an encoder's result. A stack is an array or a vector of one struct of parameters and a loop: four
 // layers cost the compiler what one does.
 //
 //   block(m, p, x[batch, length, model])                        -> like x

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do layers take? One object: under which compute layout they run, the model's dims and choices,
-// and what a run brings along, its random key and its dropout.
+// What do layers take? One object: under which compute layout they run, the model's dims and
+// choices, and what a run brings along, its random key and its dropout.
 //
 //   const nn::model<hybrid, gpt> m({.dropout = 0.1, .key = key});
 //   nn::block(m, p, x)                  // any layer of nn/ with a Transformer's dims

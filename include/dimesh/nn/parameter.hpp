@@ -3,9 +3,9 @@
 // else is the tensor's: the struct's layout in its place is asked for distributions instead.
 //
 //   template <class L> struct linear {
-//     BOOST_HANA_DEFINE_STRUCT(linear,
-//                              (nn::parameter<nn::he_normal<pixel>, float, L, pixel, hidden>, weight),
-//                              (nn::parameter<nn::zeros, float, L, hidden>, bias));
+//     using weight_type = nn::parameter<nn::he_normal<pixel>, float, L, pixel, hidden>;
+//     using bias_type = nn::parameter<nn::zeros, float, L, hidden>;
+//     BOOST_HANA_DEFINE_STRUCT(linear, (weight_type, weight), (bias_type, bias));
 //   };
 //   linear<L>::weight          is a tensor<float, L, pixel, hidden>
 //   linear<stating<L>>::weight is an he_normal<pixel>

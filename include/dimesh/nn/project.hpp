@@ -55,8 +55,9 @@ constexpr auto product(list<Out...>, const X& x, const W& w) {
 
 }  // namespace detail
 
-/// x under the layout that the model's C gives a tensor with the dims of x and D... beside each other: what an
-/// operation of x with a tensor of dims D... needs. Shapes stay. Communicates as relayout does.
+/// x under the layout that the model's C gives a tensor with the dims of x and D... beside each
+/// other: what an operation of x with a tensor of dims D... needs. Shapes stay. Communicates as
+/// relayout does.
 template <Dim... D, Layout C, class M, Operand X>
 constexpr auto beside(const model<C, M>&, const X& x) {
   if constexpr (is_poison<X>)
@@ -66,8 +67,8 @@ constexpr auto beside(const model<C, M>&, const X& x) {
         detail::layout_over<C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
 }
 
-/// A parameter under the layout that the model's C gives it in an operation with x, and of x's element type
-/// where both are real: a master in float is cast before it travels.
+/// A parameter under the layout that the model's C gives it in an operation with x, and of x's
+/// element type where both are real: a master in float is cast before it travels.
 template <Layout C, class M, Operand X, Operand W>
 constexpr auto beside_tensor(const model<C, M>&, const X&, const W& w) {
   if constexpr (is_poison<X> || is_poison<W>) {

@@ -94,7 +94,8 @@ template <class S> struct factored_form {
 
 }  // namespace detail
 
-/// What is kept of a tensor, or of all tensors of a struct (arrays and vectors of tuples of tensors).
+/// What is kept of a tensor, or of all tensors of a struct (arrays, vectors
+/// and tuples of tensors).
 template <class P> using factored_state = typename detail::factored_form<P>::type;
 
 }  // namespace dimesh

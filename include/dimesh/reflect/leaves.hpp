@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where are the tensors of a struct? Its leaves: their types (those of an array or vector once), how
-// many there are, and their addresses in the order of declaration. Addresses lose their types here,
-// so that a walk costs the compiler one function for each type of leaf, not one for each member of
-// each struct.
+// Where are the tensors of a struct? Its leaves: their types (those of an array or vector once),
+// how many there are, and their addresses in the order of declaration. Addresses lose their types
+// here, so that a walk costs the compiler one function for each type of leaf, not one for each
+// member of each struct.
 //
 //   leaves<network<L>>::type  -> list<basic_tensor<...>, ...>     leaf_count<network<L>>  -> 7
 //   leaf_count<stack<L>>  -> -1: it has vectors, and only a stack can say: count_in(layers) -> 7

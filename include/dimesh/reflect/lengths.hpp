@@ -2,8 +2,8 @@
 // How long are the vectors of a struct? As long as those of a struct beside it: results are made in
 // its form, and what is walked with it must agree. Of arrays the types say it.
 //
-//   in_form_of<network<gradient<L>>>(params)       -> empty tensors, vectors as long as those of params
-//   check_lengths<network<L>>("adam", params, gradients)     -> dimesh::error if they differ
+//   in_form_of<network<gradient<L>>>(params)   -> empty tensors, vectors as long as in params
+//   check_lengths<network<L>>("adam", params, gradients)   -> dimesh::error if they differ
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does one walk a struct of tensors? Members described by BOOST_HANA_DEFINE_STRUCT, nested
-// structs, arrays, vectors and tuples of them, tensors at the leaves. Several structs of one form are walked
-// in step. Works in constant expressions.
+// structs, arrays, vectors and tuples of them, tensors at the leaves. Several structs of one form
+// are walked in step. Works in constant expressions.
 //
 //   for_each_tensor([](const auto& path, auto& w, const auto& g) { ... }, params, gradients)
 //     -> calls f("w1", params.w1, gradients.w1), f("layers[0].b", params.layers[0].b, ...), ...
