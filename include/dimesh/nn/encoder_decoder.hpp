@@ -57,7 +57,7 @@ template <Layout C, class Form> struct encoder_decoder : model<C, source_form_of
   using tokens = nn::tokens<C, M>;
   using source_tokens = nn::tokens<C, M, typename M::source>;
 
-  constexpr encoder_decoder(const run_options& run = {}) : model<C, M>(run) {}
+  constexpr encoder_decoder(const run_options& r = {}) : model<C, M>(r) {}
 
   constexpr encoder_type encoder() const { return this->part("encoder").run; }
   constexpr decoder_type decoder() const { return this->part("decoder").run; }

@@ -59,7 +59,7 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   using parameters = language_model_parameters<C, Form>;
   using tokens = nn::tokens<C, Form>;
 
-  constexpr language_model(const run_options& run = {}) : model<C, M>(run) {}
+  constexpr language_model(const run_options& r = {}) : model<C, M>(r) {}
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I, Operand... Memory>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1
+// labels: local
 // With which numbers does training begin? With those that the types of parameters say: their
 // distributions, their sizes, streams of their own; and dropout's streams come from names.
 #include "dimesh/nn/initialize.hpp"
