@@ -75,13 +75,13 @@ double step_flops(double rows, double positions) {
 
 template <dm::index_t N, class Activations = void> struct trainer {
   using M = form<N, Activations>;
-  using parameters = nn::language_model_parameters<data, M>;
-  using tokens = nn::tokens<data, M>;
+  using model = nn::language_model<data, M>;
+  using tokens = typename model::tokens;
 
   /// Seconds of each of so many steps.
   static std::vector<double> run(const dm::grid<line>& g, dm::index_t rows, int steps) {
-    auto p = dm::make<parameters>(g);
-    nn::initialize_transformer<M>(p, dm::random_key{1});
+    auto p = dm::make<typename model::parameters>(g);
+    nn::initialize(p, dm::random_key{1});
     const auto at = [](dm::index_t b, dm::index_t t) { return (b * 37 + t * t * 11 + t) % 1024; };
     const auto x = dm::generate<tokens>(g, at, batch{rows});
     const auto y = dm::generate<tokens>(
@@ -89,7 +89,7 @@ template <dm::index_t N, class Activations = void> struct trainer {
     const dm::adam optimizer{.rate = 3e-4, .weight_decay = 0.1};
     auto state = optimizer.start(p);
     const auto loss = [](const auto& q, const auto& a, const auto& b) {
-      return nn::language_model<data, M>::loss(q, a, b);
+      return model().loss(q, a, b);
     };
     std::vector<double> seconds;
     for (int step = 0; step < steps + 3; ++step) {

@@ -39,23 +39,23 @@ template <dm::Layout C, dm::Layout S = C> struct plan {
 template <class Plan> using network = nn::language_model<typename Plan::compute, form>;
 template <class Plan>
 using parameters = nn::language_model_parameters<typename Plan::storage, form>;
-template <class Plan> using tokens = nn::tokens<typename Plan::compute, form>;
+template <class Plan> using tokens = typename network<Plan>::tokens;
 
 /// The mean loss of all tokens, in nats.
 template <class Plan> struct loss {
-  nn::run_options run = {};
+  network<Plan> net = {};
   template <class P, class I>
   constexpr auto operator()(const P& p, const I& ids, const I& next) const {
-    return network<Plan>::loss(p, ids, next, run);
+    return net.loss(p, ids, next);
   }
 };
 
 /// The loss and its gradient, both whole: everything that one training step communicates.
 template <class Plan> struct loss_and_gradient {
-  nn::run_options run = {};
+  network<Plan> net = {};
   template <class P, class I>
   constexpr auto operator()(const P& p, const I& ids, const I& next) const {
-    return dm::complete(dm::value_and_grad(loss<Plan>{run}, p)(ids, next));
+    return dm::complete(dm::value_and_grad(loss<Plan>{net}, p)(ids, next));
   }
 };
 

@@ -31,7 +31,7 @@ template <class Plan> class trainer {
         x_(g),
         y_(g),
         result_{{.layout = std::move(name), .mesh = dm::describe_mesh(g), .ranks = g.ranks()}} {
-    nn::initialize_transformer<form>(p_, dm::random_key{s.seed});
+    nn::initialize(p_, dm::random_key{s.seed});
   }
 
   report::language_result run() {
@@ -145,7 +145,7 @@ template <class Plan> class trainer {
       const auto at = static_cast<std::size_t>(skip + t);
       return b == 0 && t < used ? static_cast<unsigned char>(so_far[at]) : 0;
     });
-    const auto all = dm::relayout<dm::layout<mesh>>(network<Plan>::logits(p_, x_));
+    const auto all = dm::relayout<dm::layout<mesh>>(network<Plan>().logits(p_, x_));
     const float* const last = all.data() + (used - 1) * vocab::extent;
     return {last, last + vocab::extent};
   }

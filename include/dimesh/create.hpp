@@ -6,7 +6,11 @@
 //   generate<X>(g, f, length{7})                      -> element (i, j) is f(i, j)
 //   make<network<L>>(g)                               -> a struct of tensors, not yet filled
 //   make<network<shaped<L>>>(mesh_sizes<pod>{})       -> the same without data
+//   make<network<L>>(g, {{"layers", 3}})              -> its vector `layers` has 3 elements
 #pragma once
+
+#include <initializer_list>
+#include <string_view>
 
 #include "dimesh/fill.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -58,13 +62,48 @@ inline constexpr bool fills<2, X, grid<M>, random_key, Lo, Hi, E...> =
     std::is_convertible_v<Hi, computed<value_of<X>>> && (Extents<E> && ...);
 }  // namespace detail
 
+/// How many elements a vector of a struct has, by the member's name.
+struct elements {
+  std::string_view name;
+  index_t count;
+};
+
+namespace detail {
+/// The length of the vector of a name. Throws dimesh::error, in the name of `call`, where nothing
+/// is said of it.
+inline std::size_t length_among(std::string_view call, std::initializer_list<elements> all,
+                                std::string_view name) {
+  for (const elements& e : all)
+    if (e.name == name && e.count >= 0) return static_cast<std::size_t>(e.count);
+  (words() << call << ": how many elements has the vector '" << name << "'? pass {{\"" << name
+           << "\", n}} behind the grid, n >= 0")
+      .raise();
+}
+}  // namespace detail
+
 /// A tensor, or a struct of tensors, on a grid (shapes: on mesh_sizes), not yet filled. Extents
 /// that the types leave open come from `extents`: dims with a value and shapes, in any order.
 template <class S, class Where, class... From>
   requires detail::makes<S, Where, From...>
 constexpr S make(const Where& where, const From&... extents) {
+  static_assert(!detail::has_vectors<S>,
+                "make: the struct has vectors; say how many elements they have, by their names: "
+                "make<S>(g, {{\"layers\", n}})");
+  if constexpr (detail::has_vectors<S>)
+    return S{};
+  else
+    return build_tensors<S>(
+        [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
+}
+
+/// The same of a struct with vectors, which have as many elements as `lengths` says of the members
+/// of that name. Throws dimesh::error where it says nothing of one.
+template <class S, class Where, Extents... From>
+constexpr S make(const Where& where, std::initializer_list<elements> lengths,
+                 const From&... extents) {
   return build_tensors<S>(
-      [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
+      [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); },
+      [&](std::string_view name) { return detail::length_among("make", lengths, name); });
 }
 
 /// The same, all elements equal to `value`.
@@ -85,6 +124,15 @@ template <class S, class Where, class... From>
   requires detail::makes<S, Where, From...>
 constexpr S zeros(const Where& where, const From&... extents) {
   S s = make<S>(where, extents...);
+  for_each_tensor(detail::clear_each{}, s);
+  return s;
+}
+
+/// The same of a struct with vectors, as long as make is told.
+template <class S, class Where, Extents... From>
+constexpr S zeros(const Where& where, std::initializer_list<elements> lengths,
+                  const From&... extents) {
+  S s = make<S>(where, lengths, extents...);
   for_each_tensor(detail::clear_each{}, s);
   return s;
 }

@@ -37,4 +37,4 @@ using C = dm::layout<line, dm::split<heads, cols>, dm::split_if_free<length, col
 using parameters = nn::language_model_parameters<dm::shaped<C>, gpt>;
 using ids = dm::tensor<std::int32_t, dm::shaped<C>, batch, length>;
 
-auto loss(const parameters& p, const ids& x) { return nn::language_model<C, gpt>::loss(p, x, x); }
+auto loss(const parameters& p, const ids& x) { return nn::language_model<C, gpt>().loss(p, x, x); }

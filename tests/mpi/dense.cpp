@@ -30,7 +30,7 @@ const array a = numbers({"p", "q"}, {5, 4}, 1), w = numbers({"q", "r"}, {4, 3}, 
 template <class C, class LX, class LW> void check_project(const dm::grid<line>& g) {
   const auto u = scattered<dm::tensor<double, LX, p, q>>(g, a);
   const auto v = scattered<dm::tensor<double, LW, q, r>>(g, w);
-  const auto f = [](const auto& s, const auto& t) { return nn::project<C>(s, t); };
+  const auto f = [](const auto& s, const auto& t) { return nn::project(nn::model<C>(), s, t); };
   static_assert(std::is_same_v<decltype(f(u, v)), dm::tensor<double, C, p, r>>);
   CHECK(agrees(f(u, v), einsum({"p", "r"}, {a, w})));
   check_operation(f, {}, {a, w}, u, v);
@@ -51,10 +51,11 @@ TEST_CASE("a split that gives way: gathered before one product, scattered after 
     const auto u = scattered<dm::tensor<double, yielding, p, q>>(g, a);
     const auto v = scattered<dm::tensor<double, yielding, q, r>>(g, w);
     const auto f = [](const auto& s, const auto& t) {
-      return nn::project<yielding>(nn::project<yielding>(s, t), t);
+      constexpr nn::model<yielding> m;
+      return nn::project(m, nn::project(m, s, t), t);
     };
-    static_assert(
-        std::is_same_v<decltype(nn::project<yielding>(u, v)), dm::tensor<double, by_r, p, r>>);
+    static_assert(std::is_same_v<decltype(nn::project(nn::model<yielding>(), u, v)),
+                                 dm::tensor<double, by_r, p, r>>);
     static_assert(std::is_same_v<decltype(f(u, v)), dm::tensor<double, by_p, p, q>>);
     CHECK(agrees(f(u, v), einsum({"p", "q"}, {einsum({"p", "r"}, {a, w}), w})));
     check_operation(f, smooth, {a, w}, u, v);
@@ -67,18 +68,19 @@ double gelu(double v) {
 
 TEST_CASE("dense, gated, residual") {
   for_each_grid<line>([](const dm::grid<line>& g) {
+    constexpr nn::model<by_r> m;
     const array z = einsum({"p", "r"}, {a, w});
     const auto u = scattered<dm::tensor<double, by_r, p, q>>(g, a);
     const auto v = scattered<dm::tensor<double, by_r, q, r>>(g, w);
     const auto c = scattered<dm::tensor<double, whole, r>>(g, b);
     const auto act = [](const std::vector<double>& s) { return gelu(s[0] + s[1]); };
-    CHECK(agrees(nn::dense<by_r>(nn::gelu_activation{}, u, v, c), map(act, {z, b}), 1e-12));
-    CHECK(agrees(nn::dense<by_r>(nn::relu_activation{}, u, v),
+    CHECK(agrees(nn::dense(m, nn::gelu_activation{}, u, v, c), map(act, {z, b}), 1e-12));
+    CHECK(agrees(nn::dense(m, nn::relu_activation{}, u, v),
                  map([](const std::vector<double>& s) { return std::max(0.0, s[0]); }, {z})));
-    CHECK(agrees(nn::gated<by_r>(nn::gelu_activation{}, u, v, v),
+    CHECK(agrees(nn::gated(m, nn::gelu_activation{}, u, v, v),
                  map([](const std::vector<double>& s) { return gelu(s[0]) * s[0]; }, {z}), 1e-12));
-    const auto y = nn::project<by_r>(u, v);
-    CHECK(agrees(nn::residual<by_r>({}, y, y, c),
+    const auto y = nn::project(m, u, v);
+    CHECK(agrees(nn::residual(m, y, y, c),
                  map([](const std::vector<double>& s) { return 2 * s[0] + s[1]; }, {z, b})));
   });
 }

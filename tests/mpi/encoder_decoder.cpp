@@ -42,6 +42,7 @@ struct form : nn::transformer {
   using hidden = ::hidden;
   using vocab = ::vocab;
   static constexpr int layers = 2, encoder_layers = 1;
+  using deviation = std::ratio<3, 10>;
   static constexpr auto act = nn::activation::geglu;
   static constexpr auto positions = nn::position_kind::sinusoidal;
 };
@@ -65,16 +66,17 @@ struct outcome {
 /// Loss and gradient under C; the losses a small step ahead and behind along `way`.
 template <class C, class M> outcome run(const dm::grid<line>& g) {
   using net = nn::encoder_decoder<C, M>;
-  auto p = dm::make<nn::encoder_decoder_parameters<C, M>>(g);
-  nn::initialize_transformer<M>(p, dm::random_key{3}, 0.3);
-  const auto from = dm::generate<nn::tokens<C, M, source>>(
+  const net model({.dropout = 0.1, .key = dm::random_key{9}});
+  auto p = dm::make<typename net::parameters>(g);
+  nn::initialize(p, dm::random_key{3});
+  const auto from = dm::generate<typename net::source_tokens>(
       g, [](index_t b, index_t t) { return (b * 5 + t * 7) % 12; });
-  const auto ids = dm::generate<nn::tokens<C, M>>(
+  const auto ids = dm::generate<typename net::tokens>(
       g, [](index_t b, index_t t) { return (b * 3 + t * 5 + 1) % 12; });
-  const auto next = dm::generate<nn::tokens<C, M>>(
+  const auto next = dm::generate<typename net::tokens>(
       g, [](index_t b, index_t t) { return t == 7 ? -1 : (b * 3 + t * 5 + 6) % 12; });
-  const auto loss = [](const auto& q, const auto& s, const auto& i, const auto& n) {
-    return net::loss(q, s, i, n, {.dropout = 0.1, .key = dm::random_key{9}});
+  const auto loss = [&model](const auto& q, const auto& s, const auto& i, const auto& n) {
+    return model.loss(q, s, i, n);
   };
   const auto step = dm::complete(dm::value_and_grad(loss, p)(from, ids, next));
   outcome out;

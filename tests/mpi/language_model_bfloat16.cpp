@@ -25,7 +25,7 @@ template <class C, class M> index_t bytes_of_layer(const dm::grid<line>& g) {
     dm::tensor<nn::activation_element<M>, C, batch, length, model> in;
   } l{dm::make<nn::block_parameters<C, M>>(g),
       dm::make<dm::tensor<nn::activation_element<M>, C, batch, length, model>>(g)};
-  const auto f = [](const auto& p, const auto& in) { return nn::block<C, M>(p, in); };
+  const auto f = [](const auto& p, const auto& in) { return nn::block(nn::model<C, M>(), p, in); };
   return dm::count(f, dm::shapes_of(l.p), dm::shapes_of(l.in)).template bytes<>();
 }
 

@@ -38,6 +38,7 @@ struct gpt : nn::transformer {
   using hidden = ::hidden;
   using vocab = ::vocab;
   static constexpr int layers = 2;
+  using deviation = std::ratio<3, 10>;
 };
 struct llama : gpt {
   using heads = dm::shape<::heads, group>;
@@ -72,7 +73,7 @@ template <class S> named_arrays arrays_of(const S& s) {
 template <class M> void check_against_reference(int query_heads) {
   const dm::grid<single> g;
   auto p = dm::make<nn::language_model_parameters<L, M>>(g);
-  nn::initialize_transformer<M>(p, dm::random_key{3}, 0.3);
+  nn::initialize(p, dm::random_key{3});
   dm::for_each_tensor(
       [&](const dm::member_path& path, auto& t) {  // nothing may hide behind ones and zeros
         const std::string name = path.name();
@@ -88,7 +89,7 @@ template <class M> void check_against_reference(int query_heads) {
       g, [](dm::index_t b, dm::index_t t) { return id_at(static_cast<int>(b * 5 + t + 1)); });
   const auto step =
       dm::value_and_grad([](const auto& q, const auto& a,
-                            const auto& b) { return nn::language_model<L, M>::loss(q, a, b); },
+                            const auto& b) { return nn::language_model<L, M>().loss(q, a, b); },
                          p)(x, y);
 
   reference_model<M> reference({2, 5, 8, query_heads, 2, 4, 12, 11, 2}, arrays_of(p));

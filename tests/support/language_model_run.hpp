@@ -43,6 +43,7 @@ struct small : nn::transformer {
   using hidden = test_support::hidden;
   using vocab = test_support::vocab;
   static constexpr int layers = 2;
+  using deviation = std::ratio<2, 10>;
 };
 
 /// The same with the other choices.
@@ -63,10 +64,10 @@ struct training {
 };
 
 template <class C, class M> struct training_step {
-  nn::run_options run;
+  nn::language_model<C, M> model;
   template <class P, class I> constexpr auto operator()(const P& p, const I& x, const I& y) const {
     const auto loss = [this](const auto& q, const auto& a, const auto& b) {
-      return nn::language_model<C, M>::loss(q, a, b, run);
+      return model.loss(q, a, b);
     };
     return dm::complete(dm::value_and_grad(loss, p)(x, y));
   }
@@ -76,7 +77,7 @@ template <class C, class M> struct training_step {
 template <class M, class C, class S = C, class Grid> training train(const Grid& g) {
   using mesh = typename C::mesh;
   auto p = dm::make<nn::language_model_parameters<S, M>>(g);
-  nn::initialize_transformer<M>(p, dm::random_key{5}, 0.2);
+  nn::initialize(p, dm::random_key{5});
   using ids = nn::tokens<C, M>;
   dm::adam optimizer{.rate = 1e-2, .weight_decay = 0.01};
   auto state = optimizer.start(p);
@@ -85,8 +86,8 @@ template <class M, class C, class S = C, class Grid> training train(const Grid& 
     const auto at = [step](index_t b, index_t i) { return (b * 5 + i * 3 + step * 7) % 24; };
     const auto x = dm::generate<ids>(g, at);
     const auto y = dm::generate<ids>(g, [at](index_t b, index_t i) { return at(b, i + 1); });
-    const training_step<C, M> one{
-        {.dropout = 0.1, .key = dm::random_key(7).fold(static_cast<std::uint64_t>(step))}};
+    const training_step<C, M> one{nn::run_options{
+        .dropout = 0.1, .key = dm::random_key(7).fold(static_cast<std::uint64_t>(step))}};
     census::reset();
     const auto [loss, gradient] = one(p, x, y);
     const auto seen = census::snapshot();

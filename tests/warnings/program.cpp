@@ -78,15 +78,16 @@ using sequence =
                dm::split<vocab, cols>, dm::split_if_free<length, cols>>;
 
 void train_transformer(const dm::grid<pod>& g) {
+  const nn::language_model<sequence, gpt> model({.dropout = 0.1, .key = dm::random_key{2}});
   auto p = dm::make<nn::language_model_parameters<sequence, gpt>>(g);
-  nn::initialize_transformer<gpt>(p, dm::random_key{1});
+  nn::initialize(p, dm::random_key{1});
   const dm::adam optimizer{.rate = 1e-3, .weight_decay = 0.01, .decays = dm::decay_matrices};
   auto state = optimizer.start(p);
   nn::tokens<sequence, gpt> ids(g), next(g);
   dm::fill_by(ids, [](auto row, auto at) { return (row + at) % 128; });
   dm::fill_by(next, [](auto row, auto at) { return (row + at + 1) % 128; });
-  const auto f = [](const auto& q, const auto& a, const auto& b) {
-    return nn::language_model<sequence, gpt>::loss(q, a, b);
+  const auto f = [&model](const auto& q, const auto& a, const auto& b) {
+    return model.loss(q, a, b);
   };
   auto [value, gradient] = dm::complete(dm::value_and_grad(f, p)(ids, next));
   optimizer(p, gradient, state);

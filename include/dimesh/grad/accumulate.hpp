@@ -63,6 +63,8 @@ template <class F> constexpr auto accumulate(index_t n, const F& one_batch) {
       const auto add = [factor](const auto&, auto& s, auto& x) {
         detail::add_in_place(s, x, factor);
       };
+      detail::check_lengths<std::remove_cvref_t<decltype(sum.gradient)>>("accumulate", sum.gradient,
+                                                                         next.gradient);
       for_each_tensor(add, sum.gradient, next.gradient);
       add(0, sum.value, next.value);
     }

@@ -19,40 +19,30 @@ namespace detail {
 
 // ---- types: network<gradient<L>> -> network<L> --------------------------------------------------
 
-template <class X> struct completed_type {
-  using type = X;
+/// For map_leaves.
+struct completing {
+  template <class X> struct leaf {
+    using type = X;
+  };
+  template <class S>
+  using whole = tensor_of_spec<relaid_spec<S, without_axes<S::table.mask(use::partial)>>>;
+  template <class T, class L, class... D> struct leaf<basic_tensor<T, L, D...>> {
+    using type = typename whole<spec<T, L, D...>>::basic;
+  };
+  template <class T, class L, class... D> struct leaf<shaped_tensor<T, L, D...>> {
+    using type = typename whole<spec<T, L, D...>>::shaped;
+  };
+  template <class V> struct leaf<tracked_tensor<V>> {
+    using type = tracked_tensor<typename leaf<V>::type>;
+  };
+  template <class L> struct layout {
+    using type = L;
+  };
+  template <class L> struct layout<gradient<L>> {
+    using type = L;
+  };
 };
-template <class T, class L, class... D> struct completed_type<basic_tensor<T, L, D...>> {
-  using type = typename tensor_of_spec<relaid_spec<
-      spec<T, L, D...>, without_axes<spec<T, L, D...>::table.mask(use::partial)>>>::basic;
-};
-template <class T, class L, class... D> struct completed_type<shaped_tensor<T, L, D...>> {
-  using type = typename tensor_of_spec<relaid_spec<
-      spec<T, L, D...>, without_axes<spec<T, L, D...>::table.mask(use::partial)>>>::shaped;
-};
-template <class V> struct completed_type<tracked_tensor<V>> {
-  using type = tracked_tensor<typename completed_type<V>::type>;
-};
-template <class E, std::size_t N> struct completed_type<std::array<E, N>> {
-  using type = std::array<typename completed_type<E>::type, N>;
-};
-template <class... E> struct completed_type<std::tuple<E...>> {
-  using type = std::tuple<typename completed_type<E>::type...>;
-};
-template <class... E> struct completed_type<bundle<E...>> {
-  using type = bundle<typename completed_type<E>::type...>;
-};
-template <class... E> struct completed_type<hana::tuple<E...>> {
-  using type = hana::tuple<typename completed_type<E>::type...>;
-};
-template <template <class, class...> class S, class L, class... More>
-struct completed_type<S<gradient<L>, More...>> {
-  using type = S<L, More...>;
-};
-template <template <class, auto, auto...> class S, class L, auto N, auto... More>
-struct completed_type<S<gradient<L>, N, More...>> {
-  using type = S<L, N, More...>;
-};
+template <class S> struct completed_type : mapped<S, completing> {};
 
 /// The first tensor that is a sum yet to be made, of elements that have no sum.
 template <class Leaves> struct summing_fault {
@@ -67,18 +57,10 @@ struct summing_fault<list<X, Rest...>> {
 };
 template <class S> using complete_fault = typename summing_fault<typename leaves<S>::type>::type;
 
-template <class S> inline constexpr bool holds_shapes = false;
-template <class L> inline constexpr bool means_shapes = false;
-template <class L> inline constexpr bool means_shapes<shaped<L>> = true;
-template <class L> inline constexpr bool means_shapes<gradient<L>> = means_shapes<L>;
-template <template <class, class...> class S, LayoutOrModifier L, class... More>
-inline constexpr bool holds_shapes<S<L, More...>> = means_shapes<L>;
-template <template <class, auto, auto...> class S, LayoutOrModifier L, auto N, auto... More>
-inline constexpr bool holds_shapes<S<L, N, More...>> = means_shapes<L>;
-template <class... E>
-inline constexpr bool holds_shapes<std::tuple<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
-template <class... E>
-inline constexpr bool holds_shapes<bundle<E...>> = ((is_shaped<E> || holds_shapes<E>) || ...);
+template <class List> inline constexpr bool any_shaped = false;
+template <class... X> inline constexpr bool any_shaped<list<X...>> = (is_shaped<X> || ...);
+/// Some tensors of a struct are shapes without data.
+template <class S> inline constexpr bool holds_shapes = any_shaped<typename leaves<S>::type>;
 
 /// Some tensors of a list are recorded.
 template <class List> inline constexpr bool holds_recorded = false;
@@ -99,25 +81,34 @@ inline void complete_listed(const tensor_core* const* from, tensor_core* const* 
   complete_tensors(from, to, n, in_place, pieces);
 }
 
+/// Shapes, with room for as many groups as there are tensors.
+template <class From, class To> constexpr void complete_foreseen(const From& from, const To& to) {
+  if constexpr (requires { std::bool_constant<(From::size > 0)>{}; }) {
+    foreseen_group groups[From::size + 1];
+    complete_shapes(from.at, to.at, from.size, groups);
+  } else {
+    std::vector<foreseen_group> groups(static_cast<std::size_t>(from.size + 1));
+    complete_shapes(from.at, to.at, from.size, groups.data());
+  }
+}
+
 /// The tensors of a struct, together; one by one where they are recorded on an enclosing tape,
 /// since an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
   static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,
                 "complete: a parameter's layout is partial itself; complete the parameters first");
-  constexpr int n = leaf_count<S>;
-  Out out{};
+  Out out = in_form_of<Out>(s);
   if constexpr (holds_recorded<typename leaves<S>::type>) {
     for_each_tensor([](const auto&, auto& whole, const auto& g) { whole = complete(g); }, out, s);
   } else if constexpr (holds_shapes<S>) {
     const core_list<S> from(s);
     const core_list<Out> to(out);
-    foreseen_group groups[n + 1];
-    complete_shapes(from.at, to.at, n, groups);
+    complete_foreseen(from, to);
   } else {
     const core_list<S> from(s);
     const core_list<Out> to(out);
-    complete_listed(from.at, to.at, n, InPlace);
+    complete_listed(from.at, to.at, from.size, InPlace);
   }
   return out;
 }
@@ -125,9 +116,7 @@ template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
 }  // namespace detail
 
 /// A struct of tensors (not itself a tensor).
-template <class S>
-concept TensorStruct =
-    !Operand<S> && (detail::is_described<S> || detail::sequence_kind<S>::size > 0);
+template <class S> concept TensorStruct = !Operand<S> && detail::is_walkable<S>;
 
 namespace detail {
 template <bool InPlace, class S> constexpr auto complete_in_one(const S& s) {

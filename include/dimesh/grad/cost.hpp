@@ -15,22 +15,14 @@ namespace dimesh {
 
 namespace detail {
 
-template <class X> struct mesh_of_argument {
+template <class Leaves> struct mesh_of_leaves {
   using type = void;
 };
-template <Tensor X> struct mesh_of_argument<X> {
+template <class X, class... Rest> struct mesh_of_leaves<list<X, Rest...>> {
   using type = typename X::mesh_type;
 };
-template <template <class, class...> class S, LayoutOrModifier L, class... More>
-  requires(!Tensor<S<L, More...>>)
-struct mesh_of_argument<S<L, More...>> {
-  using type = typename L::mesh;
-};
-template <template <class, auto, auto...> class S, LayoutOrModifier L, auto N, auto... More>
-  requires(!Tensor<S<L, N, More...>>)
-struct mesh_of_argument<S<L, N, More...>> {
-  using type = typename L::mesh;
-};
+/// The mesh of an argument's first tensor.
+template <class X> struct mesh_of_argument : mesh_of_leaves<typename leaves<X>::type> {};
 template <class... X> struct mesh_of_arguments {
   using type = void;
 };
@@ -45,7 +37,7 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   if constexpr (Tensor<X>) {
     return x.counted_by(t).pin();
   } else if constexpr (TensorStruct<X>) {
-    X out{};
+    X out = in_form_of<X>(x);
     for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out,
                     x);
     return out;
@@ -68,7 +60,7 @@ template <class X> auto shapes_of(const X& x) {
   if constexpr (Tensor<X>) {
     return detail::shape_like(x);
   } else {
-    rebind_layout<X, shaped> out{};
+    auto out = detail::in_form_of<rebind_layout<X, shaped>>(x);
     for_each_tensor([](const auto&, auto& s, const auto& t) { s = detail::shape_like(t); }, out, x);
     return out;
   }

@@ -146,7 +146,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     auto sums = spare.empty() ? std::make_unique<bucket_sums>() : std::move(spare.back());
     if (!spare.empty()) spare.pop_back();
     tape t;
-    variables vars{};
+    variables vars = in_form_of<variables>(*this->parameters_);
     const storage behind = base::open(t, vars);
     node_base* const leaves = t.last();
     trace_span forward("forward");
@@ -165,8 +165,9 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     t.backward(leaves);
     sums->finish();
     value_and_gradient<whole_value, whole_gradients> out{
-        whole_value(value.grid(), value.shape(), value.memory()), {}};
-    gradients parts{};
+        whole_value(value.grid(), value.shape(), value.memory()),
+        in_form_of<whole_gradients>(*this->parameters_)};
+    gradients parts = in_form_of<gradients>(*this->parameters_);
     for_each_tensor(
         [](const auto&, auto& g, auto& v, auto& w) {
           collect_gradient(core_of(g), core_of(v));

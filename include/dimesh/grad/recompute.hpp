@@ -17,33 +17,24 @@ namespace detail {
 
 // ---- the arguments without their records: network<tracked<L>> -> network<L> ---------------------
 
-template <class X> struct unrecorded_type {
-  using type = X;
-};
-template <class V> struct unrecorded_type<tracked_tensor<V>> {
-  using type = V;
-};
-template <class E, std::size_t N> struct unrecorded_type<std::array<E, N>> {
-  using type = std::array<typename unrecorded_type<E>::type, N>;
-};
-template <class... E> struct unrecorded_type<std::tuple<E...>> {
-  using type = std::tuple<typename unrecorded_type<E>::type...>;
-};
-template <class... E> struct unrecorded_type<hana::tuple<E...>> {
-  using type = hana::tuple<typename unrecorded_type<E>::type...>;
-};
-template <template <class, class...> class S, class L, class... More>
-struct unrecorded_type<S<tracked<L>, More...>> {
-  using type = S<L, More...>;
-};
-template <template <class, auto, auto...> class S, class L, auto N, auto... More>
-struct unrecorded_type<S<tracked<L>, N, More...>> {
-  using type = S<L, N, More...>;
+/// For map_leaves.
+struct without_records {
+  template <class X> struct leaf {
+    using type = X;
+  };
+  template <class V> struct leaf<tracked_tensor<V>> {
+    using type = V;
+  };
+  template <class L> struct layout {
+    using type = L;
+  };
+  template <class L> struct layout<tracked<L>> {
+    using type = L;
+  };
 };
 
 /// A tensor, or something with tensors in it: what else is passed is passed on as it is.
-template <class X>
-inline constexpr bool holds_tensors = Tensor<X> || is_described<X> || sequence_kind<X>::size > 0;
+template <class X> inline constexpr bool holds_tensors = Tensor<X> || is_walkable<X>;
 
 template <class List> inline constexpr bool any_tracked = false;
 template <class... X> inline constexpr bool any_tracked<list<X...>> = (is_tracked<X> || ...);
@@ -68,7 +59,7 @@ template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   } else if constexpr (Tensor<X>) {
     return (x.value());
   } else {
-    typename unrecorded_type<X>::type plain{};
+    auto plain = in_form_of<map_leaves<X, without_records>>(x);
     for_each_tensor([](const auto&, const auto& t, auto& p) { p = untracked(t); }, x, plain);
     return plain;
   }
@@ -193,7 +184,7 @@ template <class F> class recomputed {
   template <class Y, class... X> constexpr Y run(const X&... x) const {
     tape* const t = tape_among(x...);
     const auto plain = f_(unrecorded(x)...);
-    Y y{}, kept{};
+    Y y = in_form_of<Y>(plain), kept = in_form_of<Y>(plain);
     for_each_tensor(
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;

@@ -102,7 +102,7 @@ template <class F, class P> class gradient_of {
       return value_and_gradient<poison, gradients>{};
     } else {
       tape t;
-      variables vars{};
+      variables vars = in_form_of<variables>(*parameters_);
       const storage behind = open(t, vars);
       node_base* const leaves = t.last();
       trace_span forward("forward");
@@ -120,11 +120,13 @@ template <class F, class P> class gradient_of {
         return value_and_gradient<poison, gradients>{};
       } else {
         const trace_span here("backward");
-        value_and_gradient<decltype(loss.value()), gradients> out{loss.value(), {}};
+        value_and_gradient<decltype(loss.value()), gradients> out{
+            loss.value(), in_form_of<gradients>(*parameters_)};
         seed(t, core_of(loss));
         t.backward(leaves);
         if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
-        collect_gradients(core_list<P>(out.gradient).at, core_list<P>(vars).at, leaf_count<P>);
+        const core_list<P> to(out.gradient);
+        collect_gradients(to.at, core_list<P>(vars).at, to.size);
         return out;
       }
     }
@@ -132,8 +134,8 @@ template <class F, class P> class gradient_of {
 
  protected:
   constexpr storage open(tape& t, variables& vars) const {
-    storage behind =
-        open_variables(t, core_list<P>(*parameters_).at, core_list<P>(vars).at, leaf_count<P>);
+    const core_list<P> to(vars);
+    storage behind = open_variables(t, core_list<P>(*parameters_).at, to.at, to.size);
     sum_where_recorded(vars);
     return behind;
   }

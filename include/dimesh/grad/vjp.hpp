@@ -44,7 +44,12 @@ template <class Y, class... X> class vjp_pullback {
  public:
   template <class F>
   vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
-    each([&](auto& v, const auto& one) { open(v, one); }, x...);
+    each(
+        [&](auto& v, const auto& one) {
+          v = in_form_of<std::remove_cvref_t<decltype(v)>>(one);
+          open(v, one);
+        },
+        x...);
     start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
@@ -82,14 +87,17 @@ template <class Y, class... X> class vjp_pullback {
     std::apply([&](auto&... v) { (f(v, a), ...); }, variables_);
   }
   template <class V, class A> void open(V& variable, const A& argument) {
-    open_variables(*tape_, core_list<A>(argument).at, core_list<A>(variable).at, leaf_count<A>);
+    const core_list<A> to(variable);
+    open_variables(*tape_, core_list<A>(argument).at, to.at, to.size);
     sum_where_recorded(variable);
   }
   template <class... G> void collect(G&... gradient) {
     each(
         [](auto& v, auto& g) {
           using form = std::remove_cvref_t<decltype(g)>;
-          collect_gradients(core_list<form>(g).at, core_list<form>(v).at, leaf_count<form>);
+          g = in_form_of<form>(v);
+          const core_list<form> to(g);
+          collect_gradients(to.at, core_list<form>(v).at, to.size);
         },
         gradient...);
   }

@@ -69,6 +69,8 @@ template <class Function> struct result_not_recorded;  // no parameter reaches t
 template <class Element> struct parameter_is_rounded;
 template <class Struct> struct member_not_described;
 template <class Member> struct member_not_walked;
+template <class First, class Second> struct lengths_differ;  // two arrays of structs side by side
+template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
 /// True for the absence of a fault. A variable, not a concept: compilers then name the culprits

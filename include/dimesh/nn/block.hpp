@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is one layer of a Transformer? Attention and a feed-forward layer, each on a norm of the
-// stream and added to it (pre-norm: Xiong et al. 2020). A stack is an array of one struct of
-// parameters and a loop: four layers cost the compiler what one does.
+// stream and added to it (pre-norm: Xiong et al. 2020); in a decoder (M::cross) also attention to
+// an encoder's result. A stack is an array or a vector of one struct of parameters and a loop: four
+// layers cost the compiler what one does.
 //
-//   block<C, M>(p, x[batch, length, model], run)             -> like x
-//   stack<C, M>(layers, x, run)                              -> like x
-//   decoder_block<C, M, source>(p, x, memory[batch, source, model], run)
+//   block(m, p, x[batch, length, model])                        -> like x
+//   block(m, p, x, memory[batch, source, model])                -> like x, in a decoder
+//   stack(m, layers, x)    stack(m, layers, x, memory)          -> like x
 #pragma once
 
 #include "dimesh/grad/recompute.hpp"
@@ -17,116 +18,88 @@ namespace dimesh::nn {
 template <class L, class M> struct block_parameters {
   using norm_type = norm_parameters<L, M>;
   using attention_type = attention_parameters<L, M>;
+  using cross_norm_type = detail::if_there<M::cross, norm_type>;
+  using cross_type = detail::if_there<M::cross, attention_type>;
   using feed_forward_type = feed_forward_parameters<L, M>;
   BOOST_HANA_DEFINE_STRUCT(block_parameters, (norm_type, norm1), (attention_type, attention),
-                           (norm_type, norm2), (feed_forward_type, feed_forward));
-};
-
-/// A layer that also looks at an encoder's result.
-template <class L, class M> struct decoder_block_parameters {
-  using norm_type = norm_parameters<L, M>;
-  using attention_type = attention_parameters<L, M>;
-  using feed_forward_type = feed_forward_parameters<L, M>;
-  BOOST_HANA_DEFINE_STRUCT(decoder_block_parameters, (norm_type, norm1),
-                           (attention_type, attention), (norm_type, norm2), (attention_type, cross),
-                           (norm_type, norm3), (feed_forward_type, feed_forward));
+                           (cross_norm_type, cross_norm), (cross_type, cross), (norm_type, norm2),
+                           (feed_forward_type, feed_forward));
 };
 
 namespace detail {
 
 /// x + dropout(y + bias), without bias where M has none.
 template <class C, class M, class X, class Y, class B>
-constexpr auto add_to_stream(const X& x, const Y& y, const B& bias, const run_options& run) {
+constexpr auto add_to_stream(const model<C, M>& m, const X& x, const Y& y, const B& bias) {
   if constexpr (M::biases)
-    return residual<C>(run, x, y, bias);
+    return residual(m, x, y, bias);
   else
-    return residual(run, x, y);
+    return residual(m, x, y);
 }
 
-template <class C, class M> struct attention_part {
-  run_options run;
-  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
-    return add_to_stream<C, M>(
-        x, self_attention<C, M>(p.attention, norm<C, M>(p.norm1, x), run.part(0)),
-        p.attention.output_bias, run.part(1));
-  }
-};
-
-template <class C, class M, class P, class N, class X>
-constexpr auto feed_forward_part(const P& p, const N& n, const X& x, const run_options& run) {
-  return add_to_stream<C, M>(x, feed_forward<C, M>(p, norm<C, M>(n, x)), p.down_bias, run);
+template <class C, class M, class P, class X>
+constexpr auto add_attention(const model<C, M>& m, const P& p, const X& x) {
+  return add_to_stream(m.part("residual"), x, self_attention(m, p.attention, norm(m, p.norm1, x)),
+                       p.attention.output_bias);
+}
+template <class C, class M, class P, class X>
+constexpr auto add_cross(const model<C, M>&, const P&, const X& x) {
+  return x;
+}
+template <class C, class M, class P, class X, class Y>
+constexpr auto add_cross(const model<C, M>& m, const P& p, const X& x, const Y& memory) {
+  return add_to_stream(m.part("residual"), x,
+                       cross_attention(m, p.cross, norm(m, p.cross_norm, x), memory),
+                       p.cross.output_bias);
+}
+template <class C, class M, class P, class X>
+constexpr auto add_feed_forward(const model<C, M>& m, const P& p, const X& x) {
+  return add_to_stream(m.part("residual"), x, feed_forward(m, p.feed_forward, norm(m, p.norm2, x)),
+                       p.feed_forward.down_bias);
 }
 
 }  // namespace detail
 
-/// One layer. Shapes: as x. Communicates as its parts do.
-template <Layout C, class M, class P, Operand X>
-constexpr auto block(const P& p, const X& x, const run_options& run = {}) {
-  const auto h = detail::attention_part<C, M>{run}(p, x);
-  return detail::feed_forward_part<C, M>(p.feed_forward, p.norm2, h, run.part(2));
-}
-
-/// One layer of a decoder: attention to what came before, to the encoder's result, feed-forward.
-template <Layout C, class M, Dim Source, class P, Operand X, Operand Y>
-constexpr auto decoder_block(const P& p, const X& x, const Y& memory, const run_options& run = {}) {
-  const auto h = detail::attention_part<C, M>{run}(p, x);
-  const auto g = detail::add_to_stream<C, M>(
-      h, cross_attention<C, M, Source>(p.cross, norm<C, M>(p.norm2, h), memory, run.part(3)),
-      p.cross.output_bias, run.part(4));
-  return detail::feed_forward_part<C, M>(p.feed_forward, p.norm3, g, run.part(2));
+/// One layer; of a decoder, which attends to what came before and to an encoder's result, with
+/// `memory` [.., source, model]. Shapes: as x. Communicates as its parts do.
+template <Layout C, class M, class P, Operand X, Operand... Memory>
+constexpr auto block(const model<C, M>& m, const P& p, const X& x, const Memory&... memory) {
+  static_assert(sizeof...(Memory) == (M::cross ? 1 : 0),
+                "block: a layer that looks at an encoder's result (M::cross) is given it, another "
+                "one is not");
+  const auto h = detail::add_attention(m.part("attention"), p, x);
+  return detail::add_feed_forward(m.part("feed_forward"), p,
+                                  detail::add_cross(m.part("cross"), p, h, memory...));
 }
 
 namespace detail {
 /// A layer as a function of parameters and inputs, which `recompute` can run twice.
-template <class C, class M> struct block_function {
-  run_options run;
-  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
-    return block<C, M>(p, x, run);
+template <class Model> struct block_function {
+  Model m;
+  template <class P, class X, class... Memory>
+  constexpr auto operator()(const P& p, const X& x, const Memory&... memory) const {
+    return block(m, p, x, memory...);
   }
 };
-template <class C, class M, class Source> struct decoder_block_function {
-  run_options run;
-  template <class P, class X, class Y>
-  constexpr auto operator()(const P& p, const X& x, const Y& memory) const {
-    return decoder_block<C, M, Source>(p, x, memory, run);
-  }
-};
+}  // namespace detail
 
-/// f(layers[i], x, more...) for each layer in turn.
-template <class M, class F, class Layers, class X, class... More>
-constexpr auto through_layers(const F& make, const Layers& layers, X x, const More&... more) {
-  if constexpr (is_poison<decltype(make(0)(layers[0], x, more...))>) {
+/// All layers of an array or vector in turn, each computed anew in the backward pass where
+/// M::recompute says so. Shapes: as x.
+template <Layout C, class M, class Layers, Operand X, Operand... Memory>
+constexpr auto stack(const model<C, M>& m, const Layers& layers, X x, const Memory&... memory) {
+  using layer = detail::block_function<model<C, M>>;
+  if constexpr (is_poison<decltype(layer{m}(layers[0], x, memory...))>) {
     return poison{};
   } else {
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      const auto f = make(i);
+      const layer f{m.part("layers", i)};
       if constexpr (M::recompute)
-        x = recompute(f)(layers[i], x, more...);
+        x = recompute(f)(layers[i], x, memory...);
       else
-        x = f(layers[i], x, more...);
+        x = f(layers[i], x, memory...);
     }
     return x;
   }
-}
-}  // namespace detail
-
-/// All layers of an array in turn, each computed anew in the backward pass where M::recompute says
-/// so. Shapes: as x.
-template <Layout C, class M, class Layers, Operand X>
-constexpr auto stack(const Layers& layers, const X& x, const run_options& run = {}) {
-  return detail::through_layers<M>(
-      [&run](std::size_t i) { return detail::block_function<C, M>{run.part(16 + i)}; }, layers, x);
-}
-
-/// The same of a decoder's layers.
-template <Layout C, class M, Dim Source, class Layers, Operand X, Operand Y>
-constexpr auto decoder_stack(const Layers& layers, const X& x, const Y& memory,
-                             const run_options& run = {}) {
-  return detail::through_layers<M>(
-      [&run](std::size_t i) {
-        return detail::decoder_block_function<C, M, Source>{run.part(16 + i)};
-      },
-      layers, x, memory);
 }
 
 }  // namespace dimesh::nn

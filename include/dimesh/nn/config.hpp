@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What shape has a Transformer? A struct that names its dims and choices. Layers take it as one
-// template argument; parameters that it does without are empty members.
+// What shape has a Transformer? A struct that names its dims and choices. Layers take it within one
+// object (nn/model.hpp); parameters that it does without are empty members.
 //
 //   struct small : nn::transformer {
 //     using batch = ::batch;  using length = ::length;  using model = ::model;
@@ -10,8 +10,7 @@
 //   };
 #pragma once
 
-#include "dimesh/random.hpp"
-#include "dimesh/tensor.hpp"
+#include "dimesh/nn/parameter.hpp"
 
 namespace dimesh::nn {
 
@@ -37,6 +36,8 @@ struct transformer {
   static constexpr bool causal = true;  ///< a query sees no later key
   static constexpr index_t window = 0;  ///< keys that a query sees at most; 0: all
   static constexpr bool recompute = false;  ///< a layer's inside anew in the backward pass
+  static constexpr bool cross = false;  ///< layers also look at an encoder's result
+  using deviation = std::ratio<2, 100>;  ///< of the weights that training begins with
 };
 
 /// Key position: another name for a length, for queries and keys in one tensor.
@@ -60,33 +61,45 @@ template <class M>
 using activation_element = std::conditional_t<std::is_void_v<typename M::activations>,
                                               typename M::element, typename M::activations>;
 
-/// What changes from step to step: dropout, off unless it is given a rate.
-struct run_options {
-  double dropout = 0;
-  random_key key{0};
-
-  /// The options of part n, with random numbers of its own.
-  constexpr run_options part(std::uint64_t n) const {
-    return dropout == 0 ? *this : run_options{dropout, key.fold(n)};
-  }
-};
-
 /// Stands for a parameter that a model does without.
 struct absent {};
 
 namespace detail {
 
-/// A parameter with dims First..., those of a shape, and More...
-template <class M, class L, class First, class Shape, class... More> struct parameter_impl;
-template <class M, class L, class... F, class... D, class... More>
-struct parameter_impl<M, L, shape<F...>, shape<D...>, More...> {
-  using type = tensor<typename M::element, L, F..., D..., More...>;
-};
-template <class M, class L, class First, class Shape, class... More>
-using parameter = typename parameter_impl<M, L, First, Shape, More...>::type;
+/// A parameter over dims and the dims of shapes.
+template <class How, class T, class L, class Have, class... D> struct parameter_over;
+template <class How, class T, class L, class... H>
+struct parameter_over<How, T, L, shape<H...>> : parameter_type<How, T, L, H...> {};
+template <class How, class T, class L, class... H, class D, class... More>
+struct parameter_over<How, T, L, shape<H...>, D, More...>
+    : parameter_over<How, T, L, shape<H..., D>, More...> {};
+template <class How, class T, class L, class... H, class... D, class... More>
+struct parameter_over<How, T, L, shape<H...>, shape<D...>, More...>
+    : parameter_over<How, T, L, shape<H..., D...>, More...> {};
+template <class M, class How, class L, class... D>
+using parameter_of = typename parameter_over<How, typename M::element, L, shape<>, D...>::type;
+
+/// How many products are added to the stream: two a layer, three where it looks at an encoder.
+template <class M> inline constexpr int addends = (M::cross ? 3 : 2) * M::layers;
 
 template <bool There, class X> using if_there = std::conditional_t<There, X, absent>;
 
 }  // namespace detail
+
+// Parameters of a model of the form M, over dims and shapes of dims; they begin as those of GPT-2
+// do (Radford et al. 2019, section 2.3).
+
+/// A product's matrix: normal with standard deviation M::deviation.
+template <class L, class M, class... D>
+using weight = detail::parameter_of<M, normal<typename M::deviation>, L, D...>;
+/// That of a product which is added to the stream: less by the root of how many are.
+template <class L, class M, class... D>
+using output_weight =
+    detail::parameter_of<M, normal_in_sum<typename M::deviation, detail::addends<M>>, L, D...>;
+/// A gain: 1.
+template <class L, class M, class... D> using gain = detail::parameter_of<M, ones, L, D...>;
+/// A bias, if There: 0.
+template <class L, class M, bool There, class... D>
+using bias = detail::if_there<There, detail::parameter_of<M, zeros, L, D...>>;
 
 }  // namespace dimesh::nn

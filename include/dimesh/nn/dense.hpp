@@ -2,8 +2,10 @@
 // What is a layer of a network between its products? Bias and activation in one pass over memory,
 // gated or not; a residual sum; a norm. They communicate as `project` (nn/project.hpp) does.
 //
-//   dense<C>(relu, x[batch, model], w[model, hidden], b[hidden])  -> [batch, hidden]
-//   gated<C>(silu, x, w, v)                                       -> silu(x.w) * (x.v)
+//   const nn::model<C> m({.dropout = 0.1, .key = key});
+//   dense(m, relu_activation{}, x[batch, pixel], w[pixel, hidden], b[hidden])  -> [batch, hidden]
+//   gated(m, silu_activation{}, x, w, v)                  -> silu(x.w) * (x.v)
+//   residual(m, x, y)                                     -> x + dropout(y)
 #pragma once
 
 #include "dimesh/nn/config.hpp"
@@ -53,66 +55,66 @@ struct gelu_activation : dimesh::detail::gelu_function {};
 struct silu_activation : dimesh::detail::silu_function {};
 
 /// x + b, a bias of any of x's dims, under the layout of x.
-template <Layout C, Operand X, Operand B> constexpr auto add_bias(const X& x, const B& b) {
-  return x + beside_tensor<C>(x, b);
+template <Layout C, class M, Operand X, Operand B>
+constexpr auto add_bias(const model<C, M>& m, const X& x, const B& b) {
+  return x + beside_tensor(m, x, b);
 }
 
-/// f(x.w + b) (bias and activation in one pass). Shapes: as project<C>(x, w); b any of its dims.
-template <Layout C, class F, Operand X, Operand W, Operand B>
-constexpr auto dense(const F& f, const X& x, const W& w, const B& b) {
-  const auto z = project<C>(x, w);
+/// f(x.w + b) (bias and activation in one pass). Shapes: as project(m, x, w); b any of its dims.
+template <Layout C, class M, class F, Operand X, Operand W, Operand B>
+constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w, const B& b) {
+  const auto z = project(m, x, w);
   if constexpr (std::is_same_v<F, identity_activation>)
-    return add_bias<C>(z, b);
+    return add_bias(m, z, b);
   else
-    return detail::map_with(detail::biased_function<F>{f}, z, beside_tensor<C>(z, b));
+    return detail::map_with(detail::biased_function<F>{f}, z, beside_tensor(m, z, b));
 }
 /// f(x.w).
-template <Layout C, class F, Operand X, Operand W>
-constexpr auto dense(const F& f, const X& x, const W& w) {
-  const auto z = project<C>(x, w);
+template <Layout C, class M, class F, Operand X, Operand W>
+constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w) {
+  const auto z = project(m, x, w);
   if constexpr (std::is_same_v<F, identity_activation>)
     return z;
   else
     return detail::map_with(f, z);
 }
 
-/// f(x.w) * (x.v): a gated linear unit (Shazeer 2020). Shapes: as project<C>(x, w).
-template <Layout C, class F, Operand X, Operand W, Operand V>
-constexpr auto gated(const F& f, const X& x, const W& w, const V& v) {
-  return detail::map_with(detail::gated_function<F>{f}, project<C>(x, w), project<C>(x, v));
+/// f(x.w) * (x.v): a gated linear unit (Shazeer 2020). Shapes: as project(m, x, w).
+template <Layout C, class M, class F, Operand X, Operand W, Operand V>
+constexpr auto gated(const model<C, M>& m, const F& f, const X& x, const W& w, const V& v) {
+  return detail::map_with(detail::gated_function<F>{f}, project(m, x, w), project(m, x, v));
 }
 
-/// x + dropout(y): what a block adds to the stream that passes it.
-template <Operand X, Operand Y>
-constexpr auto residual(const run_options& run, const X& x, const Y& y) {
-  if (run.dropout == 0) return x + y;
-  return x + dropout(run.dropout, run.key, y);
+/// x + dropout(y), by the random numbers of m: what a layer adds to the stream that passes it.
+template <Layout C, class M, Operand X, Operand Y>
+constexpr auto residual(const model<C, M>& m, const X& x, const Y& y) {
+  if (m.run.rate() == 0) return x + y;
+  return x + dropout(m.run.rate(), m.run.key, y);
 }
 
 /// x + dropout(y + b).
-template <Layout C, Operand X, Operand Y, Operand B>
-constexpr auto residual(const run_options& run, const X& x, const Y& y, const B& b) {
-  const auto bias = beside_tensor<C>(x, b);
-  if (run.dropout == 0) return detail::map_with(detail::add_three_function{}, x, y, bias);
-  return x + dropout(run.dropout, run.key, y + bias);
+template <Layout C, class M, Operand X, Operand Y, Operand B>
+constexpr auto residual(const model<C, M>& m, const X& x, const Y& y, const B& b) {
+  const auto bias = beside_tensor(m, x, b);
+  if (m.run.rate() == 0) return detail::map_with(detail::add_three_function{}, x, y, bias);
+  return x + dropout(m.run.rate(), m.run.key, y + bias);
 }
 
 /// Gain and bias of a norm over the model dim.
 template <class L, class M> struct norm_parameters {
-  static constexpr bool has_bias = M::norm == norm_kind::layer;
-  using bias_type = detail::if_there<has_bias, tensor<typename M::element, L, typename M::model>>;
-  BOOST_HANA_DEFINE_STRUCT(norm_parameters,
-                           (tensor<typename M::element, L, typename M::model>, gain),
-                           (bias_type, bias));
+  using gain_type = nn::gain<L, M, typename M::model>;
+  using bias_type = nn::bias<L, M, M::norm == norm_kind::layer, typename M::model>;
+  BOOST_HANA_DEFINE_STRUCT(norm_parameters, (gain_type, gain), (bias_type, bias));
 };
 
-/// The norm that M has chosen, over its model dim. Communicates where that is split.
-template <Layout C, class M, class P, Operand X> constexpr auto norm(const P& p, const X& x) {
+/// The norm that the model has chosen, over its model dim. Communicates where that is split.
+template <Layout C, class M, class P, Operand X>
+constexpr auto norm(const model<C, M>& m, const P& p, const X& x) {
   if constexpr (M::norm == norm_kind::layer)
-    return layer_norm<typename M::model>(M::epsilon, x, beside_tensor<C>(x, p.gain),
-                                         beside_tensor<C>(x, p.bias));
+    return layer_norm<typename M::model>(M::epsilon, x, beside_tensor(m, x, p.gain),
+                                         beside_tensor(m, x, p.bias));
   else
-    return rms_norm<typename M::model>(M::epsilon, x, beside_tensor<C>(x, p.gain));
+    return rms_norm<typename M::model>(M::epsilon, x, beside_tensor(m, x, p.gain));
 }
 
 }  // namespace dimesh::nn

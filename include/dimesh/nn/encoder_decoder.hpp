@@ -4,7 +4,8 @@
 // encoder's result (Vaswani et al. 2017).
 //
 //   struct translation : nn::transformer { using source = ::source; using length = ::length; ... };
-//   encoder_decoder<C, translation>::loss(p, source_ids, target_ids, next_ids, run)
+//   const nn::encoder_decoder<C, translation> m;
+//   m.loss(p, source_ids, target_ids, next_ids)
 #pragma once
 
 #include "dimesh/nn/language_model.hpp"
@@ -34,68 +35,57 @@ template <class M> struct encoder_of : M {
   using vocab = typename vocab_of<M>::type;
 };
 
-template <class L, class M> struct decoder_parameters {
-  using T = typename M::element;
-  using embedding_type = tensor<T, L, typename M::vocab, typename M::model>;
-  using positions_type = detail::if_there<M::positions == position_kind::learned,
-                                          tensor<T, L, typename M::length, typename M::model>>;
-  using layers_type =
-      std::array<decoder_block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
-  using norm_type = norm_parameters<L, M>;
-  using head_type = detail::if_there<!M::tied, tensor<T, L, typename M::model, typename M::vocab>>;
-  BOOST_HANA_DEFINE_STRUCT(decoder_parameters, (embedding_type, embedding),
-                           (positions_type, positions), (layers_type, layers), (norm_type, last),
-                           (head_type, head));
+/// The decoder's form: M, whose layers also look at the encoder's result.
+template <class M> struct decoder_of : M {
+  static constexpr bool cross = true;
 };
 
-template <class L, class M> struct encoder_decoder_parameters {
+template <class L, class Form> struct encoder_decoder_parameters {
+  using M = source_form_of<Form>;
   using encoder_type = language_model_parameters<L, encoder_of<M>>;
-  using decoder_type = decoder_parameters<L, M>;
+  using decoder_type = language_model_parameters<L, decoder_of<M>>;
   BOOST_HANA_DEFINE_STRUCT(encoder_decoder_parameters, (encoder_type, encoder),
                            (decoder_type, decoder));
 };
 
-/// An encoder and a decoder of the form M under compute layout C.
-template <Layout C, class M> struct encoder_decoder : computable<model_fault<C, M>> {
-  using source = typename M::source;
-  using vocab = typename M::vocab;
+/// An encoder and a decoder of a form under compute layout C.
+template <Layout C, class Form> struct encoder_decoder : model<C, source_form_of<Form>> {
+  using M = source_form_of<Form>;
+  using encoder_type = language_model<C, encoder_of<M>>;
+  using decoder_type = language_model<C, decoder_of<M>>;
+  using parameters = encoder_decoder_parameters<C, Form>;
+  using tokens = nn::tokens<C, M>;
+  using source_tokens = nn::tokens<C, M, typename M::source>;
+
+  constexpr encoder_decoder(const run_options& r = {}) : model<C, M>(r) {}
+
+  constexpr encoder_type encoder() const { return this->part("encoder").run; }
+  constexpr decoder_type decoder() const { return this->part("decoder").run; }
 
   /// Shapes: ids [batch, source] -> [batch, source, model].
-  template <class P, Operand I>
-  static constexpr auto encode(const P& p, const I& ids, const run_options& run = {}) {
-    return language_model<C, encoder_of<M>>::features(p.encoder, ids, run.part(1));
-  }
-
-  /// Shapes: memory [batch, source, model], ids [batch, length] -> [batch, length, vocab].
-  template <class P, Operand Y, Operand I>
-  static constexpr auto decode(const P& p, const Y& memory, const I& ids,
-                               const run_options& run = {}) {
-    if constexpr (!encoder_decoder::is_computable)
+  template <class P, Operand I> constexpr auto encode(const P& p, const I& ids) const {
+    if constexpr (!detail::CompletePair<Form>)
       return poison{};
     else
-      return decoded(p.decoder, memory, ids, run);
+      return encoder().features(p.encoder, ids);
   }
-
+  /// Shapes: memory [batch, source, model], ids [batch, length] -> [batch, length, vocab].
+  template <class P, Operand Y, Operand I>
+  constexpr auto decode(const P& p, const Y& memory, const I& ids) const {
+    if constexpr (!detail::CompletePair<Form>)
+      return poison{};
+    else
+      return decoder().logits(p.decoder, ids, memory);
+  }
   /// The mean loss over all positions of `next` in nats; those that are no token count 0. Shapes:
   /// source_ids [batch, source], ids and next [batch, length].
   template <class P, Operand S, Operand I, Operand J>
-  static constexpr auto loss(const P& p, const S& source_ids, const I& ids, const J& next,
-                             const run_options& run = {}, const cross_entropy_options& o = {}) {
-    const auto scores = decode(p, encode(p, source_ids, run), ids, run);
-    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor<C>(scores, next), o));
-  }
-
- private:
-  template <class D, class Y, class I>
-  static constexpr auto decoded(const D& d, const Y& memory, const I& ids, const run_options& run) {
-    const auto x = dropout(run.dropout, run.part(3).key,
-                           add_positions<C, M>(d.positions, embed<C, M>(d.embedding, ids)));
-    const auto h =
-        norm<C, M>(d.last, decoder_stack<C, M, source>(d.layers, x, memory, run.part(2)));
-    if constexpr (M::tied)
-      return project<C, typename M::element>(h, d.embedding);
+  constexpr auto loss(const P& p, const S& source_ids, const I& ids, const J& next,
+                      const cross_entropy_options& o = {}) const {
+    if constexpr (!detail::CompletePair<Form>)
+      return poison{};
     else
-      return project<C, typename M::element>(h, d.head);
+      return decoder().loss_of(decode(p, encode(p, source_ids), ids), next, o);
   }
 };
 

@@ -3,7 +3,7 @@
 // them. Under a layout that splits the hidden dim the first is column-parallel, the second
 // row-parallel: forward one all-reduce of the stream, backward one.
 //
-//   feed_forward<C, M>(p, x[batch, length, model])  -> like x, without the last bias
+//   feed_forward(m, p, x[batch, length, model])  -> like x, without the last bias
 #pragma once
 
 #include "dimesh/nn/dense.hpp"
@@ -13,15 +13,16 @@ namespace dimesh::nn {
 
 /// up and gate [model, hidden], up_bias [hidden], down [hidden, model], down_bias [model].
 template <class L, class M> struct feed_forward_parameters {
-  using T = typename M::element;
-  using up_type = tensor<T, L, typename M::model, typename M::hidden>;
-  using gate_type = detail::if_there<is_gated(M::act), up_type>;
-  using up_bias_type =
-      detail::if_there<M::biases && !is_gated(M::act), tensor<T, L, typename M::hidden>>;
-  using down_type = tensor<T, L, typename M::hidden, typename M::model>;
-  using down_bias_type = detail::if_there<M::biases, tensor<T, L, typename M::model>>;
+  using model = typename M::model;
+  using hidden = typename M::hidden;
+  static constexpr bool is_gated = nn::is_gated(M::act);
+  using up_type = weight<L, M, model, hidden>;
+  using gate_type = detail::if_there<is_gated, up_type>;
+  using up_bias_type = bias<L, M, M::biases && !is_gated, hidden>;
+  using down_bias_type = bias<L, M, M::biases, model>;
   BOOST_HANA_DEFINE_STRUCT(feed_forward_parameters, (up_type, up), (gate_type, gate),
-                           (up_bias_type, up_bias), (down_type, down), (down_bias_type, down_bias));
+                           (up_bias_type, up_bias), (output_weight<L, M, hidden, model>, down),
+                           (down_bias_type, down_bias));
 };
 
 namespace detail {
@@ -38,15 +39,15 @@ template <activation A> constexpr auto activation_function() {
 /// down(act(up(x))); the bias of `down` is left to the residual sum. Shapes: as x. Communicates as
 /// project does.
 template <Layout C, class M, class P, Operand X>
-constexpr auto feed_forward(const P& p, const X& x) {
+constexpr auto feed_forward(const model<C, M>& m, const P& p, const X& x) {
   constexpr auto f = detail::activation_function<M::act>();
-  const auto in = beside<C, typename M::hidden>(x);
+  const auto in = beside<typename M::hidden>(m, x);
   if constexpr (is_gated(M::act))
-    return project<C>(gated<C>(f, in, p.up, p.gate), p.down);
+    return project(m, gated(m, f, in, p.up, p.gate), p.down);
   else if constexpr (M::biases)
-    return project<C>(dense<C>(f, in, p.up, p.up_bias), p.down);
+    return project(m, dense(m, f, in, p.up, p.up_bias), p.down);
   else
-    return project<C>(dense<C>(f, in, p.up), p.down);
+    return project(m, dense(m, f, in, p.up), p.down);
 }
 
 }  // namespace dimesh::nn

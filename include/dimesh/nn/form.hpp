@@ -2,7 +2,8 @@
 // Does a model's form name all that it must? If not, one error says what, and a stand-in takes the
 // form's place, so that nothing further goes wrong.
 //
-//   form_of<M>   -> M, or an empty model that stands in for it
+//   form_of<M>          -> M, or an empty model that stands in for it
+//   source_form_of<M>   -> the same of a form that must name a source, too
 #pragma once
 
 #include "dimesh/nn/config.hpp"
@@ -63,5 +64,27 @@ template <Complete M> struct form_impl<M> {
 
 /// M, or what stands in for it where it lacks something.
 template <class M> using form_of = typename detail::form_impl<M>::type;
+
+namespace detail {
+template <class M>
+inline constexpr bool names_source = requires { requires Dim<typename M::source>; };
+template <class M> concept CompletePair = Complete<M> && names_source<M>;
+/// Takes the place of a form that is complete but for its source.
+template <class M> struct without_source : M {
+  struct source : dim<1> {};
+};
+template <class M> struct source_form_impl {
+  using type = without_source<M>;  // before the complaint: clang reads no further
+  static_assert(names_source<M>, "nn: the form names no source; add using source = a dim");
+};
+template <class M>
+  requires names_source<M>
+struct source_form_impl<M> {
+  using type = M;
+};
+}  // namespace detail
+
+/// form_of<M>, whose layers look at positions along a source.
+template <class M> using source_form_of = typename detail::source_form_impl<form_of<M>>::type;
 
 }  // namespace dimesh::nn

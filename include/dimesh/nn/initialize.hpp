@@ -1,87 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With which numbers does training begin? Random ones whose size keeps signals of one size from
-// layer to layer, keyed by the parameter's name and the element's global index: the same under
-// every layout.
+// With which numbers does training begin? Each parameter's type says it (nn/parameter.hpp); the
+// numbers are keyed by its path in the struct and by the element's global index: the same under
+// every layout, others for each parameter.
 //
-//   fill_scaled<shape<pixel>>(w, key)                      // normal, variance 1 / pixels
-//   fill_glorot<shape<pixel>, shape<hidden>>(w, key)       // uniform
-//   initialize_transformer<M>(params, key)                 // as GPT-2
+//   auto p = make<network<L>>(g);
+//   nn::initialize(p, random_key{1});
 #pragma once
 
-#include <cmath>
-#include <string_view>
-
 #include "dimesh/create.hpp"
-#include "dimesh/nn/config.hpp"
+#include "dimesh/nn/parameter.hpp"
 
 namespace dimesh::nn {
 
 namespace detail {
-template <class X, class... D> double extents_of(const X& x, shape<D...>) {
-  return (1.0 * ... * static_cast<double>(x.template extent<D>()));
-}
 
-/// A key that depends on a name alone (FNV-1a).
-inline random_key key_of(random_key key, std::string_view name) {
-  std::uint64_t h = 0xcbf29ce484222325u;
-  for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return key.fold(h);
-}
-/// How many products add to the stream that this parameter's product adds to: two a layer, three in
-/// a decoder that looks at an encoder.
-template <class M> double sums_beside(std::string_view path) {
-  if (path.starts_with("decoder.")) return 3.0 * M::layers;
-  if constexpr (requires { M::encoder_layers; })
-    if (path.starts_with("encoder.")) return 2.0 * M::encoder_layers;
-  return 2.0 * M::layers;
-}
+using dimesh::detail::leaf;
+using dimesh::detail::list;
 
-/// What the elements of a parameter begin with: a number, or normal ones of a deviation and a key.
-struct beginning {
-  bool random;
-  double value;
-  random_key key;
+/// What the parameters of an S state, in the order of leaves<S>.
+template <class S>
+using stated_by = typename dimesh::detail::leaves_at<S, rebind_layout<S, stating>>::type;
+
+template <class X, class How>
+concept Distribution = requires(const How& how, X& x, random_key key) { how(x, key); };
+
+/// The first parameter that states none.
+template <class Leaves, class Stated> struct stated_fault {
+  using type = no_fault;
 };
-inline beginning begin_with(const member_path& path, random_key key, double deviation,
-                            double (*sums)(std::string_view)) {
-  const std::string_view name = path.name();
-  const std::string text = path.text();
-  if (name == "gain") return {false, 1, key};
-  if (name.ends_with("bias")) return {false, 0, key};
-  const bool adds = name == "output" || name == "down";
-  return {true, adds ? deviation / std::sqrt(sums(text)) : deviation, key_of(key, text)};
+template <class X, class... More, class How, class... Others>
+struct stated_fault<list<X, More...>, list<How, Others...>>
+    : stated_fault<list<More...>, list<Others...>> {};
+template <class X, class... More, class How, class... Others>
+  requires(!Distribution<X, How>)
+struct stated_fault<list<X, More...>, list<How, Others...>> {
+  using type = distribution_not_stated<X>;
+};
+
+template <class X, class How> void begin(dimesh::detail::tensor_core& at, random_key key) {
+  How{}(dimesh::detail::core_access::back<X>(at), key);
 }
+template <class... X, class... How>
+void begin_all(const leaf* at, int count, const member_path* paths, random_key key, list<X...>,
+               list<How...>) {
+  using filler = void (*)(dimesh::detail::tensor_core&, random_key);
+  static constexpr filler fillers[] = {begin<X, How>...};
+  for (int i = 0; i < count; ++i)
+    fillers[at[i].kind](const_cast<dimesh::detail::tensor_core&>(*at[i].core),
+                        key.fold(paths[i].stream()));
+}
+
 }  // namespace detail
 
-/// Normal numbers of variance `gain` / fan-in, the product of the extents of In: 1 for linear
-/// layers (LeCun et al. 1998), 2 before a rectifier (He et al. 2015).
-template <class In, Tensor X> void fill_scaled(X& w, random_key key, double gain = 1) {
-  const double fan_in = detail::extents_of(w, In{});
-  fill_normal(w, key, 0, static_cast<value_of<X>>(std::sqrt(gain / fan_in)));
-}
-
-/// Uniform numbers of variance 2 / (fan-in + fan-out) (Glorot and Bengio 2010).
-template <class In, class Out, Tensor X> void fill_glorot(X& w, random_key key) {
-  const double fans = detail::extents_of(w, In{}) + detail::extents_of(w, Out{});
-  const auto limit = static_cast<value_of<X>>(std::sqrt(6 / fans));
-  fill_uniform(w, key, -limit, limit);
-}
-
-/// The initial parameters of GPT-2 (Radford et al. 2019, section 2.3): normal with standard
-/// deviation `deviation`, in products that add to the stream divided by the root of their number;
-/// gains 1, biases 0.
-template <class M, class P>
-void initialize_transformer(P& parameters, random_key key, double deviation = 0.02) {
-  for_each_tensor(
-      [&](const member_path& path, auto& w) {
-        using T = value_of<std::remove_cvref_t<decltype(w)>>;
-        const auto b = detail::begin_with(path, key, deviation, detail::sums_beside<M>);
-        if (b.random)
-          fill_normal(w, b.key, 0, static_cast<T>(b.value));
-        else
-          fill(w, static_cast<T>(b.value));
-      },
-      parameters);
+/// Fills all tensors of a struct as their types say (parameter<How, ...>). The random numbers of
+/// one depend on the key, on the path that leads to it and on the elements' global indices. Two
+/// structs get different numbers from keys of their own: key.fold(n). Local.
+template <class S> void initialize(S& parameters, random_key key) {
+  using leaves = typename dimesh::detail::leaves<S>::type;
+  using stated = detail::stated_by<S>;
+  using fault = typename detail::stated_fault<leaves, stated>::type;
+  static_assert(
+      ok<only<fault, distribution_not_stated>>,
+      "initialize: a member's type states no distribution; declare it as a parameter<how, "
+      "element, L, dims...>");
+  if constexpr (ok<fault> && leaves::size > 0) {
+    std::vector<detail::leaf> at(static_cast<std::size_t>(dimesh::detail::count_in(parameters)));
+    std::vector<member_path> paths;
+    detail::leaf* to = at.data();
+    dimesh::detail::note_leaves<S>(parameters, 0, to);
+    const auto count = static_cast<int>(at.size());
+    for (int i = 0; i < count; ++i) paths.push_back(path_of(parameters, i));
+    detail::begin_all(at.data(), count, paths.data(), key, leaves{}, stated{});
+  }
 }
 
 }  // namespace dimesh::nn

@@ -3,8 +3,9 @@
 // last product with all vectors of the vocabulary says what comes next. Runs under any compute
 // layout C; parameters may be stored under another one (ZeRO) and are brought to C where used.
 //
-//   language_model<C, M>::logits(p, ids[batch, length])         -> [batch, length, vocab]
-//   language_model<C, M>::loss(p, ids, targets, run)            -> a number, partial where split
+//   const nn::language_model<C, gpt> m;         // or m({.dropout = 0.1, .key = key})
+//   m.logits(p, ids[batch, length])             -> [batch, length, vocab]
+//   m.loss(p, ids, next)                        -> a number, partial where split
 #pragma once
 
 #include "dimesh/nn/block.hpp"
@@ -20,14 +21,14 @@ namespace dimesh::nn {
 /// tied to the embedding, head [model, vocab].
 template <class L, class Form> struct language_model_parameters {
   using M = form_of<Form>;
-  using T = typename M::element;
-  using embedding_type = tensor<T, L, typename M::vocab, typename M::model>;
+  using model = typename M::model;
+  using vocab = typename M::vocab;
   using positions_type = detail::if_there<M::positions == position_kind::learned,
-                                          tensor<T, L, typename M::length, typename M::model>>;
+                                          weight<L, M, typename M::length, model>>;
   using layers_type = std::array<block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
   using norm_type = norm_parameters<L, M>;
-  using head_type = detail::if_there<!M::tied, tensor<T, L, typename M::model, typename M::vocab>>;
-  BOOST_HANA_DEFINE_STRUCT(language_model_parameters, (embedding_type, embedding),
+  using head_type = detail::if_there<!M::tied, weight<L, M, model, vocab>>;
+  BOOST_HANA_DEFINE_STRUCT(language_model_parameters, (weight<L, M, vocab, model>, embedding),
                            (positions_type, positions), (layers_type, layers), (norm_type, last),
                            (head_type, head));
 };
@@ -44,48 +45,60 @@ using tokens =
 /// Vectors of tokens: rows of the embedding, under C, as M's activations. Communicates where the
 /// vocabulary is split.
 template <Layout C, class M, Operand W, Operand I>
-constexpr auto embed(const W& embedding, const I& ids) {
+constexpr auto embed(const model<C, M>& m, const W& embedding, const I& ids) {
   return relayout<C>(cast<activation_element<M>>(
-      take<typename M::vocab>(beside_tensor<C>(ids, embedding), beside_tensor<C>(embedding, ids))));
+      take<typename M::vocab>(beside_tensor(m, ids, embedding), beside_tensor(m, embedding, ids))));
 }
 
-/// A language model of a form under compute layout C.
-template <Layout C, class Form> struct language_model : computable<model_fault<C, form_of<Form>>> {
+/// A language model of a form under compute layout C; in a decoder (M::cross), `memory` is an
+/// encoder's result. Itself a model: what layers take.
+template <Layout C, class Form>
+struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_of<Form>>> {
   using M = form_of<Form>;
   using vocab = typename M::vocab;
+  using parameters = language_model_parameters<C, Form>;
+  using tokens = nn::tokens<C, Form>;
+
+  constexpr language_model(const run_options& r = {}) : model<C, M>(r) {}
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
-  template <class P, Operand I>
-  static constexpr auto features(const P& p, const I& ids, const run_options& run = {}) {
+  template <class P, Operand I, Operand... Memory>
+  constexpr auto features(const P& p, const I& ids, const Memory&... memory) const {
     if constexpr (!language_model::is_computable || !detail::Complete<Form>)
       return poison{};
     else
-      return mixed(p, ids, run);
+      return mixed(p, ids, memory...);
   }
   /// Shapes: ids [batch, length] -> [batch, length, vocab].
-  template <class P, Operand I>
-  static constexpr auto logits(const P& p, const I& ids, const run_options& run = {}) {
+  template <class P, Operand I, Operand... Memory>
+  constexpr auto logits(const P& p, const I& ids, const Memory&... memory) const {
+    const auto h = features(p, ids, memory...);
     if constexpr (M::tied)
-      return project<C, typename M::element>(features(p, ids, run), p.embedding);
+      return project<typename M::element>(*this, h, p.embedding);
     else
-      return project<C, typename M::element>(features(p, ids, run), p.head);
+      return project<typename M::element>(*this, h, p.head);
   }
-
   /// The mean loss of all tokens in nats: a sum yet to be made along axes that split rows or
-  /// vocabulary. Shapes: ids, targets [batch, length].
+  /// vocabulary. Shapes: ids, next [batch, length].
   template <class P, Operand I, Operand J>
-  static constexpr auto loss(const P& p, const I& ids, const J& targets,
-                             const run_options& run = {}, const cross_entropy_options& o = {}) {
-    const auto scores = logits(p, ids, run);
-    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor<C>(scores, targets), o));
+  constexpr auto loss(const P& p, const I& ids, const J& next,
+                      const cross_entropy_options& o = {}) const {
+    return loss_of(logits(p, ids), next, o);
+  }
+  /// The same of the logits. Shapes: scores [batch, length, vocab], next [batch, length].
+  template <Operand S, Operand J>
+  constexpr auto loss_of(const S& scores, const J& next,
+                         const cross_entropy_options& o = {}) const {
+    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
   }
 
  private:
-  template <class P, class I>
-  static constexpr auto mixed(const P& p, const I& ids, const run_options& run) {
-    const auto x = dropout(run.dropout, run.key,
-                           add_positions<C, M>(p.positions, embed<C, M>(p.embedding, ids)));
-    return norm<C, M>(p.last, stack<C, M>(p.layers, x, run));
+  template <class P, class I, class... Memory>
+  constexpr auto mixed(const P& p, const I& ids, const Memory&... memory) const {
+    const auto first = this->part("embedding");
+    const auto x = dropout(first.run.rate(), first.run.key,
+                           add_positions(*this, p.positions, embed(*this, p.embedding, ids)));
+    return norm(*this, p.last, stack(*this, p.layers, x, memory...));
   }
 };
 

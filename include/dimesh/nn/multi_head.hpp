@@ -3,8 +3,8 @@
 // splits heads, a rank computes its heads alone; under one that splits the length, it computes its
 // queries and gathers keys and values.
 //
-//   self_attention<C, M>(p, x[batch, length, model], run)     -> like x, without the last bias
-//   cross_attention<C, M, source>(p, x, memory[batch, source, model], run)  -> the same
+//   self_attention(m, p, x[batch, length, model])             -> like x, without the last bias
+//   cross_attention(m, p, x, memory[batch, source, model])    -> the same
 #pragma once
 
 #include "dimesh/nn/dense.hpp"
@@ -19,39 +19,36 @@ namespace dimesh::nn {
 /// query [model, heads..., head], key and value [model, key heads..., head], output [heads...,
 /// head, model], and a bias of each.
 template <class L, class M> struct attention_parameters {
+  using model = typename M::model;
+  using heads = typename M::heads;
   using key_heads = typename key_heads_of<M>::type;
-  using in = shape<typename M::model>;
-  using query_type = detail::parameter<M, L, in, typename M::heads, typename M::head>;
-  using key_type = detail::parameter<M, L, in, key_heads, typename M::head>;
-  using output_type =
-      detail::parameter<M, L, shape<>, typename M::heads, typename M::head, typename M::model>;
-  using query_bias_type =
-      detail::if_there<M::biases,
-                       detail::parameter<M, L, shape<>, typename M::heads, typename M::head>>;
-  using key_bias_type =
-      detail::if_there<M::biases, detail::parameter<M, L, shape<>, key_heads, typename M::head>>;
-  using output_bias_type =
-      detail::if_there<M::biases, tensor<typename M::element, L, typename M::model>>;
-  BOOST_HANA_DEFINE_STRUCT(attention_parameters, (query_type, query), (query_bias_type, query_bias),
-                           (key_type, key), (key_bias_type, key_bias), (key_type, value),
-                           (key_bias_type, value_bias), (output_type, output),
+  using head = typename M::head;
+  using key_type = weight<L, M, model, key_heads, head>;
+  using query_bias_type = bias<L, M, M::biases, heads, head>;
+  using key_bias_type = bias<L, M, M::biases, key_heads, head>;
+  using output_bias_type = bias<L, M, M::biases, model>;
+  BOOST_HANA_DEFINE_STRUCT(attention_parameters, (weight<L, M, model, heads, head>, query),
+                           (query_bias_type, query_bias), (key_type, key),
+                           (key_bias_type, key_bias), (key_type, value),
+                           (key_bias_type, value_bias),
+                           (output_weight<L, M, heads, head, model>, output),
                            (output_bias_type, output_bias));
 };
 
 namespace detail {
 
 template <class C, class M, class X, class W, class B>
-constexpr auto heads_of(const X& x, const W& w, const B& b) {
+constexpr auto heads_of(const model<C, M>& m, const X& x, const W& w, const B& b) {
   if constexpr (M::biases)
-    return dense<C>(identity_activation{}, x, w, b);
+    return dense(m, identity_activation{}, x, w, b);
   else
-    return dense<C>(identity_activation{}, x, w);
+    return dense(m, identity_activation{}, x, w);
 }
 
 /// x under the layout that it needs beside heads: gathered once for queries, keys and values.
 template <class C, class M, class X, class... H>
-constexpr auto beside_heads(const X& x, tag<shape<H...>>) {
-  return beside<C, H..., typename M::head>(x);
+constexpr auto beside_heads(const model<C, M>& m, const X& x, tag<shape<H...>>) {
+  return beside<H..., typename M::head>(m, x);
 }
 
 /// Keys or values of x [.., Length, ..] for every query: [.., Key, ..], whole along Key.
@@ -64,15 +61,16 @@ template <class Length, class Key, class X> constexpr auto for_all_queries(const
 
 /// Attention of `in` to the positions of `seen`, which lie along Length and are called Key; both
 /// are ready for the products with the heads.
-template <class C, class M, class Length, class Key, class P, class X, class Y>
-constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_options& options) {
+template <class Length, class Key, class C, class M, class P, class X, class Y>
+constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& seen,
+                      const attention_options& options) {
   using length = typename M::length;
   using head = typename M::head;
   // Scores are weighed in the parameters' precision, whatever the activations' is.
   using T = typename M::element;
-  const auto q = cast<T>(heads_of<C, M>(in, p.query, p.query_bias));
-  const auto k = cast<T>(heads_of<C, M>(seen, p.key, p.key_bias));
-  const auto v = cast<T>(heads_of<C, M>(seen, p.value, p.value_bias));
+  const auto q = cast<T>(heads_of(m, in, p.query, p.query_bias));
+  const auto k = cast<T>(heads_of(m, seen, p.key, p.key_bias));
+  const auto v = cast<T>(heads_of(m, seen, p.value, p.value_bias));
   const auto mixed = [&] {
     if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
       return attention<length, Key, head>(rotary<length, head>(q),
@@ -82,7 +80,7 @@ constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_op
       return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
                                           for_all_queries<Length, Key>(v), options);
   }();
-  return project<C>(cast<value_of<X>>(mixed), p.output);
+  return project(m, cast<value_of<X>>(mixed), p.output);
 }
 
 }  // namespace detail
@@ -91,23 +89,23 @@ constexpr auto attend(const P& p, const X& in, const Y& seen, const attention_op
 /// bias of the last product is left to the residual sum. Shapes: as x. Communicates as project
 /// does, and gathers keys and values where the length is split (Vaswani et al. 2017, section 3.2).
 template <Layout C, class M, class P, Operand X>
-constexpr auto self_attention(const P& p, const X& x, const run_options& run = {}) {
+constexpr auto self_attention(const model<C, M>& m, const P& p, const X& x) {
   using length = typename M::length;
-  const auto in = detail::beside_heads<C, M>(x, detail::tag<typename M::heads>{});
-  return detail::attend<C, M, length, keys_of<length>>(
-      p, in, in,
+  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  return detail::attend<length, keys_of<length>>(
+      m, p, in, in,
       attention_options{
-          .causal = M::causal, .window = M::window, .dropout = run.dropout, .key = run.key});
+          .causal = M::causal, .window = M::window, .dropout = m.run.rate(), .key = m.run.key});
 }
 
-/// Attention of the positions of x to all of `memory` [.., Source, model]: an encoder's result.
-template <Layout C, class M, Dim Source, class P, Operand X, Operand Y>
-constexpr auto cross_attention(const P& p, const X& x, const Y& memory,
-                               const run_options& run = {}) {
-  return detail::attend<C, M, Source, Source>(
-      p, detail::beside_heads<C, M>(x, detail::tag<typename M::heads>{}),
-      detail::beside_heads<C, M>(memory, detail::tag<typename key_heads_of<M>::type>{}),
-      attention_options{.dropout = run.dropout, .key = run.key});
+/// Attention of the positions of x to all of `memory` [.., source, model]: an encoder's result.
+template <Layout C, class M, class P, Operand X, Operand Y>
+constexpr auto cross_attention(const model<C, M>& m, const P& p, const X& x, const Y& memory) {
+  using source = typename M::source;
+  return detail::attend<source, source>(
+      m, p, detail::beside_heads(m, x, detail::tag<typename M::heads>{}),
+      detail::beside_heads(m, memory, detail::tag<typename key_heads_of<M>::type>{}),
+      attention_options{.dropout = m.run.rate(), .key = m.run.key});
 }
 
 }  // namespace dimesh::nn

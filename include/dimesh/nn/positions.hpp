@@ -3,7 +3,7 @@
 // waves of many lengths; or by rotations of queries and keys (op/rotary.hpp).
 //
 //   waves<length, model>(x[batch/rows, length, model])              -> [length, model]
-//   add_positions<C, M>(p[length, model], x[batch, length, model])  -> like x
+//   add_positions(m, p[length, model], x[batch, length, model])     -> like x
 #pragma once
 
 #include <cmath>
@@ -76,9 +76,9 @@ template <Dim Length, Dim Model, Operand X> constexpr auto waves(const X& x, dou
 
 /// x with what M::positions adds to it; p are the learned vectors. Shapes: as x.
 template <Layout C, class M, class P, Operand X>
-constexpr auto add_positions(const P& p, const X& x) {
+constexpr auto add_positions(const model<C, M>& m, const P& p, const X& x) {
   if constexpr (M::positions == position_kind::learned)
-    return x + beside_tensor<C>(x, p);
+    return x + beside_tensor(m, x, p);
   else if constexpr (M::positions == position_kind::sinusoidal)
     return x + waves<typename M::length, typename M::model>(x);
   else

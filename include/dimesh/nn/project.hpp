@@ -4,7 +4,8 @@
 // communicate exactly where C makes them: `project` gathers what C splits otherwise, multiplies,
 // and sums (or scatters) what came out partial.
 //
-//   project<C>(x[batch, length, model], w[model, ff])  -> [batch, length, ff] under C
+//   const nn::model<C> m;
+//   project(m, x[batch, length, model], w[model, ff])  -> [batch, length, ff] under C
 //
 //   C splits ff over cols      column-parallel: no communication forward
 //   C splits ff, w[ff, model]  row-parallel: one all-reduce over cols; a reduce-scatter if C splits
@@ -12,6 +13,7 @@
 //   w stored with spread<rows> gathered here, its gradient scattered (ZeRO stage 3, FSDP)
 #pragma once
 
+#include "dimesh/nn/model.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -53,9 +55,11 @@ constexpr auto product(list<Out...>, const X& x, const W& w) {
 
 }  // namespace detail
 
-/// x under the layout that C gives a tensor with the dims of x and D... beside each other: what an
-/// operation of x with a tensor of dims D... needs. Shapes stay. Communicates as relayout does.
-template <Layout C, Dim... D, Operand X> constexpr auto beside(const X& x) {
+/// x under the layout that the model's C gives a tensor with the dims of x and D... beside each
+/// other: what an operation of x with a tensor of dims D... needs. Shapes stay. Communicates as
+/// relayout does.
+template <Dim... D, Layout C, class M, Operand X>
+constexpr auto beside(const model<C, M>&, const X& x) {
   if constexpr (is_poison<X>)
     return poison{};
   else
@@ -63,9 +67,10 @@ template <Layout C, Dim... D, Operand X> constexpr auto beside(const X& x) {
         detail::layout_over<C, detail::united<typename spec_of<X>::dims, detail::list<D...>>>>(x);
 }
 
-/// A parameter under the layout that C gives it in an operation with x, and of x's element type
-/// where both are real: a master in float is cast before it travels.
-template <Layout C, Operand X, Operand W> constexpr auto beside_tensor(const X&, const W& w) {
+/// A parameter under the layout that the model's C gives it in an operation with x, and of x's
+/// element type where both are real: a master in float is cast before it travels.
+template <Layout C, class M, Operand X, Operand W>
+constexpr auto beside_tensor(const model<C, M>&, const X&, const W& w) {
   if constexpr (is_poison<X> || is_poison<W>) {
     return poison{};
   } else {
@@ -80,14 +85,14 @@ template <Layout C, Operand X, Operand W> constexpr auto beside_tensor(const X&,
 /// The product of x and w, summed over the dims that they share, in elements of x's type or of T.
 /// Shapes: the dims of x that w lacks, then those of w that x lacks, under C. Communicates as C
 /// makes it: see above.
-template <Layout C, class T = void, Operand X, Operand W>
-constexpr auto project(const X& x, const W& w) {
+template <class T = void, Layout C, class M, Operand X, Operand W>
+constexpr auto project(const model<C, M>& m, const X& x, const W& w) {
   if constexpr (is_poison<X> || is_poison<W>) {
     return poison{};
   } else {
     using out = typename detail::projected<X, W>::type;
     return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
-                                          beside_tensor<C>(x, w)));
+                                          beside_tensor(m, x, w)));
   }
 }
 

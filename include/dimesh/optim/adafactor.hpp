@@ -89,7 +89,8 @@ struct adafactor {
   bool scale_parameter = true;  ///< rates are times the root mean square of the parameter
 
   template <class P> adafactor_state<P> start(const P& parameters) const {
-    adafactor_state<P> state;
+    adafactor_state<P> state{.second = detail::in_form_of<factored_state<P>>(parameters),
+                             .momentum = detail::in_form_of<P>(parameters)};
     for_each_tensor(
         [](const auto&, const auto& p, auto& factors) {
           const auto make = [&p](auto& f) {
@@ -114,7 +115,11 @@ struct adafactor {
     static_assert(
         ok<only<fault, layouts_differ>>,
         "adafactor: a parameter and its gradient have different layouts; relayout one of them");
+    static_assert(ok<only<fault, lengths_differ>>,
+                  "adafactor: parameters and gradients differ in the length of an array; pass the "
+                  "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>) {
+      detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
       ++state.steps;
       sum_squares(gradients, state);
       average(parameters, gradients, state);

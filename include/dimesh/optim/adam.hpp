@@ -88,13 +88,17 @@ struct adam {
     static_assert(
         ok<only<fault, layouts_differ>>,
         "adam: a parameter and its gradient have different layouts; relayout one of them");
+    static_assert(ok<only<fault, lengths_differ>>,
+                  "adam: parameters and gradients differ in the length of an array; pass the "
+                  "gradients of these parameters");
+    detail::check_lengths<P>("adam", parameters, gradients, state.first, state.second);
     const auto t = static_cast<double>(++state.steps);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
     if constexpr (ok<fault> && !is_poison<G>)
       detail::update_tensors_by(
           [&](int leaf, int rank) {
-            const double decay = decays(path_of<P>(leaf), rank) ? rate * weight_decay : 0;
+            const double decay = decays(path_of(parameters, leaf), rank) ? rate * weight_decay : 0;
             return detail::adam_rule{step, decay, beta1, beta2, root_correction, epsilon};
           },
           parameters, gradients, state.first, state.second);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <tuple>
+#include <vector>
 
 #include "dimesh/reflect/walk.hpp"
 
@@ -70,7 +71,7 @@ struct factors<X> {
                           typename tensor_without<X, at::first, at::second>::type>;
 };
 
-/// The same for structs: arrays stay arrays, all else becomes tuples.
+/// The same for structs: arrays and vectors stay what they are, all else becomes tuples.
 template <class S> struct factored_form {
   template <class... E> static constexpr auto parts(list<E...>) {
     return tag<std::tuple<typename factored_form<E>::type...>>{};
@@ -81,6 +82,8 @@ template <class S> struct factored_form {
       return tag<typename factors<S>::type>{};
     else if constexpr (kind::array)
       return tag<std::array<typename factored_form<typename S::value_type>::type, kind::size>>{};
+    else if constexpr (kind::vector)
+      return tag<std::vector<typename factored_form<typename S::value_type>::type>>{};
     else if constexpr (has_parts<S>)
       return parts(part_types<S>{});
     else
@@ -91,7 +94,8 @@ template <class S> struct factored_form {
 
 }  // namespace detail
 
-/// What is kept of a tensor, or of all tensors of a struct (arrays of tuples of tensors).
+/// What is kept of a tensor, or of all tensors of a struct (arrays, vectors
+/// and tuples of tensors).
 template <class P> using factored_state = typename detail::factored_form<P>::type;
 
 }  // namespace dimesh

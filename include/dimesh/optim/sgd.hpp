@@ -40,6 +40,10 @@ struct sgd {
                   "sgd: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(ok<only<fault, layouts_differ>>,
                   "sgd: a parameter and its gradient have different layouts; relayout one of them");
+    static_assert(ok<only<fault, lengths_differ>>,
+                  "sgd: parameters and gradients differ in the length of an array; pass the "
+                  "gradients of these parameters");
+    detail::check_lengths<P>("sgd", parameters, gradients);
     detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
   }
 };
@@ -66,6 +70,10 @@ struct momentum {
     static_assert(
         ok<only<fault, layouts_differ>>,
         "momentum: a parameter and its gradient have different layouts; relayout one of them");
+    static_assert(ok<only<fault, lengths_differ>>,
+                  "momentum: parameters and gradients differ in the length of an array; pass the "
+                  "gradients of these parameters");
+    detail::check_lengths<P>("momentum", parameters, gradients, state);
     detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
                            state);
   }

@@ -72,7 +72,7 @@ template <class T> T* room_for(int n) {
 }
 
 template <class Out, class G> Out scatter_struct(const G& gradients) {
-  Out out{};
+  Out out = in_form_of<Out>(gradients);
   const arena::scope here;
   const int n = count_tensors(gradients);
   auto* const moves = room_for<shard_piece>(n);
@@ -99,7 +99,8 @@ template <class Out, class G> Out scatter_struct(const G& gradients) {
   return out;
 }
 
-/// What goes where, on shapes: payload over each set of axes of a mesh.
+/// What goes where, on shapes: payload over each set of axes of a mesh. N: so many sets at most; 0:
+/// as many as there is room made for.
 template <std::size_t N> struct shard_traffic {
   struct entry {
     std::uint64_t mesh = 0;
@@ -107,7 +108,7 @@ template <std::size_t N> struct shard_traffic {
     const index_t* sizes = nullptr;
     index_t scattered = 0, summed = 0;
   };
-  std::array<entry, N> over{};
+  std::conditional_t<N == 0, std::vector<entry>, std::array<entry, N>> over{};
   std::size_t used = 0;
   tally* to = nullptr;
 
@@ -128,8 +129,9 @@ template <std::size_t N> struct shard_traffic {
 };
 
 template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
-  Out out{};
-  shard_traffic<2 * static_cast<std::size_t>(leaf_count<G>) + 1> t;
+  Out out = in_form_of<Out>(gradients);
+  shard_traffic<has_vectors<G> ? 0 : 2 * static_cast<std::size_t>(leaf_count<G>) + 1> t;
+  if constexpr (has_vectors<G>) t.over.resize(2 * static_cast<std::size_t>(count_in(gradients)));
   for_each_tensor(
       [&t](const auto&, const auto& g, auto& s) {
         using X = std::remove_cvref_t<decltype(g)>;
@@ -158,7 +160,7 @@ template <class P, Layout S> using shards = rebind_layout<P, detail::adding<S>::
 /// The own blocks, under the layouts that S adds to, of replicated parameters. Tensors that S does
 /// not split share the memory of the parameter. Local.
 template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
-  shards<P, S> out{};
+  auto out = detail::in_form_of<shards<P, S>>(parameters);
   for_each_tensor(
       [](const auto&, const auto& p, auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;

@@ -42,7 +42,10 @@ template <class P, class... Ps, class G, class... Gs>
   requires(!ok<typename step_fault<P, G>::type>)
 struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
 template <class P, class G>
-using update_fault = typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type;
+using update_fault = std::conditional_t<
+    ok<typename lengths_fault<P, G>::type>,
+    typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type,
+    typename lengths_fault<P, G>::type>;
 
 /// The first parameter of a type that is computed with in a wider one.
 template <class Leaves> struct rounded_fault {
@@ -140,8 +143,9 @@ template <class RuleOf, class P, class G, class... S>
 void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients, S&... states) {
   if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
     using values = typename values_of<typename leaves<P>::type>::type;
-    update_each_kind(values{}, rule_of, leaf_count<P>, core_list<P>(parameters),
-                     core_list<P>(gradients), core_list<P>(states)...);
+    const core_list<P> to(parameters);
+    update_each_kind(values{}, rule_of, to.size, to, core_list<P>(gradients),
+                     core_list<P>(states)...);
   }
 }
 /// The same rule for all.
@@ -167,15 +171,19 @@ void update_each(const Rule& rule, P& parameters, const G& gradients, S&... stat
   static_assert(
       ok<only<fault, layouts_differ>>,
       "update_each: a parameter and its gradient have different layouts; relayout one of them");
+  static_assert(ok<only<fault, lengths_differ>>,
+                "update_each: the structs differ in the length of an array; pass structs of one "
+                "form");
+  detail::check_lengths<P>("update_each", parameters, gradients, states...);
   detail::update_tensors(rule, parameters, gradients, states...);
 }
 
 namespace detail {
 /// A struct like `parameters`, all zeros: where optimizers keep their state.
 template <class P> P zeros_in_form_of(const P& parameters) {
-  P state{};
+  P state = in_form_of<P>(parameters);
   const core_list<P> to(state), from(parameters);
-  for (int i = 0; i < leaf_count<P>; ++i) {
+  for (int i = 0; i < to.size; ++i) {
     tensor_core& s = *to.at[i];
     s.place_like(*from.at[i]);
     s.memory = storage::acquire(static_cast<std::size_t>(s.bytes()));

@@ -16,6 +16,7 @@
 #include <boost/hana/string.hpp>
 #include <boost/hana/tuple.hpp>
 #include <tuple>
+#include <vector>
 
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/tensor.hpp"
@@ -24,18 +25,22 @@ namespace dimesh::detail {
 
 namespace hana = boost::hana;
 
-/// Is it an array or a tuple, and of what?
+/// Is it an array, a vector or a tuple, and of what? Sizes of vectors are known at run time only.
 template <class X> struct sequence_kind {
-  static constexpr bool array = false, tuple = false;
+  static constexpr bool array = false, vector = false, tuple = false;
   static constexpr std::size_t size = 0;
 };
 template <class E, std::size_t N> struct sequence_kind<std::array<E, N>> {
-  static constexpr bool array = true, tuple = false;
+  static constexpr bool array = true, vector = false, tuple = false;
   static constexpr std::size_t size = N;
+};
+template <class E, class A> struct sequence_kind<std::vector<E, A>> {
+  static constexpr bool array = false, vector = true, tuple = false;
+  static constexpr std::size_t size = 0;
 };
 template <class... E> struct tuple_kind {
   using elements = list<E...>;
-  static constexpr bool array = false, tuple = true;
+  static constexpr bool array = false, vector = false, tuple = true;
   static constexpr std::size_t size = sizeof...(E);
 };
 template <class... E> struct sequence_kind<std::tuple<E...>> : tuple_kind<E...> {};

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where are the tensors of a struct? Its leaves: their types (those of an array once), how many
-// there are, their addresses in the order of declaration, and their places for people. Addresses
-// lose their types here, so that a walk costs the compiler one function for each type of leaf, not
-// one for each member of each struct.
+// Where are the tensors of a struct? Its leaves: their types (those of an array or vector once),
+// how many there are, and their addresses in the order of declaration. Addresses lose their types
+// here, so that a walk costs the compiler one function for each type of leaf, not one for each
+// member of each struct.
 //
 //   leaves<network<L>>::type  -> list<basic_tensor<...>, ...>     leaf_count<network<L>>  -> 7
+//   leaf_count<stack<L>>  -> -1: it has vectors, and only a stack can say: count_in(layers) -> 7
 #pragma once
 
-#include <string>
+#include <algorithm>
+#include <vector>
 
 #include "dimesh/reflect/members.hpp"
 
@@ -32,7 +34,7 @@ template <class... S> constexpr auto find_walk_fault(list<S...>) {
 template <class S> constexpr auto find_walk_fault() {
   if constexpr (Operand<S>) {
     return tag<no_fault>{};
-  } else if constexpr (sequence_kind<S>::array) {
+  } else if constexpr (has_elements<S>) {
     return tag<typename walk_fault<typename S::value_type>::type>{};
   } else if constexpr (sequence_kind<S>::tuple) {
     return find_walk_fault(part_types<S>{});
@@ -68,7 +70,7 @@ template <class Form, class X> constexpr auto find_leaves() {
     return tag<list<>>{};
   else if constexpr (Tensor<Form>)
     return tag<list<X>>{};
-  else if constexpr (sequence_kind<Form>::array)
+  else if constexpr (has_elements<Form>)
     return tag<typename leaves_at<typename Form::value_type, typename X::value_type>::type>{};
   else if constexpr (has_parts<Form>)
     return leaves_of_parts(part_types<Form>{}, part_types<X>{});
@@ -81,22 +83,42 @@ template <class S> struct leaves : leaves_at<S, S> {};
 
 template <class S> constexpr int count_leaves();
 template <class... S> constexpr int count_leaves_of(list<S...>) {
-  return (0 + ... + count_leaves<S>());
+  int sum = 0;
+  for (const int n : {0, count_leaves<S>()...}) sum = sum < 0 || n < 0 ? -1 : sum + n;
+  return sum;
 }
 template <class S> constexpr int count_leaves() {
   if constexpr (is_poison<S>)
     return 0;
   else if constexpr (Tensor<S>)
     return 1;
+  else if constexpr (sequence_kind<S>::vector)
+    return count_leaves<typename S::value_type>() == 0 ? 0 : -1;
   else if constexpr (sequence_kind<S>::array)
-    return static_cast<int>(sequence_kind<S>::size) * count_leaves<typename S::value_type>();
+    return std::max(
+        -1, static_cast<int>(sequence_kind<S>::size) * count_leaves<typename S::value_type>());
   else if constexpr (has_parts<S>)
     return count_leaves_of(part_types<S>{});
   else
     return 0;
 }
-/// How many tensors a struct has, those of arrays each.
+/// How many tensors a struct has, those of arrays each; -1 where vectors say so at run time.
 template <class S> inline constexpr int leaf_count = count_leaves<S>();
+/// The number is known at run time only.
+template <class S> inline constexpr bool has_vectors = leaf_count<S> < 0;
+
+/// How many tensors x has.
+template <class S> constexpr int count_in(const S& x) {
+  if constexpr (!has_vectors<S>) {
+    return leaf_count<S>;
+  } else if constexpr (has_elements<S>) {
+    int n = 0;
+    for (const auto& e : x) n += count_in(e);
+    return n;
+  } else {
+    return with_parts(x, [](const auto&... part) { return (0 + ... + count_in(part)); });
+  }
+}
 
 /// A leaf's address, and the place of its type among the leaves'.
 struct leaf {
@@ -145,10 +167,7 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
     // its type has been complained of
   } else if constexpr (Tensor<Form>) {
     *to++ = leaf_of(x, kind);
-  } else if constexpr (sequence_kind<Form>::array) {
-    static_assert(sequence_kind<Form>::size == sequence_kind<X>::size,
-                  "for_each_tensor: the structs differ in the length of an array; walk structs of "
-                  "one form");
+  } else if constexpr (has_elements<Form>) {
     for (const auto& e : x) note_leaves<typename Form::value_type>(e, kind, to);
   } else if constexpr (has_parts<Form>) {
     with_parts(x, note_parts<part_types<Form>>{kind, to});
@@ -165,7 +184,7 @@ template <class X> constexpr X& leaf_at(const leaf& l) {
 }
 
 /// The cores of all tensors of a struct that has a Form, in the order of declaration.
-template <class Form> struct core_list {
+template <class Form, bool = has_vectors<Form>> struct core_list {
   static constexpr int size = leaf_count<Form>;
   tensor_core* at[size == 0 ? 1 : size]{};
 
@@ -176,50 +195,26 @@ template <class Form> struct core_list {
     for (int i = 0; i < size; ++i) at[i] = const_cast<tensor_core*>(all[i].core);
   }
 };
+template <class Form> struct core_list<Form, true> {
+  std::vector<tensor_core*> cores;
+  int size;
+  tensor_core* const* at;
 
-/// Takes the steps from a struct to one of its leaves.
-struct path_sink {
-  std::string* text = nullptr;  // null: only the innermost name is asked for
-  const char* name = nullptr;
+  /// Vectors as long as those that it is used beside: callers have seen to that (lengths.hpp).
+  template <class S>
+  explicit core_list(S& s)
+      : cores(noted(s)), size(static_cast<int>(cores.size())), at(cores.data()) {}
+  core_list(const core_list&) = delete;
 
-  constexpr void member(const char* n) {
-    name = n;
-    if (text != nullptr) (*text += text->empty() ? "" : ".") += n;
-  }
-  constexpr void place(int i) {
-    if (text != nullptr) *text += "[" + std::to_string(i) + "]";
+ private:
+  template <class S> static std::vector<tensor_core*> noted(S& s) {
+    std::vector<leaf> all(static_cast<std::size_t>(count_in(s)));
+    leaf* to = all.data();
+    note_leaves<Form>(s, 0, to);
+    std::vector<tensor_core*> found;
+    for (const leaf& l : all) found.push_back(const_cast<tensor_core*>(l.core));
+    return found;
   }
 };
-
-template <class S> constexpr void find_leaf(int n, path_sink& to);
-template <class S, class... Part>
-constexpr void find_in_parts(list<Part...>, int n, path_sink& to) {
-  int i = 0;
-  const auto is_here = [&](int count) {
-    const bool here = n >= 0 && n < count;
-    if (here) {
-      if constexpr (sequence_kind<S>::tuple)
-        to.place(i);
-      else
-        to.member(member_names<S>[static_cast<std::size_t>(i)]);
-    } else {
-      n -= count;
-    }
-    ++i;
-    return here;
-  };
-  (void)((is_here(leaf_count<Part>) && (find_leaf<Part>(n, to), true)) || ...);
-}
-/// Leaf n of an S.
-template <class S> constexpr void find_leaf(int n, path_sink& to) {
-  if constexpr (Tensor<S> || leaf_count<S> == 0) {
-  } else if constexpr (sequence_kind<S>::array) {
-    constexpr int each = leaf_count<typename S::value_type>;
-    to.place(n / each);
-    find_leaf<typename S::value_type>(n % each, to);
-  } else {
-    find_in_parts<S>(part_types<S>{}, n, to);
-  }
-}
 
 }  // namespace dimesh::detail

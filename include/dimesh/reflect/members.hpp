@@ -109,5 +109,12 @@ template <class X> using part_types = typename part_types_impl<X>::type;
 
 /// Has parts that differ in type.
 template <class X> inline constexpr bool has_parts = sequence_kind<X>::tuple || is_described<X>;
+/// Has elements of one type.
+template <class X>
+inline constexpr bool has_elements = sequence_kind<X>::array || sequence_kind<X>::vector;
+/// Something with tensors in it, as far as its outside tells.
+template <class X>
+inline constexpr bool is_walkable =
+    is_described<X> || sequence_kind<X>::vector || sequence_kind<X>::size > 0;
 
 }  // namespace dimesh::detail

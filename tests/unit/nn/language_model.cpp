@@ -69,7 +69,7 @@ template <class S, class M> struct layers_and_input {
 };
 template <class C, class M> struct loss {
   template <class P> constexpr auto operator()(const P& p) const {
-    return dm::sum(nn::stack<C, M>(p.layers, p.x));
+    return dm::sum(nn::stack(nn::model<C, M>(), p.layers, p.x));
   }
 };
 template <class C, class M> struct step {
@@ -109,7 +109,7 @@ template <class C, int N> constexpr index_t kept() {
       },
       vars, p);
   const index_t before = tally.live;
-  const auto y = nn::stack<C, M>(vars.layers, vars.x);
+  const auto y = nn::stack(nn::model<C, M>(), vars.layers, vars.x);
   return tally.live - before;
 }
 template <class C> constexpr index_t layer_keeps = kept<C, 2>() - kept<C, 1>();

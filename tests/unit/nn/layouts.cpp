@@ -43,11 +43,11 @@ template <class C, class Length = length>
 using ids = dm::tensor<std::int32_t, dm::shaped<C>, batch, Length>;
 
 template <class C, class M = gpt, class S = C>
-using loss = decltype(nn::language_model<C, M>::loss(
+using loss = decltype(nn::language_model<C, M>().loss(
     std::declval<const nn::language_model_parameters<dm::shaped<S>, M>&>(),
     std::declval<const ids<C>&>(), std::declval<const ids<C>&>()));
 template <class C>
-using pair_loss = decltype(nn::encoder_decoder<C, gpt>::loss(
+using pair_loss = decltype(nn::encoder_decoder<C, gpt>().loss(
     std::declval<const nn::encoder_decoder_parameters<dm::shaped<C>, gpt>&>(),
     std::declval<const ids<C, source>&>(), std::declval<const ids<C>&>(),
     std::declval<const ids<C>&>()));

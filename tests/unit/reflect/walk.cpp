@@ -6,7 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "dimesh/error.hpp"
 #include "dimesh/reflect/hana.hpp"
+#include "dimesh/reflect/leaves.hpp"
+#include "dimesh/reflect/lengths.hpp"
+#include "dimesh/reflect/map_leaves.hpp"
+#include "dimesh/reflect/paths.hpp"
 #include "dimesh/shaped.hpp"
 
 namespace {
@@ -221,4 +226,154 @@ TEST_CASE(
   CHECK(std::get<0>(t) == 0);
   CHECK(seen.size() == 9);
   CHECK(seen.back() == "[2][0]");
+}
+
+// ---- vectors: lengths that only the run knows ---------------------------------------------------
+
+namespace {
+template <class L> struct tower {
+  using experts_type = std::vector<layer<L>>;
+  BOOST_HANA_DEFINE_STRUCT(tower, (dm::tensor<float, L, label>, gate), (experts_type, experts));
+};
+template <class L> struct city {
+  using towers_type = std::vector<tower<L>>;
+  using pair_type = std::array<std::vector<dm::tensor<float, L, batch>>, 2>;
+  BOOST_HANA_DEFINE_STRUCT(city, (dm::tensor<float, L, label>, first), (towers_type, towers),
+                           (std::vector<float>, rates), (pair_type, pair),
+                           (dm::tensor<float, L, label>, last));
+};
+using shape_city = city<dm::shaped<hybrid>>;
+static_assert(dm::detail::has_vectors<shape_city>);
+static_assert(dm::detail::has_vectors<std::vector<layer<hybrid>>>);
+static_assert(!dm::detail::has_vectors<std::vector<float>>);
+static_assert(!dm::detail::has_vectors<std::array<std::vector<layer<hybrid>>, 0>>);
+static_assert(is_same_v<rebound<city<hybrid>, dm::gradient>, city<dm::gradient<hybrid>>>);
+static_assert(is_same_v<rebound<std::vector<layer<hybrid>>, dm::shaped>,
+                        std::vector<layer<dm::shaped<hybrid>>>>);
+
+/// Towers of 2 and 0 experts, pairs of 1 and 3.
+shape_city uneven_city() {
+  shape_city c;
+  c.towers.resize(2);
+  c.towers[0].experts.resize(2);
+  c.rates = {1, 2};
+  c.pair[0].resize(1);
+  c.pair[1].resize(3);
+  return c;
+}
+const std::vector<std::string> uneven_paths = {"first",
+                                               "towers[0].gate",
+                                               "towers[0].experts[0].w",
+                                               "towers[0].experts[0].b",
+                                               "towers[0].experts[1].w",
+                                               "towers[0].experts[1].b",
+                                               "towers[1].gate",
+                                               "pair[0][0]",
+                                               "pair[1][0]",
+                                               "pair[1][1]",
+                                               "pair[1][2]",
+                                               "last"};
+
+std::string text_of_error(void (*call)()) {
+  try {
+    call();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+}  // namespace
+
+TEST_CASE("vectors: every tensor once, in order, with its path; empty ones are nothing to walk") {
+  const shape_city c = uneven_city();
+  std::vector<std::string> seen, names;
+  dm::for_each_tensor(
+      [&](const dm::member_path& path, const auto&) {
+        seen.push_back(path.text());
+        names.push_back(path.name());
+      },
+      c);
+  CHECK(seen == uneven_paths);
+  CHECK(names[4] == "w");
+  CHECK(names[8] == "pair");
+  CHECK(dm::detail::count_in(c) == 12);
+  for (int i = 0; i < 12; ++i)
+    CHECK(dm::path_of(c, i).text() == uneven_paths[static_cast<std::size_t>(i)]);
+  int calls = 0;
+  dm::for_each_tensor([&](const auto&, const auto&) { ++calls; }, std::vector<layer<hybrid>>{});
+  CHECK(calls == 0);
+  std::vector<layer<dm::shaped<hybrid>>> alone(3);
+  dm::for_each_tensor([&](const auto&, const auto&) { ++calls; }, alone);
+  CHECK(calls == 6);
+}
+
+TEST_CASE("vectors: structs in step are those of one form, and may be written") {
+  const shape_city c = uneven_city();
+  auto g = dm::detail::in_form_of<city<dm::gradient<dm::shaped<hybrid>>>>(c);
+  unsigned n = 0;
+  dm::for_each_tensor([&](const auto&, const auto&, auto& y) { y.set_once(++n); }, c, g);
+  CHECK(n == 12);
+  CHECK(g.towers[0].experts[1].b.once() == 6);
+  CHECK(g.pair[1][2].once() == 11);
+  CHECK(g.rates.empty());  // no tensors: as a default-made struct has it
+}
+
+TEST_CASE("vectors of different lengths: an error that names the call, outside and inside") {
+  CHECK(text_of_error([] {
+          shape_city a = uneven_city(), b = uneven_city();
+          b.towers.resize(3);
+          dm::for_each_tensor([](auto&&...) {}, a, b);
+        }) ==
+        "for_each_tensor: the vectors 'towers' of two structs side by side have 2 and 3 elements; "
+        "make one in the form of the other (empty_like, zeros_like, start)");
+  CHECK(text_of_error([] {
+          shape_city a = uneven_city(), b = uneven_city(), c = uneven_city();
+          c.towers[1].experts.resize(1);
+          dm::for_each_tensor([](auto&&...) {}, a, b, c);
+        }) ==
+        "for_each_tensor: the vectors 'experts' of two structs side by side have 0 and 1 elements; "
+        "make one in the form of the other (empty_like, zeros_like, start)");
+}
+
+TEST_CASE("build_tensors: vectors as long as they are said to be, by name") {
+  std::vector<std::string> seen;
+  const auto c = dm::build_tensors<shape_city>(
+      [&](const dm::member_path& path, auto t) {
+        seen.push_back(path.text());
+        return typename decltype(t)::type(dm::mesh_sizes<pod>{});
+      },
+      [](std::string_view name) -> std::size_t {
+        return name == "towers" ? 2 : name == "experts" ? 1 : 0;
+      });
+  CHECK(c.towers.size() == 2);
+  CHECK(c.towers[1].experts.size() == 1);
+  CHECK(c.pair[1].empty());
+  CHECK(seen == std::vector<std::string>{
+                    "first", "towers[0].gate", "towers[0].experts[0].w", "towers[0].experts[0].b",
+                    "towers[1].gate", "towers[1].experts[0].w", "towers[1].experts[0].b", "last"});
+}
+
+namespace {
+// A path's stream is the hash of its text, worked out without the text, also while compiling.
+constexpr std::uint64_t hash_of(std::string_view text) {
+  dm::detail::text_hash h;
+  h.add(text);
+  return h.bits;
+}
+static_assert(hash_of("") == 0xcbf29ce484222325u);
+static_assert(hash_of("a") == 0xaf63dc4c8601ec8cu);  // from the authors' table
+static_assert(dm::path_of<shapes>(5).stream() == hash_of("layers[1].w"));
+static_assert(dm::path_of<deep<hybrid, 120>>(2 * 117).stream() == hash_of("at[117].w"));
+}  // namespace
+
+TEST_CASE("streams: of the path's text; no two are alike") {
+  const shape_city c = uneven_city();
+  std::vector<std::uint64_t> streams;
+  for (int i = 0; i < 12; ++i) {
+    const auto path = dm::path_of(c, i);
+    CHECK(path.stream() == hash_of(path.text()));
+    for (const auto other : streams) CHECK(other != path.stream());
+    streams.push_back(path.stream());
+  }
+  CHECK(dm::path_of<std::tuple<int, shapes>>(0).stream() == hash_of("[1].first"));
 }
