@@ -9,7 +9,7 @@
 #include "deep.hpp"
 
 struct training {
-  template <class P, class G> void step(P& p, const G& g, P& state) const {
+  template <class P, class G, class S> void step(P& p, const G& g, S& state) const {
 #ifdef COMPILE_FAIL
     dm::momentum{}(p, g, state);
 #else

@@ -118,6 +118,16 @@ TEST_CASE("x += y is x = x + y: copies keep their values") {
   CHECK(dm::value(dm::complete(dm::sum(slope))) == 2 * (12 * 1 + 66) + 12);
 }
 
+TEST_CASE("parameters that nothing else holds are kept by the function of their gradient") {
+  const dm::grid<line> g;
+  const auto loss = [](const auto& x) { return dm::sum(dm::square(x)); };
+  const auto slope = dm::value_and_grad(loss, filled<halves>(g, 1));
+  const auto fill_the_pool = filled<halves>(g, 7);
+  const auto [value, gradient] = dm::complete(slope());
+  CHECK(dm::value(dm::complete(dm::sum(gradient))) == 2 * (12 * 1 + 66));
+  CHECK(dm::value(dm::complete(dm::sum(fill_the_pool))) == 12 * 7 + 66);
+}
+
 TEST_CASE("extents that only the run knows must agree") {
   const dm::grid<line> g;
   using text = dm::tensor<double, whole, length>;

@@ -144,6 +144,21 @@ template <class F, class P> class gradient_of {
   const P* parameters_;
 };
 
+/// The same with parameters of its own: those given were a temporary.
+template <class F, class P> class gradient_of_own {
+ public:
+  template <class Q>
+  constexpr gradient_of_own(const F& f, Q&& parameters)
+      : f_(f), own_(std::forward<Q>(parameters)) {}
+  template <class... In> constexpr auto operator()(const In&... in) const {
+    return gradient_of<F, P>(f_, own_)(in...);
+  }
+
+ private:
+  F f_;
+  P own_;
+};
+
 }  // namespace detail
 
 /// A function of the inputs that gives f(parameters, inputs...) and its gradient with respect to
@@ -156,6 +171,20 @@ template <class F, class P> constexpr auto value_and_grad(const F& f, const P& p
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
     return detail::gradient_of<F, P>(f, parameters);
+  else
+    return detail::poisoned_function{};
+}
+
+/// The same of parameters that nothing else holds: the function keeps them.
+template <class F, class P>
+  requires(!std::is_lvalue_reference_v<P>)
+constexpr auto value_and_grad(const F& f, P&& parameters) {
+  using own = std::remove_const_t<P>;
+  using fault = typename detail::parameters_fault<typename detail::leaves<own>::type>::type;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "value_and_grad: a parameter's elements are no real numbers; use float or double");
+  if constexpr (ok<fault>)
+    return detail::gradient_of_own<F, own>(f, std::forward<P>(parameters));
   else
     return detail::poisoned_function{};
 }

@@ -64,7 +64,11 @@ template <class... Arguments> struct wrong_arguments;  // of these types, in thi
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up
 template <class Axis> struct gradient_not_complete;
+template <class Axis> struct gradient_is_complete;  // where it is to be summed
+template <class Parameters, class Gradients> struct structs_differ;
+template <class Parameters> struct parameters_are_const;
 template <class... Dims> struct value_not_scalar;
+template <class Element> struct value_is_recorded;  // and would be a constant to the gradient
 template <class Function> struct result_not_recorded;  // no parameter reaches the value
 template <class Element> struct parameter_is_rounded;
 template <class Struct> struct member_not_described;

@@ -18,6 +18,8 @@ template <class X> struct value_fault {
       return dims_of(typename spec_of<X>::dims{});
     else if constexpr (axis >= 0)
       return tag<partial_operand<type_at<axis, typename X::mesh_type::axes>>>{};
+    else if constexpr (is_tracked<X>)
+      return tag<value_is_recorded<value_of<X>>>{};
     else
       return tag<no_fault>{};
   }
@@ -42,10 +44,12 @@ template <Operand X> auto value(const X& x) {
       "value: the tensor has dims and so many numbers; take it by to_rank, or read data()");
   static_assert(ok<only<fault, partial_operand>>,
                 "value: the tensor is a sum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, value_is_recorded>>,
+      "value: the tensor is recorded, and its number would be a constant to the gradient; "
+      "compute with the tensor, or say value(stop_gradient(x))");
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
-  } else if constexpr (detail::is_tracked<X>) {
-    return value(x.value());
   } else {
     Kokkos::fence();
     return detail::get_element(x.data());

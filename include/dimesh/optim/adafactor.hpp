@@ -104,12 +104,29 @@ struct adafactor {
     return state;
   }
 
+  /// What it says where the state is missing, or not its own.
+  template <class P, class G, class... S>
+    requires(!detail::is_state<adafactor_state<std::remove_const_t<P>>, S...>)
+  void operator()(P&, const G&, S&...) const {
+    static_assert(
+        ok<wrong_arguments<P, G, S...>>,
+        "adafactor: the arguments are parameters, gradients and the state that start(parameters) "
+        "gave; pass that state, one for these parameters");
+  }
   template <class P, class G>
-  void operator()(P& parameters, const G& gradients, adafactor_state<P>& state) const {
+  void operator()(P& parameters, const G& gradients,
+                  adafactor_state<std::remove_const_t<P>>& state) const {
     using fault = detail::training_fault<P, G>;
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "adafactor: small updates would be rounded away; keep parameters in float or double");
+    static_assert(
+        ok<only<fault, parameters_are_const>>,
+        "adafactor: the parameters are const, and change in place; pass them without const");
+    static_assert(
+        ok<only<fault, structs_differ>>,
+        "adafactor: parameters and gradients are structs of two forms; pass the gradients of "
+        "these parameters");
     static_assert(ok<only<fault, gradient_not_complete>>,
                   "adafactor: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(

@@ -36,6 +36,11 @@ struct sgd {
     using fault = detail::training_fault<P, G>;
     static_assert(ok<only<fault, parameter_is_rounded>>,
                   "sgd: small updates would be rounded away; keep parameters in float or double");
+    static_assert(ok<only<fault, parameters_are_const>>,
+                  "sgd: the parameters are const, and change in place; pass them without const");
+    static_assert(ok<only<fault, structs_differ>>,
+                  "sgd: parameters and gradients are structs of two forms; pass the gradients of "
+                  "these parameters");
     static_assert(ok<only<fault, gradient_not_complete>>,
                   "sgd: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(ok<only<fault, layouts_differ>>,
@@ -48,6 +53,11 @@ struct sgd {
   }
 };
 
+/// The average that momentum keeps.
+template <class P> struct momentum_state {
+  P average{};
+};
+
 /// Gradient descent with momentum: m = decay * m + g; p -= rate * m, or rate * (g + decay * m) in
 /// Nesterov's form (Sutskever et al. 2013, "On the importance of initialization and momentum").
 struct momentum {
@@ -56,15 +66,33 @@ struct momentum {
   bool nesterov = false;
 
   /// State: one tensor of zeros for each parameter, with its layout.
-  template <class P> P start(const P& parameters) const {
-    return detail::zeros_in_form_of(parameters);
+  template <class P> momentum_state<P> start(const P& parameters) const {
+    return {detail::zeros_in_form_of(parameters)};
   }
 
-  template <class P, class G> void operator()(P& parameters, const G& gradients, P& state) const {
+  /// What it says where the state is missing, or not its own.
+  template <class P, class G, class... S>
+    requires(!detail::is_state<momentum_state<std::remove_const_t<P>>, S...>)
+  void operator()(P&, const G&, S&...) const {
+    static_assert(
+        ok<wrong_arguments<P, G, S...>>,
+        "momentum: the arguments are parameters, gradients and the state that start(parameters) "
+        "gave; pass that state, one for these parameters");
+  }
+  template <class P, class G>
+  void operator()(P& parameters, const G& gradients,
+                  momentum_state<std::remove_const_t<P>>& state) const {
     using fault = detail::training_fault<P, G>;
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "momentum: small updates would be rounded away; keep parameters in float or double");
+    static_assert(
+        ok<only<fault, parameters_are_const>>,
+        "momentum: the parameters are const, and change in place; pass them without const");
+    static_assert(
+        ok<only<fault, structs_differ>>,
+        "momentum: parameters and gradients are structs of two forms; pass the gradients of "
+        "these parameters");
     static_assert(ok<only<fault, gradient_not_complete>>,
                   "momentum: a gradient is a sum yet to be made; pass complete(gradients)");
     static_assert(
@@ -73,9 +101,9 @@ struct momentum {
     static_assert(ok<only<fault, lengths_differ>>,
                   "momentum: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    detail::check_lengths<P>("momentum", parameters, gradients, state);
+    detail::check_lengths<P>("momentum", parameters, gradients, state.average);
     detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
-                           state);
+                           state.average);
   }
 };
 

@@ -15,6 +15,41 @@
 
 namespace dimesh {
 
+namespace detail {
+
+/// The first axis that a shard's rules split, along which the gradient has been summed already.
+template <class Parameters, class Shards, class Gradients> struct completed_fault {
+  using type = no_fault;
+};
+template <class P, class... Ps, class S, class... Ss, class G, class... Gs>
+struct completed_fault<list<P, Ps...>, list<S, Ss...>, list<G, Gs...>> {
+  static constexpr int axis = [] {
+    constexpr table p = spec_of<P>::table, s = spec_of<S>::table, g = spec_of<G>::table;
+    for (int a = 0; a < p.axes; ++a)
+      if (s.axis[a].what == use::split && p.axis[a].what == use::replicated &&
+          g.axis[a].what == use::replicated)
+        return a;
+    return -1;
+  }();
+  static constexpr auto find() {
+    if constexpr (axis >= 0)
+      return tag<gradient_is_complete<type_at<axis, typename P::mesh_type::axes>>>{};
+    else
+      return completed_fault<list<Ps...>, list<Ss...>, list<Gs...>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class P, class S, class G, class Fault = form_fault<P, G>> struct sharding_fault {
+  using type = Fault;
+};
+template <class P, class S, class G> struct sharding_fault<P, S, G, no_fault> {
+  using type =
+      typename completed_fault<typename leaves<P>::type, typename leaves<shards<P, S>>::type,
+                               typename leaves<G>::type>::type;
+};
+
+}  // namespace detail
+
 /// An optimizer whose state lies under the layouts of the parameters with the rules of S added.
 /// Communicates: one reduce-scatter of the gradients and one all-gather of the parameters for each
 /// set of axes, an all-reduce for gradients that no axis can split, and what the optimizer does.
@@ -33,7 +68,19 @@ template <Layout S, class Optimizer> class sharded_optimizer {
   /// replicated.
   template <class P, class G, class State>
   void operator()(P& parameters, const G& gradients, State& state) const {
-    update_all_gather(parameters, reduce_scatter_together<S>(gradients), state);
+    using fault = typename detail::sharding_fault<P, S, G>::type;
+    static_assert(
+        ok<only<fault, parameters_are_const>>,
+        "sharded: the parameters are const, and change in place; pass them without const");
+    static_assert(ok<only<fault, structs_differ>>,
+                  "sharded: parameters and gradients are structs of two forms; pass the gradients "
+                  "of these parameters");
+    static_assert(
+        ok<only<fault, gradient_is_complete>>,
+        "sharded: the gradients are complete, and would be summed once more; pass them as "
+        "value_and_grad returns them");
+    if constexpr (ok<fault> && !is_poison<G>)
+      update_all_gather(parameters, reduce_scatter_together<S>(gradients), state);
   }
 
   /// The second half: `gradients` are reduce-scattered ones.

@@ -8,6 +8,7 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
+#include "dimesh/optim/forms.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
@@ -42,10 +43,9 @@ template <class P, class... Ps, class G, class... Gs>
   requires(!ok<typename step_fault<P, G>::type>)
 struct steps_fault<list<P, Ps...>, list<G, Gs...>> : step_fault<P, G> {};
 template <class P, class G>
-using update_fault = std::conditional_t<
-    ok<typename lengths_fault<P, G>::type>,
-    typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type,
-    typename lengths_fault<P, G>::type>;
+using update_fault = typename first_of<
+    form_fault<P, G>, typename lengths_fault<P, G>::type,
+    typename steps_fault<typename leaves<P>::type, typename leaves<G>::type>::type>::type;
 
 /// The first parameter of a type that is computed with in a wider one.
 template <class Leaves> struct rounded_fault {
@@ -166,6 +166,13 @@ void update_tensors(const Rule& rule, P& parameters, const G& gradients, S&... s
 template <class Rule, class P, class G, class... S>
 void update_each(const Rule& rule, P& parameters, const G& gradients, S&... states) {
   using fault = detail::update_fault<P, G>;
+  static_assert(
+      ok<only<fault, parameters_are_const>>,
+      "update_each: the parameters are const, and change in place; pass them without const");
+  static_assert(
+      ok<only<fault, structs_differ>>,
+      "update_each: parameters and gradients are structs of two forms; pass the gradients of "
+      "these parameters");
   static_assert(ok<only<fault, gradient_not_complete>>,
                 "update_each: a gradient is a sum yet to be made; pass complete(gradients)");
   static_assert(

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Do parameters, gradients and an optimizer's state belong together? They are walked side by side,
+// so they must have one form: the same template over layouts, arrays and tuples of such, tensors of
+// the same dims. Equal shapes are not enough: two structs with members in another order have them.
+//
+//   same_form<network<L>, network<gradient<L>>>  -> true
+//   form_fault<network<L>, other<L>>             -> structs_differ<network<L>, other<L>>
+#pragma once
+
+#include <utility>
+
+#include "dimesh/reflect/map_leaves.hpp"
+
+namespace dimesh::detail {
+
+template <class A, class B> inline constexpr bool same_form = std::is_same_v<A, B>;
+template <Tensor A, Tensor B>
+inline constexpr bool same_form<A, B> =
+    std::is_same_v<value_of<A>, value_of<B>> &&
+    std::is_same_v<typename spec_of<A>::dims, typename spec_of<B>::dims>;
+template <class A, std::size_t M, class B, std::size_t N>  // their lengths are another fault
+inline constexpr bool same_form<std::array<A, M>, std::array<B, N>> = same_form<A, B>;
+template <class A, class P, class B, class Q>
+inline constexpr bool same_form<std::vector<A, P>, std::vector<B, Q>> = same_form<A, B>;
+template <class A1, class A2, class B1, class B2>
+inline constexpr bool same_form<std::pair<A1, A2>, std::pair<B1, B2>> =
+    same_form<A1, B1> && same_form<A2, B2>;
+
+template <class A, class B> inline constexpr bool same_forms = false;
+template <class... A, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool same_forms<list<A...>, list<B...>> = (same_form<A, B> && ...);
+template <class... A, class... B>
+inline constexpr bool same_form<std::tuple<A...>, std::tuple<B...>> =
+    same_forms<list<A...>, list<B...>>;
+template <class... A, class... B>
+inline constexpr bool same_form<boost::hana::tuple<A...>, boost::hana::tuple<B...>> =
+    same_forms<list<A...>, list<B...>>;
+template <template <class, class...> class S, LayoutOrModifier K, LayoutOrModifier L, class... More>
+  requires(!Tensor<S<K, More...>>)
+inline constexpr bool same_form<S<K, More...>, S<L, More...>> = true;
+template <template <class, auto, auto...> class S, LayoutOrModifier K, LayoutOrModifier L, auto N,
+          auto... More>
+inline constexpr bool same_form<S<K, N, More...>, S<L, N, More...>> = true;
+
+/// What keeps an optimizer from walking P and G side by side and changing P.
+template <class P, class G>
+using form_fault = typename first_of<
+    std::conditional_t<std::is_const_v<P>, parameters_are_const<P>, no_fault>,
+    std::conditional_t<is_poison<G> || same_form<std::remove_const_t<P>, G>, no_fault,
+                       structs_differ<std::remove_const_t<P>, G>>>::type;
+
+/// The state that an optimizer's start(parameters) gave, alone.
+template <class State, class... Given> inline constexpr bool is_state = false;
+template <class State> inline constexpr bool is_state<State, State> = true;
+
+}  // namespace dimesh::detail
