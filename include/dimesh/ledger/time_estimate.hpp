@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long might it take? A sink that gives each event its time on a simple machine: a message has
-// a latency (alpha) and a time for each byte (beta); the rest takes as long as arithmetic or memory,
-// whichever is slower. Nothing overlaps, links are not shared: it compares layouts, and is no clock.
+// a latency (alpha) and a time for each byte (beta); the rest takes as long as arithmetic or
+// memory, whichever is slower. Nothing overlaps, and links are not shared: it compares layouts, and
+// is no clock.
 //
 //   time_estimate t(machine{}, log.sizes);   log.replay(t);
 //   t.seconds();   t.of(event_kind::all_reduce).latencies, .bytes, .seconds
