@@ -154,20 +154,25 @@ class [[nodiscard]] watch {
 
 namespace detail {
 
-/// Reports what is done from here to the end of the scope as an event, if anybody watches.
+/// Reports what is done from here to the end of the scope as an event, if anybody watches. Nobody
+/// does in constant expressions.
 class [[nodiscard]] watched {
  public:
   /// A collective over a set of axes.
-  watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes)
-      : kind_(kind), axes_(axes), first_(bytes), second_(ring_bytes), sink_(watcher) {
+  constexpr watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes)
+      : kind_(kind),
+        axes_(axes),
+        first_(bytes),
+        second_(ring_bytes),
+        sink_(std::is_constant_evaluated() ? nullptr : watcher) {
     if (sink_ != nullptr) [[unlikely]]
       begin_ = timeline::now();
   }
   /// Arithmetic and bytes through memory.
-  watched(index_t flops, index_t moved) : watched(event_kind::compute, 0, flops, moved) {}
+  constexpr watched(index_t flops, index_t moved) : watched(event_kind::compute, 0, flops, moved) {}
   watched(const watched&) = delete;
   watched& operator=(const watched&) = delete;
-  ~watched() {
+  constexpr ~watched() {
     if (sink_ != nullptr) [[unlikely]]
       finish();
   }
