@@ -6,6 +6,7 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/show/events.hpp>
 #include <iostream>
 #include <numeric>
 
@@ -86,10 +87,12 @@ template <class L> void check(const dm::grid<line>& g, const char* name) {
   const double slope = dm::value(dm::complete(dm::einsum<>(gradient, step)));
   const double rise = dm::value(loss{}(x + step, c)) - dm::value(loss{}(x - step, c));
   const auto cost = dm::count(loss{}, dm::shapes_of(x), dm::shapes_of(c));
+  const auto events = dm::events_of(loss{}, dm::shapes_of(x), dm::shapes_of(c));
   if (g.rank() == 0)
     std::cout << name << ": <unit(x), c> = " << dm::value(value) << ", "
               << "rises by " << rise << " (by the gradient: " << 2 * slope << "); " << cost.flops()
-              << " flops and " << cost.bytes() << " bytes sent per rank\n";
+              << " flops and " << cost.bytes() << " bytes sent per rank\n"
+              << dm::events_table(events);
   if (!(std::abs(rise - 2 * slope) < 1e-7 * std::abs(rise)))
     throw dm::error("custom_operation: the gradient is wrong");
 }

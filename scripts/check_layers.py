@@ -16,7 +16,7 @@ import sys
 
 # A folder's headers stand in its layer, but for those that are named; the longest name counts.
 LAYERS = [
-    ("L0", ["layout/fault", "error", "ledger/timeline"]),
+    ("L0", ["layout/fault", "error", "ledger/timeline", "ledger/event"]),
     ("L1", ["dim", "axis", "mesh", "layout/shape"]),
     ("L2", ["layout", "layout/", "ledger/"]),
     ("L3", ["element/", "memory/", "grid", "random", "runtime", "collective/communicator"]),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trains one network on real images under every layout of the Mesh-TensorFlow paper's table. The
-// layouts are the lines of `main`; the model (model.hpp) mentions none of them. Ends with a table
+// layouts are the lines of a set; the model (model.hpp) mentions none of them. Ends with a table
 // of what each layout costs, predicted by its types and counted in MPI, and fails if layouts
 // disagree.
 //
@@ -11,10 +11,12 @@
 
 #include <CLI/CLI.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/layout/layout_set.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/show/draw.hpp>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 #include <thread>
 
 #include "../common/axes.hpp"
@@ -32,6 +34,24 @@ struct single : dm::mesh<lone> {};
 struct line : dm::mesh<ring> {};
 struct square : dm::mesh<rows, cols> {};
 struct cube : dm::mesh<rows, cols, deck> {};
+
+/// Those of the paper's table.
+using alone = dm::layout<single>;
+using none = dm::layout<line>;
+using by_batch = dm::layout<line, dm::split<batch, ring>>;
+using by_hidden = dm::layout<line, dm::split<hidden, ring>>;
+using by_io = dm::layout<line, dm::split<pixel, ring>>;
+using batch_hidden = dm::layout<square, dm::split<batch, rows>, dm::split<hidden, cols>>;
+using batch_io = dm::layout<square, dm::split<batch, rows>, dm::split<pixel, cols>>;
+using io_hidden = dm::layout<square, dm::split<pixel, rows>, dm::split<hidden, cols>>;
+using by_all =
+    dm::layout<cube, dm::split<batch, rows>, dm::split<pixel, cols>, dm::split<hidden, deck>>;
+
+constexpr dm::layout_set<alone, none, by_batch, by_hidden, by_io, batch_hidden, batch_io, io_hidden,
+                         by_all>
+    layouts{"one rank",   "none",        "batch",
+            "hidden",     "io",          "batch x hidden",
+            "batch x io", "io x hidden", "batch x io x hidden"};
 
 struct settings {
   std::string data = "/usr/share/datasets/fashion-mnist", out = "demo-out";
@@ -138,10 +158,10 @@ class job {
   }
 
   /// Trains under one layout, if there are ranks enough.
-  template <class L, class... A> void run(const std::string& name, int ranks, const A&... axes) {
-    if (ranks > 1 && !s_.layouts.empty() &&
-        std::find(s_.layouts.begin(), s_.layouts.end(), name) == s_.layouts.end())
-      return;
+  template <class L> void run(const std::string& name) {
+    constexpr auto& sizes = L::mesh::static_sizes;
+    const int ranks = static_cast<int>(
+        std::accumulate(sizes.begin(), sizes.end(), dm::index_t{1}, std::multiplies<>{}));
     if (size_ < ranks) {
       if (rank_ == 0)
         std::cout << "left out: " << name << " needs " << ranks << " ranks, there are " << size_
@@ -151,7 +171,7 @@ class job {
     MPI_Comm some = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank_ < ranks ? 0 : MPI_UNDEFINED, rank_, &some);
     if (some != MPI_COMM_NULL) {
-      dm::grid<typename L::mesh> g(some, axes...);
+      dm::grid<typename L::mesh> g(some);
       if (rank_ == 0) draw<L>(name, g);
       results_.push_back(train<L>(name, g, images_, test_, s_));
       if (ranks == 1)
@@ -227,22 +247,18 @@ int main(int argc, char** argv) {
     app.add_option("--decay", s.decay, "decay of the momentum");
     app.add_option("--layouts", s.layouts,
                    "train only under these layouts (and on one rank), by name")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->check(CLI::IsMember(layouts.names()));
     app.add_option("--seed", s.seed, "seed of the parameters and of the order of the images");
     CLI11_PARSE(app, argc, argv);
 
     job j(s);
-    j.run<dm::layout<single>>("one rank", 1);
-    j.run<dm::layout<line>>("none", 4);
-    j.run<dm::layout<line, dm::split<batch, ring>>>("batch", 4);
-    j.run<dm::layout<line, dm::split<hidden, ring>>>("hidden", 4);
-    j.run<dm::layout<line, dm::split<pixel, ring>>>("io", 4);
-    j.run<dm::layout<square, dm::split<batch, rows>, dm::split<hidden, cols>>>("batch x hidden", 4);
-    j.run<dm::layout<square, dm::split<batch, rows>, dm::split<pixel, cols>>>("batch x io", 4);
-    j.run<dm::layout<square, dm::split<pixel, rows>, dm::split<hidden, cols>>>("io x hidden", 4);
-    j.run<
-        dm::layout<cube, dm::split<batch, rows>, dm::split<pixel, cols>, dm::split<hidden, deck>>>(
-        "batch x io x hidden", 8);
+    const auto run = [&j](std::string_view name) {
+      layouts.visit(name, [&]<class L>(dm::layout_tag<L>) { j.run<L>(std::string(name)); });
+    };
+    run("one rank");
+    for (const std::string& name : s.layouts.empty() ? layouts.names() : s.layouts)
+      if (name != "one rank") run(name);
     return j.finish();
   });
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Under which layouts is the model trained? A line each. A further one is also named in step.cpp
-// and cost.cpp, which compile it, in train.cpp, which runs it, and among the options of main.cpp.
+// Under which layouts is the model trained? A line each, and a name in the set below. A further one
+// is also named in step.cpp and cost.cpp, which compile it.
 #pragma once
+
+#include <dimesh/layout/layout_set.hpp>
 
 #include "model.hpp"
 
@@ -21,3 +23,6 @@ using hybrid = plan<dm::layout<square, dm::split<batch, rows>, dm::split<heads, 
 using sequence = plan<dm::layout<line, dm::split<heads, rows>, dm::split<hidden, rows>,
                                  dm::split<vocab, rows>, dm::split_if_free<length, rows>>>;
 using zero = plan<dm::layout<line, dm::split<batch, rows>>, dm::layout<line, dm::spread<rows>>>;
+
+inline constexpr dm::layout_set<one, data, by_model, hybrid, sequence, zero> layouts{
+    "one", "data", "model", "hybrid", "sequence", "zero"};

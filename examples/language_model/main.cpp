@@ -46,12 +46,11 @@ int conclude(std::vector<report::language_result>& results, const settings& s) {
   return agree ? 0 : 1;
 }
 
-const std::vector<std::string> layouts = {"one",      "data", "model", "hybrid",
-                                          "sequence", "zero", "all"};
-
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
+    auto layouts = layout_names();
+    layouts.push_back("all");
     s.terminal = report::on_terminal();
     CLI::App app("A byte-level language model under layouts chosen by name");
     app.add_option("--text", s.text, "a file to learn (the King James text)");

@@ -16,6 +16,9 @@ struct settings {
   bool terminal = false;
 };
 
-/// Trains under all layouts asked for (train.cpp), on the ranks of MPI_COMM_WORLD: one result each
-/// on rank 0.
+/// What the layouts are called (train.cpp).
+std::vector<std::string> layout_names();
+
+/// Trains under the layouts asked for, in their order ("all": under each), on the ranks of
+/// MPI_COMM_WORLD: one result each on rank 0.
 std::vector<report::language_result> train_all(const settings& s);

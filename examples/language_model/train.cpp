@@ -15,20 +15,14 @@ class job {
     if (rank_ == 0) std::filesystem::create_directories(s_.out);
     MPI_Barrier(MPI_COMM_WORLD);
   }
-  int ranks() const { return size_; }
-
-  /// Trains under a plan, if it was asked for, on the first `ranks` ranks.
-  template <class Plan, class... A> void run(const std::string& name, int ranks, const A&... axes) {
-    const auto& asked = s_.layouts;
-    const auto has = [&](const std::string& n) {
-      return std::find(asked.begin(), asked.end(), n) != asked.end();
-    };
-    if (!has(name) && !has("all")) return;
+  /// Trains under a plan, on one rank or on all.
+  template <class Plan> void run(const std::string& name) {
+    using mesh = typename Plan::mesh;
+    const bool takes_part = !std::is_same_v<mesh, single> || rank_ == 0;
     MPI_Comm some = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank_ < ranks ? 0 : MPI_UNDEFINED, rank_, &some);
+    MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, rank_, &some);
     if (some != MPI_COMM_NULL) {
-      const dm::grid<typename Plan::mesh> g(some, axes...);
-      results.push_back(trainer<Plan>(name, g, corpus_, s_).run());
+      results.push_back(trainer<Plan>(name, grid_on<mesh>(some), corpus_, s_).run());
       MPI_Comm_free(&some);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -37,19 +31,26 @@ class job {
   std::vector<report::language_result> results;
 
  private:
+  /// Of the square, half of the ranks stand in a column where that can be.
+  template <class M> dm::grid<M> grid_on(MPI_Comm some) const {
+    const int half = size_ % 2 == 0 ? size_ / 2 : size_;
+    if constexpr (std::is_same_v<M, square>)
+      return dm::grid<M>(some, rows{half}, cols{size_ / half});
+    else
+      return dm::grid<M>(some);
+  }
+
   const settings& s_;
   text::corpus corpus_;
   int rank_ = 0, size_ = 1;
 };
 
+std::vector<std::string> layout_names() { return layouts.names(); }
+
 std::vector<report::language_result> train_all(const settings& s) {
   job j(s);
-  const int n = j.ranks(), half = n % 2 == 0 ? n / 2 : n;
-  j.run<one>("one", 1);
-  j.run<data>("data", n);
-  j.run<by_model>("model", n);
-  j.run<hybrid>("hybrid", n, rows{half}, cols{n / half});
-  j.run<sequence>("sequence", n);
-  j.run<zero>("zero", n);
+  const bool all = std::find(s.layouts.begin(), s.layouts.end(), "all") != s.layouts.end();
+  for (const std::string& name : all ? layouts.names() : s.layouts)
+    layouts.visit(name, [&]<class Plan>(dm::layout_tag<Plan>) { j.run<Plan>(name); });
   return std::move(j.results);
 }

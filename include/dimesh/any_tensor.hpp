@@ -14,20 +14,25 @@
 namespace dimesh {
 
 /// A tensor of any element type, layout and dims, with data or without. Copies share the memory.
+/// Types are the same where their names are: also those of another shared library that hides its
+/// symbols.
 class any_tensor {
  public:
   any_tensor() = default;
   /// Of a tensor that is not recorded: gradients do not pass through.
   template <Tensor X>
     requires(!detail::is_tracked<X>)
-  any_tensor(const X& x) : core_(detail::core_of(x)), text_(&text_of<X>) {}
+  any_tensor(const X& x)
+      : core_(detail::core_of(x)), element_(detail::number_of<value_of<X>>()), text_(&text_of<X>) {}
 
   bool defined() const { return text_ != nullptr; }
 
   /// Is it a tensor of type X?
   template <Tensor X> bool is() const {
-    return defined() && core_.is_shape == detail::is_shaped<X> &&
-           core_.facts == &detail::spec_facts<spec_of<X>>;
+    if (!defined() || core_.is_shape != detail::is_shaped<X>) return false;
+    const detail::tensor_facts& facts = detail::spec_facts<spec_of<X>>;
+    return core_.facts == &facts ||
+           (element_ == detail::number_of<value_of<X>>() && core_.facts->same_content(facts));
   }
   /// The tensor, as one of type X. Throws dimesh::error if it is of another type.
   template <Tensor X> X as() const {
@@ -36,7 +41,9 @@ class any_tensor {
                        << (defined() ? std::string_view(text()) : std::string_view("nothing"))
                        << ", not " << describe<X>() << "; ask for its own type, or relayout it")
           .raise();
-    return X(core_);
+    detail::tensor_core here(core_);
+    here.facts = &detail::spec_facts<spec_of<X>>;  // whoever made it: this part's
+    return X(std::move(here));
   }
 
   /// One line on it, as `describe` gives.
@@ -50,6 +57,7 @@ class any_tensor {
     return describe(X(x));
   }
   detail::tensor_core core_;
+  std::uint64_t element_ = 0;  // the number of the elements' type
   std::string (*text_)(const detail::tensor_core&) = nullptr;
 };
 

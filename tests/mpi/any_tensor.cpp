@@ -56,6 +56,42 @@ TEST_CASE("tensors of several layouts in one container") {
   CHECK(all.at("b").is<matrix<by_hidden>>());
 }
 
+TEST_CASE("facts of one type at two addresses, as in libraries that hide their symbols") {
+  namespace dd = dm::detail;
+  const dm::grid<pod> g;
+  const auto x = dm::zeros<matrix<by_batch>>(g);
+  const dd::tensor_facts& own = dd::spec_facts<dm::spec_of<matrix<by_batch>>>;
+  const dd::dim_facts first = *own.dim[0], second = *own.dim[1];
+  dd::tensor_facts elsewhere = own;
+  elsewhere.dim[0] = &first;
+  elsewhere.dim[1] = &second;
+  const auto held = [&](const dd::tensor_facts& f) {
+    auto y = x;
+    dd::core_of(y).facts = &f;
+    return dm::any_tensor(y);
+  };
+  const auto there = held(elsewhere);
+  CHECK(there.is<matrix<by_batch>>());
+  CHECK(!there.is<matrix<by_hidden>>());
+  const auto back = there.as<matrix<by_batch>>();
+  CHECK(dd::core_of(back).facts == &own);
+  CHECK(back.data() == x.data());
+
+  const auto differs = [&](auto change) {
+    dd::tensor_facts f = elsewhere;
+    change(f);
+    return !held(f).template is<matrix<by_batch>>();
+  };
+  dd::dim_facts other = first;
+  ++other.number;
+  CHECK(differs([&](auto& f) { f.dim[0] = &other; }));
+  CHECK(differs([&](auto& f) { std::swap(f.dim[0], f.dim[1]); }));
+  CHECK(differs([](auto& f) { ++f.mesh; }));
+  CHECK(differs([](auto& f) { f.layout = dd::table{}; }));
+  CHECK(differs([](auto& f) { f.kind = dm::element_kind::int32; }));
+  CHECK(differs([](auto& f) { --f.rank; }));
+}
+
 TEST_CASE("a layout chosen by name") {
   const dm::layout_set<by_batch, by_hidden> layouts("batch", "hidden");
   const dm::grid<pod> g;

@@ -54,6 +54,68 @@ inline std::string misjudged(const census::counts& seen, const dimesh::detail::t
   return what.str();
 }
 
+/// Arithmetic or a message: no memory that comes or goes.
+inline bool is_work(const dimesh::event& e) {
+  return e.kind == dimesh::event_kind::compute || is_communication(e.kind);
+}
+
+/// Do events sum to the tally that sent them? And what is wrong if they do not.
+inline std::string missummed(const dimesh::event_list& list, const dimesh::detail::tally& t) {
+  dimesh::detail::tally sum;
+  for (const dimesh::event& e : list.events) sum.enter(e);
+  std::ostringstream what;
+  if (sum.flops != t.flops || sum.moved != t.moved)
+    what << "events of " << sum.flops << " flops, " << sum.moved << " bytes moved, not " << t.flops
+         << ", " << t.moved << "; ";
+  if (sum.live != t.live || sum.peak != t.peak)
+    what << "events leave " << sum.live << " of " << sum.peak << " bytes alive, not " << t.live
+         << " of " << t.peak << "; ";
+  if (sum.over != t.over) what << "events of other messages than the ledger's; ";
+  for (const dimesh::event& e : list.events) {
+    if (is_work(e) && e.what.empty()) what << "an event of no operation; ";
+    if (e.kind == dimesh::event_kind::collective) what << e.what << " sends without a kind; ";
+  }
+  return what.str();
+}
+
+/// Events of the way back say so, those of the way there do not. All, and the first of them.
+inline std::string unmarked(const dimesh::event_list& all, const dimesh::event_list& forward) {
+  std::ostringstream what;
+  for (std::size_t i = 0; i < all.events.size(); ++i) {
+    const dimesh::event& e = all.events[i];
+    if (is_work(e) && e.backward() != (i >= forward.events.size()))
+      what << e.what << " is on the wrong way; ";
+  }
+  return what.str();
+}
+
+/// What a call on data reported, beside what MPI saw of it: the same messages, of the same kinds;
+/// and on the rank at the origin the arithmetic that shapes foresee.
+inline std::string misreported(const dimesh::event_list& list, const census::counts& seen,
+                               const dimesh::detail::tally& foreseen, bool origin) {
+  using dimesh::event_kind;
+  census::counts told;
+  dimesh::index_t flops = 0, moved = 0;
+  for (const dimesh::event& e : list.events) {
+    flops += e.flops, moved += e.moved;
+    if (!is_communication(e.kind)) continue;
+    const auto op = e.kind == event_kind::all_reduce       ? census::operation::all_reduce
+                    : e.kind == event_kind::reduce_scatter ? census::operation::reduce_scatter
+                    : e.kind == event_kind::all_gather     ? census::operation::all_gather
+                    : e.kind == event_kind::all_to_all     ? census::operation::all_to_all
+                    : e.kind == event_kind::broadcast      ? census::operation::broadcast
+                                                           : census::operation::send;
+    auto& t = told.entries[{op, e.axes}];
+    t.calls += 1, t.bytes += e.bytes;
+  }
+  std::ostringstream what;
+  if (!(told == seen)) what << "MPI saw\n" << seen << "reported was\n" << told;
+  if (origin && (flops != foreseen.flops || moved != foreseen.moved))
+    what << "reported were " << flops << " flops, " << moved << " bytes moved, foreseen "
+         << foreseen.flops << ", " << foreseen.moved << "; ";
+  return what.str();
+}
+
 template <class X> using shape_twin = typename dimesh::detail::shaped_type<X>::type;
 
 template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) {
@@ -101,12 +163,19 @@ template <class X> double along(const leaf<X>& l, const array& tangent) {
 /// The cost of f(x...) as MPI saw it and as shapes foresee it; no text where they agree.
 /// Collective.
 template <class F, class... X> verdict costs_as_foreseen(const F& f, const X&... x) {
+  dimesh::event_list done, ahead;
   census::reset();
-  { [[maybe_unused]] const auto y = f(x...); }
+  {
+    const dimesh::watch all(done);
+    [[maybe_unused]] const auto y = f(x...);
+  }
   const auto seen = census::snapshot();
   dimesh::detail::tally foreseen;
+  foreseen.sink = &ahead;
   { [[maybe_unused]] const auto y = f(detail::shape_of(x, &foreseen)...); }
-  return {detail::misjudged(seen, foreseen, std::get<0>(std::tie(x...)).grid().rank() == 0)};
+  const bool origin = std::get<0>(std::tie(x...)).grid().rank() == 0;
+  return {detail::misjudged(seen, foreseen, origin) + detail::missummed(ahead, foreseen) +
+          detail::misreported(done, seen, foreseen, origin)};
 }
 
 /// How to differentiate numerically: exact for polynomials up to second order in integers.
@@ -150,6 +219,8 @@ operation_report run_adjoint(const F& f, unsigned once, double step, const std::
 
   // The same on shapes.
   dd::tally ahead, back;
+  dimesh::event_list events, forward_events;
+  ahead.sink = &events;
   {
     dd::tape st;
     std::tuple<detail::leaf<detail::shape_twin<X>>...> sl{
@@ -157,15 +228,17 @@ operation_report run_adjoint(const F& f, unsigned once, double step, const std::
     dd::node_base* const start = st.last();
     auto sy = std::apply([&](const auto&... l) { return f(l.tracked...); }, sl);
     back = ahead;
+    forward_events = events;
     sy.cell()->add(detail::shape_of(ybar, &ahead));
     st.backward(start);
+    report.backward = detail::missummed(events, ahead) + detail::unmarked(events, forward_events);
     std::swap(ahead, back);
     for (std::size_t m = 0; m < back.over.size(); ++m) {
       back.over[m].bytes -= ahead.over[m].bytes;
       back.over[m].calls -= ahead.over[m].calls;
     }
     report.forward = detail::misjudged(forward, ahead, grid.rank() == 0);
-    report.backward = detail::misjudged(backward, back, grid.rank() == 0);
+    report.backward += detail::misjudged(backward, back, grid.rank() == 0);
     // Shapes hold pointers into `ahead`, `back`: they end here.
   }
 

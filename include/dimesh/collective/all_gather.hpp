@@ -23,6 +23,7 @@ inline void all_gather_elements_v(const dimesh::detail::communicator& c, const w
   const index_t n = count[c.rank()];
   if (c.size() > 1) {
     prepare(c, "all_gather", sum, w);
+    const told here(event_kind::all_gather, c, n * w.size, sum * w.size);
     auto& ints = detail::int_arrays::instance(c.size());
     if (sum <= limit) {
       detail::to_int(w.units(), count, c.size(), ints.receive_count, ints.receive_at);
@@ -52,6 +53,7 @@ inline void all_gather_elements(const dimesh::detail::communicator& c, const wir
     return all_gather_elements_v(c, w, x, count.data(), y, w.most_per_call());
   }
   prepare(c, "all_gather", n, w);
+  const told here(event_kind::all_gather, c, n * w.size, c.size() * n * w.size);
   const auto units = static_cast<int>(n * w.units());
   dimesh::detail::check(MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle()),
                         "all_gather");

@@ -20,6 +20,7 @@ inline void all_reduce_elements(const dimesh::detail::communicator& c, const wir
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "all_reduce", n, w);
+  const told here(event_kind::all_reduce, c, n * w.size);
   const index_t step = n * w.size > cut_above ? piece / w.size : n;
   for (index_t at = 0; at < n; at += step) {
     const auto count = static_cast<int>(step < n - at ? step : n - at);

@@ -16,6 +16,8 @@ void all_to_all_v(const dimesh::detail::communicator& c, const T* x, const run* 
                   const run* receive, index_t most, index_t limit = most_per_call<T>) {
   if (c.size() == 1 || most == 0) return;
   prepare(c, "all_to_all", most, wire_of<T>);
+  const told here(event_kind::all_to_all, c, bytes_in<T>(send, c.size()),
+                  bytes_in<T>(receive, c.size()));
   if (most > limit) return exchange_all(c, x, send, y, receive, "all_to_all", limit);
   auto& ints = detail::int_arrays::instance(c.size());
   detail::to_int(element<T>::units, send, c.size(), ints.send_count, ints.send_at);

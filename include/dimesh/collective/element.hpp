@@ -16,6 +16,7 @@
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/collective/reduction.hpp"
 #include "dimesh/element/element_traits.hpp"
+#include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::collective {
@@ -116,10 +117,25 @@ inline void prepare(const dimesh::detail::communicator& c, const char* call, ind
   c.agree(call, count, static_cast<unsigned>(w.kind) << 16 | static_cast<unsigned>(w.size));
 }
 
+/// Reports the collective from here to the end of the scope, if anybody watches. Payload: what this
+/// rank hands to MPI; whole: what is reduced, scattered or gathered.
+struct told : dimesh::detail::watched {
+  told(event_kind kind, const dimesh::detail::communicator& c, index_t payload, index_t whole)
+      : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size())) {}
+  told(event_kind kind, const dimesh::detail::communicator& c, index_t payload)
+      : told(kind, c, payload, payload) {}
+};
+
 /// Consecutive elements of a buffer.
 struct run {
   index_t at = 0, count = 0;
 };
+/// Of runs for each of so many ranks.
+template <class T> index_t bytes_in(const run* runs, int ranks) {
+  index_t n = 0;
+  for (int r = 0; r < ranks; ++r) n += runs[r].count;
+  return n * wire_of<T>.size;
+}
 
 /// Bytes of a buffer whose type is about to be lost.
 template <class T> const std::byte* bytes_of(const T* x) {

@@ -19,6 +19,7 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
   if (sum == 0) return;
   prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
+  const told here(event_kind::gather, c, n * wire_of<T>.size);
   if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
@@ -47,6 +48,7 @@ void scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t*
   if (c.size() == 1) return copy(x, y, sum);
   if (sum == 0) return;
   prepare(c, "scatter", sum, wire_of<T>);
+  const told here(event_kind::scatter, c, c.rank() == root ? sum * wire_of<T>.size : 0);
   const index_t n = count[c.rank()];
   if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());

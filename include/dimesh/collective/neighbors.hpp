@@ -45,6 +45,8 @@ inline void exchange_some_elements(const dimesh::detail::communicator& c, const 
     dimesh::detail::check(
         MPI_Irecv(y + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::receive)), call);
   });
+  if (dimesh::detail::watcher != nullptr) [[unlikely]]
+    for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
   for_each_message(sends, [&](int peer, index_t at, int n) {
     dimesh::detail::check(
         MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::other)), call);

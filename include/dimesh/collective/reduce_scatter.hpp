@@ -20,6 +20,7 @@ inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, con
   if (sum == 0) return;
   if (c.size() == 1) return copy(x, y, sum * w.size);
   prepare(c, "reduce_scatter", sum, w);
+  const told here(event_kind::reduce_scatter, c, sum * w.size);
   const MPI_Op op = operation(w.kind, reduction::sum);
   auto& ints = detail::int_arrays::instance(c.size());
   if (sum <= limit) {
@@ -45,6 +46,7 @@ inline void reduce_scatter_elements(const dimesh::detail::communicator& c, const
   const index_t ranks = c.size(), size = w.size;
   if (ranks == 1) return copy(x, y, n * size);
   prepare(c, "reduce_scatter", n, w);
+  const told here(event_kind::reduce_scatter, c, ranks * n * size);
   const auto call = [&c, &w](const std::byte* in, std::byte* out, index_t count) {
     dimesh::detail::check(MPI_Reduce_scatter_block(in, out, static_cast<int>(count), w.type(),
                                                    operation(w.kind, reduction::sum), c.handle()),

@@ -21,6 +21,7 @@ class pending_sums {
   void start_elements(const dimesh::detail::communicator& c, const wire& w, std::byte* x, index_t n,
                       index_t most, const dimesh::detail::storage& memory) {
     prepare(c, call, n, w);
+    const told here(event_kind::all_reduce, c, n * w.size);
     if (memory) sums_.keep(memory);
     for (index_t at = 0; at < n; at += most) {
       const auto count = static_cast<int>(most < n - at ? most : n - at);

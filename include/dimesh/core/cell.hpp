@@ -22,6 +22,8 @@ class tape;
 /// sum += x, both of one form; the sum's memory is its own, or `slot`.
 [[gnu::noinline]] inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
   const index_t n = sum.elements(), bytes = n * sum.facts->element;
+  const running here(watcher, "add_cotangents");
+  const watched event(n, 3 * bytes);
   // Addends and a value held whole do not add up element by element.
   const unsigned whole = sum.once & x.once;
   if (sum.once != whole) {
@@ -45,6 +47,7 @@ constexpr void add_shapes(tensor_core& sum, const tensor_core& x) {
   sum.once &= x.once;
   tally* const t = sum.count != nullptr ? sum.count : x.count;
   if (t == nullptr) return;
+  const running here(t->sink, "add_cotangents");
   if (!sum.live.alone()) {
     sum.count = t;
     sum.live = live_bytes(t, sum.bytes());

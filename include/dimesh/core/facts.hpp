@@ -75,6 +75,14 @@ struct tensor_facts {
       if (!layout.splits_alike(d, x.layout)) return false;
     return true;
   }
+  /// Is it what the same type says in a part of the program that hides its symbols, and so has
+  /// facts of its own at other addresses? By numbers; all but the type of elements of a user's.
+  constexpr bool same_content(const tensor_facts& x) const {
+    if (rank != x.rank || kind != x.kind || element != x.element || mesh != x.mesh) return false;
+    for (int i = 0; i < rank; ++i)
+      if (dim[i]->number != x.dim[i]->number) return false;
+    return layout == x.layout;
+  }
 };
 
 /// The names of a list of dims or axes, for messages.

@@ -20,6 +20,8 @@
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
+//   static constexpr std::string_view called = "own"   its name in events, where that is not the
+//                                         struct's without _op
 // An operation without a transpose gives results that are not recorded.
 #pragma once
 
@@ -77,6 +79,7 @@ struct operation_facts {
   int aliases;  // the operand whose memory the result shares, or -1
   bool has_transpose;
   bool own_dims;  // it says the extents of dims that no operand has
+  std::string_view called;  // in events
 };
 
 /// An operation without its type.
@@ -111,6 +114,14 @@ template <class Op> constexpr std::string_view call_name() {
   return name.substr(0, name.find("_op"));
 }
 
+/// What events call it: the name of the function that the user calls.
+template <class Op> constexpr std::string_view event_name() {
+  if constexpr (requires { Op::called; })
+    return Op::called;
+  else
+    return call_name<Op>();
+}
+
 /// An operation whose transpose depends on which operands are recorded by type: a user's function
 /// is called with dual numbers for those alone.
 template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
@@ -129,7 +140,7 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
   }();
   static constexpr operation_facts says{call_name<Op>(), aliased, transposes,
                                         requires(const Op& o, const dim_facts* d){o.extent_of(d);
-}
+}, event_name<Op>()
 };  // namespace dimesh::detail
 
 constexpr explicit bound(const Op& o) : operation(&says), op(o) {}

@@ -262,6 +262,7 @@ constexpr void pullback_base::run_all(const operation& op, operand* in, int coun
 constexpr void op_node::backward() {
   if (filled) {
     const tensor_core ybar = std::move(bar);
+    const auto here = running::transpose(sink_of(ybar), op_->facts->called);
     const tensor_core* x[max_operands] = {};
     const tensor_core* y[max_operands] = {};
     int k = 0;

@@ -9,10 +9,43 @@
 
 namespace dimesh::detail {
 
+/// Passes on what an operation computes. Its collectives report themselves when they are made.
+class arithmetic_alone final : public event_sink {
+ public:
+  arithmetic_alone(event_sink& to, double begin) : to_(&to), begin_(begin) {}
+  constexpr void take(const event& e) override {
+    if (e.kind != event_kind::compute) return;
+    event timed = e;
+    timed.begin = begin_;
+    timed.end = timeline::now();
+    to_->report(timed);
+  }
+
+ private:
+  event_sink* to_;
+  double begin_;
+};
+
+/// Runs a local call and reports it: its cost for this rank's blocks, which cost(tally&) enters.
+template <class Fill, class Cost>
+void fill_and_report(event_sink& sink, const Fill& fill, const Cost& cost) {
+  arithmetic_alone only(sink, timeline::now());
+  fill();
+  tally t;
+  t.sink = &only;
+  cost(t);
+}
+[[gnu::noinline]] inline void fill_watched(const operation& op, results y, operands x,
+                                           event_sink& sink) {
+  fill_and_report(sink, [&] { op.fill(y, x); }, [&](tally& t) { op.cost(t, y, x); });
+}
+
 /// Placed: extents and blocks of the results are there already. Slots: memory for them, or null.
 constexpr void compute(const operation& op, results y, operands x, bool placed,
                        const storage* slots) {
   tally* const t = x[0].is_shape ? tally_of(x) : nullptr;
+  event_sink* const sink = !x[0].is_shape ? watcher : t != nullptr ? t->sink : nullptr;
+  const running here(sink, op.facts->called);
   for (int i = 0; i < y.count(); ++i) {
     if (!y.has(i)) continue;
     if (!placed) place(op, y[i], x);
@@ -21,7 +54,10 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   if (x[0].is_shape) {
     if (t != nullptr) op.cost(*t, y, x);
   } else if (op.facts->aliases < 0) {
-    op.fill(y, x);
+    if (sink != nullptr) [[unlikely]]
+      fill_watched(op, y, x, *sink);
+    else
+      op.fill(y, x);
   }
 }
 

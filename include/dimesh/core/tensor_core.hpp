@@ -225,6 +225,12 @@ inline void require_grid(std::string_view call, const tensor_core& x) {
         .raise();
 }
 
+/// Where what is done with x is reported: on shapes with its tally, on data to whoever watches.
+constexpr event_sink* sink_of(const tensor_core& x) {
+  if (!x.is_shape) return watcher;
+  return x.count != nullptr ? x.count->sink : nullptr;
+}
+
 /// The way from a tensor to what lies below its type, for the library and for operations.
 struct core_access {
   template <class X> static constexpr tensor_core& of(X& x) { return x; }

@@ -26,10 +26,13 @@ struct add_and_scale {
 template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
   const unsigned whole = sum.once() & x.once();
   if constexpr (is_shaped<X>) {
+    const running here(sink_of(core_of(sum)), "accumulate");
     if (sum.tally() != nullptr) sum.tally()->compute(2 * sum.local_size(), 3 * sum.local_bytes());
   } else {
     using T = value_of<X>;
     const grid_state& grid = sum.grid().state();
+    const running here(watcher, "accumulate");
+    const watched event(2 * sum.local_size(), 3 * sum.local_bytes());
     own_memory(sum, true);
     // Where only one of them is counted once, it is so by the first rank alone from here on.
     if (sum.once() != whole && !grid.is_first(sum.once() & ~whole))

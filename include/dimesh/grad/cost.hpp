@@ -7,9 +7,11 @@
 //     batch, pixel>>;
 //   static_assert(cost.bytes<cols> <= 4096);          // step: a stateless function object
 //   count(step{}, shapes...)  -> ledger<pod>          // at run time, any extents
+//   events_of(step{}, shapes...)  -> event_log<pod>   // what is added up there, one by one
 #pragma once
 
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/ledger/event_log.hpp"
 
 namespace dimesh {
 
@@ -46,6 +48,15 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   }
 }
 
+/// The sizes of mesh M that x, or a tensor in it, is a shape for.
+template <class M, class X> void find_sizes(mesh_sizes<M>& sizes, const X& x) {
+  if constexpr (is_shaped<X>) {
+    if constexpr (std::is_same_v<typename X::mesh_type, M>) sizes = x.sizes();
+  } else if constexpr (TensorStruct<X>) {
+    for_each_tensor([&sizes](const auto&, const auto& s) { find_sizes(sizes, s); }, x);
+  }
+}
+
 template <class X> constexpr auto shape_like(const X& x) {
   mesh_sizes<typename X::mesh_type> sizes;
   for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes.size[a] = x.grid().state().sizes()[a];
@@ -73,6 +84,28 @@ template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   detail::tally t;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   return ledger<M>{t};
+}
+
+/// The same; the sink takes every event that the ledger sums, in the order of the program: first
+/// the memory of x, which is taken to live to the end.
+template <class F, class... X>
+constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
+  using M = typename detail::mesh_of_arguments<X...>::type;
+  detail::tally t;
+  t.sink = &sink;
+  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  t.sink = nullptr;
+  return ledger<M>{t};
+}
+
+/// The list of these events.
+template <class F, class... X> auto events_of(const F& f, const X&... x) {
+  event_log<typename detail::mesh_of_arguments<X...>::type> log;
+  (detail::find_sizes(log.sizes, x), ...);
+  event_list list;
+  count_to(list, f, x...);
+  log.events = std::move(list.events);
+  return log;
 }
 
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.

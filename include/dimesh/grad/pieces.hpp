@@ -128,6 +128,7 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 [[gnu::noinline]] inline void complete_tensors(const tensor_core* const* from,
                                                tensor_core* const* to, int count, bool in_place,
                                                piece* room) {
+  const running here(watcher, "complete");
   index_t total = 0, at = 0;
   for (int i = 0; i < count; ++i)
     if (from[i]->defined() && needs_room(*from[i], in_place)) total += slab_step(from[i]->bytes());
@@ -170,7 +171,7 @@ struct foreseen_group {
   constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
   constexpr void enter(tally& t) const {
     const index_t n = group_size(axes, sizes);
-    t.collective(axes, bytes(), 2 * (n - 1) * bytes() / n);
+    t.collective(event_kind::all_reduce, axes, bytes(), 2 * (n - 1) * bytes() / n);
   }
 };
 
@@ -195,6 +196,7 @@ struct foreseen_group {
     gap = slab_step(g.bytes()) - g.bytes();
     last = i;
   }
+  const running here(t != nullptr ? t->sink : nullptr, "complete");
   for (int i = 0; t != nullptr && i < used; ++i)
     if (groups[i].axes != 0 && groups[i].packed > 0) groups[i].enter(*t);
 }

@@ -57,6 +57,7 @@ class node<Op, Y, std::index_sequence<K...>, X...> final : public node_base, pub
   constexpr void backward() override {
     if (this->filled) {
       const bar_of_type<main_type<Op, Y>> ybar(std::move(this->bar));
+      const auto here = running::transpose(sink_of(core_of(ybar)), call_name<Op>());
       slots<sizeof...(X)> to;
       offer_slots(cells_, sizeof...(X), to.at);
       auto bars = op_.template transpose<is_tracked<X>...>(to, ybar, y_, item<K>(x_)...);

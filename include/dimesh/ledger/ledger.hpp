@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a computation cost one rank? A ledger counts floating-point operations, bytes through
 // local memory, live tensor bytes, and for every set of mesh axes the messages and bytes of the
-// collectives over it. It is filled by running the program on tensors without data.
+// collectives over it. It is filled by running the program on tensors without data. Operations
+// report events (event.hpp); the ledger is their sum.
 //
 //   l.bytes<cols>()       payload handed to MPI in collectives whose group includes axis cols
 //   l.bytes<>()           payload of all collectives
@@ -10,6 +11,7 @@
 
 #include <array>
 
+#include "dimesh/ledger/event.hpp"
 #include "dimesh/mesh.hpp"
 
 namespace dimesh {
@@ -23,24 +25,66 @@ struct traffic {
 };
 
 namespace detail {
-/// The part that knows no axis names; what operations write to.
+/// The part that knows no axis names; what operations write to. It adds up, and passes each event
+/// on to a sink if there is one.
 struct tally {
   index_t flops = 0, moved = 0, live = 0, peak = 0;
   std::array<traffic, 1u << max_axes> over{};  // by mask of axes
+  event_sink* sink = nullptr;
 
   constexpr void compute(index_t floating_point_operations, index_t bytes_of_memory) {
     flops += floating_point_operations;
     moved += bytes_of_memory;
+    if (sink != nullptr) tell_compute(floating_point_operations, bytes_of_memory);
   }
-  constexpr void collective(unsigned axes, index_t bytes, index_t ring_bytes) {
+  constexpr void collective(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes) {
     traffic& t = over[axes];
     t.bytes += bytes;
     t.ring_bytes += ring_bytes;
     ++t.calls;
+    if (sink != nullptr) tell_collective(kind, axes, bytes, ring_bytes);
+  }
+  /// Of a kind that the operation does not say.
+  constexpr void collective(unsigned axes, index_t bytes, index_t ring_bytes) {
+    collective(event_kind::collective, axes, bytes, ring_bytes);
   }
   constexpr void hold(index_t bytes) {
     live += bytes;
     if (live > peak) peak = live;
+    if (sink != nullptr) tell_memory(bytes);
+  }
+  /// What an event says: from all events of a run comes its tally.
+  constexpr void enter(const event& e) {
+    if (e.kind == event_kind::compute)
+      compute(e.flops, e.moved);
+    else if (is_communication(e.kind))
+      collective(e.kind, e.axes, e.bytes, e.ring_bytes);
+    else
+      hold(e.memory);
+  }
+
+ private:
+  [[gnu::noinline]] constexpr void tell_compute(index_t n, index_t bytes) const {
+    event e;
+    e.flops = n;
+    e.moved = bytes;
+    sink->report(e);
+  }
+  [[gnu::noinline]] constexpr void tell_collective(event_kind kind, unsigned axes, index_t bytes,
+                                                   index_t ring_bytes) const {
+    event e;
+    e.kind = kind;
+    e.axes = axes;
+    e.bytes = bytes;
+    e.ring_bytes = ring_bytes;
+    sink->report(e);
+  }
+  [[gnu::noinline]] constexpr void tell_memory(index_t bytes) const {
+    event e;
+    e.kind = bytes < 0 ? event_kind::release : event_kind::acquire;
+    e.memory = bytes;
+    e.live = live;
+    sink->report(e);
   }
 };
 }  // namespace detail

@@ -71,20 +71,29 @@ class timeline {
   std::vector<time_span> spans_;
 };
 
-/// Records the time from here to the end of the scope, or to end(). In a constant expression it
-/// does nothing, so functions that also run on shapes may hold one.
+namespace detail {
+/// The name of the innermost phase that is under way on this thread.
+inline constinit thread_local const char* phase_here = nullptr;
+}  // namespace detail
+
+/// Records the time from here to the end of the scope, or to end(), and names the phase for the
+/// events in it (event.hpp). In a constant expression it does nothing, so functions that also run
+/// on shapes may hold one.
 class [[nodiscard]] trace_span {
  public:
   constexpr explicit trace_span(const char* name, lane where = lane::compute, unsigned axes = 0,
                                 std::int64_t bytes = 0)
       : span_{name, where, axes, bytes, -1, -1} {
-    if (!std::is_constant_evaluated() && timeline::instance().on()) span_.begin = timeline::now();
+    if (std::is_constant_evaluated()) return;
+    if (where == lane::compute) enter();
+    if (timeline::instance().on()) span_.begin = timeline::now();
   }
   trace_span(const trace_span&) = delete;
   trace_span& operator=(const trace_span&) = delete;
   constexpr ~trace_span() { end(); }
 
   constexpr void end() {
+    if (in_phase_) leave();
     if (span_.begin < 0) return;
     span_.end = timeline::now();
     timeline::instance().record(span_);
@@ -92,7 +101,18 @@ class [[nodiscard]] trace_span {
   }
 
  private:
+  void enter() {
+    around_ = detail::phase_here;
+    detail::phase_here = span_.name;
+    in_phase_ = true;
+  }
+  void leave() {
+    detail::phase_here = around_;
+    in_phase_ = false;
+  }
   time_span span_;
+  const char* around_ = nullptr;  // the phase that this one is part of
+  bool in_phase_ = false;
 };
 
 }  // namespace dimesh

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/slab.hpp"
 
 namespace dimesh::detail {
@@ -52,6 +53,8 @@ class pool {
   [[gnu::noinline]] buffer* acquire(std::size_t bytes) {
     buffer* const b = take(bytes);
     if (spoils_) spoil(b->data, bytes);
+    if (watcher != nullptr) [[unlikely]]
+      report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
     return b;
   }
 
@@ -70,6 +73,21 @@ class pool {
   }
 
   [[gnu::noinline]] void release(buffer* b) {
+    const auto bytes = static_cast<index_t>(b->asked);
+    const bool ends = b->whole == nullptr;
+    take_back(b);
+    if (ends && watcher != nullptr) [[unlikely]]
+      report_memory(*watcher, -bytes, figures_.live);
+  }
+
+  pool_figures figures() const { return figures_; }
+  void restart_peak() { figures_.peak = figures_.live; }
+
+  /// Are buffers spoilt before they are given out, from now on?
+  void spoil_fresh(bool on) { spoils_ = on; }
+
+ private:
+  void take_back(buffer* b) {
     const std::lock_guard lock(mutex_);
     if (b->whole != nullptr) {
       b->next = parts_;
@@ -85,14 +103,6 @@ class pool {
     b->next = head;
     head = b;
   }
-
-  pool_figures figures() const { return figures_; }
-  void restart_peak() { figures_.peak = figures_.live; }
-
-  /// Are buffers spoilt before they are given out, from now on?
-  void spoil_fresh(bool on) { spoils_ = on; }
-
- private:
   /// Its memory is as its last owner left it.
   buffer* take(std::size_t bytes) {
     const int slot = slot_of(bytes);

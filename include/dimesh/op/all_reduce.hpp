@@ -30,7 +30,7 @@ template <class T> struct all_reduce_cost {
     const index_t bytes = y[0].bytes();
     if (over == 0 || bytes == 0) return;
     const index_t n = group_size(over, x[0].sizes());
-    t.collective(over, bytes, 2 * (n - 1) * bytes / n);
+    t.collective(event_kind::all_reduce, over, bytes, 2 * (n - 1) * bytes / n);
   }
 };
 /// Addends are summed.
@@ -42,6 +42,7 @@ template <class T> struct all_reduce_op : all_reduce_cost<T> {
 };
 /// Of maxima (or minima) the greatest (or least) is found.
 template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
+  static constexpr std::string_view called = "all_reduce";
   bool greatest;
   void fill(results y, operands x) const {
     this->reduce(y, x, greatest ? collective::reduction::max : collective::reduction::min);

@@ -26,7 +26,8 @@ template <class T> struct broadcast_op {
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t bytes = y[0].bytes();
-    if (x[0].sizes()[a] > 1 && bytes > 0) t.collective(1u << a, root == 0 ? bytes : 0, bytes);
+    if (x[0].sizes()[a] > 1 && bytes > 0)
+      t.collective(event_kind::broadcast, 1u << a, root == 0 ? bytes : 0, bytes);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Where x is what its type says, this operation changes nothing: nor does its transpose.

@@ -141,7 +141,7 @@ struct exchange_volume {
 
 constexpr void count_exchange(tally& t, unsigned talk, index_t sent, index_t received,
                               index_t block) {
-  if (talk != 0 && block > 0) t.collective(talk, sent, received);
+  if (talk != 0 && block > 0) t.collective(event_kind::all_to_all, talk, sent, received);
 }
 
 template <class T> struct exchange_back_op;

@@ -145,10 +145,18 @@ template <class F, int K> struct derivative_function {
   }
 };
 
+/// "relu" of relu_function, "map" of a user's function.
+template <class F> constexpr std::string_view function_name() {
+  constexpr std::string_view name = name_of<F>();
+  constexpr auto end = name.find("_function");
+  return end == std::string_view::npos ? std::string_view("map") : name.substr(0, end);
+}
+
 /// Elements R of elements V..., by the function F.
 template <class F, class R, class... V> struct map_op {
   F f;
   static constexpr bool on_cores = true;
+  static constexpr std::string_view called = function_name<F>();
   /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
   static constexpr bool linear = requires(const F& g) { g.weight(0); };
 

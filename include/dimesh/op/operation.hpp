@@ -24,6 +24,8 @@
 //   constexpr index_t extent_of(const dim_facts* d) const   extents that only the run knows, of
 //                                                           dims that no operand has; else dynamic
 //   static constexpr int aliases = k         the result is the memory of operand k; no `fill`
+//   static constexpr std::string_view called = "halve"      its name in events, where that is not
+//                                                           the struct's without _op
 //   needs and transpose                      left out: results are not recorded, as if the operand
 //                                            had gone through stop_gradient
 #pragma once
@@ -53,8 +55,11 @@ using detail::spec_facts;
 using detail::dim_facts;
 /// The facts of dim D.
 using detail::facts_of_dim;
-/// Where `cost` enters what one rank does: compute(flops, bytes through memory), and for every
-/// collective collective(mask of axes, bytes handed to MPI, bytes that a ring sends).
+/// Where `cost` enters what one rank does, in its order: compute(flops, bytes through memory), and
+/// for every collective collective(event_kind, mask of axes, bytes handed to MPI, bytes that a ring
+/// sends); without the kind it is one of a kind that nobody knows. Each entry is an event of the
+/// operation (ledger/event.hpp). Where data are watched, `cost` is asked on cores with data, too:
+/// it then says what this rank computes.
 using cost_counter = detail::tally;
 
 /// What `transpose(const auto& to)` is given. Cores: to.ybar, the result's cotangent; to.x(k) and

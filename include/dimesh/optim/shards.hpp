@@ -73,6 +73,7 @@ template <class T> T* room_for(int n) {
 
 template <class Out, class G> Out scatter_struct(const G& gradients) {
   Out out = in_form_of<Out>(gradients);
+  const running call(watcher, "reduce_scatter_together");
   const arena::scope here;
   const int n = count_tensors(gradients);
   auto* const moves = room_for<shard_piece>(n);
@@ -119,11 +120,13 @@ template <std::size_t N> struct shard_traffic {
     return over[used++];
   }
   constexpr void enter() const {
+    const running here(to != nullptr ? to->sink : nullptr, "reduce_scatter_together");
     for (std::size_t i = 0; to != nullptr && i < used; ++i) {
       const index_t in = over[i].scattered, all = over[i].summed;
       const index_t n = group_size(over[i].axes, over[i].sizes);
-      if (in != 0) to->collective(over[i].axes, in, in - in / n);
-      if (all != 0) to->collective(over[i].axes, all, 2 * (n - 1) * all / n);
+      if (in != 0) to->collective(event_kind::reduce_scatter, over[i].axes, in, in - in / n);
+      if (all != 0)
+        to->collective(event_kind::all_reduce, over[i].axes, all, 2 * (n - 1) * all / n);
     }
   }
 };
@@ -220,6 +223,7 @@ template <class Shards, class P> void take_memory_back(const Shards& from, P& pa
 /// memory of their shard from then on. Communicates: one all-gather for each
 /// set of axes.
 template <class Shards, class P> void all_gather_together(const Shards& from, P& parameters) {
+  const running call(detail::watcher, "all_gather_together");
   const detail::arena::scope here;
   auto* const moves = detail::room_for<detail::shard_piece>(detail::count_tensors(from));
   int moving = 0;

@@ -80,7 +80,8 @@ constexpr void count_windows(tally& t, const cut_dim& dim, const window& w, inde
   for (index_t r = 0; r < dim.ranks(); ++r) {
     if (r == dim.me()) continue;
     const index_t n = back ? dim.elements(dim.of(r), mine, w) : dim.elements(mine, dim.of(r), w);
-    if (n * bytes_each > 0) t.collective(dim.talk, n * bytes_each, n * bytes_each);
+    if (n * bytes_each > 0)
+      t.collective(event_kind::message, dim.talk, n * bytes_each, n * bytes_each);
   }
 }
 

@@ -179,6 +179,16 @@ template <class... X> constexpr tally* tally_of(const X&... x) {
   return t;
 }
 
+/// Where the operation is reported.
+template <class... X> constexpr event_sink* sink_among(const X&... x) {
+  if constexpr ((is_shaped<X> || ...)) {
+    tally* const t = tally_of(x...);
+    return t != nullptr ? t->sink : nullptr;
+  } else {
+    return watcher;
+  }
+}
+
 /// A result of spec S before it is filled, in the memory that slot I offers if there is such.
 template <class S, std::size_t I = 0, class Op, std::size_t N, class First, class... Rest>
   requires(!is_list<S>)
@@ -256,11 +266,17 @@ constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... 
       const unsigned mixed = any & (0u | ... | (detail::partial_axes<spec_of<X>> & ~x.once()));
       if (mixed != 0) return apply_into<true>(op, to, detail::settled(x, x.once() & mixed)...);
     }
+    const running here(detail::sink_among(x...), detail::call_name<Op>());
     auto y = detail::fresh_result<S>(op, to, x...);
     if constexpr ((detail::is_shaped<X> || ...)) {
       if (detail::tally* t = detail::tally_of(x...); t != nullptr) op.cost(*t, y, x...);
     } else if constexpr (detail::aliased_operand<Op> < 0) {
-      op.fill(y, x...);
+      const auto fill = [&] { op.fill(y, x...); };
+      if (detail::watcher != nullptr) [[unlikely]]
+        detail::fill_and_report(*detail::watcher, fill,
+                                [&](detail::tally& t) { op.cost(t, y, x...); });
+      else
+        fill();
     }
     return y;
   }

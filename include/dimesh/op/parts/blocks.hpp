@@ -134,7 +134,8 @@ template <class T> struct all_gather_op {
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(moved_axes(x[0].layout(), y[0].layout()), x[0].sizes());
     const index_t n = group_size(talk, x[0].sizes()), bytes = y[0].bytes();
-    if (talk != 0 && bytes != 0) t.collective(talk, x[0].bytes(), bytes - bytes / n);
+    if (talk != 0 && bytes != 0)
+      t.collective(event_kind::all_gather, talk, x[0].bytes(), bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, reduce_scatter_op<T>{}, to.ybar); }
@@ -158,7 +159,7 @@ template <class T> struct reduce_scatter_op {
     const index_t n = group_size(axes, x[0].sizes());
     const index_t bytes =
         scattered_elements(placement_of(x[0]), y[0].layout(), axes) * x[0].facts->element;
-    if (bytes != 0) t.collective(axes, bytes, bytes - bytes / n);
+    if (bytes != 0) t.collective(event_kind::reduce_scatter, axes, bytes, bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, all_gather_op<T>{}, to.ybar); }
@@ -169,6 +170,7 @@ template <class T> struct pad_op;
 /// To a layout in which axes along which the operand is replicated split dims at their minor ends.
 template <class T> struct cut_op {
   static constexpr bool on_cores = true;
+  static constexpr std::string_view called = "own";
 
   void fill(results y, operands x) const {
     cut_part<T>(placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());

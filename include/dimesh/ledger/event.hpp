@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What happens while a program runs, one thing after another? Operations compute, collectives send,
+// tensors come and go. Each is an event; what becomes of the events is up to a sink. The ledger
+// (ledger.hpp) adds them up; an event_list keeps them; a sink of one's own does what it likes.
+//
+//   struct widest final : event_sink {        // the longest message
+//     index_t bytes = 0;
+//     constexpr void take(const event& e) override { bytes = std::max(bytes, e.bytes); }
+//   };
+//   widest w;  count_to(w, f, shapes...);     // on shapes: what will happen (grad/cost.hpp)
+//   { watch all(w);  f(tensors...); }         // on data: what does
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "dimesh/detail/config.hpp"
+#include "dimesh/ledger/timeline.hpp"
+
+namespace dimesh {
+
+enum class event_kind : unsigned char {
+  compute,  ///< arithmetic, and bytes through local memory
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  all_to_all,
+  broadcast,
+  gather,  ///< blocks to one rank
+  scatter,  ///< blocks from one rank
+  message,  ///< from one rank to another
+  collective,  ///< of a kind that its operation does not say
+  acquire,  ///< a tensor's bytes come alive
+  release  ///< and end
+};
+inline constexpr int event_kinds = 12;
+
+/// "all_reduce" and so on.
+constexpr std::string_view name_of(event_kind k) {
+  constexpr std::string_view names[event_kinds] = {
+      "compute", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
+      "gather",  "scatter",    "message",        "collective", "acquire",    "release"};
+  return names[static_cast<int>(k)];
+}
+/// Does it use the network?
+constexpr bool is_communication(event_kind k) {
+  return k > event_kind::compute && k < event_kind::acquire;
+}
+
+/// What each of n ranks sends under a ring algorithm to reduce, scatter or gather `whole` bytes; of
+/// other collectives, the bytes themselves.
+constexpr index_t ring_bytes(event_kind k, index_t whole, index_t n) {
+  if (k == event_kind::all_reduce) return 2 * (n - 1) * whole / n;
+  if (k == event_kind::reduce_scatter || k == event_kind::all_gather) return whole - whole / n;
+  return whole;
+}
+
+/// One thing that a rank does. Names live as long as the program.
+struct event {
+  event_kind kind = event_kind::compute;
+  unsigned axes = 0;  ///< of a collective: bit a is axis a of the mesh
+  std::string_view what{};  ///< the operation that runs, "einsum"; empty between operations
+  std::string_view transpose_of{};  ///< on the way back: the operation whose cotangents are made
+  std::string_view phase{};  ///< the innermost trace_span around it; empty while compiling
+  index_t flops = 0;  ///< multiply-add = 2
+  index_t moved = 0;  ///< bytes read and written locally
+  index_t bytes = 0;  ///< payload: what the rank hands to MPI
+  index_t ring_bytes = 0;  ///< what the rank sends under a ring algorithm
+  index_t memory = 0;  ///< bytes acquired, or (negative) released
+  index_t live = 0;  ///< of acquire and release: bytes alive from now on
+  double begin = 0, end = 0;  ///< on data: seconds on this rank's clock (timeline::now)
+
+  /// Does it belong to a transpose?
+  constexpr bool backward() const { return !transpose_of.empty(); }
+};
+
+/// Takes events as they come. Derived classes say what becomes of them.
+class event_sink {
+ public:
+  constexpr virtual void take(const event& e) = 0;
+
+  /// Takes an event, with the names of what runs just now.
+  constexpr void report(event e) {
+    e.what = what_;
+    e.transpose_of = transpose_of_;
+    if (!std::is_constant_evaluated() && detail::phase_here != nullptr)
+      e.phase = detail::phase_here;
+    take(e);
+  }
+
+ protected:
+  constexpr ~event_sink() = default;
+
+ private:
+  friend class running;
+  std::string_view what_{}, transpose_of_{};
+};
+
+/// Keeps them all, in their order.
+class event_list final : public event_sink {
+ public:
+  constexpr void take(const event& e) override { events.push_back(e); }
+  std::vector<event> events;
+};
+
+/// While one of these lives, the events of a sink (which may be null) are those of operation
+/// `what`; or, on the way back, of the transpose of an operation.
+class [[nodiscard]] running {
+ public:
+  constexpr running(event_sink* s, std::string_view what) : sink_(s) {
+    if (s == nullptr) return;
+    what_ = s->what_;
+    transpose_of_ = s->transpose_of_;
+    s->what_ = what;
+  }
+  static constexpr running transpose(event_sink* s, std::string_view of) {
+    return running(s, {}, of);
+  }
+  running(const running&) = delete;
+  running& operator=(const running&) = delete;
+  constexpr ~running() {
+    if (sink_ == nullptr) return;
+    sink_->what_ = what_;
+    sink_->transpose_of_ = transpose_of_;
+  }
+
+ private:
+  constexpr running(event_sink* s, std::string_view what, std::string_view of) : running(s, what) {
+    if (s != nullptr) s->transpose_of_ = of;
+  }
+  event_sink* sink_;
+  std::string_view what_{}, transpose_of_{};
+};
+
+namespace detail {
+/// Where operations on data report on this thread; null: nowhere.
+inline constinit thread_local event_sink* watcher = nullptr;
+}  // namespace detail
+
+/// While one of these lives, what this thread does to data is reported to a sink: operations when
+/// their local call is over, collectives when they are (those that only start: when they have), and
+/// memory of the pool, scratch included. The innermost one counts. Without one, each operation,
+/// collective and buffer asks once whether there is one.
+class [[nodiscard]] watch {
+ public:
+  explicit watch(event_sink& s) : before_(detail::watcher) { detail::watcher = &s; }
+  watch(const watch&) = delete;
+  watch& operator=(const watch&) = delete;
+  ~watch() { detail::watcher = before_; }
+
+ private:
+  event_sink* before_;
+};
+
+namespace detail {
+
+/// Reports what is done from here to the end of the scope as an event, if anybody watches. Nobody
+/// does in constant expressions.
+class [[nodiscard]] watched {
+ public:
+  /// A collective over a set of axes.
+  constexpr watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes)
+      : kind_(kind),
+        axes_(axes),
+        first_(bytes),
+        second_(ring_bytes),
+        sink_(std::is_constant_evaluated() ? nullptr : watcher) {
+    if (sink_ != nullptr) [[unlikely]]
+      begin_ = timeline::now();
+  }
+  /// Arithmetic and bytes through memory.
+  constexpr watched(index_t flops, index_t moved) : watched(event_kind::compute, 0, flops, moved) {}
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+  constexpr ~watched() {
+    if (sink_ != nullptr) [[unlikely]]
+      finish();
+  }
+
+ private:
+  [[gnu::noinline]] void finish() const {
+    event e;
+    e.kind = kind_;
+    e.axes = axes_;
+    (kind_ == event_kind::compute ? e.flops : e.bytes) = first_;
+    (kind_ == event_kind::compute ? e.moved : e.ring_bytes) = second_;
+    e.begin = begin_;
+    e.end = timeline::now();
+    sink_->report(e);
+  }
+  event_kind kind_;
+  unsigned axes_;
+  index_t first_, second_;
+  double begin_ = 0;
+  event_sink* sink_;
+};
+
+/// Memory has been acquired or (negative) released; `live` bytes are alive now.
+[[gnu::noinline]] inline void report_memory(event_sink& to, index_t bytes, index_t live) {
+  event e;
+  e.kind = bytes < 0 ? event_kind::release : event_kind::acquire;
+  e.memory = bytes;
+  e.live = live;
+  e.begin = e.end = timeline::now();
+  to.report(e);
+}
+
+}  // namespace detail
+}  // namespace dimesh

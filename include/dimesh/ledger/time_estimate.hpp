@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How long might it take? A sink that gives each event its time on a simple machine: a message has
+// a latency (alpha) and a time for each byte (beta); the rest takes as long as arithmetic or
+// memory, whichever is slower. Nothing overlaps, and links are not shared: it compares layouts, and
+// is no clock.
+//
+//   time_estimate t(machine{}, log.sizes);   log.replay(t);
+//   t.seconds();   t.of(event_kind::all_reduce).latencies, .bytes, .seconds
+//
+// Latencies of ring and pairwise algorithms: Chan, Heimlich, Purkayastha and van de Geijn 2007,
+// "Collective communication: theory, practice, and experience".
+#pragma once
+
+#include <array>
+
+#include "dimesh/ledger/event.hpp"
+#include "dimesh/mesh.hpp"
+
+namespace dimesh {
+
+/// What one rank can do. In seconds, and per second.
+struct machine {
+  double latency = 2e-6;  ///< of a message
+  double bandwidth = 1e10;  ///< bytes that a rank sends
+  double flops = 1e11;
+  double memory_bandwidth = 2e10;  ///< bytes
+};
+
+/// The events of one kind together.
+struct time_share {
+  index_t events = 0;
+  index_t latencies = 0;  ///< messages that wait for one another
+  index_t bytes = 0;  ///< sent, or through memory
+  double seconds = 0;
+};
+
+class time_estimate final : public event_sink {
+ public:
+  template <class Sizes>
+  constexpr time_estimate(const machine& m, const Sizes& sizes) : machine_(m) {
+    for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes_[a] = sizes.size[a];
+  }
+  constexpr void take(const event& e) override {
+    time_share& s = shares_[static_cast<std::size_t>(e.kind)];
+    ++s.events;
+    if (is_communication(e.kind)) {
+      const index_t hops = latencies(e);
+      s.latencies += hops;
+      s.bytes += e.ring_bytes;
+      s.seconds += static_cast<double>(hops) * machine_.latency +
+                   static_cast<double>(e.ring_bytes) / machine_.bandwidth;
+    } else if (e.kind == event_kind::compute) {
+      const double arithmetic = static_cast<double>(e.flops) / machine_.flops,
+                   memory = static_cast<double>(e.moved) / machine_.memory_bandwidth;
+      s.bytes += e.moved;
+      s.seconds += arithmetic > memory ? arithmetic : memory;
+    }
+  }
+  constexpr const time_share& of(event_kind k) const {
+    return shares_[static_cast<std::size_t>(k)];
+  }
+  constexpr double seconds() const {
+    double all = 0;
+    for (const time_share& s : shares_) all += s.seconds;
+    return all;
+  }
+
+ private:
+  constexpr index_t latencies(const event& e) const {
+    index_t ranks = 1;
+    for (std::size_t a = 0; a < sizes_.size(); ++a)
+      if (e.axes >> a & 1u) ranks *= sizes_[a];
+    if (e.kind == event_kind::message) return 1;
+    return e.kind == event_kind::all_reduce ? 2 * (ranks - 1) : ranks - 1;
+  }
+  machine machine_;
+  std::array<index_t, max_axes> sizes_{};
+  std::array<time_share, event_kinds> shares_{};
+};
+
+}  // namespace dimesh
