@@ -11,6 +11,7 @@
 // Or in steps, for what comes between: reduce_scatter_together, clip_by_global_norm, ...
 #pragma once
 
+#include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
 
 namespace dimesh {
