@@ -108,11 +108,53 @@ template <class F, class... X> auto events_of(const F& f, const X&... x) {
   return log;
 }
 
+namespace detail {
+
+template <class D>
+using extent_fault = std::conditional_t<is_static_dim<D>, no_fault, dim_without_extent<D>>;
+template <class A>
+using size_fault = std::conditional_t<A::size != dynamic, no_fault, axis_without_size<A>>;
+
+/// What of a tensor's type a cost as a constant cannot do without.
+template <class X, class Dims, class Axes> struct static_shape_fault;
+template <class X, class... D, class... A>
+struct static_shape_fault<X, list<D...>, list<A...>>
+    : first_of<std::conditional_t<is_shaped<X>, no_fault, not_a_shape<X>>, size_fault<A>...,
+               extent_fault<D>...> {};
+template <class Leaves> struct static_shapes_fault;
+template <class... X>
+struct static_shapes_fault<list<X...>>
+    : first_of<typename static_shape_fault<X, typename spec_of<X>::dims,
+                                           typename X::mesh_type::axes>::type...> {};
+template <class... X>
+using static_cost_fault =
+    typename first_of<typename static_shapes_fault<typename leaves<X>::type>::type...>::type;
+
+}  // namespace detail
+
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
+  using fault = detail::static_cost_fault<X...>;
   /// The arguments are locals, not temporaries: g++ 12 cannot end arrays in those.
   static constexpr ledger<mesh> find() {
+    static_assert(
+        ok<only<fault, not_a_shape>>,
+        "cost_of: an argument has data; name shapes: tensor<float, shaped<layout>, dims...>");
+    static_assert(
+        ok<only<fault, axis_without_size>>,
+        "cost_of: the mesh leaves the size of an axis open, and with it what is sent; give "
+        "it one, axis<4>, or use count(f, shapes...) when the program runs");
+    static_assert(
+        ok<only<fault, dim_without_extent>>,
+        "cost_of: the extent of a dim is left open; give it one, dim<64>, or use count(f, "
+        "shapes...) when the program runs");
+    if constexpr (!ok<fault>)
+      return {};
+    else
+      return counted_cost();
+  }
+  static constexpr ledger<mesh> counted_cost() {
     const detail::bundle<X...> shapes{};
     ledger<mesh> l;
     detail::with_items([&l](const auto&... x) { l = count(F{}, x...); }, shapes);
