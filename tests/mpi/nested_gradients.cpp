@@ -26,6 +26,8 @@ using whole = dm::layout<pod>;
 using data = dm::layout<pod, dm::split<batch, one>>;
 using model = dm::layout<pod, dm::split<hidden, one>>;
 using hybrid = dm::layout<pod, dm::split<batch, one>, dm::split<hidden, two>>;
+// The cotangent of the hidden units is summed where it is made, and that sum is recorded.
+using outer = dm::layout<pod, dm::split<dm::uneven<label>, two>>;
 
 template <class L> struct network {
   BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<double, L, pixel, hidden>, w1),
@@ -104,6 +106,7 @@ TEST_CASE("the gradient of a network's squared gradient norm") {
   CHECK(check<data>(g) == doctest::Approx(slope).epsilon(1e-12));
   CHECK(check<model>(g) == doctest::Approx(slope).epsilon(1e-12));
   CHECK(check<hybrid>(g) == doctest::Approx(slope).epsilon(1e-12));
+  CHECK(check<outer>(g) == doctest::Approx(slope).epsilon(1e-12));
 }
 
 template <class L> using row = dm::tensor<double, L, hidden>;

@@ -117,8 +117,10 @@ template <class F, class Y, class... X> class block_node final : public node_bas
   constexpr void backward() override {
     bool wanted = false;
     for_each_recorded([&wanted](const auto& y) { wanted = wanted || y.cell()->filled; }, y_);
-    if (wanted) run(std::make_index_sequence<sizeof...(X)>{});
-    count(-1);
+    if (wanted)
+      run(std::make_index_sequence<sizeof...(X)>{});
+    else
+      count(-1);
   }
 
  private:
@@ -128,6 +130,7 @@ template <class F, class Y, class... X> class block_node final : public node_bas
     t.level = outer_->level;
     (move_to(&t, item<K>(x_)), ...);
     seed(f_(item<K>(x_)...));
+    count(-1);  // the nodes of this run count instead
     t.backward(nullptr);
     (move_to(outer_, item<K>(x_)), ...);
   }
