@@ -165,27 +165,21 @@ TEST_CASE("the two-layer network sends what its twin sends") {
   check_everywhere<split<hidden, one>>([](long n, long) { return cuts{.hidden = n}; });
   check_everywhere<split<pixel, one>>([](long n, long) { return cuts{.pixel = n}; });
   check_everywhere<split<label, one>>([](long n, long) { return cuts{.label = n}; });
-  check_everywhere<split<batch, one>, split<hidden, two>>([](long n, long m) {
-    return cuts{.batch = n, .hidden = m};
-  });
-  check_everywhere<split<batch, one>, split<pixel, two>>([](long n, long m) {
-    return cuts{.batch = n, .pixel = m};
-  });
-  check_everywhere<split<pixel, one>, split<hidden, two>>([](long n, long m) {
-    return cuts{.pixel = n, .hidden = m};
-  });
+  check_everywhere<split<batch, one>, split<hidden, two>>(
+      [](long n, long m) { return cuts{.batch = n, .hidden = m}; });
+  check_everywhere<split<batch, one>, split<pixel, two>>(
+      [](long n, long m) { return cuts{.batch = n, .pixel = m}; });
+  check_everywhere<split<pixel, one>, split<hidden, two>>(
+      [](long n, long m) { return cuts{.pixel = n, .hidden = m}; });
 }
 // In the paper's layouts one axis splits what goes in and what comes out.
 TEST_CASE("the same, pixels and labels on one axis") {
-  check_everywhere<split<pixel, one>, split<label, one>>([](long n, long) {
-    return cuts{.pixel = n, .label = n};
-  });
-  check_everywhere<split<pixel, one>, split<label, one>, split<hidden, two>>([](long n, long m) {
-    return cuts{.pixel = n, .hidden = m, .label = n};
-  });
-  check_everywhere<split<pixel, one>, split<label, one>, split<batch, two>>([](long n, long m) {
-    return cuts{.batch = m, .pixel = n, .label = n};
-  });
+  check_everywhere<split<pixel, one>, split<label, one>>(
+      [](long n, long) { return cuts{.pixel = n, .label = n}; });
+  check_everywhere<split<pixel, one>, split<label, one>, split<hidden, two>>(
+      [](long n, long m) { return cuts{.pixel = n, .hidden = m, .label = n}; });
+  check_everywhere<split<pixel, one>, split<label, one>, split<batch, two>>(
+      [](long n, long m) { return cuts{.batch = m, .pixel = n, .label = n}; });
 }
 
 // ---- where a sum is made early, and where it is not ----------------------------------------------
@@ -200,9 +194,7 @@ template <class H, class W> constexpr auto tail(const H& h, const W& w) {
   return dm::complete(dm::einsum<>(y, y));
 }
 /// The parameters' sum over labels, made whole inside.
-template <class W> constexpr auto head(const W& w) {
-  return dm::complete(dm::sum<label>(w));
-}
+template <class W> constexpr auto head(const W& w) { return dm::complete(dm::sum<label>(w)); }
 struct three_biases {
   template <class P> constexpr auto operator()(const P& p) const {
     const auto& [w, a, b, c] = p;

@@ -143,12 +143,12 @@ class pullback_base {
   [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
     if (!op.facts->has_transpose) refuse_recorded(op, in, count);
     if (y_.count() > 1) refuse_auxiliary(op, x_, y_, in, count);
-    held* const bar = fresh(k);
+    held_list bars(*tape_);
+    held* const bar = bars.add(fresh(k));
     tensor_core* const y[] = {&bar->core};
     const storage slot = at(k)->to->offer();
     evaluate(op, results(y, 1), in, count, true, &slot);
     at(k)->to->add(std::move(bar->core));
-    tape_->release(bar);
   }
   constexpr void run_all(const operation& op, operand* in, int count) const;
 
@@ -234,21 +234,17 @@ constexpr void pullback_base::run_all(const operation& op, operand* in, int coun
   refuse_recorded(op, in, count);
   tensor_core* y[max_operands] = {};
   storage slots[max_operands];
-  held* bars[max_operands] = {};
+  held_list bars(*tape_);
   for (int k = 0; k < x_.count(); ++k) {
     if (!wants(k)) continue;
-    bars[k] = fresh(k);
-    y[k] = &bars[k]->core;
+    y[k] = &bars.add(fresh(k))->core;
     slots[k] = at(k)->to->offer();
   }
   const tensor_core* from[2 * max_operands] = {};
   for (int i = 0; i < count; ++i) from[i] = in[i].x;
   run_plain(op, results(y, x_.count()), from, count, true, slots);
-  for (int k = 0; k < x_.count(); ++k) {
-    if (bars[k] == nullptr) continue;
-    at(k)->to->add(std::move(bars[k]->core));
-    tape_->release(bars[k]);
-  }
+  for (int k = 0; k < x_.count(); ++k)
+    if (y[k] != nullptr) at(k)->to->add(std::move(*y[k]));
 }
 
 /// Of these axes, those along which the cotangent is summed further on whatever happens: by a
