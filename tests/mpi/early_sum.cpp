@@ -182,7 +182,7 @@ TEST_CASE("the same, pixels and labels on one axis") {
       [](long n, long m) { return cuts{.batch = m, .pixel = n, .label = n}; });
 }
 
-// ---- where a sum is made early, and where it is not ----------------------------------------------
+// ---- where a sum is made early, and where it is not ---------------------------------------------
 
 using L = dm::layout<pod, split<label, one>>;
 using row = dm::tensor<double, L, hidden>;

@@ -148,6 +148,31 @@ TEST_CASE("three passes inside each other are refused") {
                        dm::error);
 }
 
+// Functions with cases, and those composed of shifted exponentials.
+struct with_cases {
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto shares = dm::softmax<hidden>(w * 3.0);
+    const auto bent = dm::relu(w + 0.1) * dm::gelu(w) + dm::abs(w) * dm::silu(w);
+    return dm::complete(dm::sum(shares * bent)) + dm::complete(dm::log_sum_exp<hidden>(w * w));
+  }
+};
+
+template <class L> double check_cases(const dm::grid<pod>& g) {
+  const norm_of_gradient<with_cases> f{};
+  const auto w = waves<row<L>>(g, 0.7), step = waves<row<L>>(g, 0.3);
+  const auto gradient = dm::complete(dm::value_and_grad(f, w)().gradient);
+  const auto at = [&](double by) { return dm::value(f(w + step * by)); };
+  const double h = 1e-4, slope = dm::value(dm::complete(dm::einsum<>(gradient, step)));
+  CHECK(slope == doctest::Approx((at(h) - at(-h)) / (2 * h)).epsilon(1e-6));
+  return slope;
+}
+TEST_CASE("gradients of gradients of functions with cases") {
+  const dm::grid<pod> g = both_axes();
+  const double slope = check_cases<whole>(g);
+  CHECK(std::abs(slope) > 1e-3);
+  CHECK(check_cases<model>(g) == doctest::Approx(slope).epsilon(1e-12));
+}
+
 TEST_CASE("a gradient that is constant has the gradient 0") {
   const dm::grid<pod> g = both_axes();
   const auto w = waves<row<hybrid>>(g, 0.7);
