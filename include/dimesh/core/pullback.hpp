@@ -74,7 +74,7 @@ class op_node final : public node_base, public cell {
 [[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
                                           bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
-  if (op.facts->has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
+  if (op.facts->has_transpose && y[0].facts->has_gradient) t = top_tape(op, x, count);
   if (t == nullptr) {
     const tensor_core* at[max_operands] = {};
     for (int k = 0; k < count; ++k) at[k] = x[k].x;
