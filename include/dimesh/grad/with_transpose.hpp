@@ -102,6 +102,34 @@ class transposed_node<T, Y, std::index_sequence<K...>, X...> final : public node
   cell* cells_[sizeof...(X)];
 };
 
+/// What happens where f, with this transpose, is called with X..., of which some are recorded.
+template <class F, class T, class... X> struct transposed_call {
+  static constexpr auto value() {
+    if constexpr ((is_poison<X> || ...))
+      return tag<poison>{};
+    else
+      return tag<decltype(std::declval<const F&>()(std::declval<const plain<X>&>()...))>{};
+  }
+  using Y = typename decltype(value())::type;
+  static constexpr bool runs_plainly = !is_poison<Y> && !(is_tracked<X> || ...);
+  static constexpr bool is_alone = is_poison<Y> || runs_plainly || (Tensor<Y> && !is_tracked<Y>);
+  static constexpr bool is_recorded = is_alone && !is_poison<Y> && !runs_plainly;
+
+  static constexpr auto cotangents() {
+    if constexpr (is_recorded)
+      return tag<typename given_bars<std::remove_cvref_t<decltype(std::declval<const T&>()(
+          std::declval<const bar_of_type<Y>&>(), std::declval<const Y&>(),
+          std::declval<const plain<X>&>()...))>>::type>{};
+    else
+      return tag<void>{};
+  }
+  using given = typename decltype(cotangents())::type;
+  static constexpr bool is_complete = !is_recorded || are_cotangents<given, list<X...>>;
+  using fault = typename std::conditional_t<is_complete, transpose_fault<given, list<X...>>,
+                                            tag<no_fault>>::type;
+  static constexpr bool is_right = is_recorded && is_complete && ok<fault>;
+};
+
 template <class F, class T> class transposed_by {
  public:
   constexpr transposed_by(const F& f, const T& transpose) : f_(f), transpose_(transpose) {}
@@ -109,38 +137,14 @@ template <class F, class T> class transposed_by {
   template <Operand... X>
     requires(sizeof...(X) > 0)
   constexpr auto operator()(const X&... x) const {
-    if constexpr ((is_poison<X> || ...))
-      return poison{};
-    else if constexpr (!(is_tracked<X> || ...))
-      return f_(x...);
-    else
-      return checked(x...);
-  }
-
- private:
-  template <class... X> constexpr auto checked(const X&... x) const {
-    using Y = decltype(f_(std::declval<const plain<X>&>()...));
-    if constexpr (is_poison<Y>) {
-      return poison{};
-    } else {
-      static_assert(Tensor<Y> && !is_tracked<Y>,
-                    "with_transpose: the function must give one tensor, of its arguments alone: a "
-                    "recorded tensor that it uses is to be passed");
-      using bars = std::remove_cvref_t<decltype(transpose_(std::declval<const bar_of_type<Y>&>(),
-                                                           std::declval<const Y&>(),
-                                                           std::declval<const plain<X>&>()...))>;
-      using given = typename given_bars<bars>::type;
-      static_assert(are_cotangents<given, list<X...>>,
-                    "with_transpose: the transpose must give the cotangents of all operands: a "
-                    "tuple of tensors, or the tensor where there is one");
-      if constexpr (!are_cotangents<given, list<X...>>)
-        return poison{};
-      else
-        return run<Y, given>(x...);
-    }
-  }
-  template <class Y, class Given, class... X> constexpr auto run(const X&... x) const {
-    using fault = typename transpose_fault<Given, list<X...>>::type;
+    using call = transposed_call<F, T, X...>;
+    using fault = typename call::fault;
+    static_assert(call::is_alone,
+                  "with_transpose: the function must give one tensor, of its arguments alone: a "
+                  "recorded tensor that it uses is to be passed");
+    static_assert(call::is_complete,
+                  "with_transpose: the transpose must give the cotangents of all operands: a tuple "
+                  "of tensors, or the tensor where there is one");
     static_assert(ok<only<fault, layouts_differ>>,
                   "with_transpose: a cotangent that the transpose gives has not the layout of its "
                   "operand's gradient; relayout it");
@@ -148,16 +152,22 @@ template <class F, class T> class transposed_by {
         ok<only<fault, elements_differ>>,
         "with_transpose: a cotangent that the transpose gives has other elements than its "
         "operand; cast it");
-    if constexpr (!ok<fault>) {
+    if constexpr (call::runs_plainly)
+      return f_(x...);
+    else if constexpr (!call::is_right)
       return poison{};
-    } else {
-      using node = transposed_node<T, Y, std::index_sequence_for<X...>, X...>;
-      tape* const t = tape_of<with_transpose_op>(x...);
-      Y y = f_(untracked(x)...);
-      tracked_tensor<Y> recorded(core_of(y));
-      if (t != nullptr) core_of(recorded).record = t->template add<node>(*t, transpose_, y, x...);
-      return recorded;
-    }
+    else
+      return run<typename call::Y>(x...);
+  }
+
+ private:
+  template <class Y, class... X> constexpr auto run(const X&... x) const {
+    using node = transposed_node<T, Y, std::index_sequence_for<X...>, X...>;
+    tape* const t = tape_of<with_transpose_op>(x...);
+    Y y = f_(untracked(x)...);
+    tracked_tensor<Y> recorded(core_of(y));
+    if (t != nullptr) core_of(recorded).record = t->template add<node>(*t, transpose_, y, x...);
+    return recorded;
   }
 
   F f_;
