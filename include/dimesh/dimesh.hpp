@@ -30,6 +30,7 @@
 #include "dimesh/op/compound.hpp"        // x += y
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/complex.hpp"        // conj, real, imag, norm2
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/permute.hpp"

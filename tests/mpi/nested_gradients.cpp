@@ -26,6 +26,8 @@ using whole = dm::layout<pod>;
 using data = dm::layout<pod, dm::split<batch, one>>;
 using model = dm::layout<pod, dm::split<hidden, one>>;
 using hybrid = dm::layout<pod, dm::split<batch, one>, dm::split<hidden, two>>;
+// The cotangent of the hidden units is summed where it is made, and that sum is recorded.
+using outer = dm::layout<pod, dm::split<dm::uneven<label>, two>>;
 
 template <class L> struct network {
   BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<double, L, pixel, hidden>, w1),
@@ -104,6 +106,7 @@ TEST_CASE("the gradient of a network's squared gradient norm") {
   CHECK(check<data>(g) == doctest::Approx(slope).epsilon(1e-12));
   CHECK(check<model>(g) == doctest::Approx(slope).epsilon(1e-12));
   CHECK(check<hybrid>(g) == doctest::Approx(slope).epsilon(1e-12));
+  CHECK(check<outer>(g) == doctest::Approx(slope).epsilon(1e-12));
 }
 
 template <class L> using row = dm::tensor<double, L, hidden>;
@@ -143,6 +146,31 @@ TEST_CASE("three passes inside each other are refused") {
   CHECK_NOTHROW(dm::value_and_grad(twice, w)());
   CHECK_THROWS_WITH_AS(dm::value_and_grad(thrice, w)(), doctest::Contains("nested too deep"),
                        dm::error);
+}
+
+// Functions with cases, and those composed of shifted exponentials.
+struct with_cases {
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto shares = dm::softmax<hidden>(w * 3.0);
+    const auto bent = dm::relu(w + 0.1) * dm::gelu(w) + dm::abs(w) * dm::silu(w);
+    return dm::complete(dm::sum(shares * bent)) + dm::complete(dm::log_sum_exp<hidden>(w * w));
+  }
+};
+
+template <class L> double check_cases(const dm::grid<pod>& g) {
+  const norm_of_gradient<with_cases> f{};
+  const auto w = waves<row<L>>(g, 0.7), step = waves<row<L>>(g, 0.3);
+  const auto gradient = dm::complete(dm::value_and_grad(f, w)().gradient);
+  const auto at = [&](double by) { return dm::value(f(w + step * by)); };
+  const double h = 1e-4, slope = dm::value(dm::complete(dm::einsum<>(gradient, step)));
+  CHECK(slope == doctest::Approx((at(h) - at(-h)) / (2 * h)).epsilon(1e-6));
+  return slope;
+}
+TEST_CASE("gradients of gradients of functions with cases") {
+  const dm::grid<pod> g = both_axes();
+  const double slope = check_cases<whole>(g);
+  CHECK(std::abs(slope) > 1e-3);
+  CHECK(check_cases<model>(g) == doctest::Approx(slope).epsilon(1e-12));
 }
 
 TEST_CASE("a gradient that is constant has the gradient 0") {

@@ -63,6 +63,7 @@ struct cell {
   tape* on = nullptr;      // the tape that the value is recorded on
   cell* outer = nullptr;   // the same value's on an enclosing tape
   int uses = 0;            // nodes that have yet to add to it
+  unsigned summed = 0;     // axes along which it may have to be summed on (core/early_sum.hpp)
   bool filled = false;     // something has arrived
   bool offered = false;    // a transpose is writing to `slot` just now
   recorded_sum sum = nullptr;  // where cotangents are recorded

@@ -30,7 +30,7 @@ constexpr bool same_dim(const dim_facts* a, const dim_facts* b) {
   return a == b;
 }
 
-/// What gradients must be able to do with elements of one type (core/real_functions.hpp).
+/// What gradients must be able to do with numbers of one type (core/real_functions.hpp).
 struct real_functions {
   void (*add)(void* y, const void* x, const void* z, index_t n);  // y = x + z
   void (*set_one)(void* to);
@@ -46,7 +46,7 @@ struct tensor_facts {
   index_t element = 0;  // bytes
   element_kind kind = element_kind::other;
   std::uint64_t mesh = 0;  // its number
-  bool is_real = false;    // has gradients
+  bool has_gradient = false;
   const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
   unsigned partial = 0;  // axes along which there are addends, as a mask
@@ -103,8 +103,8 @@ template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_fac
   f.element = sizeof(T);
   f.kind = element_traits<T>::kind;
   f.mesh = number_of<typename S::mesh>();
-  f.is_real = is_real<T>;
-  if constexpr (is_real<T>) f.real = &real_functions_of<T>;
+  f.has_gradient = has_gradient<T>;
+  if constexpr (has_gradient<T>) f.real = &real_functions_of<T>;
   f.partial = f.layout.mask(use::partial);
   f.axes = names<typename S::mesh::axes>::at;
   f.dual = other;

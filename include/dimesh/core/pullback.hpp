@@ -10,38 +10,12 @@
 //   }
 #pragma once
 
+#include "dimesh/core/early_sum.hpp"
 #include "dimesh/core/run_plain.hpp"
 
 namespace dimesh::detail {
 
 // ---- the recorded run ---------------------------------------------------------------------------
-
-/// An operand, and what records it. These are apart, since an operand recorded on two tapes is a
-/// plain one to the inner tape's operations.
-struct operand {
-  const tensor_core* x;
-  cell* record;
-};
-
-[[noreturn]] inline void refuse_tapes(std::string_view call) {
-  (words() << call
-           << ": the operands are recorded by two value_and_grad (or vjp) of which neither is "
-              "inside the other; pass a tensor that is recorded outside as a parameter, or use "
-              "stop_gradient")
-      .raise();
-}
-
-/// The innermost tape that an operand is recorded on; null if none is.
-constexpr tape* top_tape(const operation& op, const operand* x, int count) {
-  tape* top = nullptr;
-  for (int k = 0; k < count; ++k) {
-    if (x[k].record == nullptr || x[k].record->on == top) continue;
-    tape* const t = x[k].record->on;
-    if (top != nullptr && top->level == t->level) refuse_tapes(op.facts->name);
-    if (top == nullptr || top->level < t->level) top = t;
-  }
-  return top;
-}
 
 /// An operation that was recorded: its parameters, and what its transpose reads.
 class op_node final : public node_base, public cell {
@@ -64,6 +38,8 @@ class op_node final : public node_base, public cell {
       add(t, last, y[i], i > 0 || op.needs(-1, wanted), y[i].record);
       last = &(*last)->next;
     }
+    for (const held* h = operands_; h != nullptr; h = h->next)
+      if (h->to != nullptr) summed |= summed_here(y[0], h->core) | summed_on(y[0], *h);
   }
   constexpr ~op_node() {}
 
@@ -85,6 +61,9 @@ class op_node final : public node_base, public cell {
     h->core.record = record;
     if (!whole) h->core.forget_data();
   }
+  constexpr unsigned summed_anyway(unsigned axes, unsigned plain, int far) const;
+  constexpr unsigned early_axes(const tensor_core& ybar) const;
+
   const operation* op_;
   int x_, y_;
   held* operands_ = nullptr;
@@ -95,7 +74,7 @@ class op_node final : public node_base, public cell {
 [[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
                                           bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
-  if (op.facts->has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
+  if (op.facts->has_transpose && y[0].facts->has_gradient) t = top_tape(op, x, count);
   if (t == nullptr) {
     const tensor_core* at[max_operands] = {};
     for (int k = 0; k < count; ++k) at[k] = x[k].x;
@@ -118,16 +97,6 @@ class op_node final : public node_base, public cell {
 }
 
 // ---- the way back -------------------------------------------------------------------------------
-
-/// A cotangent that is to be recorded itself comes from an operation that cannot be.
-constexpr void refuse_recorded(const operation& op, const operand* x, int count) {
-  for (int k = 0; k < count; ++k)
-    if (x[k].record != nullptr)
-      (words() << op.facts->name
-               << ": gradients of gradients do not pass through this operation: its transpose has "
-                  "no transpose of its own; compose it of others, or use stop_gradient")
-          .raise();
-}
 
 /// What a transpose is given: the result's cotangent, the operands and results, and where the
 /// cotangents of the operands go.
@@ -171,29 +140,15 @@ class pullback_base {
     h->core.place_like(x_[k]);
     return h;
   }
-  /// Results but the first are not recorded: where the operands are, a cotangent made of such a
-  /// result would lack a term.
-  constexpr void refuse_auxiliary(const operation& op, const operand* in, int count) const {
-    bool recorded = false, used = false;
-    for (int k = 0; k < x_.count(); ++k) recorded = recorded || x_[k].record != nullptr;
-    for (int k = 0; k < count; ++k)
-      for (int i = 1; i < y_.count(); ++i) used = used || in[k].x == &y_[i];
-    if (recorded && used)
-      (words()
-       << op.facts->name
-       << ": gradients of gradients do not pass through this operation: its transpose reads "
-          "a result that is not recorded; compose it of others, or use stop_gradient")
-          .raise();
-  }
   [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
     if (!op.facts->has_transpose) refuse_recorded(op, in, count);
-    if (y_.count() > 1) refuse_auxiliary(op, in, count);
-    held* const bar = fresh(k);
+    if (y_.count() > 1) refuse_auxiliary(op, x_, y_, in, count);
+    held_list bars(*tape_);
+    held* const bar = bars.add(fresh(k));
     tensor_core* const y[] = {&bar->core};
     const storage slot = at(k)->to->offer();
     evaluate(op, results(y, 1), in, count, true, &slot);
     at(k)->to->add(std::move(bar->core));
-    tape_->release(bar);
   }
   constexpr void run_all(const operation& op, operand* in, int count) const;
 
@@ -232,37 +187,93 @@ template <int Depth> class pullback : public pullback_base {
     tensor_core y(facts);
     tensor_core* const result[] = {&y};
     operand all[] = {{&in, in.record}...};
-    if (y_.count() > 1) refuse_auxiliary(bound<Op, 0>(op), all, sizeof...(In));
+    if (y_.count() > 1) refuse_auxiliary(bound<Op, 0>(op), x_, y_, all, sizeof...(In));
     evaluate(bound<Op, Depth - 1, Recorded>(op), results(result, 1), all, sizeof...(In));
     return y;
   }
 };
 
+/// Adds up what the ranks hold along some axes; the layout stays, the caller notes that the value
+/// is to be counted once. It is the same value as before, so the transpose passes cotangents on.
+/// Serves elements of all types and is recorded where cotangents are.
+class addends_sum final : public operation {
+ public:
+  constexpr explicit addends_sum(unsigned axes) : operation(&says), axes_(axes) {}
+  constexpr ~addends_sum() {}
+
+  void fill(results y, operands x) const override { sum_addends(y[0], x[0], axes_); }
+  constexpr void cost(tally& t, results, operands x) const override { count_sum(t, x[0], axes_); }
+  constexpr bool needs(int, unsigned) const override { return false; }
+  constexpr void transpose(const pullback_base& to) const override { to.pass(0, to.ybar); }
+  constexpr index_t extent_of(const dim_facts*) const override { return dynamic; }
+  constexpr const operation* keep(tape& t) const override { return t.make<addends_sum>(axes_); }
+  constexpr void drop() const override {
+    if (std::is_constant_evaluated())
+      delete this;
+    else
+      this->~addends_sum();
+  }
+
+ private:
+  static constexpr operation_facts says{"all_reduce", "all_reduce", -1, true, false};
+  unsigned axes_;
+};
+
+/// The cotangent with what its ranks hold along these axes added up, to be counted once.
+constexpr void sum_early(tensor_core& ybar, unsigned axes) {
+  tensor_core whole(ybar.facts);
+  whole.place_like(ybar);
+  tensor_core* const y[] = {&whole};
+  operand x[] = {{&ybar, ybar.record}};
+  evaluate(addends_sum(axes), results(y, 1), x, 1, true);
+  whole.once = ybar.once | axes;
+  ybar = std::move(whole);
+}
+
 constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
   refuse_recorded(op, in, count);
   tensor_core* y[max_operands] = {};
   storage slots[max_operands];
-  held* bars[max_operands] = {};
+  held_list bars(*tape_);
   for (int k = 0; k < x_.count(); ++k) {
     if (!wants(k)) continue;
-    bars[k] = fresh(k);
-    y[k] = &bars[k]->core;
+    y[k] = &bars.add(fresh(k))->core;
     slots[k] = at(k)->to->offer();
   }
   const tensor_core* from[2 * max_operands] = {};
   for (int i = 0; i < count; ++i) from[i] = in[i].x;
   run_plain(op, results(y, x_.count()), from, count, true, slots);
-  for (int k = 0; k < x_.count(); ++k) {
-    if (bars[k] == nullptr) continue;
-    at(k)->to->add(std::move(bars[k]->core));
-    tape_->release(bars[k]);
+  for (int k = 0; k < x_.count(); ++k)
+    if (y[k] != nullptr) at(k)->to->add(std::move(*y[k]));
+}
+
+/// Of these axes, those along which the cotangent is summed further on whatever happens: by a
+/// transpose here, or one that this one alone leads to, whose axes all replicate on the way there.
+constexpr unsigned op_node::summed_anyway(unsigned axes, unsigned plain, int far) const {
+  const tensor_core& y = results_->core;
+  plain &= y.facts->dual->partial;
+  unsigned found = 0;
+  for (const held* h = operands_; h != nullptr; h = h->next) {
+    if (h->to == nullptr) continue;
+    const unsigned here = talking(summed_here(y, h->core), y.sizes());
+    if ((here & ~plain) == 0) found |= axes & here;
+    if (far > 0 && (axes & summed_on(y, *h)) != 0 && is_sole(*h->to))
+      found |= static_cast<const op_node*>(h->to)->summed_anyway(axes, plain, far - 1);
   }
+  return found;
+}
+/// The axes along which to sum the cotangent before it fans out.
+constexpr unsigned op_node::early_axes(const tensor_core& ybar) const {
+  unsigned axes = summed & talking(ybar.facts->partial & ~ybar.once, ybar.sizes());
+  if (axes != 0) axes = summed_anyway(axes, ybar.facts->partial, furthest_sum);
+  return axes != 0 && pays(axes, results_->core, operands_) ? axes : 0;
 }
 
 constexpr void op_node::backward() {
   if (filled) {
-    const tensor_core ybar = std::move(bar);
+    tensor_core ybar = std::move(bar);
     const auto here = running::transpose(sink_of(ybar), op_->facts->called);
+    if (const unsigned axes = early_axes(ybar); axes != 0) sum_early(ybar, axes);
     const tensor_core* x[max_operands] = {};
     const tensor_core* y[max_operands] = {};
     int k = 0;

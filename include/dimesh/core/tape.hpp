@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/core/cell.hpp"
+#include "dimesh/core/tape_life.hpp"
 #include "dimesh/core/tape_memory.hpp"
 
 namespace dimesh::detail {
@@ -98,6 +99,17 @@ class tape {
   }
   constexpr node_base* last() const { return last_; }
 
+  /// Something here refers to a cell of `outer`, which therefore has to be there on the way back.
+  constexpr void lean_on(tape& outer) {
+    if (!std::is_constant_evaluated()) note(outer.life_.mark());
+  }
+  /// Is a tape gone that this one leans on?
+  bool is_orphan() const {
+    for (const support* s = supports_; s != nullptr; s = s->next)
+      if (s->outer.over()) return true;
+    return false;
+  }
+
   /// Runs the nodes after `until` backwards; each gives up what it holds when it is done.
   constexpr void backward(const node_base* until) {
     while (last_ != until) {
@@ -111,6 +123,15 @@ class tape {
   struct free_place {
     free_place* next;
   };
+  struct support {
+    life_mark outer;
+    support* next;
+  };
+  [[gnu::noinline]] void note(const life_mark& outer) {
+    for (const support* s = supports_; s != nullptr; s = s->next)
+      if (s->outer == outer) return;
+    supports_ = ::new (memory_.take(sizeof(support))) support{outer, supports_};
+  }
   constexpr void drop_last() {
     node_base* n = last_;
     last_ = n->before;
@@ -118,7 +139,26 @@ class tape {
   }
   node_base* last_ = nullptr;
   free_place* free_ = nullptr;
+  support* supports_ = nullptr;
+  life life_;
   tape_memory memory_;
+};
+
+/// Cores that a tape keeps, for as long as this lives: also while an exception passes.
+class held_list {
+ public:
+  constexpr explicit held_list(tape& t) : tape_(&t) {}
+  held_list(const held_list&) = delete;
+  held_list& operator=(const held_list&) = delete;
+  constexpr ~held_list() { tape_->release(first_); }
+  constexpr held* add(held* h) {
+    h->next = first_;
+    return first_ = h;
+  }
+
+ private:
+  tape* tape_;
+  held* first_ = nullptr;
 };
 
 }  // namespace dimesh::detail

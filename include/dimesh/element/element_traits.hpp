@@ -89,10 +89,12 @@ template <class T> struct element_traits {
   using computed = std::conditional_t<is_storage_only, float, T>;
 
   static constexpr bool is_integer = kind >= element_kind::int8 && kind <= element_kind::uint64;
-  /// A real number, of whatever precision: gradients with respect to it make sense.
+  /// A real number, of whatever precision.
   static constexpr bool is_real = kind >= element_kind::half && kind <= element_kind::long_double;
   static constexpr bool is_complex =
       kind == element_kind::complex64 || kind == element_kind::complex128;
+  /// Gradients with respect to it exist. Of a real loss by a complex x + iy: dL/dx + i dL/dy.
+  static constexpr bool has_gradient = is_real || is_complex;
   /// Ranks can add it up.
   static constexpr bool is_summable = is_integer || is_real || is_complex;
   /// Ranks can find its maximum: false < true.
@@ -114,8 +116,26 @@ template <class T> using computed = typename element_traits<T>::computed;
 /// Is T kept in fewer digits than it is computed in?
 template <class T> inline constexpr bool is_storage_only = element_traits<T>::is_storage_only;
 
-/// Real numbers: what has gradients.
+/// Real numbers.
 template <class T> inline constexpr bool is_real = element_traits<T>::is_real;
+template <class T> inline constexpr bool is_complex = element_traits<T>::is_complex;
+
+/// Real and complex numbers: what has gradients.
+template <class T> inline constexpr bool has_gradient = element_traits<T>::has_gradient;
+
+/// The conjugate of a number, which is itself where it is real; and its real part.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION constexpr T conjugate(const T& z) {
+  if constexpr (is_complex<T>)
+    return T(z.real(), -z.imag());
+  else
+    return z;
+}
+template <class T> KOKKOS_FORCEINLINE_FUNCTION constexpr auto real_part(const T& z) {
+  if constexpr (is_complex<T>)
+    return z.real();
+  else
+    return z;
+}
 
 /// to = x, converted to T.
 template <class T, class X> KOKKOS_FORCEINLINE_FUNCTION constexpr void store(T& to, const X& x) {

@@ -25,7 +25,9 @@ namespace dimesh {
 /// What value_and_grad returns.
 template <class Value, class Gradient> struct value_and_gradient {
   Value value;  ///< the loss: a tensor without dims, partial or replicated as f left it
-  Gradient gradient;  ///< of each parameter, partial where the parameter is replicated
+  Gradient
+      gradient;  ///< of each parameter, partial where the parameter is replicated; of a complex
+  ///< x + iy: dL/dx + i dL/dy
 };
 
 namespace detail {
@@ -34,6 +36,8 @@ template <class X> struct loss_fault {
   static constexpr auto find() {
     if constexpr (!is_tracked<X>)
       return tag<result_not_recorded<X>>{};
+    else if constexpr (is_complex<value_of<X>>)
+      return tag<element_not_differentiable<value_of<X>>>{};
     else if constexpr (X::rank > 0)
       return dims_of(typename spec_of<X>::dims{});
     else
@@ -50,14 +54,14 @@ struct loss_fault<X> {
   using type = no_fault;
 };
 
-/// The first parameter whose elements are no real numbers.
+/// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
   using type = no_fault;
 };
 template <class X, class... Rest>
 struct parameters_fault<list<X, Rest...>> : parameters_fault<list<Rest...>> {};
 template <class X, class... Rest>
-  requires(!is_real<value_of<X>>)
+  requires(!has_gradient<value_of<X>>)
 struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };
@@ -114,6 +118,9 @@ template <class F, class P> class gradient_of {
           ok<only<fault, result_not_recorded>>,
           "value_and_grad: no parameter reaches the value of the function; compute it from "
           "the parameters");
+      static_assert(ok<only<fault, element_not_differentiable>>,
+                    "value_and_grad: the function's value is complex; take its real part or its "
+                    "norm2");
       static_assert(ok<only<fault, value_not_scalar>>,
                     "value_and_grad: the function's value has dims; sum or average them first");
       if constexpr (!ok<fault> || is_poison<loss_type>) {

@@ -38,6 +38,7 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
     auto* const leaf = t.add<variable_node>();
     leaf->on = &t;
     leaf->outer = p.record;
+    if (p.record != nullptr) t.lean_on(*p.record->on);
     if (slab && !p.is_shape) {
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());

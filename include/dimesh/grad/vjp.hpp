@@ -44,12 +44,11 @@ template <class Y, class... X> class vjp_pullback {
  public:
   template <class F>
   vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
-    each(
-        [&](auto& v, const auto& one) {
-          v = in_form_of<std::remove_cvref_t<decltype(v)>>(one);
-          open(v, one);
-        },
-        x...);
+    const auto begin = [&](auto& v, const auto& one) {
+      v = in_form_of<std::remove_cvref_t<decltype(v)>>(one);
+      open(v, one);
+    };
+    std::apply([&](auto&... v) { (begin(v, x), ...); }, variables_);
     start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
@@ -58,7 +57,8 @@ template <class Y, class... X> class vjp_pullback {
   }
 
   /// The cotangents of the arguments: a tuple of them, or the one. Layouts and structs are those of
-  /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before.
+  /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before,
+  /// or if it was made inside another gradient that is over.
   template <Operand YBar> auto operator()(const YBar& ybar) {
     using fault = typename cotangent_fault<Y, YBar>::type;
     static_assert(ok<fault>,
@@ -67,14 +67,20 @@ template <class Y, class... X> class vjp_pullback {
     if (tape_ == nullptr)
       (words() << "vjp: the pullback was called before; a tape runs backwards once: call vjp again")
           .raise();
+    if (tape_->is_orphan())
+      (words()
+       << "vjp: the value_and_grad (or vjp) around this pullback is over, and its tape with "
+          "what the pullback adds to; call the pullback inside the function that made it")
+          .raise();
     const trace_span here("backward");
     gradients out{};
     if constexpr (ok<fault> && !is_poison<YBar>) {
+      // Whatever happens from here on, nothing of this run is kept.
+      const std::unique_ptr<tape> t = std::move(tape_);
+      auto variables = std::move(variables_);
       if (value_ != nullptr) value_->add(ybar);
-      value_ = nullptr;
-      tape_->backward(start_);
-      std::apply([this](auto&... g) { this->collect(g...); }, out);
-      tape_.reset();
+      t->backward(start_);
+      std::apply([&](auto&... g) { collect(variables, g...); }, out);
     }
     if constexpr (sizeof...(X) == 1)
       return std::move(std::get<0>(out));
@@ -83,23 +89,19 @@ template <class Y, class... X> class vjp_pullback {
   }
 
  private:
-  template <class F, class... A> void each(const F& f, A&... a) {
-    std::apply([&](auto&... v) { (f(v, a), ...); }, variables_);
-  }
   template <class V, class A> void open(V& variable, const A& argument) {
     const core_list<A> to(variable);
     open_variables(*tape_, core_list<A>(argument).at, to.at, to.size);
     sum_where_recorded(variable);
   }
-  template <class... G> void collect(G&... gradient) {
-    each(
-        [](auto& v, auto& g) {
-          using form = std::remove_cvref_t<decltype(g)>;
-          g = in_form_of<form>(v);
-          const core_list<form> to(g);
-          collect_gradients(to.at, core_list<form>(v).at, to.size);
-        },
-        gradient...);
+  template <class... G> static void collect(auto& variables, G&... gradient) {
+    const auto one = [](auto& v, auto& g) {
+      using form = std::remove_cvref_t<decltype(g)>;
+      g = in_form_of<form>(v);
+      const core_list<form> to(g);
+      collect_gradients(to.at, core_list<form>(v).at, to.size);
+    };
+    std::apply([&](auto&... v) { (one(v, gradient), ...); }, variables);
   }
 
   std::unique_ptr<tape> tape_;  // in one place, however the pullback moves

@@ -10,6 +10,7 @@
 
 #include "dimesh/local/math.hpp"
 
+#include <limits>
 #include <type_traits>
 
 namespace dimesh {
@@ -51,7 +52,29 @@ struct joint<dual<T, N>, S> : std::type_identity<dual<T, N>> {};
 template <class T, int N, class S>
   requires std::is_arithmetic_v<S>
 struct joint<S, dual<T, N>> : std::type_identity<dual<T, N>> {};
+template <class T, int M, int N>
+struct joint<dual<dual<T, M>, N>, dual<T, M>> : std::type_identity<dual<dual<T, M>, N>> {};
+template <class T, int M, int N>
+struct joint<dual<T, M>, dual<dual<T, M>, N>> : std::type_identity<dual<dual<T, M>, N>> {};
 template <class A, class B> using joint_t = typename joint<A, B>::type;
+
+}  // namespace detail
+
+// Declared before all others: their derivatives may be dual numbers themselves.
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION D select(bool c, const X& x, const Y& y);
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION dual<T, N> select(bool c, const dual<T, N>& x, const dual<T, N>& y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION D maximum(const X& x, const Y& y);
+template <class T, int N, class Y>
+  requires std::is_arithmetic_v<Y>
+KOKKOS_FORCEINLINE_FUNCTION dual<T, N> pow(const dual<T, N>& x, Y y);
+template <class X, class T, int N>
+  requires std::is_arithmetic_v<X> || std::is_same_v<X, dual<T, N>>
+KOKKOS_FORCEINLINE_FUNCTION dual<T, N> pow(const X& base, const dual<T, N>& y);
+
+namespace detail {
 
 template <class S> KOKKOS_FORCEINLINE_FUNCTION S primal_of(S x) { return x; }
 template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION T primal_of(const dual<T, N>& x) {
@@ -223,7 +246,7 @@ template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> gelu(const dual
   }
 }
 
-template <class X, class Y, class D = detail::joint_t<X, Y>>
+template <class X, class Y, class D>
 KOKKOS_FORCEINLINE_FUNCTION D select(bool c, const X& x, const Y& y) {
   return detail::pick(c, D(x), D(y));
 }
@@ -231,8 +254,7 @@ template <class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION dual<T, N> select(bool c, const dual<T, N>& x, const dual<T, N>& y) {
   return detail::pick(c, x, y);
 }
-template <class X, class Y, class D = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION D maximum(const X& x, const Y& y) {
+template <class X, class Y, class D> KOKKOS_FORCEINLINE_FUNCTION D maximum(const X& x, const Y& y) {
   const D a(x), b(y);
   return detail::pick((a.value >= b.value) | (a.value != a.value), a, b);
 }
@@ -260,3 +282,7 @@ KOKKOS_FORCEINLINE_FUNCTION dual<T, N> pow(const X& base, const dual<T, N>& y) {
 }
 
 }  // namespace dimesh
+
+/// Those of the values: a function may ask for infinity, or epsilon, of whatever it is given.
+template <class T, int N>
+struct std::numeric_limits<dimesh::dual<T, N>> : std::numeric_limits<T> {};

@@ -49,13 +49,23 @@ namespace detail {
 template <class T, class Length, class F, class... In>
 KOKKOS_FORCEINLINE_FUNCTION T joined(plus, Length n, F f, In... in) {
   T sum{};
+  if constexpr (std::is_arithmetic_v<T>) {
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum)
-  for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
+    for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
+  } else {
+    for (index_t i = 0; i < n; ++i) sum += static_cast<T>(f(in[i]...));
+  }
   return sum;
 }
 
 /// The same of four streams, 4 n positions: one chain of additions is slower than the caches.
 template <class T, class F, class... In>
+  requires(!std::is_arithmetic_v<T>)
+KOKKOS_FORCEINLINE_FUNCTION T joined_streams(index_t n, F f, In... in) {
+  return joined<T>(plus{}, 4 * n, f, in...);
+}
+template <class T, class F, class... In>
+  requires std::is_arithmetic_v<T>
 KOKKOS_FORCEINLINE_FUNCTION T joined_streams(index_t n, F f, In... in) {
   T a{}, b{}, c{}, d{};
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : a, b, c, d)

@@ -17,6 +17,7 @@ namespace detail {
 template <class T> struct all_reduce_cost {
   unsigned axes;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   constexpr unsigned talk(const tensor_core& x) const { return talking(axes & ~x.once, x.sizes()); }
   void reduce(results y, operands x, collective::reduction how) const {

@@ -24,11 +24,24 @@ struct multiply_function {
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a * b;
   }
+  /// Of complex numbers: the cotangent of operand K.
+  template <int K> struct pulled {
+    template <class T>
+    KOKKOS_INLINE_FUNCTION T operator()(const T& g, const T& a, const T& b) const {
+      return g * conjugate(K == 0 ? b : a);
+    }
+  };
 };
 struct divide_function {
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a / b;
   }
+  template <int K> struct pulled {
+    template <class T>
+    KOKKOS_INLINE_FUNCTION T operator()(const T& g, const T& a, const T& b) const {
+      return g * conjugate(K == 0 ? T(1) / b : -a / (b * b));
+    }
+  };
 };
 struct negate_function {
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return -a; }

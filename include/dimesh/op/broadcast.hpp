@@ -16,6 +16,7 @@ namespace detail {
 template <class T> struct broadcast_op {
   int a = 0, root = 0;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     const auto& grid = *x[0].grid;

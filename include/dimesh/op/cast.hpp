@@ -22,6 +22,7 @@ template <class T> struct cast_function {
 /// Elements T of elements From.
 template <class T, class From> struct cast_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = is_complex<T> && is_complex<From>;
   template <class S> using result = with_value<S, T>;
 
   constexpr void cost(tally& t, results y, operands x) const {
@@ -68,7 +69,7 @@ template <class T, Operand X> constexpr auto cast(const X& x) {
   else if constexpr (std::is_same_v<T, value_of<X>>)
     return x;
   else
-    return apply(detail::cast_op<T, value_of<X>>{}, x);
+    return dimesh::apply(detail::cast_op<T, value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

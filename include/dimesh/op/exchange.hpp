@@ -149,6 +149,7 @@ template <class T> struct exchange_back_op;
 /// Elements T, any splits and replications to any others.
 template <class T> struct exchange_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     const grid_state& grid = *x[0].grid;
@@ -179,6 +180,7 @@ template <class T> struct exchange_op {
 /// came, and those of copies add up.
 template <class T> struct exchange_back_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     const grid_state& grid = *x[0].grid;

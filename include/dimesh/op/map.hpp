@@ -16,6 +16,7 @@
 #include "dimesh/layout/join.hpp"
 #include "dimesh/local/map_transpose_over.hpp"
 #include "dimesh/local/reduce_over.hpp"
+#include "dimesh/op/parts/complex_products.hpp"
 #include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh {
@@ -78,6 +79,7 @@ template <class As, class F, class... V> struct map_value {
 template <class T, class B> struct sum_to_op {
   computed<T> weight;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
   struct scale {
     computed<T> weight;
     KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
@@ -92,7 +94,7 @@ template <class T, class B> struct sum_to_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   template <class To> constexpr void transpose(const To& to) const {
-    to.give(0, expand_op<B, T>{static_cast<double>(weight)}, to.ybar);
+    to.give(0, expand_op<B, T>{static_cast<double>(real_part(weight))}, to.ybar);
   }
 };
 
@@ -159,6 +161,10 @@ template <class F, class R, class... V> struct map_op {
   static constexpr std::string_view called = function_name<F>();
   /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
   static constexpr bool linear = requires(const F& g) { g.weight(0); };
+  /// A product (or quotient) of complex numbers, which says its cotangents itself.
+  static constexpr bool of_complex = requires { typename F::template pulled<0>; };
+  static constexpr bool takes_complex =
+      (linear || of_complex) && is_complex<R> && (std::is_same_v<R, V> && ...);
 
   void fill(results y, operands x) const { fill_each(y, x, std::index_sequence_for<V...>{}); }
   constexpr void cost(tally& t, results y, operands x) const {
@@ -169,6 +175,8 @@ template <class F, class R, class... V> struct map_op {
   template <unsigned Mask, class To> constexpr void transpose(const To& to) const {
     if constexpr (linear)
       transpose_linear(to, std::index_sequence_for<V...>{});
+    else if constexpr (takes_complex)
+      transpose_product<Mask>(to, std::index_sequence_for<V...>{});
     else if constexpr (To::depth > 1)
       transpose_recorded<Mask>(to, std::index_sequence_for<V...>{});
     else
@@ -200,17 +208,26 @@ template <class F, class R, class... V> struct map_op {
         to.give(k, sum_to_op<T, R>{1}, bar);
     }
   }
+  template <unsigned Mask, std::size_t... K>
+  constexpr void transpose_product(const auto& to, std::index_sequence<K...>) const {
+    const auto one = [&]<int I>(std::integral_constant<int, I>) {
+      if constexpr ((Mask >> I & 1u) != 0)
+        to.give(I, product_pulled_op<typename F::template pulled<I>, R>{}, to.ybar, to.x(0),
+                to.x(1));
+    };
+    (one(std::integral_constant<int, static_cast<int>(K)>{}), ...);
+  }
   template <std::size_t... K>
   constexpr void transpose_linear(const auto& to, std::index_sequence<K...>) const {
     (give_weighted<V>(to, static_cast<int>(K)), ...);
   }
   template <class T> constexpr void give_weighted(const auto& to, int k) const {
-    if constexpr (is_real<T>) {
+    if constexpr (has_gradient<T>) {
       if (!to.wants(k)) return;
       if (F::passes(k) && to.is_like(k, to.ybar))
         to.pass(k, to.ybar);
       else
-        to.give(k, sum_to_op<T, R>{static_cast<computed<T>>(f.weight(k))}, to.ybar);
+        to.give(k, sum_to_op<T, R>{conjugate(static_cast<computed<T>>(f.weight(k)))}, to.ybar);
     }
   }
 };
@@ -275,7 +292,14 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
-  return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+  using elements = typename detail::map_complex_fault<F, X...>::type;
+  static_assert(ok<only<elements, element_not_differentiable>>,
+                "map: gradients do not pass through a function of complex elements; compose it of "
+                "+ - * /, conj, real, imag and norm2, or use stop_gradient");
+  if constexpr (!ok<elements>)
+    return poison{};
+  else
+    return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
 }
 
 }  // namespace dimesh

@@ -69,6 +69,7 @@ template <class R, class T, class Join> void reduce_blocks(Join join, results y,
 /// Elements R of elements T.
 template <class R, class T> struct sum_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());

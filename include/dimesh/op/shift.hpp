@@ -18,6 +18,7 @@ template <class T> struct shift_op {
   index_t by = 0;
   boundary ends = boundary::periodic;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   constexpr cut_dim dim_of(const tensor_core& x) const {
     return cut_dim(placement_of(x), x.layout(), d, ends);

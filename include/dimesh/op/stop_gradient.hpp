@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does a value enter a computation as a constant? As itself, unrecorded: same elements, same
-// memory, but no gradient passes.
+// memory, but no gradient passes, on whatever tapes it is recorded.
 //
 //   stop_gradient(tracked_tensor<basic_tensor<T, L, D...>>)  -> basic_tensor<T, L, D...>
 //   stop_gradient(x)  -> x, where x is not recorded
@@ -10,7 +10,12 @@
 
 namespace dimesh {
 
-/// The tensor without its record. No cost.
-template <Operand X> constexpr auto stop_gradient(const X& x) { return detail::untracked(x); }
+/// The tensor without its records, also those of gradients around this one. No cost.
+template <Operand X> constexpr auto stop_gradient(const X& x) {
+  if constexpr (detail::is_tracked<X>)
+    return dimesh::stop_gradient(x.value());
+  else
+    return x;
+}
 
 }  // namespace dimesh

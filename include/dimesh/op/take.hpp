@@ -69,6 +69,7 @@ template <class T, class I> struct take_transpose_op {
 /// table[D, ...] of T, ids[...] of I.
 template <class T, class I> struct take_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, 2 * y[0].bytes() + x[1].bytes());

@@ -95,6 +95,41 @@ TEST_CASE("dual: a type without own elementary functions takes the generic way")
   }
 }
 
+/// The second derivative, by duals of duals, beside central differences of the first.
+template <class F> void check_second(const F& f, std::initializer_list<double> at) {
+  using once = dual<double, 1>;
+  using twice = dual<once, 1>;
+  const auto slope = [&f](double x) { return f(once::variable(x, 0)).partial[0]; };
+  for (const double x : at) {
+    CAPTURE(x);
+    const twice v = twice::variable(once::variable(x, 0), 0);
+    const auto got = f(v);
+    const double h = 1e-5, want = (slope(x + h) - slope(x - h)) / (2 * h);
+    CHECK(got.partial[0].value == doctest::Approx(slope(x)));
+    CHECK(got.partial[0].partial[0] == doctest::Approx(want).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("dual: duals of duals") {
+  const auto both = {-1.3, -0.2, 0.7, 2.1};
+  check_second([](auto x) { return dimesh::relu(x) * x; }, both);
+  check_second([](auto x) { return dimesh::abs(x) * x; }, both);
+  check_second([](auto x) { return dimesh::gelu(x); }, both);
+  check_second([](auto x) { return dimesh::silu(x); }, both);
+  check_second([](auto x) { return dimesh::softplus(x); }, both);
+  check_second([](auto x) { return dimesh::tanh(x) * dimesh::sigmoid(x); }, both);
+  check_second([](auto x) { return dimesh::sin(x) + dimesh::cos(x * x); }, both);
+  check_second([](auto x) { return dimesh::maximum(x, x * x) + dimesh::minimum(x, -x * x); }, both);
+  check_second([](auto x) { return dimesh::select(x > 0, x * x * x, x); }, both);
+  check_second([](auto x) { return dimesh::square(x) / (x * x + 1); }, both);
+  const auto positive = {0.3, 1.7};
+  check_second([](auto x) { return dimesh::pow(x, 2.5) + dimesh::pow(x, 3); }, positive);
+  check_second([](auto x) { return dimesh::pow(x, x); }, positive);
+  check_second([](auto x) { return dimesh::log(x) * dimesh::sqrt(x) + dimesh::rsqrt(x); },
+               positive);
+  check_second([](auto x) { return dimesh::exp(dimesh::log1p(x)) * x; }, positive);
+}
+
 TEST_CASE("dual: conventions at kinks, ties and ends") {
   const auto x = pair::variable(0, 0), y = pair::variable(0, 1);
   CHECK(dimesh::relu(x).partial[0] == 0);
@@ -123,6 +158,13 @@ TEST_CASE("dual: what a value does not depend on stays zero, whatever it meets")
   CHECK((x + y).active == 3u);
   CHECK((y * 3).active == 2u);
   CHECK(dimesh::floor(y).active == 0u);
+}
+
+TEST_CASE("dual: limits are those of values") {
+  using limits = std::numeric_limits<dual<pair, 1>>;
+  CHECK(limits::is_specialized);
+  CHECK((pair::variable(1e300, 0) < limits::infinity()));
+  CHECK((pair::variable(1, 0) > limits::epsilon()));
 }
 
 TEST_CASE("dual: comparisons look at values") {

@@ -24,6 +24,8 @@ using value = X<float, L<dm::split<batch, rows>>, batch>;
 
 static_assert(is_same_v<decltype(dm::stop_gradient(value{})), value>);
 static_assert(is_same_v<decltype(dm::stop_gradient(dm::tracked_tensor<value>{})), value>);
+static_assert(
+    is_same_v<decltype(dm::stop_gradient(dm::tracked_tensor<dm::tracked_tensor<value>>{})), value>);
 static_assert(is_same_v<decltype(dm::stop_gradient(dm::poison{})), dm::poison>);
 
 }  // namespace

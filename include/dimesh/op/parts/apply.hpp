@@ -18,7 +18,7 @@ template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... 
   if constexpr (detail::on_cores<Op>) {
     using specs = typename detail::specs_of<S>::type;
     if constexpr (detail::has_transpose<Op> &&
-                  is_real<typename detail::type_at<0, specs>::value_type>)
+                  has_gradient<typename detail::type_at<0, specs>::value_type>)
       return detail::apply_on_cores(specs{}, op, nullptr, x...);
     else
       return detail::apply_on_cores(specs{}, op, nullptr, detail::untracked(x)...);
@@ -36,7 +36,7 @@ namespace detail {
 /// The same where the caller knows the result's spec (or list of specs).
 template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, const X&... x) {
   using specs = typename specs_of<S>::type;
-  if constexpr (has_transpose<Op> && is_real<typename type_at<0, specs>::value_type>)
+  if constexpr (has_transpose<Op> && has_gradient<typename type_at<0, specs>::value_type>)
     return apply_on_cores(specs{}, op, nullptr, x...);
   else
     return apply_on_cores(specs{}, op, nullptr, untracked(x)...);

@@ -54,9 +54,28 @@ template <class Op, class... X> constexpr unsigned recorded_mask() {
   return transposes_by_mask<Op> ? mask : ~0u;
 }
 
+/// Complex operands of which some are recorded, where the transpose conjugates nothing.
+template <class... V> struct first_complex {
+  using type = void;
+};
+template <class V, class... More> struct first_complex<V, More...> {
+  using type = typename std::conditional_t<is_complex<V>, tag<V>, first_complex<More...>>::type;
+};
+template <class Op, class... X> struct complex_fault {
+  static constexpr auto find() {
+    using culprit = typename first_complex<value_of<X>...>::type;
+    constexpr bool refused = (is_tracked<X> || ...) && !requires { requires Op::takes_complex; };
+    if constexpr (refused && !std::is_void_v<culprit>)
+      return tag<element_not_differentiable<culprit>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
 template <class First, class... More, class Op, class... X>
-constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage* slots,
-                              const X&... x) {
+constexpr auto recorded_on_cores(list<First, More...>, const Op& op, const storage* slots,
+                                 const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
   bound<Op, depth, recorded_mask<Op, X...>()> it(op);
@@ -70,6 +89,17 @@ constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage*
     evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
   }(std::index_sequence_for<More...>{});
   return y;
+}
+template <class Specs, class Op, class... X>
+constexpr auto apply_on_cores(Specs specs, const Op& op, const storage* slots, const X&... x) {
+  using fault = typename complex_fault<Op, X...>::type;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "gradient: this operation has none of complex elements; compose it of + - * /, "
+                "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
+  if constexpr (ok<fault>)
+    return recorded_on_cores(specs, op, slots, x...);
+  else
+    return poison{};
 }
 
 // ---- operations on typed tensors ----------------------------------------------------------------

@@ -126,6 +126,7 @@ template <class T> struct reduce_scatter_op;
 /// replicate.
 template <class T> struct all_gather_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     gather_parts<T>(*x[0].grid, placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(),
@@ -145,6 +146,7 @@ template <class T> struct all_gather_op {
 /// Along axes whose value counts once there is nothing to sum: a block is cut out.
 template <class T> struct reduce_scatter_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   static constexpr unsigned talk(const tensor_core& y, const tensor_core& x) {
     return talking(moved_axes(x.layout(), y.layout()) & x.facts->partial & ~x.once, x.sizes());
@@ -171,6 +173,7 @@ template <class T> struct pad_op;
 template <class T> struct cut_op {
   static constexpr bool on_cores = true;
   static constexpr std::string_view called = "own";
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     cut_part<T>(placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());
@@ -183,6 +186,7 @@ template <class T> struct cut_op {
 /// To a layout in which axes that split the operand's dims hold addends: its block among zeros.
 template <class T> struct pad_op {
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
     const placement where = placement_of(x[0]);

@@ -8,6 +8,7 @@
 
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/complex_parts.hpp"
 #include "dimesh/op/parts/contraction_plan.hpp"
 
 namespace dimesh {
@@ -83,6 +84,7 @@ template <class Out, class... S> struct einsum_rule {
 template <class T, class C = T> struct einsum_op {
   const tensor_facts* narrow = nullptr;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     const tensor_core &a = x[0], &b = x[1];
@@ -121,8 +123,16 @@ template <class T, class C = T> struct einsum_op {
 
  private:
   static constexpr void give_both(const auto& to, const tensor_core& ybar) {
-    to.give(0, einsum_op<T>{}, ybar, to.x(1));
-    to.give(1, einsum_op<T>{}, ybar, to.x(0));
+    if constexpr (is_complex<T>) {
+      for (const int k : {0, 1}) {
+        if (!to.wants(k)) continue;
+        const tensor_core& other = to.x(1 - k);
+        to.give(k, einsum_op<T>{}, ybar, to.made(other.facts, conj_op<T>{}, other));
+      }
+    } else {
+      to.give(0, einsum_op<T>{}, ybar, to.x(1));
+      to.give(1, einsum_op<T>{}, ybar, to.x(0));
+    }
   }
   static void contract(const loop_dims& labels, const tensor_core& c, const tensor_core& a,
                        const tensor_core& b) {

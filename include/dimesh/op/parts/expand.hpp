@@ -21,6 +21,7 @@ template <class T, class From> struct sum_to_op;
 template <class T, class From = T> struct expand_op {
   double weight = 1;
   static constexpr bool on_cores = true;
+  static constexpr bool takes_complex = true;
 
   struct scale {
     computed<From> weight;
