@@ -11,6 +11,7 @@
 #pragma once
 
 #include "dimesh/core/run_plain.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -92,8 +93,8 @@ class op_node final : public node_base, public cell {
 };
 
 /// Runs an operation on operands that may be recorded. The facts of the results are there.
-[[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
-                                          bool placed = false, const storage* slots = nullptr) {
+DIMESH_OUTLINE constexpr void evaluate(const operation& op, results y, operand* x, int count,
+                                       bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
   if (op.facts->has_transpose && y[0].facts->is_real) t = top_tape(op, x, count);
   if (t == nullptr) {
@@ -185,7 +186,7 @@ class pullback_base {
           "a result that is not recorded; compose it of others, or use stop_gradient")
           .raise();
   }
-  [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
+  DIMESH_OUTLINE constexpr void run(int k, const operation& op, operand* in, int count) const {
     if (!op.facts->has_transpose) refuse_recorded(op, in, count);
     if (y_.count() > 1) refuse_auxiliary(op, in, count);
     held* const bar = fresh(k);
@@ -195,7 +196,7 @@ class pullback_base {
     at(k)->to->add(std::move(bar->core));
     tape_->release(bar);
   }
-  constexpr void run_all(const operation& op, operand* in, int count) const;
+  DIMESH_OUTLINE constexpr void run_all(const operation& op, operand* in, int count) const;
 
   tape* tape_;
   operands x_, y_;
@@ -238,7 +239,8 @@ template <int Depth> class pullback : public pullback_base {
   }
 };
 
-constexpr void pullback_base::run_all(const operation& op, operand* in, int count) const {
+DIMESH_OUTLINE constexpr void pullback_base::run_all(const operation& op, operand* in,
+                                                     int count) const {
   refuse_recorded(op, in, count);
   tensor_core* y[max_operands] = {};
   storage slots[max_operands];

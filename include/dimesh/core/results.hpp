@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/core/operation.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -15,7 +16,7 @@ namespace dimesh::detail {
            << " elements here, " << there << " there")
       .raise();
 }
-[[noreturn]] inline void refuse_grids(std::string_view call, bool undefined) {
+DIMESH_OUTLINE [[noreturn]] inline void refuse_grids(std::string_view call, bool undefined) {
   if (undefined)
     (words() << call
              << ": an operand is not defined: it was moved from, or never made on a grid; make it "

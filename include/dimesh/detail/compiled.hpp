@@ -10,24 +10,25 @@
 #pragma once
 
 #ifndef DIMESH_COMPILED
-#define DIMESH_OUTLINE
+#define DIMESH_OUTLINE [[gnu::noinline]]
 #define DIMESH_INSTANCE(...)
 #elif DIMESH_COMPILED == 2
-#define DIMESH_OUTLINE [[gnu::used]]
+#define DIMESH_OUTLINE [[gnu::noinline, gnu::used]]
 #define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
 #else
 // clang has the attribute, but wants it with `extern`, which members cannot have.
 #ifdef __clang__
-#define DIMESH_OUTLINE
+#define DIMESH_OUTLINE [[gnu::noinline]]
 #else
-#define DIMESH_OUTLINE [[gnu::gnu_inline]]
+#define DIMESH_OUTLINE [[gnu::gnu_inline, gnu::optimize("O0")]]
 #endif
 #define DIMESH_INSTANCE(...) extern template struct bound<__VA_ARGS__>
 #endif
 
 #ifdef DIMESH_COMPILED
 #if defined(DIMESH_TEST_SPACE)
-#error "DIMESH_TEST_SPACE changes kernels, and dimesh::compiled has its own: link dimesh::dimesh alone"
+#error \
+    "DIMESH_TEST_SPACE changes kernels, and dimesh::compiled has its own: link dimesh::dimesh alone"
 #endif
 
 namespace dimesh::detail {

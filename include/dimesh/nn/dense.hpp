@@ -120,10 +120,14 @@ template <Layout C, class M, class P, Operand X> constexpr auto norm(const P& p,
 namespace dimesh::detail {
 
 // Compiled once in dimesh::compiled.
-DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 0, 0u);
-DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 1, 3u);
-DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 0, 0u);
-DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 1, 3u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 0,
+                0u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 1,
+                3u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 0,
+                0u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 1,
+                3u);
 DIMESH_INSTANCE(map_op<nn::detail::add_three_function, float, float, float, float>, 0, 0u);
 DIMESH_INSTANCE(map_op<nn::detail::add_three_function, float, float, float, float>, 1, 7u);
 DIMESH_INSTANCE(map_op<nn::detail::add_three_function, double, double, double, double>, 0, 0u);
