@@ -2,6 +2,7 @@
 # How tests, examples and benchmarks are compiled and run; users of the library never see this.
 #
 #   dimesh::own            what every binary of this project links: the library, warnings, tuning
+#   dimesh::own_compiled   the same, and the library's compiled part: most of them link this
 #   dimesh_environment     list of NAME=VALUE, the environment in which MPI programs run
 #   dimesh_mpirun(<out> <ranks>)   -> the command that starts a program on so many ranks
 
@@ -29,6 +30,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       -Wno-array-bounds)
   endif()
 endif()
+
+add_library(dimesh_own_part STATIC EXCLUDE_FROM_ALL ${dimesh_compiled_sources})
+target_link_libraries(dimesh_own_part PRIVATE dimesh_own)
+target_compile_definitions(dimesh_own_part PRIVATE DIMESH_COMPILED=2)
+add_library(dimesh_own_compiled INTERFACE)
+add_library(dimesh::own_compiled ALIAS dimesh_own_compiled)
+target_link_libraries(dimesh_own_compiled INTERFACE dimesh_own_part dimesh_own)
+target_compile_definitions(dimesh_own_compiled INTERFACE DIMESH_COMPILED=1)
 
 set(DIMESH_TEST_THREADS 1 CACHE STRING "Threads a rank in tests, where Kokkos has them")
 # One rank a core, no pinning (more ranks than cores is normal here), local libraries on one thread

@@ -196,7 +196,26 @@ class pullback_base {
     at(k)->to->add(std::move(bar->core));
     tape_->release(bar);
   }
-  DIMESH_OUTLINE constexpr void run_all(const operation& op, operand* in, int count) const;
+  DIMESH_OUTLINE constexpr void run_all(const operation& op, operand* in, int count) const {
+    refuse_recorded(op, in, count);
+    tensor_core* y[max_operands] = {};
+    storage slots[max_operands];
+    held* bars[max_operands] = {};
+    for (int k = 0; k < x_.count(); ++k) {
+      if (!wants(k)) continue;
+      bars[k] = fresh(k);
+      y[k] = &bars[k]->core;
+      slots[k] = at(k)->to->offer();
+    }
+    const tensor_core* from[2 * max_operands] = {};
+    for (int i = 0; i < count; ++i) from[i] = in[i].x;
+    run_plain(op, results(y, x_.count()), from, count, true, slots);
+    for (int k = 0; k < x_.count(); ++k) {
+      if (bars[k] == nullptr) continue;
+      at(k)->to->add(std::move(bars[k]->core));
+      tape_->release(bars[k]);
+    }
+  }
 
   tape* tape_;
   operands x_, y_;
@@ -238,28 +257,6 @@ template <int Depth> class pullback : public pullback_base {
     return y;
   }
 };
-
-DIMESH_OUTLINE constexpr void pullback_base::run_all(const operation& op, operand* in,
-                                                     int count) const {
-  refuse_recorded(op, in, count);
-  tensor_core* y[max_operands] = {};
-  storage slots[max_operands];
-  held* bars[max_operands] = {};
-  for (int k = 0; k < x_.count(); ++k) {
-    if (!wants(k)) continue;
-    bars[k] = fresh(k);
-    y[k] = &bars[k]->core;
-    slots[k] = at(k)->to->offer();
-  }
-  const tensor_core* from[2 * max_operands] = {};
-  for (int i = 0; i < count; ++i) from[i] = in[i].x;
-  run_plain(op, results(y, x_.count()), from, count, true, slots);
-  for (int k = 0; k < x_.count(); ++k) {
-    if (bars[k] == nullptr) continue;
-    at(k)->to->add(std::move(bars[k]->core));
-    tape_->release(bars[k]);
-  }
-}
 
 constexpr void op_node::backward() {
   if (filled) {
