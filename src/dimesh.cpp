@@ -5,3 +5,5 @@
 #include <dimesh/nn/dense.hpp>
 #include <dimesh/op/attention.hpp>
 #include <dimesh/op/rotary.hpp>
+#include <dimesh/show/svg.hpp>
+#include <dimesh/show/timeline_svg.hpp>
