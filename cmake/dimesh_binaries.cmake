@@ -31,13 +31,21 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 
-add_library(dimesh_own_part STATIC EXCLUDE_FROM_ALL ${dimesh_compiled_sources})
+set(kind STATIC)
+if(DIMESH_SANITIZE)
+  set(kind SHARED)  # 30 MB, which need not be in each of a hundred programs
+endif()
+add_library(dimesh_own_part ${kind} EXCLUDE_FROM_ALL ${dimesh_compiled_sources})
 target_link_libraries(dimesh_own_part PRIVATE dimesh_own)
 target_compile_definitions(dimesh_own_part PRIVATE DIMESH_COMPILED=2)
+target_compile_options(dimesh_own_part PRIVATE -ffunction-sections -fdata-sections)
 add_library(dimesh_own_compiled INTERFACE)
 add_library(dimesh::own_compiled ALIAS dimesh_own_compiled)
 target_link_libraries(dimesh_own_compiled INTERFACE dimesh_own_part dimesh_own)
 target_compile_definitions(dimesh_own_compiled INTERFACE DIMESH_COMPILED=1)
+if(NOT APPLE)
+  target_link_options(dimesh_own_compiled INTERFACE LINKER:--gc-sections)  # a program holds what it calls
+endif()
 
 set(DIMESH_TEST_THREADS 1 CACHE STRING "Threads a rank in tests, where Kokkos has them")
 # One rank a core, no pinning (more ranks than cores is normal here), local libraries on one thread

@@ -247,6 +247,10 @@ constexpr auto map_as(const F& f, const X&... x) {
 }
 
 // Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(expand_op<float>, 0);
+DIMESH_INSTANCE(expand_op<float>, 1);
+DIMESH_INSTANCE(expand_op<double>, 0);
+DIMESH_INSTANCE(expand_op<double>, 1);
 DIMESH_INSTANCE(sum_to_op<float, float>, 0);
 DIMESH_INSTANCE(sum_to_op<double, double>, 0);
 DIMESH_INSTANCE(map_op<add_elements, float, float, float>, 0, 0u);

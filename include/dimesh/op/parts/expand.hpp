@@ -43,10 +43,4 @@ template <class T, class From = T> struct expand_op {
   }
 };
 
-// Compiled once in dimesh::compiled.
-DIMESH_INSTANCE(expand_op<float>, 0);
-DIMESH_INSTANCE(expand_op<float>, 1);
-DIMESH_INSTANCE(expand_op<double>, 0);
-DIMESH_INSTANCE(expand_op<double>, 1);
-
 }  // namespace dimesh::detail
