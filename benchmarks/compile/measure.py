@@ -26,7 +26,7 @@ network = "benchmarks/compile/network.cpp"
 
 base = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n" \
        "#include <Kokkos_Core.hpp>\n#include <mpi.h>\n#include <boost/hana.hpp>\n"
-layers = ["fault", "dim", "axis", "mesh", "shape", "layout", "block", "cotangent"]
+layers = ["layout/fault", "dim", "axis", "mesh", "layout/shape", "layout", "layout/block", "layout/cotangent"]
 
 
 # What the compiler must work out to know the type of the loss.
