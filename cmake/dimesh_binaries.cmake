@@ -2,6 +2,7 @@
 # How tests, examples and benchmarks are compiled and run; users of the library never see this.
 #
 #   dimesh::own            what every binary of this project links: the library, warnings, tuning
+#   dimesh::own_compiled   the same, and the library's compiled part: most of them link this
 #   dimesh_environment     list of NAME=VALUE, the environment in which MPI programs run
 #   dimesh_mpirun(<out> <ranks>)   -> the command that starts a program on so many ranks
 
@@ -28,6 +29,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(dimesh_own INTERFACE -Wno-restrict -Wno-stringop-overflow
       -Wno-array-bounds)
   endif()
+endif()
+
+set(kind STATIC)
+if(DIMESH_SANITIZE)
+  set(kind SHARED)  # 30 MB, which need not be in each of a hundred programs
+endif()
+add_library(dimesh_own_part ${kind} EXCLUDE_FROM_ALL ${dimesh_compiled_sources})
+target_link_libraries(dimesh_own_part PRIVATE dimesh_own)
+target_compile_definitions(dimesh_own_part PRIVATE DIMESH_COMPILED=2)
+target_compile_options(dimesh_own_part PRIVATE -ffunction-sections -fdata-sections)
+add_library(dimesh_own_compiled INTERFACE)
+add_library(dimesh::own_compiled ALIAS dimesh_own_compiled)
+target_link_libraries(dimesh_own_compiled INTERFACE dimesh_own_part dimesh_own)
+target_compile_definitions(dimesh_own_compiled INTERFACE DIMESH_COMPILED=1)
+if(NOT APPLE)
+  target_link_options(dimesh_own_compiled INTERFACE LINKER:--gc-sections)  # a program holds what it calls
 endif()
 
 set(DIMESH_TEST_THREADS 1 CACHE STRING "Threads a rank in tests, where Kokkos has them")

@@ -18,7 +18,7 @@ if [[ -z $formatter ]]; then
   exit 77
 fi
 
-mapfile -t files < <(find include tests examples benchmarks support -name '*.[ch]pp' | sort)
+mapfile -t files < <(find include src tests examples benchmarks support -name '*.[ch]pp' | sort)
 if [[ ${1:-} == --fix ]]; then
   exec "$formatter" -i "${files[@]}"
 fi

@@ -37,7 +37,7 @@ OURS = re.compile(r'^\s*#\s*include\s*[<"]dimesh/([^>"]+)[>"]', re.M)
 FOREIGN = re.compile(r'^\s*#\s*include\s*<((?:Kokkos_|mpi\.h)[^>]*)>', re.M)
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.M)
 SOURCES = ("include/**/*.hpp", "tests/**/*.[ch]pp", "examples/**/*.[ch]pp",
-           "benchmarks/**/*.[ch]pp", "support/**/*.[ch]pp")
+           "benchmarks/**/*.[ch]pp", "support/**/*.[ch]pp", "src/*.cpp")
 LICENSED = SOURCES + ("**/CMakeLists.txt", "cmake/*.cmake", "scripts/*", "tests/**/*.py", ".ci/run")
 
 

@@ -28,11 +28,17 @@ template <class L> struct network {
                            (dm::tensor<float, L, label>, b2));
 };
 
+/// A lambda inside loss would be a type of its own for each layout, and its kernels with it.
+struct activate {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& z, const B& b) const {
+    return dm::relu(z + b);
+  }
+};
+
 struct loss {
   template <class P, class X, class T>
   constexpr auto operator()(const P& p, const X& x, const T& target) const {
-    constexpr auto activate = [](auto z, auto b) { return dm::relu(z + b); };
-    auto h = dm::map(activate, dm::complete(dm::einsum<batch, hidden>(x, p.w1)), p.b1);
+    auto h = dm::map(activate{}, dm::complete(dm::einsum<batch, hidden>(x, p.w1)), p.b1);
     auto y = dm::complete(dm::einsum<batch, label>(h, p.w2)) + p.b2;
     return dm::mean<batch>(dm::log_sum_exp<label>(y) - dm::einsum<batch>(y, target));
   }

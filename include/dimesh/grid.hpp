@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"
@@ -145,7 +146,7 @@ class grid_state {
       made.store(owner.get(), std::memory_order_release);
     }
   };
-  [[gnu::noinline]] const communicator& make_once(slot& s, unsigned axes) const {
+  DIMESH_OUTLINE inline const communicator& make_once(slot& s, unsigned axes) const {
     const std::lock_guard lock(s.making);
     if (!s.owner) s.put(make(axes));
     return *s.owner;

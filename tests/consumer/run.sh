@@ -9,6 +9,7 @@
 #   missing           without Kokkos the package is not found, and that is all
 #   own_kokkos        a Kokkos that is there already is the one used
 #   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them
+#   compiled          links the library's compiled part, and is refused where it was compiled otherwise
 set -euo pipefail
 
 kind=$1 build=$2 mpicxx=$3 mpirun=$4
@@ -88,6 +89,30 @@ case $kind in
     configure find_package \
       "-DEXPECTED=Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
     by_pkg_config "$work/$kind"
+    ;;
+  compiled)
+    work="$work/compiled"
+    rm -rf "$work"
+    prefix="$work/prefix"
+    mkdir -p "$work"
+    options=(-DCMAKE_BUILD_TYPE=Debug "-DMPI_CXX_COMPILER=$mpicxx" "-DKokkos_DIR=$(cache Kokkos_DIR)")
+    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_COMPILED=ON -DDIMESH_TESTS=OFF \
+      -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF "-DCMAKE_INSTALL_PREFIX=$prefix" "${options[@]}" \
+      > "$work/library.log" 2>&1 || { cat "$work/library.log" && exit 1; }
+    cmake --build "$work/library"
+    cmake --install "$work/library" > /dev/null
+    configure find_package -DCONSUMED=dimesh::compiled -DCMAKE_CXX_FLAGS=-DDIMESH_CHECKED "${options[@]}"
+    if cmake --build "$work/find_package" > "$work/refused.log" 2>&1; then
+      echo "a program with DIMESH_CHECKED links a library without it"
+      exit 1
+    fi
+    grep 'compiled_library<true, ' "$work/refused.log"
+    configure find_package -DCONSUMED=dimesh::compiled "${options[@]}"
+    cmake --build "$work/find_package"
+    kind=find_package
+    if [[ $(cmake -LA -N "$work/library" | sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p') != *clang* ]]; then
+      find "$work/find_package" -name main.cpp.o -exec nm -C {} + | grep ' U dimesh::detail::evaluate('
+    fi
     ;;
   *)
     echo "run.sh: unknown kind $kind" >&2

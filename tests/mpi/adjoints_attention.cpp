@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 97 187 277
-// options: -O1
 // The transpose of attention against central differences, and that neither it nor attention itself
 // communicates.
 #include "dimesh/grad/vjp.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
 // checks: 1176 2302 2302 3428 4554
-// options: -O1
 // The transposes and the costs of reductions, of what is composed from them, and of the local
 // changes of type and order.
 #include "dimesh/op/reduce.hpp"

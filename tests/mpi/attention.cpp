@@ -2,7 +2,6 @@
 // ranks: 1 2 4 6
 // checks: 124 245 366 487
 // labels: local
-// options: -O1
 #include "dimesh/op/attention.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2
-// options: -O1
+// library: headers
 // What differential.cpp does, with every kernel cut into pieces that run last to first: none may
 // rely on being one. That stands in for the spaces of a threaded Kokkos.
 #define DIMESH_TEST_REVERSED

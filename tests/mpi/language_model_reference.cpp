@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1
 // labels: local heavy
-// options: -O1
 // A language model's loss and every gradient in double precision, against the same model written
 // down in scalars: in the form of GPT-2, and in another with the other choices.
 #include "dimesh/nn/language_model.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
 // checks: 606 1260 1260 1962 2664 2712
-// options: -O1
 // Whole programs in every layout of their dims: values used twice, contributions of several kinds
 // to one cotangent, tensors without dims, collectives between local operations.
 #include "dimesh/op/einsum.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
 // checks: 450 900 900 1350 1800 1800
-// options: -O1
 #include "dimesh/op/rename.hpp"
 
 #include <doctest/doctest.h>

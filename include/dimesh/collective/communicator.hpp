@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/mpi.hpp"
 #include "dimesh/detail/words.hpp"
@@ -24,7 +25,7 @@ inline int world_rank() {
   return rank;
 }
 
-[[noreturn, gnu::noinline]] inline void raise_mpi(int code, const char* call) {
+DIMESH_OUTLINE [[noreturn]] inline void raise_mpi(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);

@@ -7,13 +7,14 @@
 #pragma once
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
 
 /// On all but the first rank along `axes`, zeros in place of what the memory holds.
-[[gnu::noinline]] inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
-                                             index_t bytes) {
+DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
+                                          index_t bytes) {
   bool first = true;
   for (int a = 0; a < max_axes; ++a)
     if (axes >> a & 1u) first = first && grid.coords()[a] == 0;

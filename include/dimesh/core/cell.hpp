@@ -7,20 +7,21 @@
 #pragma once
 
 #include "dimesh/core/addends.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
 class tape;
 
 /// Brings a sum to the memory where it must end up, if there is such memory.
-[[gnu::noinline]] inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
+DIMESH_OUTLINE inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
   if (!slot || sum.data() == slot.data()) return;
   copy_bytes(slot.data(), sum.data(), bytes);
   sum = slot;
 }
 
 /// sum += x, both of one form; the sum's memory is its own, or `slot`.
-[[gnu::noinline]] inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
+DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
   const index_t n = sum.elements(), bytes = n * sum.facts->element;
   const running here(watcher, "add_cotangents");
   const watched event(n, 3 * bytes);
@@ -71,7 +72,7 @@ struct cell {
   tensor_core bar{};       // the sum so far
 
   /// Memory for the first contribution, if it is of use there. Shapes have no slot.
-  [[gnu::noinline]] constexpr storage offer() {
+  DIMESH_OUTLINE constexpr storage offer() {
     if (filled || offered || !slot) return storage{};
     offered = true;
     return slot;
@@ -81,7 +82,7 @@ struct cell {
   constexpr void add(const X& x) {
     add(tensor_core(core_of(x)));
   }
-  [[gnu::noinline]] constexpr void add(tensor_core&& x) {
+  DIMESH_OUTLINE constexpr void add(tensor_core&& x) {
     offered = false;
     if (!filled) {
       bar = std::move(x);

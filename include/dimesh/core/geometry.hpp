@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/core/facts.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/layout/block.hpp"
 
@@ -36,9 +37,9 @@ namespace dimesh::detail {
 }
 
 /// The blocks of all dims at some coordinates. Out of line: every tensor that is made comes by.
-[[gnu::noinline]] constexpr void work_out_blocks(const tensor_facts& f, const index_t* extents,
-                                                 const index_t* sizes, const index_t* coords,
-                                                 block* blocks) {
+DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index_t* extents,
+                                              const index_t* sizes, const index_t* coords,
+                                              block* blocks) {
   const table& t = f.layout;
   for (int d = 0; d < f.rank; ++d) {
     if (extents[d] < 0) refuse_extent(f, d, extents[d], sizes);
@@ -55,8 +56,8 @@ namespace dimesh::detail {
 }
 
 /// Elements between neighbours along dim d of a row-major block.
-[[gnu::noinline]] constexpr index_t stride_along(const table& t, const block* blocks, int d,
-                                                 int rank) {
+DIMESH_OUTLINE constexpr index_t stride_along(const table& t, const block* blocks, int d,
+                                              int rank) {
   index_t stride = 1;
   for (int i = d + 1; i < rank; ++i) stride *= blocks[i].length + 2 * t.halo[i];
   return stride;

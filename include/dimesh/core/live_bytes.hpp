@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/ledger/ledger.hpp"
 
 namespace dimesh::detail {
@@ -55,7 +56,7 @@ class live_bytes {
     int owners;
     index_t bytes;
   };
-  [[gnu::noinline]] constexpr void let_go() {
+  DIMESH_OUTLINE constexpr void let_go() {
     if (count_ != nullptr && --count_->owners == 0) {
       tally_->hold(-count_->bytes);
       delete count_;

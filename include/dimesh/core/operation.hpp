@@ -26,6 +26,7 @@
 #pragma once
 
 #include "dimesh/core/tape.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 

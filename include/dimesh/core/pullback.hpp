@@ -12,6 +12,7 @@
 
 #include "dimesh/core/early_sum.hpp"
 #include "dimesh/core/run_plain.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -71,8 +72,8 @@ class op_node final : public node_base, public cell {
 };
 
 /// Runs an operation on operands that may be recorded. The facts of the results are there.
-[[gnu::noinline]] constexpr void evaluate(const operation& op, results y, operand* x, int count,
-                                          bool placed = false, const storage* slots = nullptr) {
+DIMESH_OUTLINE constexpr void evaluate(const operation& op, results y, operand* x, int count,
+                                       bool placed = false, const storage* slots = nullptr) {
   tape* t = nullptr;
   if (op.facts->has_transpose && y[0].facts->has_gradient) t = top_tape(op, x, count);
   if (t == nullptr) {
@@ -140,7 +141,7 @@ class pullback_base {
     h->core.place_like(x_[k]);
     return h;
   }
-  [[gnu::noinline]] constexpr void run(int k, const operation& op, operand* in, int count) const {
+  DIMESH_OUTLINE constexpr void run(int k, const operation& op, operand* in, int count) const {
     if (!op.facts->has_transpose) refuse_recorded(op, in, count);
     if (y_.count() > 1) refuse_auxiliary(op, x_, y_, in, count);
     held_list bars(*tape_);

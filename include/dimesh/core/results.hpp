@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/core/operation.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -15,7 +16,7 @@ namespace dimesh::detail {
            << " elements here, " << there << " there")
       .raise();
 }
-[[noreturn]] inline void refuse_grids(std::string_view call) {
+DIMESH_OUTLINE [[noreturn]] inline void refuse_grids(std::string_view call) {
   (words() << call
            << ": the operands live on two grids; make them on one, or bring them there with "
               "relayout")

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/core/results.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -63,10 +64,9 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
 
 /// Addends of one operand and a value held whole in another: makes them all addends, from operand k
 /// on. `at` lists the operands.
-[[gnu::noinline]] constexpr void compute_settled(const operation& op, results y,
-                                                 const tensor_core** at, int count, int k,
-                                                 unsigned mixed, bool placed,
-                                                 const storage* slots) {
+DIMESH_OUTLINE constexpr void compute_settled(const operation& op, results y,
+                                              const tensor_core** at, int count, int k,
+                                              unsigned mixed, bool placed, const storage* slots) {
   while (k < count && (at[k]->once & mixed) == 0) ++k;
   if (k == count) return compute(op, y, operands(at, count), placed, slots);
   tensor_core settled(*at[k]);
@@ -75,8 +75,8 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   compute_settled(op, y, at, count, k + 1, mixed, placed, slots);
 }
 
-constexpr void run_plain(const operation& op, results y, const tensor_core** at, int count,
-                         bool placed, const storage* slots) {
+DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
+                                        int count, bool placed, const storage* slots) {
   const operands x(at, count);
   match_operands(op, x);
   unsigned any = 0, split = 0;

@@ -10,6 +10,7 @@
 #include "dimesh/core/cell.hpp"
 #include "dimesh/core/tape_life.hpp"
 #include "dimesh/core/tape_memory.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -78,14 +79,14 @@ class tape {
     return ::new (memory_.take(sizeof(T))) T(static_cast<A&&>(a)...);
   }
   /// A place for a core.
-  [[gnu::noinline]] constexpr held* hold() {
+  DIMESH_OUTLINE constexpr held* hold() {
     if (std::is_constant_evaluated()) return new held;
     if (free_ == nullptr) return ::new (memory_.take(sizeof(held))) held;
     free_place* const at = free_;
     free_ = at->next;
     return ::new (static_cast<void*>(at)) held;
   }
-  [[gnu::noinline]] constexpr void release(held* h) {
+  DIMESH_OUTLINE constexpr void release(held* h) {
     while (h != nullptr) {
       held* const next = h->next;
       if (std::is_constant_evaluated()) {

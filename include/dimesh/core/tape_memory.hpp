@@ -10,6 +10,8 @@
 #include <mutex>
 #include <new>
 
+#include "dimesh/detail/compiled.hpp"
+
 namespace dimesh::detail {
 
 struct memory_chunk {
@@ -26,7 +28,7 @@ class chunk_list {
     return *it;
   }
   /// A chunk of `size` bytes at least, its head included.
-  [[gnu::noinline]] memory_chunk* take(std::size_t size) {
+  DIMESH_OUTLINE inline memory_chunk* take(std::size_t size) {
     const std::lock_guard lock(mutex_);
     for (memory_chunk** at = &free_; *at != nullptr; at = &(*at)->next)
       if ((*at)->size >= size) {
@@ -38,7 +40,7 @@ class chunk_list {
     made->size = size;
     return made;
   }
-  [[gnu::noinline]] void give_back(memory_chunk* c) {
+  DIMESH_OUTLINE inline void give_back(memory_chunk* c) {
     const std::lock_guard lock(mutex_);
     while (c != nullptr) {
       memory_chunk* const next = c->next;
@@ -62,7 +64,7 @@ class tape_memory {
     if (chunks_ != nullptr) chunk_list::instance().give_back(chunks_);
   }
 
-  [[gnu::noinline]] void* take(std::size_t bytes) {
+  DIMESH_OUTLINE inline void* take(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     if (chunks_ == nullptr || used_ + bytes > chunks_->size) {
       const std::size_t size = 64 + bytes > usual ? 64 + bytes : usual;

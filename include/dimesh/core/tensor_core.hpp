@@ -12,6 +12,7 @@
 #include "dimesh/core/geometry.hpp"
 #include "dimesh/core/live_bytes.hpp"
 #include "dimesh/core/real_functions.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/memory/pool.hpp"
 
@@ -81,9 +82,9 @@ struct tensor_core {
   tally* count = nullptr;  // where the cost of operations on a shape goes
   live_bytes live;
 
-  [[gnu::noinline]] constexpr tensor_core() {}
-  [[gnu::noinline]] constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
-  [[gnu::noinline]] constexpr tensor_core(const tensor_core& x)
+  DIMESH_OUTLINE constexpr tensor_core() {}
+  DIMESH_OUTLINE constexpr explicit tensor_core(const tensor_facts* f) : facts(f) {}
+  DIMESH_OUTLINE constexpr tensor_core(const tensor_core& x)
       : facts(x.facts),
         grid_object(x.grid_object),
         grid(x.grid),
@@ -96,7 +97,7 @@ struct tensor_core {
         live(x.live) {
     if (is_shape) shape_sizes = x.shape_sizes;
   }
-  [[gnu::noinline]] constexpr tensor_core(tensor_core&& x) noexcept
+  DIMESH_OUTLINE constexpr tensor_core(tensor_core&& x) noexcept
       : facts(x.facts),
         grid_object(x.grid_object),
         grid(x.grid),
@@ -110,20 +111,20 @@ struct tensor_core {
     if (is_shape) shape_sizes = x.shape_sizes;
     x.grid = nullptr;  // moved from: not defined
   }
-  [[gnu::noinline]] constexpr tensor_core& operator=(const tensor_core& x) {
+  DIMESH_OUTLINE constexpr tensor_core& operator=(const tensor_core& x) {
     take_all_but_memory(x);
     memory = x.memory;
     live = x.live;
     return *this;
   }
-  [[gnu::noinline]] constexpr tensor_core& operator=(tensor_core&& x) noexcept {
+  DIMESH_OUTLINE constexpr tensor_core& operator=(tensor_core&& x) noexcept {
     take_all_but_memory(x);
     memory = std::move(x.memory);
     live = std::move(x.live);
     if (this != &x) x.grid = nullptr;
     return *this;
   }
-  [[gnu::noinline]] constexpr ~tensor_core() {}  // in one place
+  DIMESH_OUTLINE constexpr ~tensor_core() {}  // in one place
 
   constexpr int rank() const { return facts->rank; }
   constexpr const table& layout() const { return facts->layout; }
@@ -151,8 +152,8 @@ struct tensor_core {
 
   /// Becomes a tensor of these extents on the grid of `like`, in memory given (null: the pool's).
   /// Throws dimesh::error where an extent is missing or cannot be cut evenly.
-  [[gnu::noinline]] void make_on(const void* object, const grid_state& g, const index_t* extents,
-                                 const storage& given) {
+  DIMESH_OUTLINE inline void make_on(const void* object, const grid_state& g,
+                                     const index_t* extents, const storage& given) {
     grid_object = object;
     grid = &g;
     is_shape = false;
@@ -163,8 +164,7 @@ struct tensor_core {
       memory = storage::acquire(static_cast<std::size_t>(bytes()));
   }
   /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin.
-  [[gnu::noinline]] constexpr void make_shape(const index_t* sizes, const index_t* extents,
-                                              tally* t) {
+  DIMESH_OUTLINE constexpr void make_shape(const index_t* sizes, const index_t* extents, tally* t) {
     is_shape = true;
     for (int a = 0; a < facts->layout.axes; ++a)
       shape_sizes[static_cast<std::size_t>(a)] = sizes[a];
@@ -193,7 +193,7 @@ struct tensor_core {
     if (is_shape) shape_sizes = x.shape_sizes;
   }
   /// Gives up the elements; blocks and grid stay.
-  [[gnu::noinline]] constexpr void forget_data() {
+  DIMESH_OUTLINE constexpr void forget_data() {
     memory = storage{};
     live = live_bytes{};
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
 
@@ -15,11 +16,11 @@ namespace dimesh::detail {
 
 class words {
  public:
-  [[gnu::noinline]] words& operator<<(std::string_view s) {
+  DIMESH_OUTLINE inline words& operator<<(std::string_view s) {
     text_.append(s);
     return *this;
   }
-  [[gnu::noinline]] words& operator<<(index_t n) {
+  DIMESH_OUTLINE inline words& operator<<(index_t n) {
     char digits[24];
     int at = sizeof digits;
     for (auto rest = n < 0 ? 0 - static_cast<unsigned long long>(n)
@@ -31,7 +32,7 @@ class words {
     return *this;
   }
   /// Throws the text as a dimesh::error.
-  [[noreturn, gnu::noinline]] void raise() const { throw error(text_); }
+  DIMESH_OUTLINE [[noreturn]] inline void raise() const { throw error(text_); }
 
  private:
   std::string text_;

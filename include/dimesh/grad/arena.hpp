@@ -10,11 +10,13 @@
 #include <memory>
 #include <vector>
 
+#include "dimesh/detail/compiled.hpp"
+
 namespace dimesh::detail {
 
 class arena {
  public:
-  [[gnu::noinline]] static arena& here() {
+  DIMESH_OUTLINE static inline arena& here() {
     thread_local arena a;
     return a;
   }
@@ -36,7 +38,7 @@ class arena {
   void back_to(place p) { at_ = p; }
 
   /// Aligned to 64 bytes.
-  [[gnu::noinline]] void* take(std::size_t bytes) {
+  DIMESH_OUTLINE inline void* take(std::size_t bytes) {
     bytes = (bytes + 63) / 64 * 64;
     while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
       at_ = {at_.chunk + 1, 0};

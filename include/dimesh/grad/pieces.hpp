@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/tensor.hpp"
@@ -125,9 +126,8 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 
 /// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no
 /// part in: it stays so. Room: for `count` pieces.
-[[gnu::noinline]] inline void complete_tensors(const tensor_core* const* from,
-                                               tensor_core* const* to, int count, bool in_place,
-                                               piece* room) {
+DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tensor_core* const* to,
+                                            int count, bool in_place, piece* room) {
   const running here(watcher, "complete");
   index_t total = 0, at = 0;
   for (int i = 0; i < count; ++i)
@@ -176,9 +176,9 @@ struct foreseen_group {
 };
 
 /// The same on shapes: what each group of tensors costs. Groups: room for `count`.
-[[gnu::noinline]] constexpr void complete_shapes(const tensor_core* const* from,
-                                                 tensor_core* const* to, int count,
-                                                 foreseen_group* groups) {
+DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
+                                              tensor_core* const* to, int count,
+                                              foreseen_group* groups) {
   tally* t = nullptr;
   index_t gap = 0;  // between the last tensor and the next
   int last = -1, used = 0;

@@ -5,6 +5,7 @@
 //   record(op, x, y)  -> a tracked_tensor, and a node whose transpose feeds the cells of x and y
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
@@ -23,7 +24,7 @@ constexpr void count_uses(cell* const* cells, std::size_t n, int change) {
     if (cells[k] != nullptr) cells[k]->uses += change;
 }
 /// Memory that the cells of wanted operands offer. One function for all nodes.
-[[gnu::noinline]] constexpr void offer_slots(cell* const* cells, std::size_t n, storage* to) {
+DIMESH_OUTLINE constexpr void offer_slots(cell* const* cells, std::size_t n, storage* to) {
   for (std::size_t k = 0; k < n; ++k)
     if (cells[k] != nullptr) to[k] = cells[k]->offer();
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/core/pullback.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -21,8 +22,8 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
 }
 
 /// Variables of parameters on a tape. Returns the room for the loss.
-[[gnu::noinline]] constexpr storage open_variables(tape& t, const tensor_core* const* parameters,
-                                                   tensor_core* const* variables, int count) {
+DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* const* parameters,
+                                                tensor_core* const* variables, int count) {
   index_t at = 0;
   for (int i = 0; i < count; ++i) {
     const tensor_core& p = *parameters[i];
@@ -71,8 +72,8 @@ constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
   }
   if (g.is_shape && std::is_constant_evaluated()) g.live.pin();
 }
-[[gnu::noinline]] constexpr void collect_gradients(tensor_core* const* gradients,
-                                                   tensor_core* const* variables, int count) {
+DIMESH_OUTLINE constexpr void collect_gradients(tensor_core* const* gradients,
+                                                tensor_core* const* variables, int count) {
   for (int i = 0; i < count; ++i) collect_gradient(*gradients[i], *variables[i]);
 }
 

@@ -7,6 +7,7 @@
 //   intersection(mine, theirs).size()         -> elements to send
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/layout/block.hpp"
 
 namespace dimesh::detail {
@@ -80,7 +81,7 @@ constexpr bool is_run(const box& whole, const box& part) {
 }
 
 /// The axes of the mask with more than one rank along them: those over which there is talk.
-[[gnu::noinline]] constexpr unsigned talking(unsigned axes, const index_t* sizes) {
+DIMESH_OUTLINE constexpr unsigned talking(unsigned axes, const index_t* sizes) {
   unsigned some = 0;
   for (int a = 0; a < max_axes; ++a)
     if ((axes >> a & 1u) && sizes[a] > 1) some |= 1u << a;
@@ -88,7 +89,7 @@ constexpr bool is_run(const box& whole, const box& part) {
 }
 
 /// How many ranks differ along these axes only.
-[[gnu::noinline]] constexpr index_t group_size(unsigned axes, const index_t* sizes) {
+DIMESH_OUTLINE constexpr index_t group_size(unsigned axes, const index_t* sizes) {
   index_t n = 1;
   for (int a = 0; a < max_axes; ++a)
     if (axes >> a & 1u) n *= sizes[a];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/detail/bundle.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/local/row_loops.hpp"
 
@@ -79,7 +80,7 @@ class staged_block {
     }
   }
   /// In tiles of rows, where rows are long.
-  [[gnu::noinline]] void tiles() {
+  DIMESH_OUTLINE inline void tiles() {
     const index_t cols = std::min(staged_columns(l_), (w_.n + 15) / 16 * 16);
     alignas(64) std::byte room[max_arrays_staged][tile_rows * 1024 + slack_bytes];
     if (w_.across < 0) {
@@ -92,7 +93,7 @@ class staged_block {
     }
   }
   /// Several short rows as one long row.
-  [[gnu::noinline]] void together() {
+  DIMESH_OUTLINE inline void together() {
     const index_t k = rows_together(w_.m, w_.n);
     alignas(64) std::byte room[max_arrays_staged][joint_rows * 16 + slack_bytes];
     count_ = 0;
@@ -165,7 +166,7 @@ class staged_block {
 
 /// The simplest loops: all arrays side by side, or rows of arrays that run along them. Returns
 /// whether they were.
-[[gnu::noinline]] inline bool map_simple(const array_loops& l, const row_kernels& k) {
+DIMESH_OUTLINE inline bool map_simple(const array_loops& l, const row_kernels& k) {
   const int last = l.groups - 1;
   if (last < 0 || last > 1 || (last == 1 && l.extent[1] <= short_row)) return false;
   index_t row[max_arrays];
@@ -182,7 +183,7 @@ class staged_block {
 }
 
 /// The kernels of f over all of l, whose first array is written and contiguous.
-[[gnu::noinline]] inline void map_blocks(const array_loops& l, const row_kernels& k) {
+DIMESH_OUTLINE inline void map_blocks(const array_loops& l, const row_kernels& k) {
   row_walk w(l);
   unsigned scalars = 0;
   bool strided = w.step[0] != 1;

@@ -5,6 +5,7 @@
 // they are deposited. Nothing here knows f or its types.
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/pull_kernels.hpp"
 
 #include <memory>
@@ -133,7 +134,7 @@ class pull_blocks {
     return yes;
   }
   /// Row i of a block where the first real input alone is wanted.
-  [[gnu::noinline]] void run_first(index_t i) {
+  DIMESH_OUTLINE inline void run_first(index_t i) {
     scratch_ = thread_scratch(static_cast<std::size_t>((l_.arrays + k_.reals + 1) * buffer_bytes_));
     used_ = 0;
     const tile t{i, 0, 1, w_.n, false};
@@ -160,7 +161,7 @@ class pull_blocks {
 
   std::byte* buffer() { return scratch_ + (used_++) * buffer_bytes_; }
 
-  [[gnu::noinline]] void run_tile(const tile& t) {
+  DIMESH_OUTLINE inline void run_tile(const tile& t) {
     scratch_ = thread_scratch(static_cast<std::size_t>((l_.arrays + k_.reals + 1) * buffer_bytes_));
     used_ = 0;
     source x[max_arrays], at[max_arrays * 2], to[max_reals];
@@ -276,8 +277,8 @@ class pull_blocks {
   index_t buffer_bytes_;
 };
 
-[[gnu::noinline]] inline void pull_back_over(const array_loops& l, const pull_kernels& k,
-                                             const void* f) {
+DIMESH_OUTLINE inline void pull_back_over(const array_loops& l, const pull_kernels& k,
+                                          const void* f) {
   dimesh::detail::writes_memory();
   pull_blocks(l, k, f).run();
 }

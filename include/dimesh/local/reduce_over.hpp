@@ -6,6 +6,7 @@
 //   map_reduce_over(plus{}, l, f, y, x);   // y[i] = sum over j of f(x[i, j])
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/local/reduce_parts.hpp"
@@ -124,7 +125,7 @@ class reduction {
   /// Must results hold the identity before?
   bool adds() const { return add_; }
 
-  [[gnu::noinline]] void run() {
+  DIMESH_OUTLINE inline void run() {
     for (; w_.more(); w_.next()) {
       if (count_ == 0)
         form_(k_.f, w_.m, w_.n, w_.at, w_.row, add_);
@@ -176,7 +177,7 @@ class reduction {
 };
 
 /// Reduces all of l, whose results are not yet filled, on one thread.
-[[gnu::noinline]] inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
+DIMESH_OUTLINE inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
   dimesh::detail::writes_memory();
   reduction r(l, k);
   if (r.adds()) k.fill(l.at[0], elements_of(l, 0));

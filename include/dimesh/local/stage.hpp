@@ -6,6 +6,7 @@
 //   unstage(4, m, n, src, d, dst, s_m, s_n); // dst[i*s_m + j*s_n] = src[i*d + j]
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/tile.hpp"
@@ -106,8 +107,8 @@ template <class F> void with_word(int size, const F& f) {
 
 /// dst[i*d + j] = src[i*s_m + j*s_n] for i < m, j < n, of elements of `size` bytes. May write
 /// stage_slack elements more.
-[[gnu::noinline]] inline void stage(int size, index_t m, index_t n, const void* src, index_t s_m,
-                                    index_t s_n, void* dst, index_t d) {
+DIMESH_OUTLINE inline void stage(int size, index_t m, index_t n, const void* src, index_t s_m,
+                                 index_t s_n, void* dst, index_t d) {
   with_word(size, [&](auto word) {
     using Word = decltype(word);
     stage_words(m, n, static_cast<const Word*>(src), s_m, s_n, static_cast<Word*>(dst), d);
@@ -115,8 +116,8 @@ template <class F> void with_word(int size, const F& f) {
 }
 
 /// dst[i*s_m + j*s_n] = src[i*d + j] for i < m, j < n, of elements of `size` bytes.
-[[gnu::noinline]] inline void unstage(int size, index_t m, index_t n, const void* src, index_t d,
-                                      void* dst, index_t s_m, index_t s_n) {
+DIMESH_OUTLINE inline void unstage(int size, index_t m, index_t n, const void* src, index_t d,
+                                   void* dst, index_t s_m, index_t s_n) {
   with_word(size, [&](auto word) {
     using Word = decltype(word);
     unstage_words(m, n, static_cast<const Word*>(src), d, static_cast<Word*>(dst), s_m, s_n);

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstring>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/memory/pool.hpp"
 
 namespace dimesh::detail {
@@ -40,7 +41,7 @@ inline void copy_bytes(void* to, const void* from, index_t bytes) {
 
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
 /// the writer takes some of its own. Keeping: the elements come along.
-[[gnu::noinline]] inline void own_memory(storage& memory, index_t bytes, bool keeping) {
+DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keeping) {
   if (!memory || memory.alone()) return;
   storage mine = storage::acquire(static_cast<std::size_t>(bytes));
   if (keeping) copy_bytes(mine.data(), memory.data(), bytes);

@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/slab.hpp"
@@ -50,7 +51,7 @@ class pool {
     return *it;
   }
 
-  [[gnu::noinline]] buffer* acquire(std::size_t bytes) {
+  DIMESH_OUTLINE inline buffer* acquire(std::size_t bytes) {
     buffer* const b = take(bytes);
     if (spoils_) spoil(b->data, bytes);
     if (watcher != nullptr) [[unlikely]]
@@ -59,7 +60,7 @@ class pool {
   }
 
   /// A part of a buffer, with owners of its own.
-  [[gnu::noinline]] buffer* part_of(buffer* whole) {
+  DIMESH_OUTLINE inline buffer* part_of(buffer* whole) {
     whole->owners.fetch_add(1, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
     buffer* b = parts_;
@@ -72,7 +73,7 @@ class pool {
     return b;
   }
 
-  [[gnu::noinline]] void release(buffer* b) {
+  DIMESH_OUTLINE inline void release(buffer* b) {
     const auto bytes = static_cast<index_t>(b->asked);
     const bool ends = b->whole == nullptr;
     take_back(b);
@@ -179,7 +180,7 @@ class pool {
 class storage {
  public:
   constexpr storage() = default;
-  [[gnu::noinline]] static storage acquire(std::size_t bytes) {
+  DIMESH_OUTLINE static inline storage acquire(std::size_t bytes) {
     storage s;
     s.buffer_ = pool::instance().acquire(bytes);
     s.data_ = s.buffer_->data;
@@ -220,7 +221,7 @@ class storage {
 
  private:
   /// Out of line: handles die in many places.
-  [[gnu::noinline]] static void let_go(buffer* b) noexcept {
+  DIMESH_OUTLINE static inline void let_go(buffer* b) noexcept {
     while (b != nullptr && b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       buffer* const whole = b->whole;
       pool::instance().release(b);

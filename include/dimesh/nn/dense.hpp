@@ -118,3 +118,21 @@ constexpr auto norm(const model<C, M>& m, const P& p, const X& x) {
 }
 
 }  // namespace dimesh::nn
+
+namespace dimesh::detail {
+
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 0,
+                0u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, float, float, float>, 1,
+                3u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 0,
+                0u);
+DIMESH_INSTANCE(map_op<nn::detail::biased_function<nn::gelu_activation>, double, double, double>, 1,
+                3u);
+DIMESH_INSTANCE(map_op<nn::detail::add_three_function, float, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<nn::detail::add_three_function, float, float, float, float>, 1, 7u);
+DIMESH_INSTANCE(map_op<nn::detail::add_three_function, double, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<nn::detail::add_three_function, double, double, double, double>, 1, 7u);
+
+}  // namespace dimesh::detail

@@ -90,6 +90,17 @@ struct all_reduce_fault<X, A...> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(all_reduce_op<float>, 0);
+DIMESH_INSTANCE(all_reduce_op<float>, 1);
+DIMESH_INSTANCE(all_reduce_op<double>, 0);
+DIMESH_INSTANCE(all_reduce_op<double>, 1);
+DIMESH_INSTANCE(all_reduce_extreme_op<float>, 0);
+DIMESH_INSTANCE(all_reduce_extreme_op<double>, 0);
+DIMESH_INSTANCE(all_reduce_op<bfloat16>, 0);
+DIMESH_INSTANCE(all_reduce_op<int>, 0);
+DIMESH_INSTANCE(all_reduce_op<index_t>, 0);
+
 }  // namespace detail
 
 /// The sum over the addends along axes A... Shapes stay. Partial over A... -> replicated over A...

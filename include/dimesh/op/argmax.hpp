@@ -77,6 +77,10 @@ template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x
     return arg_extreme_of<D, Greatest>(x);
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(argmax_op<float, true>, 0);
+DIMESH_INSTANCE(argmax_op<double, true>, 0);
+
 }  // namespace detail
 
 /// The place along D of the greatest element: the first of equals, the first NaN if there is one,

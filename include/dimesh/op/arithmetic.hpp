@@ -122,6 +122,30 @@ template <class F, class X> constexpr auto offset_by(const F& f, const X& x) {
     return map_as<join_kind::linear>(f, x);
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(map_op<subtract_function, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<subtract_function, float, float, float>, 1, 3u);
+DIMESH_INSTANCE(map_op<subtract_function, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<subtract_function, double, double, double>, 1, 3u);
+DIMESH_INSTANCE(map_op<multiply_function, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<multiply_function, float, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<multiply_function, float, float, float>, 1, 3u);
+DIMESH_INSTANCE(map_op<multiply_function, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<multiply_function, double, double, double>, 1, 1u);
+DIMESH_INSTANCE(map_op<multiply_function, double, double, double>, 1, 3u);
+DIMESH_INSTANCE(map_op<divide_function, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<divide_function, float, float, float>, 1, 3u);
+DIMESH_INSTANCE(map_op<divide_function, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<divide_function, double, double, double>, 1, 3u);
+DIMESH_INSTANCE(map_op<scale_function<float>, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<scale_function<float>, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<scale_function<double>, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<scale_function<double>, double, double>, 1, 1u);
+DIMESH_INSTANCE(map_op<unscale_function<float>, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<unscale_function<float>, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<unscale_function<double>, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<unscale_function<double>, double, double>, 1, 1u);
+
 }  // namespace detail
 
 template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y) {

@@ -92,6 +92,12 @@ struct attention_fault<Query, Key, Head, X...> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(attention_op<float>, 0);
+DIMESH_INSTANCE(attention_op<float>, 1);
+DIMESH_INSTANCE(attention_op<double>, 0);
+DIMESH_INSTANCE(attention_op<double>, 1);
+
 }  // namespace detail
 
 /// For every query, the mean of the values weighted by softmax(scale q . k) over the keys that it

@@ -55,6 +55,12 @@ struct cast_fault<T, X> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(cast_op<float, bfloat16>, 0);
+DIMESH_INSTANCE(cast_op<float, bfloat16>, 1);
+DIMESH_INSTANCE(cast_op<bfloat16, float>, 0);
+DIMESH_INSTANCE(cast_op<bfloat16, float>, 1);
+
 }  // namespace detail
 
 /// The same values as elements of type T, converted as static_cast does. Local.

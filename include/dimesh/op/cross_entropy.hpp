@@ -122,6 +122,14 @@ constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x
   return apply_as<rows>(cross_entropy_op<T, value_of<I>>{options}, x, lse, target);
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(exp_sum_op<float>, 0);
+DIMESH_INSTANCE(exp_sum_op<double>, 0);
+DIMESH_INSTANCE(cross_entropy_op<float, int>, 0);
+DIMESH_INSTANCE(cross_entropy_op<float, int>, 1);
+DIMESH_INSTANCE(cross_entropy_op<double, int>, 0);
+DIMESH_INSTANCE(cross_entropy_op<double, int>, 1);
+
 }  // namespace detail
 
 /// -log softmax(logits)[target] over D, for every row. Shapes: [.., D, ..] and whole numbers [..]

@@ -67,6 +67,12 @@ struct dropout_fault<X> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(dropout_op<float>, 0);
+DIMESH_INSTANCE(dropout_op<float>, 1);
+DIMESH_INSTANCE(dropout_op<double>, 0);
+DIMESH_INSTANCE(dropout_op<double>, 1);
+
 }  // namespace detail
 
 /// x with each element 0 with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014,

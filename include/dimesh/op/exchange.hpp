@@ -240,6 +240,12 @@ template <class L, class... D> struct canonical_over<L, list<D...>> {
   using type = canonical<L, D...>;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(exchange_op<float>, 0);
+DIMESH_INSTANCE(exchange_op<float>, 1);
+DIMESH_INSTANCE(exchange_op<double>, 0);
+DIMESH_INSTANCE(exchange_op<double>, 1);
+
 }  // namespace detail
 
 /// x under layout L in one step. Shapes stay; addends along axes that L leaves partial stay

@@ -109,6 +109,20 @@ struct minimum_function {
   }
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(map_op<tanh_function, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<tanh_function, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<tanh_function, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<tanh_function, double, double>, 1, 1u);
+DIMESH_INSTANCE(map_op<square_function, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<square_function, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<square_function, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<square_function, double, double>, 1, 1u);
+DIMESH_INSTANCE(map_op<relu_function, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<relu_function, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<relu_function, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<relu_function, double, double>, 1, 1u);
+
 }  // namespace detail
 
 /// e to the x.

@@ -160,6 +160,12 @@ struct halo_exchange_fault<X, D...> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(halo_exchange_op<float>, 0);
+DIMESH_INSTANCE(halo_exchange_op<float>, 1);
+DIMESH_INSTANCE(halo_exchange_op<double>, 0);
+DIMESH_INSTANCE(halo_exchange_op<double>, 1);
+
 }  // namespace detail
 
 /// x with W elements more on either side of each block along D..., corners included. Local shapes:

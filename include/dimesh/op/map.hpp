@@ -271,6 +271,18 @@ constexpr auto map_as(const F& f, const X&... x) {
     return map_legal<Kind, As>(f, x...);
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(expand_op<float>, 0);
+DIMESH_INSTANCE(expand_op<float>, 1);
+DIMESH_INSTANCE(expand_op<double>, 0);
+DIMESH_INSTANCE(expand_op<double>, 1);
+DIMESH_INSTANCE(sum_to_op<float, float>, 0);
+DIMESH_INSTANCE(sum_to_op<double, double>, 0);
+DIMESH_INSTANCE(map_op<add_elements, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<add_elements, float, float, float>, 1, 3u);
+DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 1, 3u);
+
 }  // namespace detail
 
 /// f of the elements of x..., one by one, with elements of the type that f gives, or of T (float,

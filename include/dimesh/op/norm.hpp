@@ -116,6 +116,16 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
   }
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(norm_op<true, float>, 0);
+DIMESH_INSTANCE(norm_op<true, float>, 1);
+DIMESH_INSTANCE(norm_op<true, double>, 0);
+DIMESH_INSTANCE(norm_op<true, double>, 1);
+DIMESH_INSTANCE(norm_op<false, float>, 0);
+DIMESH_INSTANCE(norm_op<false, float>, 1);
+DIMESH_INSTANCE(norm_op<false, double>, 0);
+DIMESH_INSTANCE(norm_op<false, double>, 1);
+
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, mean and variance over D (Ba, Kiros and

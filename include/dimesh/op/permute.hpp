@@ -86,6 +86,12 @@ struct permute_fault<Out, X> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(permute_op<float>, 0);
+DIMESH_INSTANCE(permute_op<float>, 1);
+DIMESH_INSTANCE(permute_op<double>, 0);
+DIMESH_INSTANCE(permute_op<double>, 1);
+
 }  // namespace detail
 
 /// The same tensor stored with its dims in the order Out... (each of its dims once). Local.

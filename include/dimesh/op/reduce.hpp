@@ -181,6 +181,14 @@ template <class X, class... D> constexpr double count_list(const X& x, list<D...
     return 1;
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(sum_op<float, float>, 0);
+DIMESH_INSTANCE(sum_op<float, float>, 1);
+DIMESH_INSTANCE(sum_op<double, double>, 0);
+DIMESH_INSTANCE(sum_op<double, double>, 1);
+DIMESH_INSTANCE(extreme_op<float, local::greatest>, 0);
+DIMESH_INSTANCE(extreme_op<double, local::greatest>, 0);
+
 }  // namespace detail
 
 /// The sum over D..., or over all dims where none is named. Shapes: x without D...; bool is counted

@@ -59,6 +59,10 @@ struct rename_fault<From, To, X> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(rename_op, 0);
+DIMESH_INSTANCE(rename_op, 1);
+
 }  // namespace detail
 
 /// The same elements with dim From called To. Shapes: [.., From, ..] -> [.., To, ..]; no cost.

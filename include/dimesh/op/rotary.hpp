@@ -85,6 +85,12 @@ template <class Head, class X> constexpr void check_pairs(const X& x) {
         .raise();
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(rotary_op<float>, 0);
+DIMESH_INSTANCE(rotary_op<float>, 1);
+DIMESH_INSTANCE(rotary_op<double>, 0);
+DIMESH_INSTANCE(rotary_op<double>, 1);
+
 }  // namespace detail
 
 /// The vectors along Head, each turned by its place along Length plus `offset`: pair i by the angle

@@ -69,6 +69,16 @@ template <class X> struct log_softmax_of {
   }
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(map_op<shifted_exp_function, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<shifted_exp_function, float, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<shifted_exp_function, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<shifted_exp_function, double, double, double>, 1, 1u);
+DIMESH_INSTANCE(map_op<log_plus_shift_function, float, float, float>, 0, 0u);
+DIMESH_INSTANCE(map_op<log_plus_shift_function, float, float, float>, 1, 1u);
+DIMESH_INSTANCE(map_op<log_plus_shift_function, double, double, double>, 0, 0u);
+DIMESH_INSTANCE(map_op<log_plus_shift_function, double, double, double>, 1, 1u);
+
 }  // namespace detail
 
 /// exp(x) / sum of exp(x) over the dims named. Communicates where one of them is split: completes

@@ -102,6 +102,12 @@ struct take_fault<D, X, I> {
   using type = no_fault;
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(take_op<float, int>, 0);
+DIMESH_INSTANCE(take_op<float, int>, 1);
+DIMESH_INSTANCE(take_op<double, int>, 0);
+DIMESH_INSTANCE(take_op<double, int>, 1);
+
 }  // namespace detail
 
 /// The rows of `table` along D that `ids` name; zeros where a number is no place of D. Shapes:

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "dimesh/detail/compiled.hpp"
+
 namespace dimesh {
 
 /// One curve: y over x; points that are not finite (or not positive on a log axis) break the line.
@@ -41,7 +43,7 @@ struct line_plot {
 namespace detail::svg {
 
 /// A string that may stand between tags or in an attribute.
-inline std::string escape(const std::string& text) {
+DIMESH_OUTLINE inline std::string escape(const std::string& text) {
   std::string out;
   for (const char c : text) switch (c) {
       case '<':
@@ -62,7 +64,7 @@ inline std::string escape(const std::string& text) {
   return out;
 }
 
-inline std::string number(double v, const char* format = "%.6g") {
+DIMESH_OUTLINE inline std::string number(double v, const char* format = "%.6g") {
   char text[64];
   std::snprintf(text, sizeof text, format, v == 0 ? 0.0 : v);
   return text;
@@ -92,15 +94,15 @@ inline double round_step(double length, int n) {
 }
 
 /// Ticks at every decade, or every few; `10^k` outside of what reads well in digits.
-inline void log_ticks(scale& s) {
+DIMESH_OUTLINE inline void log_ticks(scale& s) {
   const double step = std::max(1.0, std::ceil((s.high - s.low) / 8));
   for (double t = std::ceil(s.low - 1e-9); t <= s.high + 1e-9; t += step)
     s.ticks.push_back({t, std::abs(t) <= 3 ? number(std::pow(10.0, t)) : "1e" + number(t)});
 }
 
 /// `pad` widens the interval a little on both sides so that no curve runs along the frame.
-inline scale fit(const line_plot& plot, std::vector<double> plot_series::* values, bool log,
-                 double pad, int n) {
+DIMESH_OUTLINE inline scale fit(const line_plot& plot, std::vector<double> plot_series::* values,
+                                bool log, double pad, int n) {
   scale s{
       std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), {}, log};
   for (const auto& one : plot.series)
@@ -139,19 +141,21 @@ struct frame {
   }
 };
 
-inline std::string text(double x, double y, const std::string& words,
-                        const std::string& rest = "") {
+DIMESH_OUTLINE inline std::string text(double x, double y, const std::string& words,
+                                       const std::string& rest = "") {
   return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + rest + ">" + escape(words) +
          "</text>\n";
 }
 
-inline std::string line(double x1, double y1, double x2, double y2, const std::string& rest) {
+DIMESH_OUTLINE inline std::string line(double x1, double y1, double x2, double y2,
+                                       const std::string& rest) {
   return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
          "\" y2=\"" + number(y2) + "\" " + rest + "/>\n";
 }
 
 /// Grid lines, tick labels, axis labels.
-inline std::string axes(const line_plot& p, const frame& f, const scale& xs, const scale& ys) {
+DIMESH_OUTLINE inline std::string axes(const line_plot& p, const frame& f, const scale& xs,
+                                       const scale& ys) {
   const std::string thin = "stroke=\"#e4e7eb\"", grey = "fill=\"#52606d\"";
   std::string out;
   for (const auto& t : ys.ticks) {
@@ -170,14 +174,14 @@ inline std::string axes(const line_plot& p, const frame& f, const scale& xs, con
   return out + text(f.left, 30, p.title, "font-size=\"17\" font-weight=\"600\"");
 }
 
-inline std::string stroke(const plot_series& s, std::size_t i) {
+DIMESH_OUTLINE inline std::string stroke(const plot_series& s, std::size_t i) {
   return "fill=\"none\" stroke=\"" + std::string(colour(i)) + "\" stroke-width=\"" +
          number(s.width) + "\" stroke-linejoin=\"round\"";
 }
 
 /// One path per series; 'M' starts a new piece after a point that cannot be shown.
-inline std::string curve(const plot_series& s, std::size_t i, const frame& f, const scale& xs,
-                         const scale& ys, const std::string& turn) {
+DIMESH_OUTLINE inline std::string curve(const plot_series& s, std::size_t i, const frame& f,
+                                        const scale& xs, const scale& ys, const std::string& turn) {
   std::string path;
   bool pen_up = true;
   for (std::size_t k = 0; k < std::min(s.x.size(), s.y.size()); ++k) {
@@ -191,13 +195,13 @@ inline std::string curve(const plot_series& s, std::size_t i, const frame& f, co
 }
 
 /// The dashes of series i of n, 9 pixels each, so that together they cover the line.
-inline std::string turn(std::size_t i, std::size_t n) {
+DIMESH_OUTLINE inline std::string turn(std::size_t i, std::size_t n) {
   const double dash = 9, k = static_cast<double>(i), gaps = static_cast<double>(n - 1);
   return " stroke-dasharray=\"" + number(dash) + " " + number(dash * gaps) +
          "\" stroke-dashoffset=\"" + number(-dash * k) + "\"";
 }
 
-inline std::string legend(const line_plot& p, const frame& f) {
+DIMESH_OUTLINE inline std::string legend(const line_plot& p, const frame& f) {
   std::string out;
   for (std::size_t i = 0; i < p.series.size(); ++i) {
     const double y = f.top + 12 + 22 * static_cast<double>(i);

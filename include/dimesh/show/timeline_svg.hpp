@@ -10,6 +10,7 @@
 
 #include <map>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/show/svg.hpp"
 #include "dimesh/show/trace.hpp"
 
@@ -90,7 +91,7 @@ struct scene {
 };
 
 /// A bar, and its figures for a reader who points at it.
-inline std::string bar(const scene& c, const rank_span& s, double inset) {
+DIMESH_OUTLINE inline std::string bar(const scene& c, const rank_span& s, double inset) {
   const bool call = s.where == lane::communication;
   const double x = c.x(s.begin), y = c.y(s.rank) + (call ? lane_height + gap : inset);
   std::string words = s.name + ": " + svg::number(1e3 * (s.end - s.begin), "%.3f") + " ms";
@@ -104,7 +105,7 @@ inline std::string bar(const scene& c, const rank_span& s, double inset) {
 }
 
 /// The bars of all ranks; phases that lie in others are drawn later and a little lower.
-inline std::string bars(const scene& c, const std::vector<rank_span>& spans) {
+DIMESH_OUTLINE inline std::string bars(const scene& c, const std::vector<rank_span>& spans) {
   std::string out;
   std::vector<const rank_span*> open;
   for (const rank_span& s : spans) {
@@ -121,7 +122,7 @@ inline std::string bars(const scene& c, const std::vector<rank_span>& spans) {
 }
 
 /// Names of the ranks at the left, the share of the time inside MPI at the right.
-inline std::string margins(const scene& c, const std::vector<rank_span>& spans) {
+DIMESH_OUTLINE inline std::string margins(const scene& c, const std::vector<rank_span>& spans) {
   std::string out;
   for (const int rank : c.ranks) {
     double inside = 0;
@@ -140,7 +141,7 @@ inline std::string margins(const scene& c, const std::vector<rank_span>& spans) 
 }
 
 /// Ticks in milliseconds from the left end of the picture.
-inline std::string ticks(const scene& c) {
+DIMESH_OUTLINE inline std::string ticks(const scene& c) {
   const double length = 1e3 * (c.to - c.from), step = svg::round_step(length, 8);
   std::string out;
   for (double t = 0; t <= length * (1 + 1e-9); t += step) {
@@ -153,7 +154,7 @@ inline std::string ticks(const scene& c) {
 }
 
 /// Colours and names in lines below the picture. `lines` is how many they take.
-inline std::string legend(const scene& c, int& lines) {
+DIMESH_OUTLINE inline std::string legend(const scene& c, int& lines) {
   std::string out;
   double x = left, y = c.bottom() + 46;
   lines = 1;

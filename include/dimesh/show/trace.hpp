@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/ledger/timeline.hpp"
 
@@ -78,7 +79,8 @@ struct packed_span {
 };
 static_assert(std::is_trivially_copyable_v<packed_span>, "gather_timeline: spans travel as bytes");
 
-inline std::vector<packed_span> pack_spans(const std::vector<time_span>& spans, double offset) {
+DIMESH_OUTLINE inline std::vector<packed_span> pack_spans(const std::vector<time_span>& spans,
+                                                          double offset) {
   std::vector<packed_span> packed(spans.size());
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const time_span& s = spans[i];
@@ -91,7 +93,7 @@ inline std::vector<packed_span> pack_spans(const std::vector<time_span>& spans, 
 }
 
 /// Names of the axes in the mask; those that `names` lacks by number.
-inline std::string axes_text(unsigned axes, const std::vector<std::string>& names) {
+DIMESH_OUTLINE inline std::string axes_text(unsigned axes, const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t a = 0; axes >> a != 0; ++a)
     if (axes >> a & 1u)
@@ -100,7 +102,7 @@ inline std::string axes_text(unsigned axes, const std::vector<std::string>& name
   return text;
 }
 
-inline std::string json_text(const std::string& s) {
+DIMESH_OUTLINE inline std::string json_text(const std::string& s) {
   std::string out = "\"";
   for (const char c : s) {
     char code[8];
@@ -113,7 +115,7 @@ inline std::string json_text(const std::string& s) {
 }
 
 /// The events that name rank and lanes in a viewer.
-inline std::string trace_names(int rank) {
+DIMESH_OUTLINE inline std::string trace_names(int rank) {
   const std::string pid = "\"pid\":" + std::to_string(rank);
   const auto event = [&](const char* what, const std::string& rest) {
     return std::string("{\"ph\":\"M\",\"name\":\"") + what + "\"," + pid + "," + rest + "},\n";
@@ -124,7 +126,7 @@ inline std::string trace_names(int rank) {
          event("thread_name", "\"tid\":1,\"args\":{\"name\":\"communication\"}");
 }
 
-inline std::string trace_event(const rank_span& s) {
+DIMESH_OUTLINE inline std::string trace_event(const rank_span& s) {
   char times[80];
   std::snprintf(times, sizeof times, "\"ts\":%.3f,\"dur\":%.3f", 1e6 * s.begin,
                 1e6 * (s.end - s.begin));
@@ -142,8 +144,8 @@ inline std::string trace_event(const rank_span& s) {
 
 /// The recorded spans of all ranks of `comm`, ordered by rank and time, on its rank 0; elsewhere
 /// none. Collective. `names`: of the axes, by bit.
-inline std::vector<rank_span> gather_timeline(MPI_Comm comm,
-                                              const std::vector<std::string>& names) {
+DIMESH_OUTLINE inline std::vector<rank_span> gather_timeline(
+    MPI_Comm comm, const std::vector<std::string>& names) {
   const auto check = [](int code) { detail::check(code, "gather_timeline"); };
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
@@ -193,7 +195,7 @@ template <Mesh M> std::vector<rank_span> gather_timeline(const grid<M>& g) {
 
 /// The text of a trace file: an event for each span (times in microseconds), and names for ranks
 /// and lanes.
-inline std::string trace_json(const std::vector<rank_span>& spans) {
+DIMESH_OUTLINE inline std::string trace_json(const std::vector<rank_span>& spans) {
   std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   int named = -1;
   for (const rank_span& s : spans) {
@@ -205,7 +207,8 @@ inline std::string trace_json(const std::vector<rank_span>& spans) {
 }
 
 /// Writes trace_json to a file. Throws dimesh::error if that fails.
-inline void write_trace(const std::string& path, const std::vector<rank_span>& spans) {
+DIMESH_OUTLINE inline void write_trace(const std::string& path,
+                                       const std::vector<rank_span>& spans) {
   std::ofstream out(path);
   if (!(out << trace_json(spans) << std::flush))
     throw error("write_trace: '" + path + "' cannot be written");

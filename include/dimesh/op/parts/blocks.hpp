@@ -202,4 +202,18 @@ template <class T> struct pad_op {
   constexpr void transpose(const auto& to) const { to.give(0, cut_op<T>{}, to.ybar); }
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(reduce_scatter_op<float>, 0);
+DIMESH_INSTANCE(reduce_scatter_op<float>, 1);
+DIMESH_INSTANCE(reduce_scatter_op<double>, 0);
+DIMESH_INSTANCE(reduce_scatter_op<double>, 1);
+DIMESH_INSTANCE(all_gather_op<float>, 0);
+DIMESH_INSTANCE(all_gather_op<float>, 1);
+DIMESH_INSTANCE(all_gather_op<double>, 0);
+DIMESH_INSTANCE(all_gather_op<double>, 1);
+DIMESH_INSTANCE(cut_op<float>, 0);
+DIMESH_INSTANCE(cut_op<float>, 1);
+DIMESH_INSTANCE(cut_op<double>, 0);
+DIMESH_INSTANCE(cut_op<double>, 1);
+
 }  // namespace dimesh::detail

@@ -158,5 +158,15 @@ constexpr auto einsum_of_two(const A& a, const B& b) {
     return apply_as<S>(einsum_op<T, C>{spec_facts<with_value<S, T>>.dual}, a, b);
 }
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(einsum_op<float>, 0);
+DIMESH_INSTANCE(einsum_op<float>, 1);
+DIMESH_INSTANCE(einsum_op<double>, 0);
+DIMESH_INSTANCE(einsum_op<double>, 1);
+DIMESH_INSTANCE(einsum_op<bfloat16>, 0);
+DIMESH_INSTANCE(einsum_op<bfloat16>, 1);
+DIMESH_INSTANCE(einsum_op<bfloat16, float>, 0);
+DIMESH_INSTANCE(einsum_op<bfloat16, float>, 1);
+
 }  // namespace detail
 }  // namespace dimesh

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/loops.hpp"
 
 namespace dimesh::detail {
@@ -31,8 +32,8 @@ struct loop_dims {
 };
 
 /// Groups of dims and the strides of arrays along them, array k at stride[k].
-[[gnu::noinline]] inline int plan_loops(const loop_dims& over, const tensor_core* const* x,
-                                        int count, index_t* extent, index_t (*stride)[max_dims]) {
+DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
+                                     index_t* extent, index_t (*stride)[max_dims]) {
   int groups = 0;
   index_t length = 1;
   for (int d = 0; d < over.count; ++d) {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiled part of the library (with DIMESH_COMPILED=2): whatever these headers mark, see
+// dimesh/detail/compiled.hpp.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/nn/dense.hpp>
+#include <dimesh/op/attention.hpp>
+#include <dimesh/op/rotary.hpp>
+#include <dimesh/show/svg.hpp>
+#include <dimesh/show/timeline_svg.hpp>
