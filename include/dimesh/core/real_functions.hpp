@@ -12,6 +12,7 @@
 namespace dimesh::detail {
 
 struct add_elements {
+  static constexpr std::string_view call = "operator+";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a + b;
   }

@@ -8,7 +8,8 @@
 //     -> the same values and the same bits of every gradient
 #pragma once
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/pullback.hpp"
+#include "dimesh/core/tracked.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {

@@ -24,6 +24,7 @@
 //   constexpr index_t extent_of(const dim_facts* d) const   extents that only the run knows, of
 //                                                           dims that no operand has; else dynamic
 //   static constexpr int aliases = k         the result is the memory of operand k; no `fill`
+//   std::string_view call                    what errors call it, in place of the struct's own name
 //   needs and transpose                      left out: results are not recorded, as if the operand
 //                                            had gone through stop_gradient
 #pragma once

@@ -101,16 +101,19 @@ template <class V, local::step Row> struct value_rows {
   }
 };
 template <class V, local::step Row> struct dual_rows {
-  const typename V::value_type* first;
-  distances<V> far;
-  index_t step, across, variable;
-  KOKKOS_FORCEINLINE_FUNCTION dual_rows row(index_t i) const {
-    return {first + i * across, far, step, across, variable};
-  }
+  value_rows<V, Row> values;
+  index_t variable;
+  KOKKOS_FORCEINLINE_FUNCTION dual_rows row(index_t i) const { return {values.row(i), variable}; }
   KOKKOS_FORCEINLINE_FUNCTION seen_duals<V> at(index_t j) const {
-    return {first + along_row<Row>(j, step), far, variable};
+    const seen_values<V> seen = values.at(j);
+    return {seen.here, seen.far, variable};
   }
 };
+template <int Last, class V, local::step Row>
+KOKKOS_FORCEINLINE_FUNCTION value_rows<V, Row> values_along(const lattice<V, Row>& l,
+                                                            const index_t* at) {
+  return {l.at.template row<Last>(at), l.far, l.at.step[Last], l.at.template across<Last>()};
+}
 
 /// A function's value at the j-th point of rows. On its own, so that what the function sees is not
 /// taken for a private array of the vectorised loop.
@@ -202,7 +205,7 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
   KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<K...>, const index_t* at, index_t m,
                                        index_t from, index_t to) const {
     loops(f, out.template row<Last>(at), out.template across<Last>(), m, from, to,
-          rows_of(item<K>(in), at)...);
+          values_along<Last>(item<K>(in), at)...);
   }
   template <class... P>
   [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, R* const to, index_t across,
@@ -216,11 +219,6 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
                                                const P... in) {
 #pragma omp simd
     for (index_t j = begin; j < end; ++j) row[j] = at_point(g, j, in...);
-  }
-  template <class V, local::step Row>
-  static KOKKOS_FORCEINLINE_FUNCTION value_rows<V, Row> rows_of(const lattice<V, Row>& l,
-                                                                const index_t* at) {
-    return {l.at.template row<Last>(at), l.far, l.at.step[Last], l.at.template across<Last>()};
   }
 };
 
@@ -258,7 +256,7 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
                                        index_t from, index_t to) const {
     const bars b{ybar.template row<Last>(at), ybar.template across<Last>(),
                  bar.template row<Last>(at) + away, bar.step[Last], bar.template across<Last>()};
-    loops(f, b, m, from, to, rows_of < I == K > (item<I>(in), at)...);
+    loops(f, b, m, from, to, seen_rows < I == K > (item<I>(in), at)...);
   }
   template <class... P>
   [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, const bars b, index_t m,
@@ -285,13 +283,12 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
     }
   }
   template <bool Variable, class X, local::step S>
-  KOKKOS_FORCEINLINE_FUNCTION auto rows_of(const lattice<X, S>& l, const index_t* at) const {
+  KOKKOS_FORCEINLINE_FUNCTION auto seen_rows(const lattice<X, S>& l, const index_t* at) const {
+    const value_rows<X, S> values = values_along<Last>(l, at);
     if constexpr (Variable)
-      return dual_rows<X, S>{l.at.template row<Last>(at), l.far, l.at.step[Last],
-                             l.at.template across<Last>(), away};
+      return dual_rows<X, S>{values, away};
     else
-      return value_rows<X, S>{l.at.template row<Last>(at), l.far, l.at.step[Last],
-                              l.at.template across<Last>()};
+      return values;
   }
   template <class D> static KOKKOS_FORCEINLINE_FUNCTION auto slope(const D& v) {
     if constexpr (is_dual<D>)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/grad/cost.hpp"
 
 #include <doctest/doctest.h>
 
 #include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/complete.hpp"
-#include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/einsum.hpp"
 
