@@ -8,7 +8,8 @@
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/local/sweep.hpp"
+#include "dimesh/local/pieces.hpp"
+#include "dimesh/local/row.hpp"
 #include "dimesh/op/neighborhood.hpp"
 
 namespace dimesh::detail {
