@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What do the inputs of map receive when cotangents flow back? ybar times the derivative of f,
-// summed over what an input lacks; for all wanted inputs in one pass, by dual numbers. The loop along
-// one row: what is made of it, for any loops, is in map_transpose_over.hpp.
+// summed over what an input lacks; for all wanted inputs in one pass, by dual numbers. This is the
+// loop along one row; map_transpose_over.hpp has all others.
 //
 //   pullback_row<P, F>{f}(n, ybar, h, b, hbar, bbar)
 //   // hbar[j] = ybar[j] df/dh,   bbar[j] += ybar[j] df/db

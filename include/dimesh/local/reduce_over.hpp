@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How are arrays summed, or their extremes found, in code that no layout makes anew? Over loops that
-// only the run knows, row by row (reduce.hpp): the same additions in the same order every time.
+// How are arrays summed, or their extremes found, in code that no layout makes anew? Over loops
+// that only the run knows, row by row (reduce.hpp): the same additions in the same order always.
 //
 //   loops<2> l{2, {256, 1024}, {{1, 0}, {1024, 1}}};
 //   map_reduce_over(plus{}, l, f, y, x);   // y[i] = sum over j of f(x[i, j])

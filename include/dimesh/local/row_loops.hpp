@@ -117,7 +117,7 @@ inline index_t rows_together(index_t m, index_t n) {
   return std::min(m, k < 8 ? k : k / 8 * 8);
 }
 
-/// Long tiles keep the arrays that are not transposed streaming: a buffer of tile_rows takes 16 KiB.
+/// Long tiles keep arrays that are not transposed streaming: a buffer of tile_rows takes 16 KiB.
 inline constexpr index_t tile_rows = 16;
 inline index_t staged_columns(const array_loops& l) {
   return 1024 / *std::max_element(l.bytes, l.bytes + l.arrays);

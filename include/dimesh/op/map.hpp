@@ -245,8 +245,8 @@ constexpr auto map_legal(std::string_view call, const F& f, const X&... x) {
   return apply_as<S>(map_op<F, R, value_of<X>...>{f, call}, x...);
 }
 
-/// Applies an elementwise operation of a kind; poison where it may not be. The caller says why. What
-/// only the run can refuse is said of the call that the user made.
+/// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
+/// What only the run can refuse is said of the call that the user made.
 template <join_kind Kind, class As = void, class F, class... X>
 constexpr auto map_called(std::string_view call, const F& f, const X&... x) {
   using fault = map_fault<Kind, X...>;
