@@ -8,6 +8,7 @@
 // vector code.
 #pragma once
 
+#include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/local/row.hpp"
@@ -63,22 +64,47 @@ template <class F, class Y, class... X>
   map_loop(n, f, lane<Y, step::unit>{y}, lane_of(row_of<const X>{x})...);
 }
 
+template <class F, class... X> struct for_each_ranges {
+  F f;
+  dimesh::detail::bundle<X*...> x;
+  KOKKOS_FUNCTION void operator()(index_t from, index_t to) const {
+    run(std::index_sequence_for<X...>{}, from, to - from);
+  }
+
+ private:
+  template <std::size_t... K>
+  KOKKOS_FUNCTION void run(std::index_sequence<K...>, index_t from, index_t n) const {
+    for_each_range(f, n, (dimesh::detail::item<K>(x) + from)...);
+  }
+};
+template <class F, class Y, class... X> struct map_ranges {
+  F f;
+  Y* y;
+  dimesh::detail::bundle<const X*...> x;
+  KOKKOS_FUNCTION void operator()(index_t from, index_t to) const {
+    run(std::index_sequence_for<X...>{}, from, to - from);
+  }
+
+ private:
+  template <std::size_t... K>
+  KOKKOS_FUNCTION void run(std::index_sequence<K...>, index_t from, index_t n) const {
+    map_range(f, n, y + from, (dimesh::detail::item<K>(x) + from)...);
+  }
+};
+
 }  // namespace detail
 
 /// y[i] = f(x[i]...) for i < n. y may be one of the inputs, exactly.
 template <class Space = default_space, class F, class Y, class... X>
 void map(index_t n, const F& f, Y* y, const X*... x) {
-  detail::in_ranges<Space>(n, [=] KOKKOS_FUNCTION(index_t from, index_t to) {
-    detail::map_range(f, to - from, y + from, (x + from)...);
-  });
+  in_ranges<Space>(n,
+                   detail::map_ranges<F, Y, X...>{f, y, dimesh::detail::bundle<const X*...>(x...)});
 }
 
 /// f(x[i]...) for i < n, with a reference to each element: const where x is.
 template <class Space = default_space, class F, class... X>
 void for_each(index_t n, const F& f, X*... x) {
-  detail::in_ranges<Space>(n, [=] KOKKOS_FUNCTION(index_t from, index_t to) {
-    detail::for_each_range(f, to - from, (x + from)...);
-  });
+  in_ranges<Space>(n, detail::for_each_ranges<F, X...>{f, dimesh::detail::bundle<X*...>(x...)});
 }
 
 }  // namespace dimesh::local

@@ -56,35 +56,33 @@ template <class Work> struct one_by_one {
   Work work;
   KOKKOS_FUNCTION void operator()(index_t i) const { work(i, i + 1); }
 };
+/// A range index by index.
+template <class Body> struct each_index {
+  Body body;
+  KOKKOS_FUNCTION void operator()(index_t from, index_t to) const {
+    for (index_t i = from; i < to; ++i) body(i);
+  }
+};
+
+}  // namespace detail
 
 /// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,
 /// or one by one on a device.
 template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
   if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
     work(index_t{0}, n);
-  } else if constexpr (runs_on_host<Space>) {
-    const index_t count = std::min(n, pieces<Space>::most());
-    launch<Space>(count, [&](index_t p) { work(n * p / count, n * (p + 1) / count); });
+  } else if constexpr (detail::runs_on_host<Space>) {
+    const index_t count = std::min(n, detail::pieces<Space>::most());
+    detail::launch<Space>(count, [&](index_t p) { work(n * p / count, n * (p + 1) / count); });
   } else {
     Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n),
-                         one_by_one<Work>{work});
+                         detail::one_by_one<Work>{work});
   }
 }
 
-}  // namespace detail
-
 /// body(i) for i in [0, n), on the threads of a host, or each for itself on a device.
 template <class Space, class Body> void for_each_index(index_t n, const Body& body) {
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
-    for (index_t i = 0; i < n; ++i) body(i);
-  } else if constexpr (detail::runs_on_host<Space>) {
-    const index_t count = std::min(n, detail::pieces<Space>::most());
-    detail::launch<Space>(count, [&](index_t p) {
-      for (index_t i = n * p / count; i < n * (p + 1) / count; ++i) body(i);
-    });
-  } else {
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
-  }
+  in_ranges<Space>(n, detail::each_index<Body>{body});
 }
 
 }  // namespace dimesh::local
