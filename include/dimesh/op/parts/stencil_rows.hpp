@@ -84,13 +84,16 @@ template <class V, local::step Row> struct value_rows {
     return {first + along_row<Row>(j, step), far};
   }
 };
+/// All of its own: made of value_rows, it would be kept in memory in the vectorised loop.
 template <class V, local::step Row> struct dual_rows {
-  value_rows<V, Row> values;
-  index_t variable;
-  KOKKOS_FORCEINLINE_FUNCTION dual_rows row(index_t i) const { return {values.row(i), variable}; }
+  const typename V::value_type* first;
+  distances<V> far;
+  index_t step, across, variable;
+  KOKKOS_FORCEINLINE_FUNCTION dual_rows row(index_t i) const {
+    return {first + i * across, far, step, across, variable};
+  }
   KOKKOS_FORCEINLINE_FUNCTION seen_duals<V> at(index_t j) const {
-    const seen_values<V> seen = values.at(j);
-    return {seen.here, seen.far, variable};
+    return {first + along_row<Row>(j, step), far, variable};
   }
 };
 template <int Last, class V, local::step Row>
@@ -203,7 +206,7 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
   KOKKOS_FORCEINLINE_FUNCTION auto seen_rows(const lattice<X, S>& l, const index_t* at) const {
     const value_rows<X, S> values = values_along<Last>(l, at);
     if constexpr (Variable)
-      return dual_rows<X, S>{values, away};
+      return dual_rows<X, S>{values.first, values.far, values.step, values.across, away};
     else
       return values;
   }
