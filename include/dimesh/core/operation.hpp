@@ -5,6 +5,7 @@
 //
 //   struct scale_op {
 //     double by;
+//     static constexpr bool on_cores = true;
 //     template <class S> using result = S;                  // the spec of the result; a list of
 //                                                           // specs for several results
 //     void fill(results y, operands x) const;               // the local call
@@ -102,6 +103,7 @@ struct operation {
 template <class T, int Depth>
 constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b);
 
+template <class Op> inline constexpr bool on_cores = requires { Op::on_cores; };
 template <class Op> inline constexpr bool has_transpose = requires { Op::needs(0, 0u); };
 
 /// "einsum" of einsum_op<...>.

@@ -16,6 +16,7 @@ namespace detail {
 /// Elements T; reduces what is partial over the axes in the mask.
 template <class T> struct all_reduce_cost {
   unsigned axes;
+  static constexpr bool on_cores = true;
 
   constexpr unsigned talk(const tensor_core& x) const { return talking(axes & ~x.once, x.sizes()); }
   void reduce(results y, operands x, collective::reduction how) const {

@@ -15,6 +15,7 @@ namespace detail {
 /// Elements T, along axis a.
 template <class T> struct broadcast_op {
   int a = 0, root = 0;
+  static constexpr bool on_cores = true;
 
   void fill(results y, operands x) const {
     const auto& grid = *x[0].grid;

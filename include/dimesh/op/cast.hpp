@@ -21,6 +21,7 @@ template <class T> struct cast_function {
 
 /// Elements T of elements From.
 template <class T, class From> struct cast_op {
+  static constexpr bool on_cores = true;
   template <class S> using result = with_value<S, T>;
 
   constexpr void cost(tally& t, results y, operands x) const {

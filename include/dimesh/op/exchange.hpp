@@ -148,6 +148,8 @@ template <class T> struct exchange_back_op;
 
 /// Elements T, any splits and replications to any others.
 template <class T> struct exchange_op {
+  static constexpr bool on_cores = true;
+
   void fill(results y, operands x) const {
     const grid_state& grid = *x[0].grid;
     const auto& p =
@@ -176,6 +178,8 @@ template <class T> struct exchange_op {
 /// From what an exchange to the dual of x's layout made: cotangents go back the way the values
 /// came, and those of copies add up.
 template <class T> struct exchange_back_op {
+  static constexpr bool on_cores = true;
+
   void fill(results y, operands x) const {
     const grid_state& grid = *x[0].grid;
     const auto& p = exchange_plan::of(grid, placement_of(x[0]), dual_of(y[0].layout()),

@@ -77,6 +77,7 @@ template <class As, class F, class... V> struct map_value {
 /// weighted sum.
 template <class T, class B> struct sum_to_op {
   computed<T> weight;
+  static constexpr bool on_cores = true;
   struct scale {
     computed<T> weight;
     KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
@@ -98,6 +99,7 @@ template <class T, class B> struct sum_to_op {
 /// The cotangents of all wanted operands of a map of elements V... to elements R.
 template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
   F f;
+  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results bars, operands in) const {
     index_t wanted = 0;
@@ -155,6 +157,7 @@ template <class F> constexpr std::string_view call_of() {
 template <class F, class R, class... V> struct map_op {
   F f;
   std::string_view call = call_of<F>();
+  static constexpr bool on_cores = true;
   /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
   static constexpr bool linear = requires(const F& g) { g.weight(0); };
 

@@ -29,6 +29,7 @@ struct norm_rows {
 /// xbar, and the cotangents of gain and bias, as far as they are wanted: from ybar, x, gain, bias.
 template <bool Center, class T> struct norm_transpose_op {
   double epsilon;
+  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results, operands in) const {
     t.compute(12 * in[0].elements(), bytes_of(in) + in[0].bytes());
@@ -52,6 +53,7 @@ template <bool Center> constexpr std::string_view norm_call() {
 template <bool Center, class T> struct norm_op {
   double epsilon;
   std::string_view call = norm_call<Center>();
+  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute((Center ? 8 : 6) * y[0].elements(), y[0].bytes() + x[0].bytes());

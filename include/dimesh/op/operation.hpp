@@ -5,6 +5,7 @@
 // others do. docs/tutorial/8_own_operations.md walks through one.
 //
 //   template <class T> struct halve_op {                    // elements T; the call is "halve"
+//     static constexpr bool on_cores = true;
 //     void fill(results y, operands x) const;               // the local call: y[0] from x[0]
 //     constexpr void cost(cost_counter& c, results y, operands x) const;
 //     static constexpr bool needs(int k, unsigned wanted);  // does the transpose read operand k

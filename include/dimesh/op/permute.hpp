@@ -18,6 +18,8 @@ template <class Out, class S> struct permuted_table {
 
 /// Elements T; the dims of the result are those of the operand in its order.
 template <class T> struct permute_op {
+  static constexpr bool on_cores = true;
+
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }

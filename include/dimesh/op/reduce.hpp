@@ -68,6 +68,8 @@ template <class R, class T, class Join> void reduce_blocks(Join join, results y,
 
 /// Elements R of elements T.
 template <class R, class T> struct sum_op {
+  static constexpr bool on_cores = true;
+
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
@@ -78,6 +80,8 @@ template <class R, class T> struct sum_op {
 
 /// Elements T. Has no transpose: see max.
 template <class T, class Join> struct extreme_op {
+  static constexpr bool on_cores = true;
+
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }

@@ -28,6 +28,7 @@ struct rename_op {
   const dim_facts* to;
   index_t extent;
 
+  static constexpr bool on_cores = true;
   static constexpr int aliases = 0;
   constexpr index_t extent_of(const dim_facts* d) const {
     return same_dim(d, to) ? extent : dynamic;

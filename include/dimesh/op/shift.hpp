@@ -17,6 +17,7 @@ template <class T> struct shift_op {
   int d = 0;
   index_t by = 0;
   boundary ends = boundary::periodic;
+  static constexpr bool on_cores = true;
 
   constexpr cut_dim dim_of(const tensor_core& x) const {
     return cut_dim(placement_of(x), x.layout(), d, ends);

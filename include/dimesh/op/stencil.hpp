@@ -97,6 +97,7 @@ template <class F, std::size_t K> struct tangent_function {
 /// The cotangents of all wanted operands, from ybar (elements B) and all operands.
 template <unsigned Mask, class F, class B, class Points, class... V> struct stencil_transpose_op {
   F f;
+  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results bars, operands in) const {
     index_t wanted = 0;
@@ -135,6 +136,7 @@ constexpr void give_recorded(const To& to, int k, const Op& op, const In&... in)
 /// The cotangent of operand K alone, from ybar (elements B) and all operands: where it is recorded.
 template <std::size_t K, class F, class B, class Points, class... V> struct stencil_back_op {
   F f;
+  static constexpr bool on_cores = true;
   using wanted = typename stencil_of<Points, V...>::template seen_at<K>;
 
   constexpr void cost(tally& t, results bars, operands in) const {
@@ -174,6 +176,7 @@ template <std::size_t K, class F, class B, class Points, class... V> struct sten
 /// Elements R at points with dims Points, of operands seen as V... by the function F.
 template <class F, class R, class Points, class... V> struct stencil_op {
   F f;
+  static constexpr bool on_cores = true;
 
   void fill(results y, operands x) const {
     stencil_of<Points, V...>::template fill<F, R>(f, y[0], x, std::index_sequence_for<V...>{});

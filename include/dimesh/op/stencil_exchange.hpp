@@ -26,6 +26,7 @@ constexpr halo_stages stages_of(const tensor_core& x, boundary ends) {
 template <class Op, class R> struct stencil_exchange_op {
   Op op;
   boundary ends;
+  static constexpr bool on_cores = true;
 
   void fill(results y, operands x) const {
     op.fill(y, x);

@@ -67,6 +67,7 @@ static_assert(cost.value.counts.live == 2 * parameter_bytes,
 
 // An operation with an auxiliary result: y = x^3, and x^2 for the way back.
 struct cube_op {
+  static constexpr bool on_cores = true;
   template <class S> using result = dm::detail::list<S, S>;
   constexpr void cost(dm::detail::tally& t, dm::detail::results y, dm::detail::operands) const {
     t.compute(2 * y[0].elements(), 0);

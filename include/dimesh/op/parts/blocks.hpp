@@ -125,6 +125,8 @@ template <class T> struct reduce_scatter_op;
 /// Elements T. To a layout in which axes that split the operand's dims at their minor ends
 /// replicate.
 template <class T> struct all_gather_op {
+  static constexpr bool on_cores = true;
+
   void fill(results y, operands x) const {
     gather_parts<T>(*x[0].grid, placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(),
                     y[0].data<T>());
@@ -141,6 +143,8 @@ template <class T> struct all_gather_op {
 /// To a layout in which axes that the operand is partial along split dims at their minor ends.
 /// Along axes whose value counts once there is nothing to sum: a block is cut out.
 template <class T> struct reduce_scatter_op {
+  static constexpr bool on_cores = true;
+
   static constexpr unsigned talk(const tensor_core& y, const tensor_core& x) {
     return talking(moved_axes(x.layout(), y.layout()) & x.facts->partial & ~x.once, x.sizes());
   }
@@ -164,6 +168,8 @@ template <class T> struct pad_op;
 
 /// To a layout in which axes along which the operand is replicated split dims at their minor ends.
 template <class T> struct cut_op {
+  static constexpr bool on_cores = true;
+
   void fill(results y, operands x) const {
     cut_part<T>(placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());
   }
@@ -174,6 +180,8 @@ template <class T> struct cut_op {
 
 /// To a layout in which axes that split the operand's dims hold addends: its block among zeros.
 template <class T> struct pad_op {
+  static constexpr bool on_cores = true;
+
   void fill(results y, operands x) const {
     const placement where = placement_of(x[0]);
     const box whole = where.own(y[0].layout()), own = where.own(x[0].layout());

@@ -82,6 +82,7 @@ template <class Out, class... S> struct einsum_rule {
 /// digits.
 template <class T, class C = T> struct einsum_op {
   const tensor_facts* narrow = nullptr;
+  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     const tensor_core &a = x[0], &b = x[1];
