@@ -3,8 +3,8 @@
 // local/math.hpp, so that the loops alone differ. Bar: 0.95 of the hand-written loop's speed.
 //
 //   benchmarks/elementwise_kernel [--quick]
-#include "dimesh/local/argmax.hpp"
-#include "dimesh/local/map_transpose.hpp"
+#include "dimesh/local/map_transpose_over.hpp"
+#include "dimesh/local/reduce_over.hpp"
 
 #include <cstring>
 #include <vector>
@@ -15,21 +15,13 @@ namespace {
 
 namespace dl = dimesh::local;
 using dimesh::index_t;
-using dl::step;
-
-using in = dl::operand<const float, step::strided, step::unit>;
-using out = dl::operand<float, step::strided, step::unit>;
-using in_row = dl::operand<const float, step::zero, step::unit>;
-using out_row = dl::operand<float, step::zero, step::unit>;
-using in_column = dl::operand<const float, step::strided, step::zero>;
-using out_column = dl::operand<float, step::strided, step::zero>;
-using line = dl::operand<const float, step::unit>;
+using dl::loops;
 
 double budget = 1.0;
 bool all_met = true;
 
-/// Arrays are (m, N), row-major, in lines of cache of their own. Columns are static, as extents are
-/// where they can be; the loops of local/ take that into account where rows are short.
+/// Arrays are (m, N), row-major, in lines of cache of their own. Columns are static for the loops
+/// written by hand; those of local/ are told when they run.
 template <index_t N> struct arrays {
   static constexpr index_t n = N;
   index_t m;
@@ -75,6 +67,10 @@ struct softmax_part {
 };
 struct plus_of {
   template <class X, class Y> KOKKOS_FUNCTION auto operator()(X x, Y y) const { return x + y; }
+};
+
+struct itself {
+  template <class X> KOKKOS_FUNCTION auto operator()(X x) const { return x; }
 };
 
 using dimesh::elementary::gelu_parts;
@@ -204,79 +200,63 @@ template <class Arrays> [[gnu::noinline]] void hand_row_max(const Arrays& a) {
 
 template <class Arrays> void forward_and_back(const Arrays& a) {
   const std::string shape = " " + std::to_string(a.m) + "x" + std::to_string(a.n);
-  const dl::nest<2, dl::inner_extent(Arrays::n)> nest{{a.m, a.n}};
-  const in x{a.x, {a.n, 1}}, w{a.y, {a.n, 1}}, ybar{a.z, {a.n, 1}};
-  const in_row b{a.b, {0, 1}};
-  const out y{a.z, {a.n, 1}}, h{a.y, {a.n, 1}}, xbar{a.u, {a.n, 1}}, wbar{a.v, {a.n, 1}};
-  const out_row bbar{a.c, {0, 1}};
+  // y, x and what goes with it: rows, a row for all of them, or a value a row.
+  const loops<3> with_row{2, {a.m, a.n}, {{a.n, 1}, {a.n, 1}, {0, 1}}};
+  const loops<3> with_column{2, {a.m, a.n}, {{a.n, 1}, {a.n, 1}, {1, 0}}};
+  const loops<4> with_both{2, {a.m, a.n}, {{a.n, 1}, {a.n, 1}, {0, 1}, {a.n, 1}}};
+  const float *x = a.x, *w = a.y, *b = a.b, *top = a.c;
   compare(
-      "gelu(x + b) * m, forward" + shape, [&] { dl::map(nest, gated{}, y, x, b, w); },
+      "gelu(x + b) * m, forward" + shape, [&] { dl::map_over(with_both, gated{}, a.z, x, b, w); },
       [&] { hand_gated(a); });
   compare(
       "gelu(x + b) * m, backward" + shape,
-      [&] {
-        dl::map_transpose(nest, gated{}, ybar, dl::wanted{x, xbar}, dl::wanted{b, bbar},
-                          dl::wanted{w, wbar});
-      },
+      [&] { dl::map_transpose_over(with_both, gated{}, a.z, {a.u, a.c, a.v}, x, b, w); },
       [&] { hand_gated_back(a); });
   compare(
-      "relu(x + b), forward" + shape, [&] { dl::map(nest, relu_bias{}, h, x, b); },
+      "relu(x + b), forward" + shape, [&] { dl::map_over(with_row, relu_bias{}, a.y, x, b); },
       [&] { hand_relu_bias(a); });
   compare(
       "relu(x + b), backward" + shape,
-      [&] { dl::map_transpose(nest, relu_bias{}, ybar, dl::wanted{x, xbar}, dl::wanted{b, bbar}); },
+      [&] { dl::map_transpose_over(with_row, relu_bias{}, a.z, {a.u, a.c}, x, b); },
       [&] { hand_relu_bias_back(a); });
-  const in_column top{a.c, {1, 0}};
   compare(
-      "exp(x - row max)" + shape, [&] { dl::map(nest, softmax_part{}, h, x, top); },
+      "exp(x - row max)" + shape, [&] { dl::map_over(with_column, softmax_part{}, a.y, x, top); },
       [&] { hand_exp(a); });
-  const dl::operand<float, step::unit> all{a.y, {1}};
   compare(
-      "a x + y" + shape,
-      [&] { dl::map(dl::nest<1>{{a.m * a.n}}, axpy{0.5f}, all, line{a.x, {1}}, line{a.y, {1}}); },
+      "a x + y" + shape, [&] { dl::map(a.m * a.n, axpy{0.5f}, a.y, x, w); },
       [&] { hand_axpy(a, 0.5f); });
 }
 
 template <class Arrays> void reductions(const Arrays& a) {
   const std::string shape = " " + std::to_string(a.m) + "x" + std::to_string(a.n);
-  const dl::nest<2, dl::inner_extent(Arrays::n)> nest{{a.m, a.n}};
-  const in x{a.x, {a.n, 1}};
-  const dl::operand<float, step::zero> one{a.c, {0}};
+  const loops<2> all{1, {a.m * a.n}, {{0}, {1}}};
+  const loops<2> rows{2, {a.m, a.n}, {{1, 0}, {a.n, 1}}};
+  const loops<2> columns{2, {a.m, a.n}, {{0, 1}, {a.n, 1}}};
+  const float* x = a.x;
+  const auto reduce = [x](auto join, const loops<2>& l, float* y) {
+    dl::map_reduce_over(join, l, itself{}, y, x);
+  };
+  compare("sum" + shape, [&] { reduce(dl::plus{}, all, a.c); }, [&] { a.c[1] = hand_sum(a); });
+  compare("row sums" + shape, [&] { reduce(dl::plus{}, rows, a.c); }, [&] { hand_row_sums(a); });
+  compare("row max" + shape, [&] { reduce(dl::greatest{}, rows, a.c); }, [&] { hand_row_max(a); });
   compare(
-      "sum" + shape, [&] { dl::reduce(dl::plus{}, dl::nest<1>{{a.m * a.n}}, one, line{a.x, {1}}); },
-      [&] { a.c[1] = hand_sum(a); });
-  const out_column rows{a.c, {1, 0}};
-  compare(
-      "row sums" + shape, [&] { dl::reduce(dl::plus{}, nest, rows, x); },
-      [&] { hand_row_sums(a); });
-  compare(
-      "row max" + shape, [&] { dl::reduce(dl::greatest{}, nest, rows, x); },
-      [&] { hand_row_max(a); });
-  const out_row columns{a.c, {0, 1}};
-  compare(
-      "column sums" + shape, [&] { dl::reduce(dl::plus{}, nest, columns, x); },
+      "column sums" + shape, [&] { reduce(dl::plus{}, columns, a.c); },
       [&] { hand_column_sums(a); });
   if (a.m % 16 != 0) return;
-  const dl::operand<float, step::strided, step::zero, step::unit> middle{a.y, {a.n, 0, 1}};
-  const dl::operand<const float, step::strided, step::strided, step::unit> cube{a.x,
-                                                                                {16 * a.n, a.n, 1}};
+  const loops<2> middle{3, {a.m / 16, 16, a.n}, {{a.n, 0, 1}, {16 * a.n, a.n, 1}}};
   compare(
-      "sums over the middle" + shape,
-      [&] {
-        dl::reduce(dl::plus{}, dl::nest<3, dl::inner_extent(Arrays::n)>{{a.m / 16, 16, a.n}},
-                   middle, cube);
-      },
+      "sums over the middle" + shape, [&] { reduce(dl::plus{}, middle, a.y); },
       [&] { hand_middle_sums(a); });
 }
 
 /// No twin but our own contiguous loop: the bar is twice its time.
 template <class Arrays> void transposed(const Arrays& a) {
-  const dl::nest<2, dl::inner_extent(Arrays::n)> nest{{a.m, a.n}};
-  const in x{a.x, {a.n, 1}}, y{a.y, {a.n, 1}};
-  const dl::operand<const float, step::unit, step::strided> turned{a.y, {1, a.m}};
-  const out z{a.z, {a.n, 1}};
-  const auto [t, h] = bench::race(MPI_COMM_NULL, budget)(
-      [&] { dl::map(nest, plus_of{}, z, x, turned); }, [&] { dl::map(nest, plus_of{}, z, x, y); });
+  const loops<3> turned{2, {a.m, a.n}, {{a.n, 1}, {a.n, 1}, {1, a.m}}};
+  const loops<3> alike{1, {a.m * a.n}, {{1}, {1}, {1}}};
+  const float *x = a.x, *y = a.y;
+  const auto [t, h] =
+      bench::race(MPI_COMM_NULL, budget)([&] { dl::map_over(turned, plus_of{}, a.z, x, y); },
+                                         [&] { dl::map_over(alike, plus_of{}, a.z, x, y); });
   const std::string shape = " " + std::to_string(a.m) + "x" + std::to_string(a.n);
   all_met = bench::report("x + transposed y, twin: x + y" + shape, t, {h}, 0.5) && all_met;
 }

@@ -19,7 +19,6 @@ void each_row(const dm::tensor_core& x, dm::index_t length, const auto& f) {
 
 /// The cotangent of x: (ybar - y <y, ybar>) / length, from ybar, y and the lengths.
 template <class T> struct unit_transpose_op {
-  static constexpr bool on_cores = true;
   void fill(dm::results xbar, dm::operands in) const {
     const T *ybar = in[0].data<T>(), *y = in[1].data<T>(), *length = in[2].data<T>();
     const dm::index_t n = in[1].local(in[1].rank() - 1);
@@ -34,7 +33,6 @@ template <class T> struct unit_transpose_op {
 };
 /// x[rows.., D] -> x / |x|, and the lengths [rows..] for the transpose.
 template <class T> struct unit_op {
-  static constexpr bool on_cores = true;
   void fill(dm::results y, dm::operands x) const {
     const dm::index_t n = x[0].local(x[0].rank() - 1);
     each_row(x[0], n,

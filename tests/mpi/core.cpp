@@ -128,6 +128,39 @@ TEST_CASE("parameters that nothing else holds are kept by the function of their 
   CHECK(dm::value(dm::complete(dm::sum(fill_the_pool))) == 12 * 7 + 66);
 }
 
+template <class L> void check_names() {
+  const dm::grid<line> g, other;
+  const auto a = filled<L>(g, 1), b = filled<L>(other, 2);
+  const row<L> never;
+  // Each complaint begins with what the user wrote, then a colon.
+  CHECK(complaint([&] { (void)(a + b); }).starts_with("operator+: the operands live on two grids"));
+  CHECK(complaint([&] { (void)(a - b); }).starts_with("operator-: "));
+  CHECK(complaint([&] { (void)(a * b); }).starts_with("operator*: "));
+  CHECK(complaint([&] { (void)(a / b); }).starts_with("operator/: "));
+  CHECK(complaint([&] { (void)(a <= b); }).starts_with("operator<=: "));
+  CHECK(complaint([&] { (void)dm::select(a < 1.0, a, b); }).starts_with("select: "));
+  CHECK(complaint([&] { (void)dm::maximum(a, b); }).starts_with("maximum: "));
+  CHECK(complaint([&] { (void)dm::pow(a, b); }).starts_with("pow: "));
+  CHECK(complaint([&] { (void)dm::layer_norm<width>(a, b); }).starts_with("layer_norm: "));
+  CHECK(complaint([&] { (void)dm::rms_norm<width>(a, b); }).starts_with("rms_norm: "));
+  CHECK(complaint([&] { (void)dm::exp(never); }).starts_with("exp: an operand is not defined"));
+  CHECK(complaint([&] { (void)-never; }).starts_with("operator-: "));
+  CHECK(complaint([&] { (void)(never + 1); }).starts_with("operator+: "));
+  CHECK(complaint([&] { (void)(never - 1); }).starts_with("operator-: "));
+  CHECK(complaint([&] { (void)(1 - never); }).starts_with("operator-: "));
+  CHECK(complaint([&] { (void)(2 * never); }).starts_with("operator*: "));
+  CHECK(complaint([&] { (void)(never != 2); }).starts_with("operator!=: "));
+  const auto own = [](const auto& x, const auto& y) { return x + y; };
+  CHECK(complaint([&] { (void)dm::map(own, a, b); }).starts_with("map: "));
+  const auto recorded = [&](const auto& x) { return dm::complete(dm::sum(x * b)); };
+  CHECK(complaint([&] { (void)dm::value_and_grad(recorded, a)(); }).starts_with("operator*: "));
+}
+
+TEST_CASE("complaints name what was called") {
+  check_names<whole>();
+  check_names<halves>();
+}
+
 TEST_CASE("extents that only the run knows must agree") {
   const dm::grid<line> g;
   using text = dm::tensor<double, whole, length>;

@@ -5,8 +5,13 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/op/einsum.hpp"
+#include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/stencil_exchange.hpp"
+#include "dimesh/op/value.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -130,6 +135,74 @@ TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
           },
           a, v);
     });
+}
+
+/// f, two halos wide, of u and of what else there is; its squared norm, over 8.
+template <class F> struct energy {
+  template <class P> constexpr auto operator()(const P& all) const {
+    return std::apply(
+        [](const auto& u, const auto&... more) {
+          const auto y =
+              dimesh::stencil(F{}, dimesh::halo_exchange<2, p, q>(u, boundary::periodic), more...);
+          return dimesh::complete(dimesh::einsum<>(y, y)) * 0.125;
+        },
+        all);
+  }
+};
+/// The squared norm of the gradient of that.
+template <class F> struct squared_gradient {
+  template <class P> constexpr auto operator()(const P& all) const {
+    const auto found = dimesh::complete(dimesh::value_and_grad(energy<F>{}, all)());
+    return std::apply(
+        [](const auto&... g) { return (dimesh::complete(dimesh::einsum<>(g, g)) + ...); },
+        found.gradient);
+  }
+};
+template <class F, class... X> void check_twice(const std::tuple<X...>& all) {
+  const auto found = dimesh::complete(dimesh::value_and_grad(squared_gradient<F>{}, all)());
+  const auto moved = [&](double by) {
+    return std::apply(
+        [by](const auto&... v) { return std::tuple(v + dimesh::sin(v * 3.0) * by...); }, all);
+  };
+  const double slope = std::apply(
+      [&](const auto&... v) {
+        return std::apply(
+            [&](const auto&... g) {
+              return (dimesh::value(dimesh::complete(dimesh::einsum<>(g, dimesh::sin(v * 3.0)))) +
+                      ...);
+            },
+            found.gradient);
+      },
+      all);
+  const auto at = [&](double by) { return dimesh::value(squared_gradient<F>{}(moved(by))); };
+  const double h = 1e-4;
+  CHECK(std::abs(slope) > 1e-2);
+  CHECK(slope == doctest::Approx((at(h) - at(-h)) / (2 * h)).epsilon(1e-6));
+}
+
+struct waves {  // curved in every neighbour, and in products of two operands' neighbours
+  template <class U, class... C> auto operator()(const U& u, const C&... c) const {
+    return dimesh::tanh(at<p, q>(u, -1, 1)) * at<p>(u, 2) * (at<>(c) + ... + 1.0) +
+           dimesh::square(at<q>(u, -1)) * at<>(u);
+  }
+};
+
+TEST_CASE("stencil: gradients of gradients") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using L = dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>,
+                             dimesh::split<dimesh::uneven<q>, y>>;
+    const auto tenth = [](const auto& v) { return v * 0.1; };
+    const auto u =
+        tenth(scattered<dimesh::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {5, 7}, 1)));
+    const auto w =
+        tenth(scattered<dimesh::tensor<double, L, q, p>>(g, numbers({"q", "p"}, {7, 5}, 2)));
+    const auto by_q = tenth(scattered<dimesh::tensor<double, L, q>>(g, numbers({"q"}, {7}, 3)));
+    const auto by_p = tenth(scattered<dimesh::tensor<double, L, p>>(g, numbers({"p"}, {5}, 4)));
+    check_twice<laplace>(std::tuple(u));
+    check_twice<waves>(std::tuple(u));
+    check_twice<waves>(std::tuple(u, by_q));
+    check_twice<waves>(std::tuple(w, by_p, u));
+  });
 }
 
 }  // namespace

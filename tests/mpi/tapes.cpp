@@ -38,7 +38,6 @@ void fail_at(place here) {
 /// Like the operand; also its own transpose.
 struct fragile_op {
   bool back = false;
-  [[maybe_unused]] static constexpr bool on_cores = true;
   void fill(dm::results y, dm::operands x) const {
     fail_at(back ? place::below : place::forward);
     std::copy_n(x[0].data<const double>(), x[0].elements(), y[0].data<double>());

@@ -11,7 +11,7 @@
 #include <census.hpp>
 #include <set>
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/tracked.hpp"
 #include "support/laws.hpp"
 
 namespace test_support {

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
+#include "dimesh/core/tracked.hpp"
 #include "dimesh/create.hpp"
-#include "dimesh/grad/tape.hpp"
 
 namespace test_support {
 

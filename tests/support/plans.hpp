@@ -52,6 +52,17 @@ template <int N> void lay_out(plan<N>& p, int k, const std::vector<int>& order) 
   }
 }
 
+/// Groups of these extents; array k stores those of orders[k], the last one side by side.
+template <int N>
+plan<N> plan_of(const std::vector<index_t>& extent,
+                const std::array<std::vector<int>, static_cast<std::size_t>(N)>& orders) {
+  plan<N> p{};
+  p.l.groups = static_cast<int>(extent.size());
+  std::copy(extent.begin(), extent.end(), p.l.extent);
+  for (int k = 0; k < N; ++k) lay_out(p, k, orders[static_cast<std::size_t>(k)]);
+  return p;
+}
+
 template <int N> plan<N> random_plan(draws& draw, const std::array<lacks, N>& how) {
   plan<N> p{};
   p.l.groups = draw.below(30) == 0 ? 0 : 1 + draw.below(4);

@@ -2,8 +2,8 @@
 // Does a kernel rely on running in one piece, from first to last? It must not: these stand in for
 // the spaces of a threaded Kokkos, which the tests are seldom built with.
 //
-//   map<reversed>(nest, f, out, x);   // in up to three pieces, the last one first
-//   map<threaded>(nest, f, out, x);   // each piece on a thread of its own
+//   map<reversed>(n, f, y, x);   // in up to three pieces, the last one first
+//   map<threaded>(n, f, y, x);   // each piece on a thread of its own
 //
 // Included before all else (-include support/shuffled.hpp), it makes `reversed` the space of every
 // kernel that is not told its space.
@@ -18,7 +18,7 @@ struct reversed {};
 struct threaded {};
 }  // namespace dimesh_test
 
-#include "dimesh/local/sweep.hpp"
+#include "dimesh/local/pieces.hpp"
 
 #include <thread>
 #include <vector>

@@ -5,7 +5,6 @@
 //
 //   struct scale_op {
 //     double by;
-//     static constexpr bool on_cores = true;
 //     template <class S> using result = S;                  // the spec of the result; a list of
 //                                                           // specs for several results
 //     void fill(results y, operands x) const;               // the local call
@@ -20,8 +19,8 @@
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
-//   static constexpr std::string_view called = "own"   its name in events, where that is not the
-//                                         struct's without _op
+//   std::string_view call                 what errors and events call it, in place of the struct's
+//                                         own name; may be static constexpr
 // An operation without a transpose gives results that are not recorded.
 #pragma once
 
@@ -80,7 +79,6 @@ struct operation_facts {
   int aliases;  // the operand whose memory the result shares, or -1
   bool has_transpose;
   bool own_dims;  // it says the extents of dims that no operand has
-  std::string_view called;  // in events
 };
 
 /// An operation without its type.
@@ -106,77 +104,88 @@ struct operation {
 template <class T, int Depth>
 constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b);
 
-template <class Op> inline constexpr bool on_cores = requires { Op::on_cores; };
 template <class Op> inline constexpr bool has_transpose = requires { Op::needs(0, 0u); };
 
-/// "einsum" of einsum_op<...>.
+/// Its call is the same for all of its type.
+template <class Op>
+inline constexpr bool has_static_call =
+    requires { typename std::bool_constant<(Op::call.size() > 0)>; };
+/// "einsum" of einsum_op<...>, or what the operation says.
 template <class Op> constexpr std::string_view call_name() {
-  constexpr std::string_view name = name_of<Op>();
-  return name.substr(0, name.find("_op"));
-}
-
-/// What events call it: the name of the function that the user calls.
-template <class Op> constexpr std::string_view event_name() {
-  if constexpr (requires { Op::called; })
-    return Op::called;
-  else
-    return call_name<Op>();
+  if constexpr (has_static_call<Op>) {
+    return Op::call;
+  } else {
+    constexpr std::string_view name = name_of<Op>();
+    return name.substr(0, name.find("_op"));
+  }
 }
 
 /// An operation whose transpose depends on which operands are recorded by type: a user's function
 /// is called with dual numbers for those alone.
 template <class Op> inline constexpr bool transposes_by_mask = requires { Op::by_mask; };
+template <class Op>
+inline constexpr bool has_own_dims =
+    requires(const Op& op, const dim_facts* d) { op.extent_of(d); };
+template <class Op>
+inline constexpr bool has_own_call = !has_static_call<Op> && requires(const Op& op) { op.call; };
+template <class Op> constexpr int aliased_operand() {
+  if constexpr (requires { Op::aliases; })
+    return static_cast<int>(Op::aliases);
+  else
+    return -1;
+}
 
 /// Depth: on how many tapes, one inside the other, operands are recorded by type. Recorded: which
 /// operands are, as a mask.
 template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
+  static constexpr operation_facts says{call_name<Op>(), aliased_operand<Op>(), transposes,
+                                        has_own_dims<Op>};
   Op op;
 
-  static constexpr int aliased = [] {
-    if constexpr (requires { Op::aliases; })
-      return static_cast<int>(Op::aliases);
+  constexpr explicit bound(const Op& o) : operation(&says), op(o) {
+    if constexpr (has_own_call<Op>) {
+      own_ = says;
+      own_.name = op.call;
+      facts = &own_;
+    }
+  }
+  bound(const bound&) = delete;
+  constexpr ~bound() {}
+
+  constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
+    if constexpr (aliased_operand<Op>() < 0) op.fill(y, x);
+  }
+  constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
+  constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
+    if constexpr (transposes)
+      return Op::needs(k, wanted);
     else
-      return -1;
-  }();
-  static constexpr operation_facts says{call_name<Op>(), aliased, transposes,
-                                        requires(const Op& o, const dim_facts* d){o.extent_of(d);
-}, event_name<Op>()
-};  // namespace dimesh::detail
+      return false;
+  }
+  constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
+    if constexpr (transposes && transposes_by_mask<Op>)
+      op.template transpose<Recorded>(pullback<Depth>(to));
+    else if constexpr (transposes)
+      op.transpose(pullback<Depth>(to));
+  }
+  constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
+    if constexpr (has_own_dims<Op>)
+      return op.extent_of(d);
+    else
+      return dynamic;
+  }
+  constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
+  constexpr void drop() const override {
+    if (std::is_constant_evaluated())
+      delete this;
+    else
+      this->~bound();
+  }
 
-constexpr explicit bound(const Op& o) : operation(&says), op(o) {}
-constexpr ~bound() {}
-
-constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
-  if constexpr (!requires { Op::aliases; }) op.fill(y, x);
-}
-constexpr void cost(tally& t, results y, operands x) const override { op.cost(t, y, x); }
-constexpr bool needs([[maybe_unused]] int k, [[maybe_unused]] unsigned wanted) const override {
-  if constexpr (transposes)
-    return Op::needs(k, wanted);
-  else
-    return false;
-}
-constexpr void transpose([[maybe_unused]] const pullback_base& to) const override {
-  if constexpr (transposes && transposes_by_mask<Op>)
-    op.template transpose<Recorded>(pullback<Depth>(to));
-  else if constexpr (transposes)
-    op.transpose(pullback<Depth>(to));
-}
-constexpr index_t extent_of([[maybe_unused]] const dim_facts* d) const override {
-  if constexpr (requires { op.extent_of(d); })
-    return op.extent_of(d);
-  else
-    return dynamic;
-}
-constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
-constexpr void drop() const override {
-  if (std::is_constant_evaluated())
-    delete this;
-  else
-    this->~bound();
-}
-}
-;
+ private:
+  struct nothing {};
+  [[no_unique_address]] std::conditional_t<has_own_call<Op>, operation_facts, nothing> own_{};
+};
 
 }  // namespace dimesh::detail

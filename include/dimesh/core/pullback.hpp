@@ -216,7 +216,7 @@ class addends_sum final : public operation {
   }
 
  private:
-  static constexpr operation_facts says{"all_reduce", -1, true, false, "all_reduce"};
+  static constexpr operation_facts says{"all_reduce", -1, true, false};
   unsigned axes_;
 };
 
@@ -273,7 +273,7 @@ constexpr unsigned op_node::early_axes(const tensor_core& ybar) const {
 constexpr void op_node::backward() {
   if (filled) {
     tensor_core ybar = std::move(bar);
-    const auto here = running::transpose(sink_of(ybar), op_->facts->called);
+    const auto here = running::transpose(sink_of(ybar), op_->facts->name);
     if (const unsigned axes = early_axes(ybar); axes != 0) sum_early(ybar, axes);
     const tensor_core* x[max_operands] = {};
     const tensor_core* y[max_operands] = {};

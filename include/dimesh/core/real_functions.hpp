@@ -12,6 +12,7 @@
 namespace dimesh::detail {
 
 struct add_elements {
+  static constexpr std::string_view call = "operator+";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a + b;
   }
@@ -21,10 +22,8 @@ struct add_elements {
 /// y[0..n) = x[0..n) + z[0..n).
 template <class T>
 [[gnu::noinline]] void add_arrays(void* y, const void* x, const void* z, index_t n) {
-  using in = local::operand<const T, local::step::unit>;
-  local::map(local::nest<1>{{n}}, add_elements{},
-             local::operand<T, local::step::unit>{static_cast<T*>(y), {1}},
-             in{static_cast<const T*>(x), {1}}, in{static_cast<const T*>(z), {1}});
+  local::map(n, add_elements{}, static_cast<T*>(y), static_cast<const T*>(x),
+             static_cast<const T*>(z));
 }
 template <class T> void set_one(void* to) { set_element(static_cast<T*>(to), static_cast<T>(1)); }
 

@@ -46,7 +46,7 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
                        const storage* slots) {
   tally* const t = x[0].is_shape ? tally_of(x) : nullptr;
   event_sink* const sink = !x[0].is_shape ? watcher : t != nullptr ? t->sink : nullptr;
-  const running here(sink, op.facts->called);
+  const running here(sink, op.facts->name);
   for (int i = 0; i < y.count(); ++i) {
     if (!y.has(i)) continue;
     if (!placed) place(op, y[i], x);

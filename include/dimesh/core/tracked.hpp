@@ -58,6 +58,9 @@ template <class V> struct plain_type<tracked_tensor<V>> : plain_type<V> {};
 /// What an operation really runs on.
 template <class X> using plain = typename plain_type<X>::type;
 
+/// The type of the cotangent of a value.
+template <class V> using bar_of_type = typename gradient_type<V>::type;
+
 /// On how many tapes a tensor is recorded, by type.
 template <class X> inline constexpr int tracked_depth = 0;
 template <class V> inline constexpr int tracked_depth<tracked_tensor<V>> = 1 + tracked_depth<V>;

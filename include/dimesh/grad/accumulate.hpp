@@ -41,10 +41,9 @@ template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
       own_memory(x, false);
       zero_bytes(x.data(), x.local_bytes());
     }
-    using in = local::operand<const T, local::step::unit>;
-    local::map(local::nest<1>{{sum.local_size()}}, add_and_scale{factor},
-               local::operand<T, local::step::unit>{sum.data(), {1}}, in{sum.data(), {1}},
-               in{x.data(), {1}});
+    const T* const addends = x.data();
+    local::map(sum.local_size(), add_and_scale{factor}, sum.data(),
+               static_cast<const T*>(sum.data()), addends);
   }
   sum.set_once(whole);
 }

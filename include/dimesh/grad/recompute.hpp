@@ -9,7 +9,8 @@
 //        is computed, outside, of sums that the block completes)
 #pragma once
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/pullback.hpp"
+#include "dimesh/core/tracked.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {

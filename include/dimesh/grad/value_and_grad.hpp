@@ -15,7 +15,7 @@
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/tracked.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/reflect/walk.hpp"

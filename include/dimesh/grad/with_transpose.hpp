@@ -14,7 +14,7 @@
 
 #include <tuple>
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
 

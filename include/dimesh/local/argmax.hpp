@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/map.hpp"
 #include "dimesh/local/reduce.hpp"
 
 #include <cstdint>
@@ -39,7 +40,7 @@ template <class Op, class T, class Index> struct arg_rows {
   /// row (n): first the extreme, then the first place that holds it. The second loop is vector code
   /// everywhere, the first with g++.
   KOKKOS_FORCEINLINE_FUNCTION index_t in_row(const T* row) const {
-    const T best = joined<T>(Op{}, n, itself{}, lane<const T, step::unit>{row, 1});
+    const T best = joined<T>(Op{}, n, itself{}, lane<const T, step::unit>{row});
     index_t at = n;
 #pragma omp simd reduction(min : at)
     for (index_t k = 0; k < n; ++k) {
@@ -69,10 +70,14 @@ template <class Op, class T, class Index> struct arg_rows {
   }
 };
 
+struct nowhere {
+  template <class Index> KOKKOS_FORCEINLINE_FUNCTION void operator()(Index& at) const { at = -1; }
+};
+
 template <class Space, class Op, class T, class Index>
 void arg_extreme(index_t outer, index_t n, index_t inner, const T* x, Index* out) {
   if (n == 0) {
-    fill<Space>(nest<1>{{outer * inner}}, Index(-1), operand<Index, step::unit>{out, {1}});
+    for_each<Space>(outer * inner, nowhere{}, out);
   } else {
     for_each_index<Space>(outer, arg_rows<Op, T, Index>{n, inner, x, out});
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which loops visit the elements of several arrays in step, where only the run knows? Extents,
-// outermost first, and how far each array moves along each group. Kernels whose code must not
-// depend on dims and layouts take these instead of a nest (nest.hpp).
+// outermost first, and how far each array moves along each group: no kernel's code depends on dims
+// and layouts.
 //
 //   h (256, 1024) + b (1024) -> y:   loops<3>{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}}
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How is a scalar function applied to whole arrays, in code that no layout makes anew? As map does
-// (map.hpp), over loops that only the run knows: one kernel for each function and element types.
+// How is a scalar function applied to whole arrays, in code that no layout makes anew? Over loops
+// that only the run knows: one kernel for each function and element types.
 //
 //   loops<3> l{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}};
 //   map_over(l, f, y, h, b);   // y[i, j] = f(h[i, j], b[j])
@@ -29,14 +29,11 @@ struct row_kernels {
   const void* f;
 };
 
-template <class T> using row_of = operand<T, step::unit>;
-template <class T> using value_of_row = operand<T, step::zero>;
-
 /// Input k of a row kernel.
 template <bool Scalar, class T>
 KOKKOS_FORCEINLINE_FUNCTION auto input_lane(const std::byte* at, index_t offset) {
   using Row = std::conditional_t<Scalar, value_of_row<const T>, row_of<const T>>;
-  return lane_of(Row{reinterpret_cast<const T*>(at) + offset, {1}});
+  return lane_of(Row{reinterpret_cast<const T*>(at) + offset});
 }
 
 /// y (m, n) = f(x (m, n) ...)
@@ -52,7 +49,7 @@ template <unsigned Scalars, class F, class Y, class... X> struct map_rows {
   KOKKOS_FORCEINLINE_FUNCTION static void each(std::index_sequence<K...>, F f, index_t m, index_t n,
                                                std::byte* const* at, const index_t* row) {
     for (index_t i = 0; i < m; ++i) {
-      map_loop(n, f, lane<Y, step::unit>{reinterpret_cast<Y*>(at[0]) + i * row[0], 1},
+      map_loop(n, f, lane<Y, step::unit>{reinterpret_cast<Y*>(at[0]) + i * row[0]},
                input_lane < (Scalars >> K & 1u) != 0, X > (at[K + 1], i * row[K + 1])...);
     }
   }
@@ -245,7 +242,7 @@ void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y*
   static_assert(detail::is_stageable<Y> && (detail::is_stageable<X> && ...) &&
                     sizeof...(X) <= detail::staged_block::max_arrays_staged,
                 "map_over: elements have 1, 2, 4, 8 or 16 bytes, and there are 8 inputs at most; "
-                "use map on a nest");
+                "compose f of several");
   if (l.size() == 0) return;
   if constexpr (detail::runs_on_host<Space>) {
     detail::row_kernels k = detail::map_kernels<F, Y, X...>();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do the inputs of map_over receive when cotangents flow back? What map_transpose gives
-// (map_transpose.hpp), in code that neither layouts nor the choice of inputs make anew.
+// What do the inputs of map_over receive when cotangents flow back? ybar times the derivative of f,
+// summed over what an input lacks, in code that neither layouts nor the choice of inputs make anew.
 //
 //   loops<3> l{2, {256, 1024}, {{1024, 1}, {1024, 1}, {0, 1}}};
 //   map_transpose_over(l, f, ybar, {hbar, bbar}, h, b);   // bbar[j] = sum_i ybar[i, j] df/db
 //
-// The bits of map_transpose where a direct kernel fits (pull_blocks.hpp). Elsewhere compilers may
-// fuse other products with sums than it does there: the last place may differ.
+// Where no direct kernel fits (pull_blocks.hpp), compilers may fuse other products with sums than
+// they do where one does: the last place may depend on how arrays lie.
 #pragma once
 
 #include "dimesh/local/pull_blocks.hpp"
@@ -28,7 +28,7 @@ constexpr pull_kernels kernels_of_pullback(std::integer_sequence<int, K...>) {
   using reals = real_inputs<Mask, X...>;
   using T = typename reals::value;
   static_assert(reals::count <= max_reals,
-                "map_transpose_over: there are 8 real inputs at most; use map_transpose");
+                "map_transpose_over: there are 8 real inputs at most; compose f of several");
   pull_kernels k{pull_direct<Mask, deposits_with<deposit::write, K...>, F, B, X...>::run,
                  nullptr,
                  nullptr,
@@ -164,7 +164,7 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
   static_assert(first_bar + reals::count <= max_arrays,
-                "map_transpose_over: too many inputs; use map_transpose");
+                "map_transpose_over: too many inputs; compose f of several");
   dimesh::detail::bundle_of<bar_place<typename types<X...>::template type<reals::place(K)>>...> to{
       {bar_place_of<typename types<X...>::template type<reals::place(K)>>(
           l, 1 + reals::place(K), bars[static_cast<std::size_t>(reals::place(K))])}...};
@@ -199,7 +199,7 @@ template <unsigned Mask = ~0u, class Space = default_space, class F, class B, cl
 void map_transpose_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f,
                         const B* ybar, const std::array<void*, sizeof...(X)>& bars, const X*... x) {
   static_assert(detail::is_stageable<B> && (detail::is_stageable<X> && ...),
-                "map_transpose_over: elements have 1, 2, 4, 8 or 16 bytes; use map_transpose");
+                "map_transpose_over: elements have 1, 2, 4, 8 or 16 bytes; cast them");
   constexpr int reals = detail::real_inputs<Mask, X...>::count;
   static_assert(reals > 0,
                 "map_transpose_over: no input is a real number, so none has a cotangent");

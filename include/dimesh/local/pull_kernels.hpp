@@ -10,7 +10,7 @@
 #pragma once
 
 #include "dimesh/local/map_over.hpp"
-#include "dimesh/local/map_transpose.hpp"
+#include "dimesh/local/pull_loop.hpp"
 
 #include <array>
 #include <cstddef>
@@ -91,7 +91,7 @@ template <unsigned Mask, class F, class... X> struct pull_partials {
     using Lane = lane<T, step::unit>;
     using Lanes = dimesh::detail::bundle<decltype(input_lane<false, X>(at[0], 0))...>;
     for (index_t i = 0; i < m; ++i) {
-      const auto of = [&](int a) { return Lane{reinterpret_cast<T*>(at[a]) + i * row[a], 1}; };
+      const auto of = [&](int a) { return Lane{reinterpret_cast<T*>(at[a]) + i * row[a]}; };
       const Lanes x(input_lane<false, X>(at[J], i * row[J])...);
       const Lane out[] = {of(reals::inputs + 3 * K)...}, old[] = {of(reals::inputs + 3 * K + 1)...},
                  g[] = {of(reals::inputs + 3 * K + 2)...};
@@ -134,13 +134,13 @@ struct pull_direct<Mask, std::integer_sequence<deposit, How...>, F, B, X...> {
         pullback<typename reals::value, std::integer_sequence<int, reals::slot(J)...>, How...>;
     constexpr int bars = 1 + reals::inputs;
     for (index_t i = 0; i < m; ++i) {
-      pullback_row<false, P, F>{f}(
-          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0], {1}},
+      pullback_row<P, F>{f}(
+          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0]},
           std::conditional_t<is_scalar<J>(), value_of_row<const X>, row_of<const X>>{
-              reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
+              reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J]}...,
           std::conditional_t < how[K] == deposit::sum, value_of_row<bar_of<K>>,
           row_of < bar_of < K >>>
-              {reinterpret_cast<bar_of<K>*>(at[bars + K]) + i * row[bars + K], {1}}...);
+              {reinterpret_cast<bar_of<K>*>(at[bars + K]) + i * row[bars + K]}...);
     }
   }
 };
@@ -167,11 +167,11 @@ template <unsigned Mask, bool Still, class F, class B, class... X> struct pull_f
     using P = pullback<computed<First>, Slots, deposit::write>;
     constexpr int bar = 1 + reals::inputs;
     for (index_t i = 0; i < m; ++i) {
-      pullback_row<false, P, F>{f}(
-          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0], {1}},
+      pullback_row<P, F>{f}(
+          n, row_of<const B>{reinterpret_cast<const B*>(at[0]) + i * row[0]},
           std::conditional_t < Still && reals::slot(J) != 0, value_of_row<const X>,
-          row_of < const X >> {reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J], {1}}...,
-          row_of<First>{reinterpret_cast<First*>(at[bar]) + i * row[bar], {1}});
+          row_of < const X >> {reinterpret_cast<const X*>(at[1 + J]) + i * row[1 + J]}...,
+          row_of<First>{reinterpret_cast<First*>(at[bar]) + i * row[bar]});
     }
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How are arrays summed, or their extremes found, in code that no layout makes anew? As map_reduce
-// does (reduce.hpp), over loops that only the run knows, with its additions in its order.
+// How are arrays summed, or their extremes found, in code that no layout makes anew? Over loops
+// that only the run knows, row by row (reduce.hpp): the same additions in the same order always.
 //
 //   loops<2> l{2, {256, 1024}, {{1, 0}, {1024, 1}}};
 //   map_reduce_over(plus{}, l, f, y, x);   // y[i] = sum over j of f(x[i, j])
@@ -43,7 +43,7 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
     for (index_t i = 0; i < m; ++i, y += row[0]) {
       T total;
       each<keep::nothing>(std::index_sequence_for<X...>{}, *static_cast<const F*>(f), n, i,
-                          operand<T, step::zero>{&total, {0}}, at, row);
+                          value_of_row<T>{&total}, at, row);
       *y = add ? Op::join(*y, total) : total;
     }
   }
@@ -54,7 +54,7 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
     T* y = reinterpret_cast<T*>(at[0]);
     for (index_t i = 0; i < m; ++i, y += row[0]) {
       each<keep::joined>(std::index_sequence_for<X...>{}, *static_cast<const F*>(f), n, i,
-                         row_of<T>{y, {1}}, at, row);
+                         row_of<T>{y}, at, row);
     }
   }
 
@@ -65,7 +65,7 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
                                                const index_t* row) {
     reduce_row<Op, Keep, F>{f}(
         n, out, std::conditional_t < (Scalars >> K & 1u) != 0, value_of_row<const X>,
-        row_of < const X >> {reinterpret_cast<const X*>(at[K + 1]) + i * row[K + 1], {1}}...);
+        row_of < const X >> {reinterpret_cast<const X*>(at[K + 1]) + i * row[K + 1]}...);
   }
 };
 
@@ -244,7 +244,7 @@ template <class Space = default_space, class Join, class Y, class F, class... X>
 void map_reduce_over(Join, const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y* y,
                      const X*... x) {
   static_assert(detail::is_stageable<computed<Y>> && (detail::is_stageable<X> && ...),
-                "map_reduce_over: elements have 1, 2, 4, 8 or 16 bytes; use map_reduce on a nest");
+                "map_reduce_over: elements have 1, 2, 4, 8 or 16 bytes; cast them");
   index_t size = 1;
   for (int g = 0; g < l.groups; ++g) size *= l.stride[0][g] != 0 ? l.extent[g] : 1;
   const dimesh::detail::rounded_sums<Y> sums(y, size);

@@ -36,9 +36,7 @@ template <class T> class rounded_sums<T, false> {
         sums_(storage::acquire(static_cast<std::size_t>(n) * sizeof(computed<T>))) {}
   computed<T>* data() const { return static_cast<computed<T>*>(sums_.data()); }
   void finish() const {
-    local::map(local::nest<1>{{n_}}, round_function<T>{},
-               local::operand<T, local::step::unit>{to_, {1}},
-               local::operand<const computed<T>, local::step::unit>{data(), {1}});
+    local::map(n_, round_function<T>{}, to_, static_cast<const computed<T>*>(data()));
   }
 
  private:

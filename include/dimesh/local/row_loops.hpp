@@ -8,8 +8,8 @@
 #pragma once
 
 #include "dimesh/local/loops.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/stage.hpp"
-#include "dimesh/local/sweep.hpp"
 
 #include <algorithm>
 
@@ -117,7 +117,8 @@ inline index_t rows_together(index_t m, index_t n) {
   return std::min(m, k < 8 ? k : k / 8 * 8);
 }
 
-/// The columns of a tile, as sweep.hpp has them: a buffer of tile_rows takes 16 KiB.
+/// Long tiles keep arrays that are not transposed streaming: a buffer of tile_rows takes 16 KiB.
+inline constexpr index_t tile_rows = 16;
 inline index_t staged_columns(const array_loops& l) {
   return 1024 / *std::max_element(l.bytes, l.bytes + l.arrays);
 }

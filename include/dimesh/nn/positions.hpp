@@ -33,7 +33,6 @@ template <class S, class Kept> struct restricted_table {
 /// y[Length, Model] beside x, of which only grid, extents and layout matter. Elements T.
 template <class T> struct waves_op {
   double base;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(dimesh::detail::tally& t, dimesh::detail::results y,
                       dimesh::detail::operands) const {

@@ -16,7 +16,6 @@ namespace detail {
 /// Elements T; reduces what is partial over the axes in the mask.
 template <class T> struct all_reduce_cost {
   unsigned axes;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr unsigned talk(const tensor_core& x) const { return talking(axes & ~x.once, x.sizes()); }
@@ -43,7 +42,7 @@ template <class T> struct all_reduce_op : all_reduce_cost<T> {
 };
 /// Of maxima (or minima) the greatest (or least) is found.
 template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
-  static constexpr std::string_view called = "all_reduce";
+  static constexpr std::string_view call = "all_reduce";
   bool greatest;
   void fill(results y, operands x) const {
     this->reduce(y, x, greatest ? collective::reduction::max : collective::reduction::min);

@@ -19,7 +19,6 @@ namespace detail {
 /// Places along dim d of elements T.
 template <class T, bool Greatest> struct argmax_op {
   int d;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());

@@ -14,6 +14,7 @@ namespace dimesh {
 namespace detail {
 
 struct subtract_function {
+  static constexpr std::string_view call = "operator-";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a - b;
   }
@@ -21,6 +22,7 @@ struct subtract_function {
   static constexpr bool passes(int k) { return k == 0; }
 };
 struct multiply_function {
+  static constexpr std::string_view call = "operator*";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a * b;
   }
@@ -33,6 +35,7 @@ struct multiply_function {
   };
 };
 struct divide_function {
+  static constexpr std::string_view call = "operator/";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return a / b;
   }
@@ -44,35 +47,41 @@ struct divide_function {
   };
 };
 struct negate_function {
+  static constexpr std::string_view call = "operator-";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return -a; }
   static constexpr double weight(int) { return -1; }
   static constexpr bool passes(int) { return false; }
 };
 template <class T> struct scale_function {
+  static constexpr std::string_view call = "operator*";
   T by;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a * by; }
   constexpr T weight(int) const { return by; }
   static constexpr bool passes(int) { return false; }
 };
 template <class T> struct unscale_function {
+  static constexpr std::string_view call = "operator/";
   T by;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a / by; }
   constexpr T weight(int) const { return T(1) / by; }
   static constexpr bool passes(int) { return false; }
 };
 template <class T> struct offset_function {
+  static constexpr std::string_view call = "operator+";
   T by;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a + by; }
   static constexpr double weight(int) { return 1; }
   static constexpr bool passes(int) { return true; }
 };
 template <class T> struct subtract_from_function {
+  static constexpr std::string_view call = "operator-";
   T from;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return from - a; }
   static constexpr double weight(int) { return -1; }
   static constexpr bool passes(int) { return false; }
 };
 template <class T> struct divide_into_function {
+  static constexpr std::string_view call = "operator/";
   T by;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return by / a; }
 };
@@ -115,11 +124,12 @@ struct offset_fault_impl<X> {
 
 template <class X> using offset_fault = typename offset_fault_impl<X>::type;
 
-template <class F, class X> constexpr auto offset_by(const F& f, const X& x) {
+template <class F, class X>
+constexpr auto offset_by(std::string_view call, const F& f, const X& x) {
   if constexpr (!ok<offset_fault<X>> || is_poison<X>)
     return poison{};
   else
-    return map_as<join_kind::linear>(f, x);
+    return map_called<join_kind::linear>(call, f, x);
 }
 
 // Compiled once in dimesh::compiled.
@@ -231,28 +241,29 @@ template <Operand X, detail::Number N> constexpr auto operator+(const X& x, N n)
                 "operator+: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by(detail::offset_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator+", detail::offset_function<T>{static_cast<T>(n)}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator+(N n, const X& x) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator+: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by(detail::offset_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator+", detail::offset_function<T>{static_cast<T>(n)}, x);
 }
 template <Operand X, detail::Number N> constexpr auto operator-(const X& x, N n) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator-: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by(detail::offset_function<T>{static_cast<T>(-static_cast<T>(n))}, x);
+  return detail::offset_by("operator-",
+                           detail::offset_function<T>{static_cast<T>(-static_cast<T>(n))}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator-(N n, const X& x) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator-: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by(detail::subtract_from_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator-", detail::subtract_from_function<T>{static_cast<T>(n)}, x);
 }
 template <Operand X, detail::Number N> constexpr auto operator*(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,

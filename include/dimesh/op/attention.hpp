@@ -23,7 +23,6 @@ namespace detail {
 template <class T> struct attention_transpose_op {
   attention_options options;
   attention_dims dims;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results bars, operands in) const {
     const auto x = attention_plan(options, dims, in[1], in[2], in[3], in[5]);
@@ -52,7 +51,6 @@ template <class T> struct attention_transpose_op {
 template <class T> struct attention_op {
   attention_options options;
   attention_dims dims;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands in) const {
     const auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);

@@ -15,7 +15,6 @@ namespace detail {
 /// Elements T, along axis a.
 template <class T> struct broadcast_op {
   int a = 0, root = 0;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {

@@ -21,7 +21,6 @@ template <class T> struct cast_function {
 
 /// Elements T of elements From.
 template <class T, class From> struct cast_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = is_complex<T> && is_complex<From>;
   template <class S> using result = with_value<S, T>;
 
@@ -29,9 +28,7 @@ template <class T, class From> struct cast_op {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }
   void fill(results y, operands x) const {
-    const local::nest<1> all{{x[0].elements()}};
-    local::map(all, cast_function<T>{}, local::operand<T, local::step::unit>{y[0].data<T>(), {1}},
-               local::operand<const From, local::step::unit>{x[0].data<const From>(), {1}});
+    local::map(x[0].elements(), cast_function<T>{}, y[0].data<T>(), x[0].data<const From>());
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }

@@ -13,43 +13,51 @@ namespace dimesh {
 namespace detail {
 
 struct select_function {
+  static constexpr std::string_view call = "select";
   template <class C, class A, class B>
   KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a, const B& b) const {
     return dimesh::select(static_cast<bool>(c), a, b);
   }
 };
 struct less_function {
+  static constexpr std::string_view call = "operator<";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a < b;
   }
 };
 struct less_equal_function {
+  static constexpr std::string_view call = "operator<=";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a <= b;
   }
 };
 struct greater_function {
+  static constexpr std::string_view call = "operator>";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a > b;
   }
 };
 struct greater_equal_function {
+  static constexpr std::string_view call = "operator>=";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a >= b;
   }
 };
 struct equal_function {
+  static constexpr std::string_view call = "operator==";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a == b;
   }
 };
 struct not_equal_function {
+  static constexpr std::string_view call = "operator!=";
   template <class A, class B> KOKKOS_INLINE_FUNCTION bool operator()(const A& a, const B& b) const {
     return a != b;
   }
 };
 /// A comparison with a number on the right.
 template <class F, class T> struct with_number {
+  static constexpr std::string_view call = F::call;
   F f;
   T n;
   template <class A> KOKKOS_INLINE_FUNCTION bool operator()(const A& a) const { return f(a, n); }

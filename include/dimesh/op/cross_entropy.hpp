@@ -30,8 +30,6 @@ using rows_spec = reduced_spec<use::partial, typename S::value_type, S, list<D>>
 
 /// sum over D of exp(x - m), without an array of exponentials.
 template <class T> struct exp_sum_op {
-  static constexpr bool on_cores = true;
-
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(2 * x[0].elements(), x[0].bytes() + 2 * y[0].bytes());
   }
@@ -52,7 +50,6 @@ inline local::cross_entropy_terms terms_of(const cross_entropy_options& o, const
 /// xbar[rows..., D] from ybar[rows...], x, the rows' log-sum-exps and their targets.
 template <class T, class I> struct cross_entropy_transpose_op {
   cross_entropy_options options;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands in) const {
     t.compute(4 * in[1].elements(), y[0].bytes() + in[1].bytes());
@@ -69,7 +66,6 @@ template <class T, class I> struct cross_entropy_transpose_op {
 /// with lse as a function of x.
 template <class T, class I> struct cross_entropy_op {
   cross_entropy_options options;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands in) const {
     const bool all = options.label_smoothing != 0;

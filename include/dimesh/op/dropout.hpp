@@ -44,7 +44,6 @@ template <class F> void for_each_run(const tensor_core& x, const F& f) {
 template <class T> struct dropout_op {
   double rate;
   random_key key;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(y[0].elements(), y[0].bytes() + x[0].bytes());

@@ -148,7 +148,6 @@ template <class T> struct exchange_back_op;
 
 /// Elements T, any splits and replications to any others.
 template <class T> struct exchange_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
@@ -179,7 +178,6 @@ template <class T> struct exchange_op {
 /// From what an exchange to the dual of x's layout made: cotangents go back the way the values
 /// came, and those of copies add up.
 template <class T> struct exchange_back_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {

@@ -14,96 +14,115 @@ namespace dimesh {
 namespace detail {
 
 struct exp_function {
+  static constexpr std::string_view call = "exp";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::exp(a);
   }
 };
 struct log_function {
+  static constexpr std::string_view call = "log";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::log(a);
   }
 };
 struct log1p_function {
+  static constexpr std::string_view call = "log1p";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::log1p(a);
   }
 };
 struct tanh_function {
+  static constexpr std::string_view call = "tanh";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::tanh(a);
   }
 };
 struct sigmoid_function {
+  static constexpr std::string_view call = "sigmoid";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::sigmoid(a);
   }
 };
 struct sqrt_function {
+  static constexpr std::string_view call = "sqrt";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::sqrt(a);
   }
 };
 struct rsqrt_function {
+  static constexpr std::string_view call = "rsqrt";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::rsqrt(a);
   }
 };
 struct square_function {
+  static constexpr std::string_view call = "square";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::square(a);
   }
 };
 struct abs_function {
+  static constexpr std::string_view call = "abs";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::abs(a);
   }
 };
 struct relu_function {
+  static constexpr std::string_view call = "relu";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::relu(a);
   }
 };
 struct gelu_function {
+  static constexpr std::string_view call = "gelu";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::gelu(a);
   }
 };
 struct silu_function {
+  static constexpr std::string_view call = "silu";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::silu(a);
   }
 };
 struct softplus_function {
+  static constexpr std::string_view call = "softplus";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::softplus(a);
   }
 };
 struct sin_function {
+  static constexpr std::string_view call = "sin";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::sin(a);
   }
 };
 struct cos_function {
+  static constexpr std::string_view call = "cos";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::cos(a);
   }
 };
 struct floor_function {
+  static constexpr std::string_view call = "floor";
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
     return dimesh::floor(a);
   }
 };
 struct pow_function {
+  static constexpr std::string_view call = "pow";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return dimesh::pow(a, b);
   }
 };
 struct maximum_function {
+  static constexpr std::string_view call = "maximum";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return dimesh::maximum(a, b);
   }
 };
 struct minimum_function {
+  static constexpr std::string_view call = "minimum";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
     return dimesh::minimum(a, b);
   }

@@ -97,7 +97,6 @@ template <class T> struct halo_back_op;
 /// Elements T: the operand, and halos around it.
 template <class T> struct halo_exchange_op {
   halo_stages stages;
-  static constexpr bool on_cores = true;
 
   void fill(results y, operands x) const {
     const auto all = stored_region<T>(y[0]);
@@ -115,7 +114,6 @@ template <class T> struct halo_exchange_op {
 /// Gives every element what its copies in halos hold, added up.
 template <class T> struct halo_back_op {
   halo_stages stages;
-  static constexpr bool on_cores = true;
 
   void fill(results y, operands x) const {
     const storage sums = storage::acquire(static_cast<std::size_t>(x[0].bytes()));

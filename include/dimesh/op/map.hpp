@@ -78,7 +78,6 @@ template <class As, class F, class... V> struct map_value {
 /// weighted sum.
 template <class T, class B> struct sum_to_op {
   computed<T> weight;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   struct scale {
     computed<T> weight;
@@ -101,7 +100,6 @@ template <class T, class B> struct sum_to_op {
 /// The cotangents of all wanted operands of a map of elements V... to elements R.
 template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
   F f;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results bars, operands in) const {
     index_t wanted = 0;
@@ -147,18 +145,18 @@ template <class F, int K> struct derivative_function {
   }
 };
 
-/// "relu" of relu_function, "map" of a user's function.
-template <class F> constexpr std::string_view function_name() {
-  constexpr std::string_view name = name_of<F>();
-  constexpr auto end = name.find("_function");
-  return end == std::string_view::npos ? std::string_view("map") : name.substr(0, end);
+/// What a user called where F is applied, as far as F knows.
+template <class F> constexpr std::string_view call_of() {
+  if constexpr (requires { requires std::is_same_v<decltype(F::call), const std::string_view>; })
+    return F::call;
+  else
+    return "map";
 }
 
 /// Elements R of elements V..., by the function F.
 template <class F, class R, class... V> struct map_op {
   F f;
-  static constexpr bool on_cores = true;
-  static constexpr std::string_view called = function_name<F>();
+  std::string_view call = call_of<F>();
   /// A weighted sum of its operands: f.weight(k) is the derivative, nothing need be kept.
   static constexpr bool linear = requires(const F& g) { g.weight(0); };
   /// A product (or quotient) of complex numbers, which says its cotangents itself.
@@ -200,7 +198,7 @@ template <class F, class R, class... V> struct map_op {
       constexpr int k = static_cast<int>(K);
       if (!to.wants(k)) return;
       constexpr unsigned recorded = 1u | Mask << 1;
-      const map_op<derivative_function<F, k>, R, R, V...> product{{f}};
+      const map_op<derivative_function<F, k>, R, R, V...> product{{f}, call};
       const tensor_core bar = to.template made<recorded>(to.ybar.facts, product, to.ybar, x...);
       if (to.is_like(k, bar))
         to.pass(k, bar);
@@ -255,20 +253,25 @@ struct map_fault_impl<Kind, X...> {
 template <join_kind Kind, class... X> using map_fault = typename map_fault_impl<Kind, X...>::type;
 
 template <join_kind Kind, class As, class F, class... X>
-constexpr auto map_legal(const F& f, const X&... x) {
+constexpr auto map_legal(std::string_view call, const F& f, const X&... x) {
   using R = typename map_value<As, F, value_of<X>...>::type;
   using S = typename map_rule<Kind, spec_of<X>...>::template result<R>;
-  return apply_as<S>(map_op<F, R, value_of<X>...>{f}, x...);
+  return apply_as<S>(map_op<F, R, value_of<X>...>{f, call}, x...);
 }
 
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
+/// What only the run can refuse is said of the call that the user made.
 template <join_kind Kind, class As = void, class F, class... X>
-constexpr auto map_as(const F& f, const X&... x) {
+constexpr auto map_called(std::string_view call, const F& f, const X&... x) {
   using fault = map_fault<Kind, X...>;
   if constexpr (!ok<fault> || (is_poison<X> || ...))
     return poison{};
   else
-    return map_legal<Kind, As>(f, x...);
+    return map_legal<Kind, As>(call, f, x...);
+}
+template <join_kind Kind, class As = void, class F, class... X>
+constexpr auto map_as(const F& f, const X&... x) {
+  return map_called<Kind, As>(call_of<F>(), f, x...);
 }
 
 // Compiled once in dimesh::compiled.

@@ -16,12 +16,30 @@ namespace dimesh {
 
 namespace detail {
 
-template <class S, class D> struct at_fault {
-  static constexpr int d = index_of<D, typename S::dims>;
+/// What a stencil's function may know of an operand: its elements, its dims as they are stored, and
+/// which of these have halos (bit d). Not how they are split, so that functions and kernels are
+/// compiled once for all layouts.
+template <class T, class Dims, unsigned Halos> struct seen_tensor {
+  using value_type = T;
+  using dims = Dims;
+  static constexpr int rank = Dims::size;
+  static constexpr unsigned halos = Halos;
+};
+constexpr unsigned dims_with_halos(const table& t, int rank) {
+  unsigned mask = 0;
+  for (int d = 0; d < rank; ++d) mask |= t.halo[d] > 0 ? 1u << d : 0u;
+  return mask;
+}
+template <class S>
+using seen_of =
+    seen_tensor<typename S::value_type, typename S::dims, dims_with_halos(S::table, S::rank)>;
+
+template <class V, class D> struct at_fault {
+  static constexpr int d = index_of<D, typename V::dims>;
   template <bool Has> static constexpr auto find() {
     if constexpr (!Has)
       return tag<dim_not_in_tensor<D>>{};
-    else if constexpr (S::table.halo[d] == 0)
+    else if constexpr ((V::halos >> d & 1u) == 0)
       return tag<dim_has_no_halo<D>>{};
     else
       return tag<no_fault>{};
@@ -30,30 +48,24 @@ template <class S, class D> struct at_fault {
 };
 
 /// The first thing that is wrong with looking along D...
-template <class S, class... D> struct look_fault {
+template <class V, class... D> struct look_fault {
   using type = no_fault;
 };
-template <class S, class D, class... Rest>
-struct look_fault<S, D, Rest...> : look_fault<S, Rest...> {};
-template <class S, class D, class... Rest>
-  requires(!ok<typename at_fault<S, D>::type>)
-struct look_fault<S, D, Rest...> : at_fault<S, D> {};
-
-/// The spec of the tensor that an accessor sees.
-template <class Seen> struct spec_seen;
-template <template <class> class Seen, class S> struct spec_seen<Seen<S>> {
-  using type = S;
-};
+template <class V, class D, class... Rest>
+struct look_fault<V, D, Rest...> : look_fault<V, Rest...> {};
+template <class V, class D, class... Rest>
+  requires(!ok<typename at_fault<V, D>::type>)
+struct look_fault<V, D, Rest...> : at_fault<V, D> {};
 
 /// How far neighbours are apart in memory: the strides of a stored block, the last of them 1.
-template <class S> struct distances {
-  index_t stride[S::rank + 1] = {};
+template <class V> struct distances {
+  index_t stride[V::rank + 1] = {};
 
   template <class D> KOKKOS_FORCEINLINE_FUNCTION constexpr index_t along() const {
-    if constexpr (index_of<D, typename S::dims> == S::rank - 1)
+    if constexpr (index_of<D, typename V::dims> == V::rank - 1)
       return 1;
     else
-      return stride[index_of<D, typename S::dims>];
+      return stride[index_of<D, typename V::dims>];
   }
   template <class... D, class... I>
   KOKKOS_FORCEINLINE_FUNCTION constexpr index_t offset(I... by) const {
@@ -62,24 +74,27 @@ template <class S> struct distances {
 };
 
 /// An element of a block and its neighbours, as values.
-template <class S> struct seen_values {
-  using T = typename S::value_type;
-  const T* here;
-  distances<S> far;
-  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION T get(I... by) const {
+template <class V> struct seen_values {
+  using tensor = V;
+  using value = typename V::value_type;
+  const value* here;
+  distances<V> far;
+  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
     return here[far.template offset<D...>(by...)];
   }
 };
 
 /// The same as dual numbers: the neighbour at a distance in memory is the variable.
-template <class S> struct seen_duals {
-  using T = typename S::value_type;
+template <class V> struct seen_duals {
+  using tensor = V;
+  using T = typename V::value_type;
+  using value = dual<T, 1>;
   const T* here;
-  distances<S> far;
+  distances<V> far;
   index_t variable;
-  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION dual<T, 1> get(I... by) const {
+  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
     const index_t away = far.template offset<D...>(by...);
-    dual<T, 1> v(here[away]);
+    value v(here[away]);
     v.partial[0] = away == variable ? T(1) : T(0);
     v.active = 1u;
     return v;
@@ -87,16 +102,44 @@ template <class S> struct seen_duals {
 };
 
 /// Writes down which neighbours are asked for.
-template <class S> struct seen_nothing {
-  using T = typename S::value_type;
-  distances<S> far;
+template <class V> struct seen_nothing {
+  using tensor = V;
+  using value = typename V::value_type;
+  distances<V> far;
   std::vector<index_t>* asked;
-  template <class... D, class... I> T get(I... by) const {
+  template <class... D, class... I> value get(I... by) const {
     const index_t away = far.template offset<D...>(by...);
     for (const index_t known : *asked)
-      if (known == away) return T(1);
+      if (known == away) return value(1);
     asked->push_back(away);
-    return T(1);
+    return value(1);
+  }
+};
+
+/// What X sees, as dual numbers whose derivatives are what W sees: all neighbours move at once.
+template <class G, class X, class W> struct seen_moving {
+  using tensor = typename X::tensor;
+  using value = dual<G, 1>;
+  X x;
+  W w;
+  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
+    value v(G(x.template get<D...>(by...)));
+    v.partial[0] = G(w.template get<D...>(by...));
+    v.active = 1u;
+    return v;
+  }
+};
+/// What X sees, as dual numbers that do not move; other than real numbers as they are.
+template <class G, class X> struct seen_still {
+  using tensor = typename X::tensor;
+  using value =
+      std::conditional_t<is_real<typename tensor::value_type>, dual<G, 1>, typename X::value>;
+  X x;
+  template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
+    if constexpr (is_real<typename tensor::value_type>)
+      return value(G(x.template get<D...>(by...)));
+    else
+      return x.template get<D...>(by...);
   }
 };
 
@@ -106,7 +149,7 @@ template <class S> struct seen_nothing {
 /// not named stay where they are.
 template <Dim... D, class Seen, class... I>
 KOKKOS_FORCEINLINE_FUNCTION auto at(const Seen& u, I... by) {
-  using fault = typename detail::look_fault<typename detail::spec_seen<Seen>::type, D...>::type;
+  using fault = typename detail::look_fault<typename Seen::tensor, D...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "at: the tensor lacks this dim; name one of its dims");
   static_assert(ok<only<fault, dim_has_no_halo>>,

@@ -29,7 +29,6 @@ struct norm_rows {
 /// xbar, and the cotangents of gain and bias, as far as they are wanted: from ybar, x, gain, bias.
 template <bool Center, class T> struct norm_transpose_op {
   double epsilon;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results, operands in) const {
     t.compute(12 * in[0].elements(), bytes_of(in) + in[0].bytes());
@@ -44,10 +43,15 @@ template <bool Center, class T> struct norm_transpose_op {
   }
 };
 
+/// What the user called.
+template <bool Center> constexpr std::string_view norm_call() {
+  return Center ? "layer_norm" : "rms_norm";
+}
+
 /// x[..., D], gain[D] and bias[D] as far as there are any; D is whole.
 template <bool Center, class T> struct norm_op {
   double epsilon;
-  static constexpr bool on_cores = true;
+  std::string_view call = norm_call<Center>();
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute((Center ? 8 : 6) * y[0].elements(), y[0].bytes() + x[0].bytes());
@@ -109,10 +113,12 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
     const auto centered = x - complete(mean<D>(x));
     const auto variance =
         complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, centered)));
-    return map_as<join_kind::nonlinear>(normalize_function{epsilon}, centered, variance, g...);
+    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon},
+                                            centered, variance, g...);
   } else {
     const auto square = complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, x)));
-    return map_as<join_kind::nonlinear>(normalize_function{epsilon}, x, square, g...);
+    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon}, x,
+                                            square, g...);
   }
 }
 

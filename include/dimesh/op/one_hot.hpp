@@ -41,7 +41,6 @@ using one_hot_spec = spec_of_table<T, typename S::mesh,
 template <class T, class I> struct one_hot_op {
   const dim_facts* dim;
   index_t extent;  // dynamic where its type says it
-  static constexpr bool on_cores = true;
 
   constexpr index_t extent_of(const dim_facts* d) const {
     return same_dim(d, dim) ? extent : dynamic;

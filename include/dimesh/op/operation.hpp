@@ -5,7 +5,6 @@
 // others do. docs/tutorial/8_own_operations.md walks through one.
 //
 //   template <class T> struct halve_op {                    // elements T; the call is "halve"
-//     static constexpr bool on_cores = true;
 //     void fill(results y, operands x) const;               // the local call: y[0] from x[0]
 //     constexpr void cost(cost_counter& c, results y, operands x) const;
 //     static constexpr bool needs(int k, unsigned wanted);  // does the transpose read operand k
@@ -24,8 +23,8 @@
 //   constexpr index_t extent_of(const dim_facts* d) const   extents that only the run knows, of
 //                                                           dims that no operand has; else dynamic
 //   static constexpr int aliases = k         the result is the memory of operand k; no `fill`
-//   static constexpr std::string_view called = "halve"      its name in events, where that is not
-//                                                           the struct's without _op
+//   std::string_view call                    what errors and events call it, in place of the
+//                                            struct's own name; may be static constexpr
 //   needs and transpose                      left out: results are not recorded, as if the operand
 //                                            had gone through stop_gradient
 #pragma once

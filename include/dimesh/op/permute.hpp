@@ -18,7 +18,6 @@ template <class Out, class S> struct permuted_table {
 
 /// Elements T; the dims of the result are those of the operand in its order.
 template <class T> struct permute_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {

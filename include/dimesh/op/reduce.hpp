@@ -68,7 +68,6 @@ template <class R, class T, class Join> void reduce_blocks(Join join, results y,
 
 /// Elements R of elements T.
 template <class R, class T> struct sum_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
@@ -81,8 +80,7 @@ template <class R, class T> struct sum_op {
 
 /// Elements T. Has no transpose: see max.
 template <class T, class Join> struct extreme_op {
-  static constexpr bool on_cores = true;
-  static constexpr std::string_view called = std::is_same_v<Join, local::greatest> ? "max" : "min";
+  static constexpr std::string_view call = std::is_same_v<Join, local::greatest> ? "max" : "min";
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());

@@ -28,7 +28,6 @@ struct rename_op {
   const dim_facts* to;
   index_t extent;
 
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   static constexpr int aliases = 0;
   constexpr index_t extent_of(const dim_facts* d) const {

@@ -24,7 +24,6 @@ template <class T> struct rotary_op {
   double base;
   index_t offset;
   bool back = false;
-  static constexpr bool on_cores = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(3 * y[0].elements(), y[0].bytes() + x[0].bytes());

@@ -17,7 +17,6 @@ template <class T> struct shift_op {
   int d = 0;
   index_t by = 0;
   boundary ends = boundary::periodic;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr cut_dim dim_of(const tensor_core& x) const {

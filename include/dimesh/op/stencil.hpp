@@ -9,11 +9,8 @@
 // The function reads the same neighbours at every point: it chooses between values by `select`.
 #pragma once
 
-#include <tuple>
-
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/parts/stencil_rows.hpp"
-#include "dimesh/op/parts/wanted.hpp"
 
 namespace dimesh {
 
@@ -27,81 +24,189 @@ struct without_halos {
 };
 template <class S> using bare_spec = relaid_spec<S, without_halos>;
 
-/// The cotangents of all wanted operands, stored like them: halos and all.
-template <class F, bool... Wanted> struct stencil_transpose_op {
-  F f;
-  using select = selection<Wanted...>;
+/// Operands as a stencil sees them: functions name neighbours by dim, so operations are compiled
+/// for the dims of the points and of the operands V..., and for nothing else of their types.
+template <class Points, class... V> struct stencil_of {
+  template <std::size_t K> using seen_at = item_type<K, bundle<V...>>;
+  static constexpr int last = Points::size > 0 ? Points::size - 1 : 0;
+  template <class X> using lattice_of = lattice<X, row_step<typename X::dims, Points>>;
 
-  template <class B, class... S> using result = typename wanted_specs<select, S...>::type;
-
-  template <class Bars, class B, class... X>
-  constexpr void cost(tally& t, const Bars& bars, const B& ybar, const X&... x) const {
-    index_t bytes = ybar.local_bytes() + (x.local_bytes() + ...);
-    with_items([&](const auto&... b) { bytes += (b.local_bytes() + ...); }, bars);
-    t.compute(2 * (1 + (int{Wanted} + ...)) * ybar.local_size(), bytes);
+  /// y = f at all points.
+  template <class F, class R, std::size_t... K>
+  static void fill(const F& f, tensor_core& y, operands x, std::index_sequence<K...>) {
+    using rows = stencil_rows<last, F, R, lattice_of<V>...>;
+    const point_box points(y);
+    const placed<R> out(y.data<R>(), y, y);
+    const bundle_of<lattice_of<V>...> in{{lattice_of<V>(x[static_cast<int>(K)], y)}...};
+    for_each_row<local::default_space>(points, dims_of(out, points.rank), rows{f, out, in});
   }
-  template <class Bars, class B, class... X>
-  void fill(Bars& bars, const B& ybar, const X&... x) const {
-    fill_each(bars, std::make_index_sequence<sizeof...(X)>{}, ybar, x...);
+  /// The cotangent of operand K, stored like it: halos and all; in: ybar, and the operands.
+  template <std::size_t K, class F, class B, std::size_t... I>
+  static void pull(const F& f, tensor_core& bar, operands in, std::index_sequence<I...>) {
+    using T = typename seen_at<K>::value_type;
+    using rows = stencil_back_rows<K, last, F, B, lattice_of<V>...>;
+    zero_bytes(bar.data<T>(), bar.bytes());
+    const point_box points(in[0]);
+    const placed<T> to(bar.data<T>(), bar, in[0]);
+    const bundle_of<lattice_of<V>...> x{{lattice_of<V>(in[static_cast<int>(I) + 1], in[0])}...};
+    // Which neighbours of the operand does f read?
+    std::vector<index_t> asked, others;
+    (void)f(seen_nothing<V>{item<I>(x).far, I == K ? &asked : &others}...);
+    for (const index_t away : asked)
+      for_each_row<local::default_space>(
+          points, dims_of(to, points.rank),
+          rows{f, placed<const B>(in[0].data<const B>(), in[0], in[0]), x, to, away});
+  }
+};
+
+/// The derivative of f along a tangent of its operand K, as a function of that tangent and f's
+/// operands: how a stencil's transpose is itself transposed.
+template <class F, std::size_t K> struct tangent_function {
+  F f;
+  template <class W, class... X>
+  KOKKOS_FORCEINLINE_FUNCTION auto operator()(const W& w, const X&... x) const {
+    using G = typename one_dual<typename W::value, typename X::value...>::type;
+    return along<G>(w, std::index_sequence_for<X...>{}, x...);
   }
 
  private:
-  template <class Bars, std::size_t... K, class B, class... X>
-  void fill_each(Bars& bars, std::index_sequence<K...>, const B& ybar, const X&... x) const {
-    using dims = typename spec_of<B>::dims;
-    const std::tuple in(lattice<spec_of<X>, dims>(x.data(), x)...);
-    (fill_one<K>(bars, ybar, in), ...);
+  /// The dual type among those seen, if there is one: of the variable where this is differentiated.
+  template <class First, class... Rest> struct one_dual {
+    using type = First;
+  };
+  template <class First, class Second, class... Rest>
+    requires(!is_dual<First>)
+  struct one_dual<First, Second, Rest...> {
+    using rest = typename one_dual<Second, Rest...>::type;
+    using type = std::conditional_t<is_dual<rest>, rest, First>;
+  };
+  template <class G, class W, std::size_t... I, class... X>
+  KOKKOS_FORCEINLINE_FUNCTION auto along(const W& w, std::index_sequence<I...>,
+                                         const X&... x) const {
+    return local::detail::partial_of<0, G>(f(moved < G, I == K > (w, x)...));
   }
-  template <std::size_t V, class Bars, class B, class... L>
-  void fill_one(Bars& bars, const B& ybar, const std::tuple<L...>& in) const {
-    if constexpr (select::at[V]) {
-      auto& bar = item<select::place(V)>(bars);
-      zero_bytes(bar.data(), bar.local_bytes());
-      std::tuple_element_t<V, std::tuple<L...>> to(bar.data(), bar);
-      std::vector<index_t> asked;
-      std::vector<index_t> others;
-      ask<V>(asked, others, in, std::index_sequence_for<L...>{});
-      for (const index_t away : asked) {
-        const stencil_back_row<V, F, value_of<B>, B::rank, L...> row{
-            f, ybar.data(), points_of(ybar), in, to, away};
-        for_each_row<B::rank>(row.extent, row);
-      }
-    }
-  }
-  /// Which neighbours of operand V does f read?
-  template <std::size_t V, class... L, std::size_t... K>
-  void ask(std::vector<index_t>& asked, std::vector<index_t>& others, const std::tuple<L...>& in,
-           std::index_sequence<K...>) const {
-    (void)f(seen_nothing<typename L::spec_type>{std::get<K>(in).far, K == V ? &asked : &others}...);
+  template <class G, bool Moves, class W, class X>
+  KOKKOS_FORCEINLINE_FUNCTION static auto moved(const W& w, const X& x) {
+    if constexpr (Moves)
+      return seen_moving<G, X, W>{x, w};
+    else
+      return seen_still<G, X>{x};
   }
 };
 
-template <class F> struct stencil_op {
+/// The cotangents of all wanted operands, from ybar (elements B) and all operands.
+template <unsigned Mask, class F, class B, class Points, class... V> struct stencil_transpose_op {
   F f;
 
-  template <class... S>
-  using result = typename map_rule<join_kind::nonlinear, bare_spec<S>...>::template result<
-      std::decay_t<std::invoke_result_t<const F&, seen_values<S>...>>>;
-
-  template <class Y, class... X> void fill(const Y& y, const X&... x) const {
-    using dims = typename spec_of<Y>::dims;
-    const stencil_row<F, Y::rank, lattice<spec_of<Y>, dims>, lattice<spec_of<X>, dims>...> row{
-        f,
-        lattice<spec_of<Y>, dims>(y.data(), y),
-        points_of(y),
-        {lattice<spec_of<X>, dims>(x.data(), x)...}};
-    for_each_row<Y::rank>(row.extent, row);
+  constexpr void cost(tally& t, results bars, operands in) const {
+    index_t wanted = 0;
+    for (int k = 0; k < bars.count(); ++k) wanted += bars.has(k);
+    t.compute(2 * (1 + wanted) * in[0].elements(), bars.bytes() + bytes_of(in));
   }
-  template <class Y, class... X> constexpr void cost(tally& t, const Y& y, const X&... x) const {
-    t.compute(y.local_size(), y.local_bytes() + (x.local_bytes() + ...));
-  }
-  static constexpr bool needs(int k, unsigned wanted) { return k >= 0 && wanted != 0; }
+  void fill(results bars, operands in) const { each(bars, in, std::index_sequence_for<V...>{}); }
 
-  template <bool... Wanted, std::size_t N, class B, class Y, class... X>
-  constexpr auto transpose(const slots<N>& to, const B& ybar, const Y&, const X&... x) const {
-    return all_wanted<Wanted...>(stencil_transpose_op<F, Wanted...>{f}, to, ybar, x...);
+ private:
+  template <std::size_t... K>
+  void each(results bars, operands in, std::index_sequence<K...> all) const {
+    (one<K, V>(bars, in, all), ...);
+  }
+  template <std::size_t K, class X>
+  void one(results bars, operands in, [[maybe_unused]] auto all) const {
+    if constexpr ((Mask >> K & 1u) != 0 && is_real<typename X::value_type>)
+      if (bars.has(static_cast<int>(K)))
+        stencil_of<Points, V...>::template pull<K, F, B>(f, bars[static_cast<int>(K)], in, all);
   }
 };
+
+template <class F, class R, class Points, class... V> struct stencil_op;
+
+/// op(in...) is the cotangent of operand k; recorded where the transpose is.
+template <unsigned Recorded, class To, class Op, class... In>
+constexpr void give_recorded(const To& to, int k, const Op& op, const In&... in) {
+  static_assert(sizeof...(In) <= max_operands,
+                "stencil: too many operands for gradients of gradients; at most 14 are supported");
+  if (!to.wants(k)) return;
+  if constexpr (To::depth > 1)
+    to.pass(k, to.template made<Recorded>(to.x(k).facts->dual, op, in...));
+  else
+    to.give(k, op, in...);
+}
+
+/// The cotangent of operand K alone, from ybar (elements B) and all operands: where it is recorded.
+template <std::size_t K, class F, class B, class Points, class... V> struct stencil_back_op {
+  F f;
+  using wanted = typename stencil_of<Points, V...>::template seen_at<K>;
+
+  constexpr void cost(tally& t, results bars, operands in) const {
+    t.compute(4 * in[0].elements(), bars.bytes() + bytes_of(in));
+  }
+  void fill(results bars, operands in) const {
+    stencil_of<Points, V...>::template pull<K, F, B>(f, bars[0], in,
+                                                     std::index_sequence_for<V...>{});
+  }
+  static constexpr bool needs(int k, unsigned wanted) { return k >= 0 && wanted != 0; }
+  static constexpr bool by_mask = true;
+  template <unsigned Mask, class To> constexpr void transpose(const To& to) const {
+    give_each<Mask>(to, std::index_sequence_for<V...>{});
+  }
+
+ private:
+  /// bar = sum of ybar times the derivative by operand K: the cotangent of ybar is the derivative
+  /// along the bar's own, those of the operands come from that derivative's.
+  template <unsigned Mask, class To, std::size_t... I>
+  constexpr void give_each(const To& to, std::index_sequence<I...>) const {
+    constexpr unsigned operands = Mask >> 1;
+    using tangent = tangent_function<F, K>;
+    give_recorded<1u | operands << 1>(to, 0, stencil_op<tangent, B, Points, wanted, V...>{{f}},
+                                      to.ybar, to.x(1 + static_cast<int>(I))...);
+    (give_one<I, operands, V>(to, to.x(1 + static_cast<int>(I))...), ...);
+  }
+  template <std::size_t I, unsigned Operands, class X, class To, class... In>
+  constexpr void give_one(const To& to, const In&... x) const {
+    using tangent = tangent_function<F, K>;
+    if constexpr ((Operands >> I & 1u) != 0 && is_real<typename X::value_type>)
+      give_recorded<3u | Operands << 2>(
+          to, 1 + static_cast<int>(I),
+          stencil_back_op<1 + I, tangent, B, Points, wanted, V...>{{f}}, to.x(0), to.ybar, x...);
+  }
+};
+
+/// Elements R at points with dims Points, of operands seen as V... by the function F.
+template <class F, class R, class Points, class... V> struct stencil_op {
+  F f;
+
+  void fill(results y, operands x) const {
+    stencil_of<Points, V...>::template fill<F, R>(f, y[0], x, std::index_sequence_for<V...>{});
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(y[0].elements(), y[0].bytes() + bytes_of(x));
+  }
+  static constexpr bool needs(int k, unsigned wanted) { return k >= 0 && wanted != 0; }
+  static constexpr bool by_mask = true;
+  template <unsigned Mask, class To> constexpr void transpose(const To& to) const {
+    if constexpr (To::depth > 1)
+      give_each<Mask>(to, std::index_sequence_for<V...>{});
+    else
+      to.give_all(stencil_transpose_op<Mask, F, R, Points, V...>{f});
+  }
+
+ private:
+  template <unsigned Mask, class To, std::size_t... K>
+  constexpr void give_each(const To& to, std::index_sequence<K...>) const {
+    (give_one<Mask, K, V>(to, to.x(static_cast<int>(K))...), ...);
+  }
+  template <unsigned Mask, std::size_t K, class X, class To, class... In>
+  constexpr void give_one(const To& to, const In&... x) const {
+    if constexpr ((Mask >> K & 1u) != 0 && is_real<typename X::value_type>)
+      give_recorded<1u | Mask << 1>(to, static_cast<int>(K),
+                                    stencil_back_op<K, F, R, Points, V...>{f}, to.ybar, x...);
+  }
+};
+
+/// What a stencil's function is given of X.
+template <class X> using seen_in = seen_values<seen_of<spec_of<X>>>;
+template <class F, class R, class Points, class... X>
+using stencil_on = stencil_op<F, R, Points, seen_of<spec_of<X>>...>;
 
 template <class... X> struct stencil_fault {
   using type = typename map_rule<join_kind::nonlinear, bare_spec<spec_of<X>>...>::fault;
@@ -132,12 +237,16 @@ constexpr auto stencil(const F& f, const X&... x) {
                 "stencil: the operands split this dim in different ways; relayout one of them");
   static_assert(ok<only<fault, partial_operand>>,
                 "stencil: an operand is a sum yet to be made; complete it first");
-  if constexpr (!ok<fault> || (is_poison<X> || ...))
+  if constexpr (!ok<fault> || (is_poison<X> || ...)) {
     return poison{};
-  else if constexpr (is_poison<decltype(f(std::declval<detail::seen_values<spec_of<X>>>()...))>)
+  } else if constexpr (is_poison<decltype(f(std::declval<detail::seen_in<X>>()...))>) {
     return poison{};  // it looks where there is nothing
-  else
-    return apply(detail::stencil_op<F>{f}, x...);
+  } else {
+    using R = std::decay_t<decltype(f(std::declval<detail::seen_in<X>>()...))>;
+    using S = typename detail::map_rule<detail::join_kind::nonlinear,
+                                        detail::bare_spec<spec_of<X>>...>::template result<R>;
+    return detail::apply_as<S>(detail::stencil_on<F, R, typename S::dims, X...>{f}, x...);
+  }
 }
 
 }  // namespace dimesh

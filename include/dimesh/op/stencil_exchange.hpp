@@ -14,29 +14,27 @@ namespace dimesh {
 
 namespace detail {
 
-/// The exchange of all halos that a spec has, in the order of its dims.
-template <class S> constexpr halo_stages stages_of(boundary ends) {
+/// The exchange of all halos that a tensor has, in the order of its dims.
+constexpr halo_stages stages_of(const tensor_core& x, boundary ends) {
   halo_stages stages{ends};
-  for (int d = 0; d < S::rank; ++d)
-    if (S::table.halo[d] > 0) stages.add(d, S::table.halo[d]);
+  for (int d = 0; d < x.rank(); ++d)
+    if (x.layout().halo[d] > 0) stages.add(d, x.layout().halo[d]);
   return stages;
 }
 
-template <class F> struct stencil_exchange_op {
-  F f;
+/// A stencil (Op, elements R) whose result has halos.
+template <class Op, class R> struct stencil_exchange_op {
+  Op op;
   boundary ends;
 
-  template <class S, class... Rest>
-  using result = with_value<S, typename stencil_op<F>::template result<S, Rest...>::value_type>;
-
-  template <class Y, class U, class... X> void fill(const Y& y, const U& u, const X&... x) const {
-    stencil_op<F>{f}.fill(y, u, x...);
-    stages_of<spec_of<Y>>(ends).fill(u.grid().state(), placement_of(u), spec_of<Y>::table,
-                                     stored_region<value_of<Y>>(y));
+  void fill(results y, operands x) const {
+    op.fill(y, x);
+    stages_of(y[0], ends)
+        .fill(*y[0].grid, placement_of(y[0]), y[0].layout(), stored_region<R>(y[0]));
   }
-  template <class Y, class... X> constexpr void cost(tally& t, const Y& y, const X&... x) const {
-    stencil_op<F>{f}.cost(t, y, x...);
-    stages_of<spec_of<Y>>(ends).cost(t, placement_of(y), spec_of<Y>::table, core_of(y), false);
+  constexpr void cost(tally& t, results y, operands x) const {
+    op.cost(t, y, x);
+    stages_of(y[0], ends).cost(t, placement_of(y[0]), y[0].layout(), y[0], false);
   }
 };
 
@@ -101,15 +99,20 @@ constexpr auto stencil_exchange(const F& f, boundary ends, const U& u, const X&.
       ok<only<fault, dim_not_in_tensor>>,
       "stencil_exchange: the first operand lacks a dim of another; let the first be the one "
       "with all dims");
-  if constexpr (!ok<fault> || is_poison<U> || (is_poison<X> || ...))
+  if constexpr (!ok<fault> || is_poison<U> || (is_poison<X> || ...)) {
     return poison{};
-  else if constexpr (is_poison<decltype(f(std::declval<detail::seen_values<spec_of<U>>>(),
-                                          std::declval<detail::seen_values<spec_of<X>>>()...))>)
+  } else if constexpr (is_poison<decltype(f(std::declval<detail::seen_in<U>>(),
+                                            std::declval<detail::seen_in<X>>()...))>) {
     return poison{};  // it looks where there is nothing
-  else if constexpr (detail::is_tracked<U> || (detail::is_tracked<X> || ...))
+  } else if constexpr (detail::is_tracked<U> || (detail::is_tracked<X> || ...)) {
     return detail::exchange_like<spec_of<U>, 0>(stencil(f, u, x...), ends);
-  else
-    return apply(detail::stencil_exchange_op<F>{f, ends}, u, x...);
+  } else {
+    using R = std::decay_t<decltype(f(std::declval<detail::seen_in<U>>(),
+                                      std::declval<detail::seen_in<X>>()...))>;
+    using op = detail::stencil_on<F, R, typename spec_of<U>::dims, U, X...>;
+    return detail::apply_as<detail::with_value<spec_of<U>, R>>(
+        detail::stencil_exchange_op<op, R>{{f}, ends}, u, x...);
+  }
 }
 
 }  // namespace dimesh

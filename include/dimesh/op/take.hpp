@@ -52,8 +52,6 @@ template <class D, class Table, class Ids> struct take_rule {
 
 /// tablebar[D, ...] from ybar[ids..., ...] and ids.
 template <class T, class I> struct take_transpose_op {
-  static constexpr bool on_cores = true;
-
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), y[0].bytes() + 3 * x[0].bytes() + x[1].bytes());
   }
@@ -68,7 +66,6 @@ template <class T, class I> struct take_transpose_op {
 
 /// table[D, ...] of T, ids[...] of I.
 template <class T, class I> struct take_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {

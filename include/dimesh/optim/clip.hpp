@@ -10,7 +10,8 @@
 
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/layout/box.hpp"
-#include "dimesh/local/reduce.hpp"
+#include "dimesh/local/map.hpp"
+#include "dimesh/local/reduce_over.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
@@ -40,9 +41,8 @@ struct square_in_double {
 template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n) {
   const storage sum = storage::acquire(sizeof(double));
   auto* const at = static_cast<double*>(sum.data());
-  local::map_reduce(local::plus{}, local::nest<1>{{n}}, square_in_double{},
-                    local::operand<double, local::step::zero>{at, {0}},
-                    local::operand<const T, local::step::unit>{x, {1}});
+  local::map_reduce_over(local::plus{}, local::loops<2>{1, {n}, {{0}, {1}}}, square_in_double{}, at,
+                         x);
   Kokkos::fence();
   return get_element(at);
 }
@@ -103,10 +103,8 @@ struct scale_rule {
 template <class S> void rescale(S& gradients, double factor) {
   for_each_tensor(
       [factor](const auto&, auto& x) {
-        using T = value_of<std::remove_cvref_t<decltype(x)>>;
         detail::own_memory(x, true);
-        local::for_each(local::nest<1>{{x.local_size()}}, detail::scale_rule{factor},
-                        local::operand<T, local::step::unit>{x.data(), {1}});
+        local::for_each(x.local_size(), detail::scale_rule{factor}, x.data());
       },
       gradients);
 }

@@ -107,7 +107,6 @@ template <class Rule, class T>
 
 template <class T, class Rule, class... S>
 void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&... s) {
-  using inout = local::operand<T, local::step::unit>;
   own_memory(p.memory, p.bytes(), true);
   (own_memory(s.memory, s.bytes(), true), ...);
   const index_t n = p.elements();
@@ -115,9 +114,7 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
   if constexpr (on_host && sizeof...(S) <= 2)
     update_loop(rule, n, p.data<T>(), from, s.template data<T>()...);
   else
-    local::for_each(local::nest<1>{{n}}, rule, inout{p.data<T>(), {1}},
-                    local::operand<const T, local::step::unit>{from, {1}},
-                    inout{s.template data<T>(), {1}}...);
+    local::for_each(n, rule, p.data<T>(), from, s.template data<T>()...);
 }
 
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.

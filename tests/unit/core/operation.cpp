@@ -43,7 +43,13 @@ struct linear_op : plain_op {
 struct share_op : linear_op {
   static constexpr int aliases = 0;
 };
+struct called_op : plain_op {  // by another name
+  std::string_view call = "operator+";
+};
 static_assert(bound<plain_op, 1>(plain_op{}).facts->name == "plain");
+static_assert(bound<called_op, 1>(called_op{}).facts->name == "operator+");
+static_assert(bound<called_op, 1>({{}, "maximum"}).facts->name == "maximum");
+static_assert(!bound<called_op, 1>(called_op{}).facts->has_transpose);
 static_assert(!bound<plain_op, 1>(plain_op{}).facts->has_transpose);
 static_assert(bound<linear_op, 1>(linear_op{}).facts->has_transpose);
 static_assert(!bound<linear_op, 0>(linear_op{}).facts->has_transpose);  // nothing is recorded there

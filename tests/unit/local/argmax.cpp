@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/local/argmax.hpp"
 
-#include "support/nests.hpp"
+#include "support/plans.hpp"
 #include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
@@ -38,21 +38,15 @@ void check(index_t outer, index_t n, index_t inner, const std::vector<T>& x) {
   }
 }
 
-template <class T> std::vector<T> elements(index_t n) {
-  std::vector<T> x(n);
-  for (index_t k = 0; k < n; ++k) x[k] = static_cast<T>(dimesh_test::element(k));
-  return x;
-}
-
 }  // namespace
 
 TEST_CASE("argmax: every shape, the first of equals") {
   for (const index_t outer : {0, 1, 5}) {
     for (const index_t n : {0, 1, 2, 10, 300}) {
       for (const index_t inner : {0, 1, 3, 64, 65}) {
-        check<std::int32_t>(outer, n, inner, elements<float>(outer * n * inner));
-        check<std::int64_t>(outer, n, inner, elements<double>(outer * n * inner));
-        check<std::int32_t>(outer, n, inner, elements<int>(outer * n * inner));
+        check<std::int32_t>(outer, n, inner, dimesh_test::elements<float>(outer * n * inner, 0));
+        check<std::int64_t>(outer, n, inner, dimesh_test::elements<double>(outer * n * inner, 0));
+        check<std::int32_t>(outer, n, inner, dimesh_test::elements<int>(outer * n * inner, 0));
       }
     }
   }

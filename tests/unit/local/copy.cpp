@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/local/copy.hpp"
 
-#include "support/nests.hpp"
-
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <numeric>
+#include <vector>
 
 using dimesh::index_t;
 

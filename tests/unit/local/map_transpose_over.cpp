@@ -3,6 +3,7 @@
 #include "dimesh/local/map_transpose_over.hpp"
 
 #include "dimesh/local/math.hpp"
+#include "dimesh/local/pull_loop.hpp"
 #include "support/plans.hpp"
 #include "support/shuffled.hpp"
 
@@ -13,12 +14,7 @@
 using namespace dimesh_test;
 using dimesh::bfloat16;
 using dimesh::local::loops;
-using dimesh::local::map_transpose;
 using dimesh::local::map_transpose_over;
-using dimesh::local::nest;
-using dimesh::local::operand;
-using dimesh::local::step;
-using dimesh::local::wanted;
 
 namespace {
 
@@ -95,7 +91,7 @@ template <class X> bool agrees(const std::vector<stored<X>>& got, const std::vec
 }
 
 template <class B, class... X, class F, std::size_t... K>
-void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, unsigned mask,
+void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, unsigned mask, bool threads,
                 std::index_sequence<K...> all) {
   const std::tuple<std::vector<stored<X>>...> in{input<X>(p.size[K + 1], K)...};
   const auto ybar = elements<B>(p.size[0], 9);
@@ -119,6 +115,11 @@ void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, unsigned mask,
   run([&](const auto& to) {
     map_transpose_over<~0u, reversed>(p.l, f, ybar.data(), to, read<X>(std::get<K>(in))...);
   });
+  if (threads) {
+    run([&](const auto& to) {
+      map_transpose_over<~0u, threaded>(p.l, f, ybar.data(), to, read<X>(std::get<K>(in))...);
+    });
+  }
   run([&](const auto& to) {
     constexpr int reals = dimesh::local::detail::real_inputs<~0u, X...>::count;
     dimesh::local::detail::pull_back_parts<~0u, Kokkos::Serial>(
@@ -141,7 +142,7 @@ template <class B, class... X, class F> void check(const F& f, unsigned seed) {
     how[1] = k % 2 == 0 ? lacks::nothing : lacks::anything;
     const unsigned some = reals & static_cast<unsigned>(draw.engine());
     check_plan<B, X...>(f, random_plan<1 + sizeof...(X)>(draw, how), k % 2 == 0 ? reals : some,
-                        std::index_sequence_for<X...>{});
+                        k % 10 == 0, std::index_sequence_for<X...>{});
   }
 }
 
@@ -164,6 +165,70 @@ TEST_CASE("map_transpose_over: sums of bfloat16 are rounded once") {
   check<bfloat16, bfloat16, bfloat16>(product{}, 8);
 }
 
+TEST_CASE("map_transpose_over: many inputs that rows are summed for") {
+  const auto f = [](auto a, auto b, auto c, auto d, auto e, auto g, auto h) {
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * g + h * h;
+  };
+  const index_t m = 3, n = 50;
+  const auto ybar = elements<double>(m * n, 0), h = elements<double>(m * n, 1),
+             x = elements<double>(m, 2);
+  std::vector<std::vector<double>> bars(6, spoilt<double>(m));
+  auto hbar = spoilt<double>(m * n);
+  loops<8> l{2, {m, n}, {{n, 1}}};
+  for (int k = 0; k < 6; ++k) l.stride[1 + k][0] = 1;
+  l.stride[7][0] = n, l.stride[7][1] = 1;
+  const double* c = x.data();
+  map_transpose_over(l, f, ybar.data(),
+                     {bars[0].data(), bars[1].data(), bars[2].data(), bars[3].data(),
+                      bars[4].data(), bars[5].data(), hbar.data()},
+                     c, c, c, c, c, c, h.data());
+  for (index_t i = 0; i < m; ++i) {
+    const auto row = static_cast<std::size_t>(i * n);
+    double sum = 0;
+    for (std::size_t j = 0; j < 50; ++j) sum += ybar[row + j];
+    for (std::size_t k = 0; k < 6; ++k)
+      CHECK(bars[k][static_cast<std::size_t>(i)] == static_cast<double>(k + 1) * sum);
+    for (std::size_t j = 0; j < 50; ++j) CHECK(hbar[row + j] == 2 * h[row + j] * ybar[row + j]);
+  }
+}
+
+TEST_CASE("map_transpose_over: a constant has no derivative") {
+  const index_t n = 20;
+  const auto ybar = elements<double>(n, 0), x = elements<double>(n, 1);
+  auto xbar = spoilt<double>(n);
+  map_transpose_over(
+      loops<2>{1, {n}, {{1}, {1}}}, [](auto) { return 1.0; }, ybar.data(), {xbar.data()}, x.data());
+  CHECK(xbar == std::vector<double>(20, 0.0));
+}
+
+TEST_CASE("map_transpose_over: over no elements, sums are zero") {
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{0, 5}, {5, 0}}) {
+    const auto x = elements<double>(1, 0), b = elements<double>(n, 1), c = elements<double>(m, 2);
+    auto bbar = spoilt<double>(n), cbar = spoilt<double>(m);
+    double xbar = 77;
+    map_transpose_over(loops<4>{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}, {1, 0}}}, gate{}, x.data(),
+                       {&xbar, bbar.data(), cbar.data()}, x.data(), b.data(), c.data());
+    CHECK(xbar == 77);
+    CHECK(bbar == std::vector<double>(bbar.size(), 0.0));
+    CHECK(cbar == std::vector<double>(cbar.size(), 0.0));
+  }
+}
+
+TEST_CASE("map_transpose_over: sums over many rows are as accurate as a plain loop") {
+  const index_t m = 20000, n = 3;
+  const std::vector<float> ybar(60000, 0.1f), b(3, 1.0f);
+  std::vector<float> bbar(3);
+  float s = 1, sbar = 0, loop = 0, all = 0;
+  map_transpose_over(
+      loops<3>{2, {m, n}, {{n, 1}, {0, 1}, {0, 0}}}, [](auto x, auto y) { return x + y; },
+      ybar.data(), {bbar.data(), &sbar}, b.data(), &s);
+  for (int i = 0; i < 20000; ++i) loop += 0.1f;
+  for (int i = 0; i < 60000; ++i) all += 0.1f;
+  const double exact = 20000 * double(0.1f);
+  CHECK(std::abs(bbar[1] - exact) <= std::abs(loop - exact));
+  CHECK(std::abs(sbar - 3 * exact) <= std::abs(all - 3 * exact));
+}
+
 /// Elements whose products and sums are rounded.
 static std::vector<float> uneven(index_t n, int salt) {
   auto x = elements<float>(n, salt);
@@ -172,46 +237,47 @@ static std::vector<float> uneven(index_t n, int salt) {
   return x;
 }
 
-TEST_CASE("map_transpose_over: the bits of map_transpose") {
-  constexpr step zero = step::zero, unit = step::unit, strided = step::strided;
-  for (const auto& [m, n] :
-       {std::pair<index_t, index_t>{3, 100}, {17, 64}, {40, 300}, {50, 20}, {5, 3000}}) {
-    const nest<2> space{{m, n}};
+TEST_CASE("map_transpose_over: the bits of one row after another, where a direct kernel fits") {
+  using namespace dimesh::local::detail;
+  using dimesh::local::row_of;
+  using dimesh::local::value_of_row;
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{3, 100}, {17, 64}, {40, 300}, {5, 3000}}) {
     const auto g = uneven(m * n, 0), x = uneven(m * n, 1), w = uneven(m * n, 2);
     const auto b = uneven(n, 3), s = uneven(m, 4);
     auto want = spoilt<float>(2 * m * n + m + n), got = want;
-    using plain = operand<const float, strided, unit>;
-    using out = operand<float, strided, unit>;
-    const auto at = [&](auto& v, index_t k) { return v.data() + k; };
-    const plain ybar{g.data(), {n, 1}}, in{x.data(), {n, 1}}, also{w.data(), {n, 1}};
-    const out xbar{at(want, 0), {n, 1}}, wbar{at(want, m * n), {n, 1}};
-    const operand<const float, zero, unit> row{b.data(), {0, 1}};
-    const operand<float, zero, unit> row_bar{at(want, 2 * m * n), {0, 1}};
-    const operand<const float, unit, zero> column{s.data(), {1, 0}};
-    const operand<float, unit, zero> column_bar{at(want, 2 * m * n + n), {1, 0}};
-    float *gx = at(got, 0), *gw = at(got, m * n), *gb = at(got, 2 * m * n), *gs = gb + n;
-    const loops<3> rows{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}}};
-    const loops<3> columns{2, {m, n}, {{n, 1}, {n, 1}, {1, 0}}};
-    const loops<3> both{2, {m, n}, {{n, 1}, {n, 1}, {n, 1}}};
-    const loops<4> three{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}, {n, 1}}};
-
-    map_transpose(space, gate{}, ybar, wanted{in, xbar}, wanted{row, row_bar}, wanted{also, wbar});
-    map_transpose_over(three, gate{}, g.data(), {gx, gb, gw}, x.data(), b.data(), w.data());
+    float *wx = want.data(), *ww = wx + m * n, *wb = ww + m * n, *ws = wb + n;
+    float *gx = got.data(), *gw = gx + m * n, *gb = gw + m * n, *gs = gb + n;
+    const auto in = [n = n](const std::vector<float>& v, index_t i) {
+      return row_of<const float>{v.data() + i * n};
+    };
+    using three = pullback<float, std::integer_sequence<int, 0, 1, 2>, deposit::write, deposit::add,
+                           deposit::write>;
+    using summed = pullback<float, std::integer_sequence<int, 0, 1>, deposit::write, deposit::sum>;
+    using both = pullback<float, std::integer_sequence<int, 0, 1>, deposit::write, deposit::write>;
+    std::fill_n(wb, n, 0.0f), std::fill_n(ws, m, 0.0f);
+    for (index_t i = 0; i < m; ++i)
+      pullback_row<three, gate>{}(n, in(g, i), in(x, i), row_of<const float>{b.data()}, in(w, i),
+                                  row_of<float>{wx + i * n}, row_of<float>{wb},
+                                  row_of<float>{ww + i * n});
+    std::fill_n(gs, m, 0.0f);
+    map_transpose_over(loops<4>{2, {m, n}, {{n, 1}, {n, 1}, {0, 1}, {n, 1}}}, gate{}, g.data(),
+                       {gx, gb, gw}, x.data(), b.data(), w.data());
     CHECK(same_bits(got, want));
-    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{row, row_bar});
-    map_transpose_over(rows, product{}, g.data(), {gx, gb}, x.data(), b.data());
+    for (index_t i = 0; i < m; ++i)
+      pullback_row<summed, product>{}(n, in(g, i), in(x, i),
+                                      value_of_row<const float>{s.data() + i},
+                                      row_of<float>{wx + i * n}, value_of_row<float>{ws + i});
+    map_transpose_over(loops<3>{2, {m, n}, {{n, 1}, {n, 1}, {1, 0}}}, product{}, g.data(), {gx, gs},
+                       x.data(), s.data());
     CHECK(same_bits(got, want));
-    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{column, column_bar});
-    map_transpose_over(columns, product{}, g.data(), {gx, gs}, x.data(), s.data());
+    for (index_t i = 0; i < m; ++i)
+      pullback_row<both, product>{}(n, in(g, i), in(x, i), in(w, i), row_of<float>{wx + i * n},
+                                    row_of<float>{ww + i * n});
+    const loops<3> alike{2, {m, n}, {{n, 1}, {n, 1}, {n, 1}}};
+    map_transpose_over(alike, product{}, g.data(), {gx, gw}, x.data(), w.data());
     CHECK(same_bits(got, want));
-    map_transpose(space, product{}, ybar, wanted{in, xbar}, column);
-    map_transpose_over(columns, product{}, g.data(), {gx, nullptr}, x.data(), s.data());
-    CHECK(same_bits(got, want));
-    map_transpose(space, product{}, ybar, wanted{in, xbar}, wanted{also, wbar});
-    map_transpose_over(both, product{}, g.data(), {gx, gw}, x.data(), w.data());
-    CHECK(same_bits(got, want));
-    map_transpose(space, product{}, ybar, wanted{in, xbar}, also);
-    map_transpose_over(both, product{}, g.data(), {gx, nullptr}, x.data(), w.data());
+    std::fill_n(gx, m * n, 0.0f);
+    map_transpose_over(alike, product{}, g.data(), {gx, nullptr}, x.data(), w.data());
     CHECK(same_bits(got, want));
   }
 }

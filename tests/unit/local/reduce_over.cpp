@@ -15,12 +15,8 @@ using dimesh::bfloat16;
 using dimesh::local::greatest;
 using dimesh::local::least;
 using dimesh::local::loops;
-using dimesh::local::map_reduce;
 using dimesh::local::map_reduce_over;
-using dimesh::local::nest;
-using dimesh::local::operand;
 using dimesh::local::plus;
-using dimesh::local::step;
 
 namespace {
 
@@ -38,7 +34,8 @@ struct three {
 
 /// Sums of these elements are exact in T: their order only decides about the sign of a zero.
 template <class Op, class Y, class... X, class F, std::size_t... K>
-void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, std::index_sequence<K...>) {
+void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, bool threads,
+                std::index_sequence<K...>) {
   using T = dimesh::computed<Y>;
   const std::tuple<std::vector<X>...> in{elements<X>(p.size[K + 1], K)...};
   std::vector<T> sums(static_cast<std::size_t>(p.size[0]), Op::template identity<T>());
@@ -55,6 +52,11 @@ void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, std::index_sequence
   got = spoilt<Y>(p.size[0]);
   map_reduce_over<reversed>(Op{}, p.l, f, got.data(), std::get<K>(in).data()...);
   CHECK(got == want);
+  if (threads) {
+    got = spoilt<Y>(p.size[0]);
+    map_reduce_over<threaded>(Op{}, p.l, f, got.data(), std::get<K>(in).data()...);
+    CHECK(got == want);
+  }
   auto on_device = spoilt<T>(p.size[0]);
   dimesh::local::detail::reduce_parts<Kokkos::Serial, Op>(p.l, f, on_device.data(),
                                                           std::get<K>(in).data()...);
@@ -67,7 +69,7 @@ template <class Op, class Y, class... X, class F> void check(const F& f, unsigne
   how.fill(lacks::anything);
   if (seed % 2 == 0) how[1] = lacks::nothing;
   for (int k = 0; k < 150; ++k) {
-    check_plan<Op, Y, X...>(f, random_plan<1 + sizeof...(X)>(draw, how),
+    check_plan<Op, Y, X...>(f, random_plan<1 + sizeof...(X)>(draw, how), k % 10 == 0,
                             std::index_sequence_for<X...>{});
   }
 }
@@ -80,34 +82,34 @@ std::vector<float> uneven(index_t n) {
   return x;
 }
 
-/// Rows, columns, all of a matrix and of a transposed one: the bits of map_reduce.
+/// Rows and columns of a matrix, by the kernel of one row: its bits, row after row.
 template <class Op> void check_bits(index_t m, index_t n) {
-  constexpr step zero = step::zero, unit = step::unit, strided = step::strided;
+  using dimesh::local::row_of;
+  using dimesh::local::value_of_row;
+  using dimesh::local::detail::keep;
+  using dimesh::local::detail::reduce_row;
   const auto x = uneven(m * n), w = elements<float>(m * n, 2);
-  const nest<2> space{{m, n}};
-  const operand<const float, strided, unit> in{x.data(), {n, 1}}, also{w.data(), {n, 1}};
-  const operand<const float, unit, strided> turned{x.data(), {1, m}};
   auto want = spoilt<float>(std::max(m, n)), got = want;
-  const auto compare = [&](const auto& out, index_t s0, index_t s1) {
-    map_reduce(Op{}, space, itself{}, out, in);
-    map_reduce_over(Op{}, loops<2>{2, {m, n}, {{s0, s1}, {n, 1}}}, itself{}, got.data(), x.data());
-    CHECK(same_bits(got, want));
-    map_reduce(Op{}, space, itself{}, out, turned);
-    map_reduce_over(Op{}, loops<2>{2, {m, n}, {{s0, s1}, {1, m}}}, itself{}, got.data(), x.data());
-    CHECK(same_bits(got, want));
-    map_reduce(Op{}, space, product{}, out, in, also);
-    map_reduce_over(Op{}, loops<3>{2, {m, n}, {{s0, s1}, {n, 1}, {n, 1}}}, product{}, got.data(),
-                    x.data(), w.data());
-    CHECK(same_bits(got, want));
-    map_reduce(Op{}, space, product{}, out, in,
-               operand<const float, strided, zero>{w.data(), {1, 0}});
-    map_reduce_over(Op{}, loops<3>{2, {m, n}, {{s0, s1}, {n, 1}, {1, 0}}}, product{}, got.data(),
-                    x.data(), w.data());
-    CHECK(same_bits(got, want));
-  };
-  compare(operand<float, unit, zero>{want.data(), {1, 0}}, 1, 0);
-  compare(operand<float, zero, unit>{want.data(), {0, 1}}, 0, 1);
-  compare(operand<float, zero, zero>{want.data(), {0, 0}}, 0, 0);
+  for (index_t i = 0; i < m; ++i)
+    reduce_row<Op, keep::nothing, product>{}(n, value_of_row<float>{want.data() + i},
+                                             row_of<const float>{x.data() + i * n},
+                                             row_of<const float>{w.data() + i * n});
+  map_reduce_over(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {n, 1}}}, product{}, got.data(),
+                  x.data(), w.data());
+  CHECK(same_bits(got, want));
+  for (index_t i = 0; i < m; ++i)
+    reduce_row<Op, keep::nothing, product>{}(n, value_of_row<float>{want.data() + i},
+                                             row_of<const float>{x.data() + i * n},
+                                             value_of_row<const float>{w.data() + i});
+  map_reduce_over(Op{}, loops<3>{2, {m, n}, {{1, 0}, {n, 1}, {1, 0}}}, product{}, got.data(),
+                  x.data(), w.data());
+  CHECK(same_bits(got, want));
+  std::fill_n(want.data(), n, Op::template identity<float>());
+  for (index_t i = 0; i < m; ++i)
+    reduce_row<Op, keep::joined, itself>{}(n, row_of<float>{want.data()},
+                                           row_of<const float>{x.data() + i * n});
+  map_reduce_over(Op{}, loops<2>{2, {m, n}, {{0, 1}, {n, 1}}}, itself{}, got.data(), x.data());
+  CHECK(std::equal(got.begin(), got.begin() + n, want.begin()));
 }
 
 }  // namespace
@@ -135,7 +137,7 @@ TEST_CASE("map_reduce_over: extremes over any loops") {
   check<greatest, int, int>(itself{}, 24);
 }
 
-TEST_CASE("map_reduce_over: the bits of map_reduce") {
+TEST_CASE("map_reduce_over: the bits of one row after another") {
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1},
                              {3, 10},
                              {17, 64},
@@ -158,4 +160,23 @@ TEST_CASE("map_reduce_over: NaN propagates") {
   CHECK(!std::isnan(y[0]));
   CHECK(std::isnan(y[1]));
   CHECK(!std::isnan(y[2]));
+}
+
+TEST_CASE("map_reduce_over: pieces, each with a result of its own, whatever runs first") {
+  for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 40}, {13, 40}, {130, 10}, {2, 5}}) {
+    const auto x = elements<double>(m * n, 0);
+    std::vector<double> want(static_cast<std::size_t>(n)), got = want, again = want;
+    double all = 0, sum = 0;
+    for (index_t k = 0; k < m * n; ++k) {
+      want[static_cast<std::size_t>(k % n)] += x[static_cast<std::size_t>(k)];
+      all += x[static_cast<std::size_t>(k)];
+    }
+    const loops<2> columns{2, {m, n}, {{0, 1}, {n, 1}}}, one{1, {m * n}, {{0}, {1}}};
+    map_reduce_over<threaded>(plus{}, columns, itself{}, got.data(), x.data());
+    map_reduce_over<reversed>(plus{}, columns, itself{}, again.data(), x.data());
+    CHECK(got == want);
+    CHECK(again == want);
+    map_reduce_over<threaded>(plus{}, one, itself{}, &sum, x.data());
+    CHECK(sum == all);
+  }
 }

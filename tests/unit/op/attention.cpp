@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/tracked.hpp"
 #include "dimesh/op/parts/attention_plan.hpp"
 
 namespace dm = dimesh;

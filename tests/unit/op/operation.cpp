@@ -18,7 +18,6 @@ using columns = dm::layout<line, dm::split<width, rows>>;
 
 /// x with elements T, and a number for each row that serves the transpose.
 template <class T, class From> struct widen_op {
-  static constexpr bool on_cores = true;
   void fill(dm::results, dm::operands) const {}
   constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands x) const {
     c.compute(y[0].elements(), y.bytes() + bytes_of(x));
@@ -26,7 +25,6 @@ template <class T, class From> struct widen_op {
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, back{}, to.ybar, to.y(1)); }
   struct back {
-    static constexpr bool on_cores = true;
     void fill(dm::results, dm::operands) const {}
     constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands x) const {
       c.compute(1000, y.bytes() + bytes_of(x));

@@ -23,7 +23,8 @@ template <class... W> using fault = typename dm::detail::stencil_fault<W...>::ty
 static_assert(is_same_v<fault<X<float, L<dm::partial<cols>>, batch>>, dm::partial_operand<cols>>);
 static_assert(
     is_same_v<fault<H, X<float, L<>, batch>>, dm::dim_split_in_one_operand_only<batch, cols>>);
-template <class W, class D> using reach = typename dm::detail::at_fault<dm::spec_of<W>, D>::type;
+template <class W, class D>
+using reach = typename dm::detail::at_fault<dm::detail::seen_of<dm::spec_of<W>>, D>::type;
 static_assert(is_same_v<reach<C, hidden>, dm::dim_has_no_halo<hidden>>);
 static_assert(is_same_v<reach<C, batch>, dm::dim_not_in_tensor<batch>>);
 

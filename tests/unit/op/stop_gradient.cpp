@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/core/tracked.hpp"
 
 namespace dm = dimesh;
 

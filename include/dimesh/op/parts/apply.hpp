@@ -7,33 +7,96 @@
 //   apply(scale_op{2}, x)   -> a tensor of spec scale_op::result<spec_of<X>>; recorded if x is
 #pragma once
 
-#include "dimesh/op/parts/apply_typed.hpp"
+#include "dimesh/core/pullback.hpp"
+#include "dimesh/core/tracked.hpp"
+#include "dimesh/detail/bundle.hpp"
+#include "dimesh/memory/memory.hpp"
+#include "dimesh/shaped.hpp"
 
 namespace dimesh {
 
-/// Runs an operation whose operands have passed its typing rule: plainly, recorded where an operand
-/// is, or counted on shapes.
-template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... x) {
-  using S = typename Op::template result<spec_of<X>...>;
-  if constexpr (detail::on_cores<Op>) {
-    using specs = typename detail::specs_of<S>::type;
-    if constexpr (detail::has_transpose<Op> &&
-                  has_gradient<typename detail::type_at<0, specs>::value_type>)
-      return detail::apply_on_cores(specs{}, op, nullptr, x...);
-    else
-      return detail::apply_on_cores(specs{}, op, nullptr, detail::untracked(x)...);
-  } else if constexpr ((detail::is_tracked<X> || ...)) {
-    return detail::record(op, x...);
-  } else if constexpr (requires { Op::auxiliary; }) {
-    return detail::item<0>(apply_into(op, detail::no_slots(), x...));
-  } else {
-    return apply_into(op, detail::no_slots(), x...);
-  }
-}
-
 namespace detail {
 
-/// The same where the caller knows the result's spec (or list of specs).
+/// The tensor type of a spec: with data or a shape, recorded on so many tapes.
+template <class S, bool Shaped, int Depth> struct result_type {
+  using type = tracked_tensor<typename result_type<S, Shaped, Depth - 1>::type>;
+};
+template <class S> struct result_type<S, false, 0> {
+  using type = typename tensor_of_spec<S>::basic;
+};
+template <class S> struct result_type<S, true, 0> {
+  using type = typename tensor_of_spec<S>::shaped;
+};
+
+/// The specs of an operation's results as a list.
+template <class S> struct specs_of {
+  using type = list<S>;
+};
+template <class... S> struct specs_of<list<S...>> {
+  using type = list<S...>;
+};
+
+/// Another result than the first, for as long as the operation runs.
+template <class S> struct further_result {
+  tensor_core core{&spec_facts<S>};
+};
+
+/// The operands that are recorded, as a mask, where the transpose asks.
+template <class Op, class... X> constexpr unsigned recorded_mask() {
+  unsigned mask = 0, k = 0;
+  ((mask |= is_tracked<X> ? 1u << k : 0u, ++k), ...);
+  return transposes_by_mask<Op> ? mask : ~0u;
+}
+
+/// Complex operands of which some are recorded, where the transpose conjugates nothing.
+template <class... V> struct first_complex {
+  using type = void;
+};
+template <class V, class... More> struct first_complex<V, More...> {
+  using type = typename std::conditional_t<is_complex<V>, tag<V>, first_complex<More...>>::type;
+};
+template <class Op, class... X> struct complex_fault {
+  static constexpr auto find() {
+    using culprit = typename first_complex<value_of<X>...>::type;
+    constexpr bool refused = (is_tracked<X> || ...) && !requires { requires Op::takes_complex; };
+    if constexpr (refused && !std::is_void_v<culprit>)
+      return tag<element_not_differentiable<culprit>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
+template <class First, class... More, class Op, class... X>
+constexpr auto recorded_on_cores(list<First, More...>, const Op& op, const storage* slots,
+                                 const X&... x) {
+  static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
+  constexpr int depth = std::max({tracked_depth<X>...});
+  bound<Op, depth, recorded_mask<Op, X...>()> it(op);
+  if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
+  using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
+  Y y;
+  bundle<further_result<More>...> more;
+  operand in[] = {{&core_of(x), core_of(x).record}...};
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
+    evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+  }(std::index_sequence_for<More...>{});
+  return y;
+}
+template <class Specs, class Op, class... X>
+constexpr auto apply_on_cores(Specs specs, const Op& op, const storage* slots, const X&... x) {
+  using fault = typename complex_fault<Op, X...>::type;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "gradient: this operation has none of complex elements; compose it of + - * /, "
+                "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
+  if constexpr (ok<fault>)
+    return recorded_on_cores(specs, op, slots, x...);
+  else
+    return poison{};
+}
+
+/// Runs an operation whose result has this spec (or whose results have these).
 template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, const X&... x) {
   using specs = typename specs_of<S>::type;
   if constexpr (has_transpose<Op> && has_gradient<typename type_at<0, specs>::value_type>)
@@ -51,4 +114,11 @@ constexpr auto apply_or_share(const Op& op, const X& x, bool nothing) {
 }
 
 }  // namespace detail
+
+/// Runs an operation whose operands have passed its typing rule: plainly, recorded where an operand
+/// is, or counted on shapes.
+template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... x) {
+  return detail::apply_as<typename Op::template result<spec_of<X>...>>(op, x...);
+}
+
 }  // namespace dimesh

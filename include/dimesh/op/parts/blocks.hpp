@@ -125,7 +125,6 @@ template <class T> struct reduce_scatter_op;
 /// Elements T. To a layout in which axes that split the operand's dims at their minor ends
 /// replicate.
 template <class T> struct all_gather_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
@@ -145,7 +144,6 @@ template <class T> struct all_gather_op {
 /// To a layout in which axes that the operand is partial along split dims at their minor ends.
 /// Along axes whose value counts once there is nothing to sum: a block is cut out.
 template <class T> struct reduce_scatter_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   static constexpr unsigned talk(const tensor_core& y, const tensor_core& x) {
@@ -171,8 +169,7 @@ template <class T> struct pad_op;
 
 /// To a layout in which axes along which the operand is replicated split dims at their minor ends.
 template <class T> struct cut_op {
-  static constexpr bool on_cores = true;
-  static constexpr std::string_view called = "own";
+  static constexpr std::string_view call = "own";
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
@@ -185,7 +182,6 @@ template <class T> struct cut_op {
 
 /// To a layout in which axes that split the operand's dims hold addends: its block among zeros.
 template <class T> struct pad_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {

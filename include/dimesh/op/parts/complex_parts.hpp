@@ -13,9 +13,7 @@ namespace dimesh::detail {
 
 /// Elements To of elements From, by the function F, one by one in storage.
 template <class F, class To, class From> void fill_by_elements(results y, operands x) {
-  local::map(local::nest<1>{{x[0].elements()}}, F{},
-             local::operand<To, local::step::unit>{y[0].data<To>(), {1}},
-             local::operand<const From, local::step::unit>{x[0].data<const From>(), {1}});
+  local::map(x[0].elements(), F{}, y[0].data<To>(), x[0].data<const From>());
 }
 constexpr void count_elements(tally& t, results y, operands x) {
   t.compute(0, y[0].bytes() + x[0].bytes());
@@ -26,7 +24,6 @@ struct conj_function {
 };
 /// Elements T.
 template <class T> struct conj_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const { count_elements(t, y, x); }
   void fill(results y, operands x) const { fill_by_elements<conj_function, T, T>(y, x); }
@@ -52,7 +49,6 @@ template <class T, part P> struct embed_function {
 template <class T, part P> struct embed_op;
 /// A part of elements T.
 template <class T, part P> struct part_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const { count_elements(t, y, x); }
   void fill(results y, operands x) const {
@@ -63,7 +59,6 @@ template <class T, part P> struct part_op {
 };
 /// Elements T that have this part; the other is 0.
 template <class T, part P> struct embed_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const { count_elements(t, y, x); }
   void fill(results y, operands x) const {
@@ -85,21 +80,16 @@ template <class T> struct twice_product_function {
 };
 /// The cotangent of z, given that of norm2(z), and z.
 template <class T> struct norm2_pulled_op {
-  static constexpr bool on_cores = true;
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(4 * y[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
-    local::map(
-        local::nest<1>{{y[0].elements()}}, twice_product_function<T>{},
-        local::operand<T, local::step::unit>{y[0].data<T>(), {1}},
-        local::operand<const part_of<T>, local::step::unit>{x[0].data<const part_of<T>>(), {1}},
-        local::operand<const T, local::step::unit>{x[1].data<const T>(), {1}});
+    local::map(y[0].elements(), twice_product_function<T>{}, y[0].data<T>(),
+               x[0].data<const part_of<T>>(), x[1].data<const T>());
   }
 };
 /// Squared absolute values of elements T.
 template <class T> struct norm2_op {
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(3 * y[0].elements(), y[0].bytes() + x[0].bytes());

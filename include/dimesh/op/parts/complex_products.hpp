@@ -15,8 +15,6 @@ namespace dimesh::detail {
 /// The cotangent of an operand of a product of complex elements T, by the function F of the
 /// product's cotangent and both operands; summed over the dims that the operand lacks.
 template <class F, class T> struct product_pulled_op {
-  static constexpr bool on_cores = true;
-
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(2 * x[0].elements(), y[0].bytes() + bytes_of(x));
   }

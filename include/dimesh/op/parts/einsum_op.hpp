@@ -83,7 +83,6 @@ template <class Out, class... S> struct einsum_rule {
 /// digits.
 template <class T, class C = T> struct einsum_op {
   const tensor_facts* narrow = nullptr;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {

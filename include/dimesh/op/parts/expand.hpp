@@ -20,7 +20,6 @@ template <class T, class From> struct sum_to_op;
 /// weight * x, elements T, from a tensor x of From that lacks some of the result's dims.
 template <class T, class From = T> struct expand_op {
   double weight = 1;
-  static constexpr bool on_cores = true;
   static constexpr bool takes_complex = true;
 
   struct scale {

@@ -1,83 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In which loops does a stencil run? Over rows of points; inputs lie in memory with their halos
-// around them, so a neighbour is a fixed distance away.
+// around them, so a neighbour is a fixed distance away. Extents and strides come with the run.
 //
 //   points (4, 8) of a block stored as (6, 10): row n begins at 11 + 10 n
 #pragma once
 
-#include <tuple>
-
+#include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/row.hpp"
 #include "dimesh/op/neighborhood.hpp"
+#include "dimesh/op/parts/points.hpp"
 
 namespace dimesh::detail {
 
-/// Where an operand's elements lie beside those of the points: strides by dim of the points (Dims).
-template <class S, class Dims> struct lattice {
-  using spec_type = S;
-  using T = typename S::value_type;
-  static constexpr int rank = Dims::size;
-  static constexpr const auto& place = places<Dims, typename S::dims>::at;
-  static constexpr bool unit_row = rank > 0 && place[rank > 0 ? rank - 1 : 0] == S::rank - 1;
-  static constexpr bool lacks_any = S::rank < rank;
-  static constexpr bool lacks_row = rank > 0 && place[rank > 0 ? rank - 1 : 0] < 0;
-
+/// Where the elements of an array lie beside those of points.
+template <class T> struct placed {
   T* first;  // the element at point 0
-  index_t step[rank + 1] = {};
-  distances<S> far;
+  index_t step[max_dims + 1]{};  // from point to point along a dim of the points
 
-  template <class X> lattice(T* data, const X& x) : first(data) {
-    index_t n = 1;
-    for (int d = S::rank - 1; d >= 0; --d) {
-      far.stride[d] = n;
-      first += S::table.halo[d] * n;
+  placed(T* data, const tensor_core& x, const tensor_core& points) : first(data) {
+    index_t stride[max_dims + 1], n = 1;
+    for (int d = x.rank() - 1; d >= 0; --d) {
+      stride[d] = n;
+      first += x.layout().halo[d] * n;
       n *= x.local(d);
     }
-    for (int d = 0; d < rank; ++d) step[d] = place[d] < 0 ? 0 : far.stride[place[d]];
-  }
-  KOKKOS_FORCEINLINE_FUNCTION index_t along_row() const {
-    if constexpr (unit_row)
-      return 1;
-    else if constexpr (lacks_row || rank == 0)
-      return 0;
-    else
-      return step[rank - 1];
-  }
-  /// The place of the first point of row n; extents are those of the points.
-  KOKKOS_FORCEINLINE_FUNCTION T* row(index_t n, const index_t* extent) const {
-    T* p = first;
-    for (int d = rank - 2; d >= 0; --d) {
-      p += n % extent[d] * step[d];
-      n /= extent[d];
+    for (int d = 0; d < points.rank(); ++d) {
+      const int place = x.facts->place_of(points.facts->dim[d]);
+      step[d] = place < 0 ? 0 : stride[place];
     }
+  }
+  /// The place of the row of points at these coordinates, all but the last of dims 0 ... Last.
+  template <int Last> KOKKOS_FORCEINLINE_FUNCTION T* row(const index_t* at) const {
+    T* p = first;
+    for (int d = 0; d < Last; ++d) p += at[d] * step[d];
     return p;
+  }
+  /// From one row to the next.
+  template <int Last> KOKKOS_FORCEINLINE_FUNCTION index_t across() const {
+    return Last > 0 ? step[Last - 1] : 0;
+  }
+};
+/// The dims of the points along which it moves, as a mask.
+template <class T> unsigned dims_of(const placed<T>& x, int rank) {
+  unsigned mask = 0;
+  for (int d = 0; d < rank; ++d) mask |= x.step[d] != 0 ? 1u << d : 0u;
+  return mask;
+}
+
+/// How an operand with dims Dims moves along a row of points.
+template <class Dims, class Points>
+inline constexpr local::step row_step = [] {
+  constexpr int place = places<Points, Dims>::at[Points::size > 0 ? Points::size - 1 : 0];
+  if (Points::size == 0 || place == Dims::size - 1) return local::step::unit;
+  return place < 0 ? local::step::zero : local::step::strided;
+}();
+
+template <local::step Row>
+KOKKOS_FORCEINLINE_FUNCTION constexpr index_t along_row(index_t j, index_t step) {
+  return Row == local::step::unit ? j : Row == local::step::zero ? 0 : j * step;
+}
+
+/// An operand that a function sees as V.
+template <class V, local::step Row> struct lattice {
+  using T = typename V::value_type;
+  placed<const T> at;
+  distances<V> far;
+
+  lattice(const tensor_core& x, const tensor_core& points) : at(x.data<const T>(), x, points) {
+    for (int d = 0; d < V::rank; ++d) far.stride[d] = x.stride(d);
   }
 };
 
-/// A row of an operand: what a function sees at its j-th point.
-template <class S, class D> struct row_values {
-  const typename S::value_type* first;
-  distances<S> far;
-  index_t step;
-  KOKKOS_FORCEINLINE_FUNCTION index_t place(index_t j) const {
-    if constexpr (lattice<S, D>::unit_row)
-      return j;
-    else
-      return j * step;
+/// Rows of an operand: what a function sees at the j-th point of the i-th.
+template <class V, local::step Row> struct value_rows {
+  const typename V::value_type* first;
+  distances<V> far;
+  index_t step, across;
+  KOKKOS_FORCEINLINE_FUNCTION value_rows row(index_t i) const {
+    return {first + i * across, far, step, across};
   }
-  KOKKOS_FORCEINLINE_FUNCTION seen_values<S> at(index_t j) const { return {first + place(j), far}; }
-};
-template <class S, class D> struct row_duals {
-  const typename S::value_type* first;
-  distances<S> far;
-  index_t step, variable;
-  KOKKOS_FORCEINLINE_FUNCTION seen_duals<S> at(index_t j) const {
-    if constexpr (lattice<S, D>::unit_row)
-      return {first + j, far, variable};
-    else
-      return {first + j * step, far, variable};
+  KOKKOS_FORCEINLINE_FUNCTION seen_values<V> at(index_t j) const {
+    return {first + along_row<Row>(j, step), far};
   }
 };
+/// All of its own: made of value_rows, it would be kept in memory in the vectorised loop.
+template <class V, local::step Row> struct dual_rows {
+  const typename V::value_type* first;
+  distances<V> far;
+  index_t step, across, variable;
+  KOKKOS_FORCEINLINE_FUNCTION dual_rows row(index_t i) const {
+    return {first + i * across, far, step, across, variable};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION seen_duals<V> at(index_t j) const {
+    return {first + along_row<Row>(j, step), far, variable};
+  }
+};
+template <int Last, class V, local::step Row>
+KOKKOS_FORCEINLINE_FUNCTION value_rows<V, Row> values_along(const lattice<V, Row>& l,
+                                                            const index_t* at) {
+  return {l.at.template row<Last>(at), l.far, l.at.step[Last], l.at.template across<Last>()};
+}
 
 /// A function's value at the j-th point of rows. On its own, so that what the function sees is not
 /// taken for a private array of the vectorised loop.
@@ -86,133 +109,112 @@ KOKKOS_FORCEINLINE_FUNCTION auto at_point(const F& f, index_t j, const P&... row
   return f(rows.at(j)...);
 }
 
-inline constexpr bool serial = std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::Serial>;
-
-/// All points, row by row; a device takes each point for itself. Row is called with the place of a
-/// row and a range of it.
-template <class Row> struct each_row {
-  Row row;
-  index_t length;
-  KOKKOS_INLINE_FUNCTION void operator()(index_t n) const {
-    if constexpr (on_host)
-      row(n, 0, length);
-    else
-      row(n / length, n % length, n % length + 1);
-  }
-};
-template <int R>
-KOKKOS_FORCEINLINE_FUNCTION index_t length_of_row(const std::array<index_t, R + 1>& extent) {
-  return extent[R > 0 ? R - 1 : 0];  // without dims: the 1 behind the extents
-}
-template <int R, class Row>
-void for_each_row(const std::array<index_t, R + 1>& extent, const Row& row) {
-  const index_t length = length_of_row<R>(extent);
-  index_t rows = 1;
-  for (int d = 0; d + 1 < R; ++d) rows *= extent[static_cast<std::size_t>(d)];
-  if (rows * length == 0) return;
-  const each_row<Row> body{row, length};
-  Kokkos::parallel_for(
-      "dimesh::stencil",
-      Kokkos::RangePolicy<Kokkos::DefaultExecutionSpace, Kokkos::IndexType<index_t>>(
-          0, on_host ? rows : rows * length),
-      body);
-}
-/// The extents of the points, and a 1 behind them.
-template <class Y> auto points_of(const Y& y) {
-  std::array<index_t, Y::rank + 1> n{};
-  for (int d = 0; d < Y::rank; ++d) n[static_cast<std::size_t>(d)] = y.block(d).length;
-  n[Y::rank] = 1;
-  return n;
-}
-
-/// out[i] = f(neighbourhoods of i). The points are (extent...); inputs are larger by their halos.
-template <class F, int R, class Out, class... L> struct stencil_row {
+/// out[i] = f(neighbourhoods of i). Last: the dim along which rows of points run.
+template <int Last, class F, class R, class... L> struct stencil_rows {
   F f;
-  Out out;
-  std::array<index_t, R + 1> extent;
-  std::tuple<L...> in;
+  placed<R> out;
+  bundle_of<L...> in;
 
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const index_t* at, index_t m, index_t from,
+                                              index_t to) const {
+    run(std::index_sequence_for<L...>{}, at, m, from, to);
+  }
+
+ private:
   template <std::size_t... K>
-  KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<K...>, index_t n, index_t from,
-                                       index_t to) const {
-    loop(f, out.row(n, extent.data()), from, to, row_of(std::get<K>(in), n)...);
+  KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<K...>, const index_t* at, index_t m,
+                                       index_t from, index_t to) const {
+    loops(f, out.template row<Last>(at), out.template across<Last>(), m, from, to,
+          values_along<Last>(item<K>(in), at)...);
   }
-  template <class T, class... P>
-  [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loop(const F g, T* const row, index_t from,
-                                                           index_t to, const P... in) {
+  template <class... P>
+  [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, R* const to, index_t across,
+                                                            index_t m, index_t begin, index_t end,
+                                                            const P... in) {
     dimesh::detail::writes_memory();
+    for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
+  }
+  template <class... P>
+  static KOKKOS_FORCEINLINE_FUNCTION void loop(const F& g, R* const row, index_t begin, index_t end,
+                                               const P... in) {
 #pragma omp simd
-    for (index_t j = from; j < to; ++j) row[j] = at_point(g, j, in...);
-  }
-  template <class S, class D>
-  KOKKOS_FORCEINLINE_FUNCTION row_values<S, D> row_of(const lattice<S, D>& l, index_t n) const {
-    return {l.row(n, extent.data()), l.far, l.along_row()};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(index_t n, index_t from, index_t to) const {
-    run(std::index_sequence_for<L...>{}, n, from, to);
+    for (index_t j = begin; j < end; ++j) row[j] = at_point(g, j, in...);
   }
 };
 
-/// bar[i + away] += bar of f at i times df/d(the neighbour of operand V at the distance `away`).
-/// bar is stored like operand V.
-template <std::size_t V, class F, class T, int R, class... L> struct stencil_back_row {
-  using wanted = std::tuple_element_t<V, std::tuple<L...>>;
+/// bar[i + away] += ybar[i] times df/d(the neighbour of operand K at the distance `away`). bar is
+/// stored like operand K.
+template <std::size_t K, int Last, class F, class B, class... L> struct stencil_back_rows;
+template <std::size_t K, int Last, class F, class B, class... V, local::step... Row>
+struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
+  using T = typename item_type<K, bundle<V...>>::value_type;
+  static constexpr local::step row_step_of_bar = [] {
+    constexpr local::step all[] = {Row...};
+    return all[K];
+  }();
   F f;
-  const T* ybar;
-  std::array<index_t, R + 1> extent;
-  std::tuple<L...> in;
-  wanted bar;
+  placed<const B> ybar;
+  bundle_of<lattice<V, Row>...> in;
+  placed<T> bar;
   index_t away;
 
-  template <std::size_t... K>
-  KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<K...>, index_t n, index_t from,
-                                       index_t to) const {
-    loop(f, ybar + n * length_of_row<R>(extent), bar.row(n, extent.data()) + away, bar.along_row(),
-         from, to, row_of < K == V > (std::get<K>(in), n)...);
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const index_t* at, index_t m, index_t from,
+                                              index_t to) const {
+    run(std::index_sequence_for<V...>{}, at, m, from, to);
   }
-  template <class U, class... P>
-  [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loop(const F g, const T* const given,
-                                                           U* const sums, const index_t step,
-                                                           index_t from, index_t to,
-                                                           const P... in) {
+
+ private:
+  /// Rows of the cotangent of y, and of that of the operand.
+  struct bars {
+    const B* given;
+    index_t given_across;
+    T* sums;
+    index_t step, across;
+  };
+  template <std::size_t... I>
+  KOKKOS_FORCEINLINE_FUNCTION void run(std::index_sequence<I...>, const index_t* at, index_t m,
+                                       index_t from, index_t to) const {
+    const bars b{ybar.template row<Last>(at), ybar.template across<Last>(),
+                 bar.template row<Last>(at) + away, bar.step[Last], bar.template across<Last>()};
+    loops(f, b, m, from, to, seen_rows < I == K > (item<I>(in), at)...);
+  }
+  template <class... P>
+  [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, const bars b, index_t m,
+                                                            index_t begin, index_t end,
+                                                            const P... in) {
     dimesh::detail::writes_memory();
-    if constexpr (wanted::lacks_row) {
-      U sum{};
+    for (index_t i = 0; i < m; ++i)
+      loop(g, b.given + i * b.given_across, b.sums + i * b.across, b.step, begin, end,
+           in.row(i)...);
+  }
+  template <class... P>
+  static KOKKOS_FORCEINLINE_FUNCTION void loop(const F& g, const B* const given, T* const sums,
+                                               const index_t step, index_t begin, index_t end,
+                                               const P... in) {
+    if constexpr (row_step_of_bar == local::step::zero) {
+      T sum{};
 #pragma omp simd reduction(+ : sum)
-      for (index_t j = from; j < to; ++j) sum += given[j] * slope(at_point(g, j, in...));
-      add(sums, sum);
-    } else if constexpr (wanted::lacks_any) {
-      for (index_t j = from; j < to; ++j)
-        add(sums + j * step, given[j] * slope(at_point(g, j, in...)));
-    } else if constexpr (wanted::unit_row) {
-#pragma omp simd
-      for (index_t j = from; j < to; ++j) sums[j] += given[j] * slope(at_point(g, j, in...));
+      for (index_t j = begin; j < end; ++j) sum += given[j] * slope(at_point(g, j, in...));
+      *sums += sum;
     } else {
 #pragma omp simd
-      for (index_t j = from; j < to; ++j) sums[j * step] += given[j] * slope(at_point(g, j, in...));
+      for (index_t j = begin; j < end; ++j)
+        sums[along_row<row_step_of_bar>(j, step)] += given[j] * slope(at_point(g, j, in...));
     }
   }
-  template <bool Variable, class S, class D>
-  KOKKOS_FORCEINLINE_FUNCTION auto row_of(const lattice<S, D>& l, index_t n) const {
+  template <bool Variable, class X, local::step S>
+  KOKKOS_FORCEINLINE_FUNCTION auto seen_rows(const lattice<X, S>& l, const index_t* at) const {
+    const value_rows<X, S> values = values_along<Last>(l, at);
     if constexpr (Variable)
-      return row_duals<S, D>{l.row(n, extent.data()), l.far, l.along_row(), away};
+      return dual_rows<X, S>{values.first, values.far, values.step, values.across, away};
     else
-      return row_values<S, D>{l.row(n, extent.data()), l.far, l.along_row()};
+      return values;
   }
   template <class D> static KOKKOS_FORCEINLINE_FUNCTION auto slope(const D& v) {
     if constexpr (is_dual<D>)
       return v.partial[0];
     else
-      return T(0);
-  }
-  template <class U> static KOKKOS_FORCEINLINE_FUNCTION void add(U* to, U v) {
-    if constexpr (serial)
-      *to += v;
-    else
-      Kokkos::atomic_add(to, v);  // several points share what an operand without their dims has
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(index_t n, index_t from, index_t to) const {
-    run(std::index_sequence_for<L...>{}, n, from, to);
+      return B(0);
   }
 };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dimesh/grad/tape.hpp"
+#include "dimesh/grad/cost.hpp"
 
 #include <doctest/doctest.h>
 
 #include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/complete.hpp"
-#include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/einsum.hpp"
 
@@ -68,7 +67,6 @@ static_assert(cost.value.counts.live == 2 * parameter_bytes,
 
 // An operation with an auxiliary result: y = x^3, and x^2 for the way back.
 struct cube_op {
-  static constexpr bool on_cores = true;
   template <class S> using result = dm::detail::list<S, S>;
   constexpr void cost(dm::detail::tally& t, dm::detail::results y, dm::detail::operands) const {
     t.compute(2 * y[0].elements(), 0);

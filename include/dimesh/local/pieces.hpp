@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// On which processor does a kernel run, and in how many pieces? On one thread it is a call; on a
+// host's threads it runs in pieces, each on a part of the loops; on a device every element is a
+// piece.
+//
+//   in_ranges<Space>(n, [&](index_t from, index_t to) { ... });   // all of [0, n)
+#pragma once
+
+#include "dimesh/detail/config.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace dimesh::local {
+
+#ifdef DIMESH_TEST_SPACE  // tests name a space of theirs: tests/support/shuffled.hpp
+using default_space = DIMESH_TEST_SPACE;
+#else
+using default_space = Kokkos::DefaultExecutionSpace;
+#endif
+
+namespace detail {
+
+template <class Space>
+inline constexpr bool runs_on_host =
+    Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
+/// Any work in pieces: one kernel type for all kernels on hosts, or the compiler would make Kokkos'
+/// launch code anew for each.
+struct work_in_pieces {
+  void (*run)(const void* work, index_t p);
+  const void* work;
+  void operator()(index_t p) const { run(work, p); }
+};
+
+/// How a host space runs a kernel in pieces: so many at most, all of them before it returns, in any
+/// order. Tests have a space that runs them last to first.
+template <class Space> struct pieces {
+  static index_t most() { return 4 * Space().concurrency(); }
+  [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count), work);
+    Space().fence();  // the work lives on the caller's stack
+  }
+};
+
+/// piece(p) for p in [0, count), on the threads of a space.
+template <class Space, class Piece> void launch(index_t count, const Piece& piece) {
+  pieces<Space>::run(
+      count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
+}
+
+/// Each index as a range of its own.
+template <class Work> struct one_by_one {
+  Work work;
+  KOKKOS_FUNCTION void operator()(index_t i) const { work(i, i + 1); }
+};
+/// A range index by index.
+template <class Body> struct each_index {
+  Body body;
+  KOKKOS_FUNCTION void operator()(index_t from, index_t to) const {
+    for (index_t i = from; i < to; ++i) body(i);
+  }
+};
+
+}  // namespace detail
+
+/// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,
+/// or one by one on a device.
+template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
+  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+    work(index_t{0}, n);
+  } else if constexpr (detail::runs_on_host<Space>) {
+    const index_t count = std::min(n, detail::pieces<Space>::most());
+    detail::launch<Space>(count, [&](index_t p) { work(n * p / count, n * (p + 1) / count); });
+  } else {
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n),
+                         detail::one_by_one<Work>{work});
+  }
+}
+
+/// body(i) for i in [0, n), on the threads of a host, or each for itself on a device.
+template <class Space, class Body> void for_each_index(index_t n, const Body& body) {
+  in_ranges<Space>(n, detail::each_index<Body>{body});
+}
+
+}  // namespace dimesh::local
