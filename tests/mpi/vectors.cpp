@@ -240,6 +240,16 @@ TEST_CASE("a gradient of a gradient, and recomputed results in a vector") {
               contents_of(dm::value_and_grad(direct, p)().gradient));
 }
 
+TEST_CASE("count: arguments without tensors come along, vectors of numbers too") {
+  const dm::grid<line> g;
+  const auto f = [](const auto& q, const std::vector<int>& n) {
+    return dm::sum(q.first * static_cast<double>(n.at(1)));
+  };
+  const auto shapes = dm::shapes_of(made<grown<whole>>(g, 1));
+  CHECK(dm::count(f, shapes, std::vector<int>{1, 2}).flops() ==
+        dm::count(f, shapes, std::vector<int>{1, 2, 3}).flops());
+}
+
 TEST_CASE("initialize: the same numbers under every layout, others for each parameter") {
   const dm::grid<line> g;
   const contents one = contents_of(made<grown<whole>>(g, 3));
