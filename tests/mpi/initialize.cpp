@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "dimesh/nn/encoder_decoder.hpp"
@@ -159,7 +160,7 @@ TEST_CASE("an encoder and a decoder: each stack's sums, streams of their own") {
       [&](const dm::member_path& path, const auto& x) {
         ++tensors;
         streams.insert(path.stream());
-        if (x.rank < 2) return;
+        if (std::string(path.name()).ends_with("bias") || x.rank < 2) return;
         ++random;
         firsts.insert(x.data()[0]);
       },

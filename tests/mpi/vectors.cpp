@@ -88,6 +88,15 @@ template <class C> struct loss {
   }
 };
 
+/// The same of nothing computed anew.
+template <class C> struct plain_loss {
+  template <class P, class X> auto operator()(const P& p, const X& x) const {
+    auto h = nn::add_bias(nn::model<C>(), x, p.first);
+    for (const auto& l : p.layers) h = one_layer<C>{}(l, h);
+    return dm::mean(dm::square(h)) * p.scale;
+  }
+};
+
 /// All elements of all tensors, whole, by path.
 using contents = std::vector<std::pair<std::string, std::vector<double>>>;
 template <class S> contents contents_of(const S& s) {
@@ -125,6 +134,10 @@ template <class P, class C> contents trained(const dm::grid<line>& g, index_t n)
     add(dm::complete(pbar));
     add(std::tuple(xbar));
   }
+  const auto anew = [](const auto& q, const auto& in) {
+    return dm::recompute(plain_loss<C>{})(q, in);
+  };
+  add(dm::complete(dm::value_and_grad(anew, p)(x)).gradient);
   const auto before = dm::clone(p);
   auto g1 = step.gradient;
   seen.emplace_back("norm", std::vector<double>{dm::clip_by_global_norm(g1, 0.1)});
@@ -179,6 +192,62 @@ TEST_CASE("a vector of layers: the bits of an array") {
   }
   SUBCASE("batch") { check_layouts<by_batch, by_batch>(g); }
   SUBCASE("hidden") { check_layouts<by_hidden, by_hidden>(g); }
+}
+
+/// The gradient of the squared length of another gradient.
+template <class P> contents gradient_of_norm(const dm::grid<line>& g, index_t n) {
+  const auto squares = [](const auto& q) {
+    auto s = dm::sum(dm::square(q.first) * q.first);
+    for (const auto& l : q.layers) s = s + dm::sum(dm::square(l.up) * l.up);
+    return s;
+  };
+  const auto norm = [&squares](const auto& q) {
+    const auto inner = dm::complete(dm::value_and_grad(squares, q)());
+    auto s = dm::sum(dm::square(inner.gradient.first));
+    for (const auto& l : inner.gradient.layers) s = s + dm::sum(dm::square(l.up));
+    return s;
+  };
+  const P p = made<P>(g, n);
+  return contents_of(dm::complete(dm::value_and_grad(norm, p)()).gradient);
+}
+
+TEST_CASE("a gradient of a gradient, and recomputed results in a vector") {
+  const dm::grid<line> g;
+  const contents nested = gradient_of_norm<grown<whole>>(g, 3);
+  check_equal(nested, gradient_of_norm<fixed<whole, 3>>(g, 3));
+  // |3 w^2|^2 has the gradient 36 w^3.
+  const auto p = made<grown<whole>>(g, 3);
+  const double w = p.layers[2].up.data()[5];
+  CHECK(nested[7].first == "layers[2].up");
+  CHECK(nested[7].second[5] == doctest::Approx(36 * w * w * w));
+
+  const auto twice = [](const auto& q) {
+    std::vector<std::remove_cvref_t<decltype(q.first + q.first)>> all;
+    for (const auto& l : q.layers) all.push_back(q.first * dm::sum(l.up));
+    return all;
+  };
+  const auto total = [&twice](const auto& q) {
+    auto s = dm::sum(q.first);
+    for (const auto& x : dm::recompute(twice)(q)) s = s + dm::sum(x);
+    return s;
+  };
+  const auto direct = [&twice](const auto& q) {
+    auto s = dm::sum(q.first);
+    for (const auto& x : twice(q)) s = s + dm::sum(x);
+    return s;
+  };
+  check_equal(contents_of(dm::value_and_grad(total, p)().gradient),
+              contents_of(dm::value_and_grad(direct, p)().gradient));
+}
+
+TEST_CASE("count: arguments without tensors come along, vectors of numbers too") {
+  const dm::grid<line> g;
+  const auto f = [](const auto& q, const std::vector<int>& n) {
+    return dm::sum(q.first * static_cast<double>(n.at(1)));
+  };
+  const auto shapes = dm::shapes_of(made<grown<whole>>(g, 1));
+  CHECK(dm::count(f, shapes, std::vector<int>{1, 2}).flops() ==
+        dm::count(f, shapes, std::vector<int>{1, 2, 3}).flops());
 }
 
 TEST_CASE("initialize: the same numbers under every layout, others for each parameter") {

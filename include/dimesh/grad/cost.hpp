@@ -39,7 +39,7 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   if constexpr (Tensor<X>) {
     return x.counted_by(t).pin();
   } else if constexpr (TensorStruct<X>) {
-    X out = in_form_of<X>(x);
+    X out(x);  // members that are no tensors come along
     for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out,
                     x);
     return out;

@@ -44,11 +44,7 @@ template <class Y, class... X> class vjp_pullback {
  public:
   template <class F>
   vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
-    const auto begin = [&](auto& v, const auto& one) {
-      v = in_form_of<std::remove_cvref_t<decltype(v)>>(one);
-      open(v, one);
-    };
-    std::apply([&](auto&... v) { (begin(v, x), ...); }, variables_);
+    std::apply([&](auto&... v) { (open(v, x), ...); }, variables_);
     start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
@@ -90,6 +86,7 @@ template <class Y, class... X> class vjp_pullback {
 
  private:
   template <class V, class A> void open(V& variable, const A& argument) {
+    variable = in_form_of<V>(argument);
     const core_list<A> to(variable);
     open_variables(*tape_, core_list<A>(argument).at, to.at, to.size);
     sum_where_recorded(variable);

@@ -66,18 +66,23 @@ struct absent {};
 
 namespace detail {
 
-/// A parameter over dims and the dims of shapes.
-template <class How, class T, class L, class Have, class... D> struct parameter_over;
-template <class How, class T, class L, class... H>
-struct parameter_over<How, T, L, shape<H...>> : parameter_type<How, T, L, H...> {};
-template <class How, class T, class L, class... H, class D, class... More>
-struct parameter_over<How, T, L, shape<H...>, D, More...>
-    : parameter_over<How, T, L, shape<H..., D>, More...> {};
-template <class How, class T, class L, class... H, class... D, class... More>
-struct parameter_over<How, T, L, shape<H...>, shape<D...>, More...>
-    : parameter_over<How, T, L, shape<H..., D...>, More...> {};
+/// Dims and the dims of shapes, as one shape.
+template <class Have, class... D> struct flattened;
+template <class... H> struct flattened<shape<H...>> {
+  using type = shape<H...>;
+};
+template <class... H, class D, class... More>
+struct flattened<shape<H...>, D, More...> : flattened<shape<H..., D>, More...> {};
+template <class... H, class... D, class... More>
+struct flattened<shape<H...>, shape<D...>, More...> : flattened<shape<H..., D...>, More...> {};
+
+/// A parameter over a shape.
+template <class How, class T, class L, class Shape> struct parameter_over;
+template <class How, class T, class L, class... D>
+struct parameter_over<How, T, L, shape<D...>> : parameter_type<How, T, L, D...> {};
 template <class M, class How, class L, class... D>
-using parameter_of = typename parameter_over<How, typename M::element, L, shape<>, D...>::type;
+using parameter_of = typename parameter_over<How, typename M::element, L,
+                                             typename flattened<shape<>, D...>::type>::type;
 
 /// How many products are added to the stream: two a layer, three where it looks at an encoder.
 template <class M> inline constexpr int addends = (M::cross ? 3 : 2) * M::layers;

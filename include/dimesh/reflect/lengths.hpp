@@ -53,10 +53,14 @@ constexpr void each_vector(const X& x, Y& y, const char* name, const F& f) {
 
 /// A To, not yet filled, whose vectors are as long as those of x, which has the form Form.
 template <class To, class Form> constexpr To in_form_of(const Form& x) {
-  To to{};
-  each_vector<Form>(x, to, "",
-                    [](const char*, const auto& from, auto& v) { v.resize(from.size()); });
-  return to;
+  if constexpr (!has_vectors<Form>) {
+    return To{};
+  } else {
+    To to{};
+    each_vector<Form>(x, to, "",
+                      [](const char*, const auto& from, auto& v) { v.resize(from.size()); });
+    return to;
+  }
 }
 
 [[noreturn]] inline void refuse_lengths(std::string_view call, const char* name, std::size_t first,
