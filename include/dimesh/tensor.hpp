@@ -121,6 +121,15 @@ template <class T, class L, class... D> struct formed_tensor<no_fault, T, L, D..
 };
 template <class T, class L, class... D>
 struct tensor_type : formed_tensor<layout_fault<L, D...>, T, L, D...> {};
+template <class Fault, class T, class M, class... D> struct formed_probe {
+  using type = malformed_tensor<Fault, M>;
+};
+template <class T, class M, class... D> struct formed_probe<no_fault, T, M, D...> {
+  using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
+};
+template <class T, class M, class... E, class... D>
+struct tensor_type<T, layout<M, at_run_time_beside<E...>>, D...>
+    : formed_probe<layout_fault<layout<M, at_run_time>, D...>, T, M, D...> {};
 
 /// The modifiers leave malformed tensors as they are.
 template <class X> struct tracked_type {
@@ -140,6 +149,10 @@ template <class T, class L, class... D> struct gradient_type<basic_tensor<T, L, 
 };
 template <class T, class L, class... D> struct gradient_type<shaped_tensor<T, L, D...>> {
   using type = shaped_tensor<T, cotangent<L, D...>, D...>;
+};
+template <class T, class M, class... D>
+struct gradient_type<shaped_tensor<T, layout<M, at_run_time>, D...>> {
+  using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
 };
 template <class V> struct gradient_type<tracked_tensor<V>> {
   using type = tracked_tensor<typename gradient_type<V>::type>;
@@ -180,6 +193,12 @@ inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
 template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
 
 template <class S> struct tensor_of_spec;
+/// Its layout is a value at run time.
+template <class X> inline constexpr bool is_probe = false;
+template <class T, class M, class... D>
+inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
+template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;
+
 template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
   using basic = basic_tensor<T, L, D...>;
   using shaped = shaped_tensor<T, L, D...>;

@@ -9,26 +9,11 @@
 
 #include <string_view>
 
-#include "dimesh/detail/name.hpp"
 #include "dimesh/element/element_traits.hpp"
+#include "dimesh/layout/dim_facts.hpp"
 #include "dimesh/layout/spec.hpp"
 
 namespace dimesh::detail {
-
-/// What a dim's type says.
-struct dim_facts {
-  std::string_view name;
-  index_t extent;  // dynamic where the run gives it
-  std::uint64_t number;
-};
-template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent, number_of<D>()};
-
-/// Is it the same dim? Addresses tell, but under sanitizers g++ 12 does not compare them in
-/// constant expressions.
-constexpr bool same_dim(const dim_facts* a, const dim_facts* b) {
-  if (std::is_constant_evaluated()) return a->number == b->number;
-  return a == b;
-}
 
 /// What gradients must be able to do with elements of one type (core/real_functions.hpp).
 struct real_functions {
@@ -45,21 +30,28 @@ struct tensor_facts {
   int rank = 0;
   index_t element = 0;  // bytes
   element_kind kind = element_kind::other;
+  std::uint64_t type = 0;  // the number of the elements' type
   std::uint64_t mesh = 0;  // its number
   bool is_real = false;    // has gradients
   const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
+  bool at_run_time = false;  // the layout: of a probe
   unsigned partial = 0;  // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
+  const index_t* axis_sizes = nullptr;  // as far as the mesh's type says them
+  const std::uint64_t* axis_numbers = nullptr;
   const tensor_facts* dual = nullptr;  // of the gradient
 
-  /// The place of a dim, -1 where there is none.
-  constexpr int place_of(const dim_facts* d) const {
-    for (int i = 0; i < rank; ++i)
-      if (same_dim(dim[i], d)) return i;
+  /// The place of an axis of this number in the mesh, -1 where it has none.
+  constexpr int axis_of(std::uint64_t number) const {
+    for (int a = 0; a < layout.axes; ++a)
+      if (axis_numbers[a] == number) return a;
     return -1;
   }
+  constexpr dim_list dims() const { return {dim, rank}; }
+  /// The place of a dim, -1 where there is none.
+  constexpr int place_of(const dim_facts* d) const { return dims().place_of(d); }
   /// Are these dims those of x, in this order?
   constexpr bool same_dims(const tensor_facts& x) const {
     if (rank != x.rank) return false;
@@ -83,22 +75,42 @@ template <class... T> struct names<list<T...>> {
   static constexpr std::string_view at[sizeof...(T) + 1] = {name_of<T>()..., ""};
 };
 
+/// And their numbers.
+template <class List> struct numbers;
+template <class... T> struct numbers<list<T...>> {
+  static constexpr std::uint64_t at[sizeof...(T) + 1] = {type_number<T>..., 0};
+};
+
 template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
   ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
   f.is_static = ((D::extent != dynamic) && ...);
 }
+/// Of a probe of which nothing is known yet: replicated.
+template <class S> constexpr table first_table() {
+  if constexpr (is_at_run_time<typename S::layout>) {
+    table t;
+    t.axes = S::mesh::rank;
+    return t;
+  } else {
+    return S::table;
+  }
+}
 template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_facts* other) {
   using T = typename S::value_type;
   tensor_facts f;
-  f.layout = dual ? dual_of(S::table) : S::table;
+  f.layout = dual ? dual_of(first_table<S>()) : first_table<S>();
+  f.at_run_time = is_at_run_time<typename S::layout>;
   enter_dims(f, typename S::dims{});
   f.element = sizeof(T);
   f.kind = element_traits<T>::kind;
-  f.mesh = number_of<typename S::mesh>();
+  f.type = type_number<T>;
+  f.mesh = type_number<typename S::mesh>;
   f.is_real = is_real<T>;
   if constexpr (is_real<T>) f.real = &real_functions_of<T>;
   f.partial = f.layout.mask(use::partial);
   f.axes = names<typename S::mesh::axes>::at;
+  f.axis_sizes = S::mesh::static_sizes.data();
+  f.axis_numbers = numbers<typename S::mesh::axes>::at;
   f.dual = other;
   return f;
 }

@@ -23,12 +23,8 @@ template <class Spec> class typed_core : protected tensor_core {
 
   constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
   /// What was made of a core of this type.
-  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) {
-    facts = &spec_facts<Spec>;
-  }
-  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) {
-    facts = &spec_facts<Spec>;
-  }
+  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { say_type(); }
+  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) { say_type(); }
 
   constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
@@ -43,7 +39,7 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr dimesh::block block(int d) const { return own(d); }
   /// How many elements of D this rank stores (halo counted).
   template <Dim D> constexpr index_t local() const {
-    constexpr index_t fixed = static_block_length<Spec, D>();
+    constexpr index_t fixed = fixed_length<D>();
     if constexpr (fixed != dynamic)
       return fixed;
     else
@@ -64,6 +60,16 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr void set_once(unsigned axes) { tensor_core::once = axes; }
 
  private:
+  /// Facts made elsewhere, of the same content, give way to the type's own; a probe has no others.
+  constexpr void say_type() {
+    if constexpr (!is_at_run_time<layout_type>) facts = &spec_facts<Spec>;
+  }
+  template <class D> static constexpr index_t fixed_length() {
+    if constexpr (is_at_run_time<layout_type>)
+      return dynamic;
+    else
+      return static_block_length<Spec, D>();
+  }
   template <Dim D> static constexpr int place_of = index_of<D, typename Spec::dims>;
   template <class... D> constexpr index_t product(list<D...>) const {
     return (index_t{1} * ... * this->template local<D>());

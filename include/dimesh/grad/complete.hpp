@@ -23,12 +23,16 @@ template <class X> struct completed_type {
   using type = X;
 };
 template <class T, class L, class... D> struct completed_type<basic_tensor<T, L, D...>> {
-  using type = typename tensor_of_spec<relaid_spec<
-      spec<T, L, D...>, without_axes<spec<T, L, D...>::table.mask(use::partial)>>>::basic;
+  using type =
+      typename tensor_of_spec<result_spec<complete_rule<use::partial>, T, spec<T, L, D...>>>::basic;
 };
 template <class T, class L, class... D> struct completed_type<shaped_tensor<T, L, D...>> {
-  using type = typename tensor_of_spec<relaid_spec<
-      spec<T, L, D...>, without_axes<spec<T, L, D...>::table.mask(use::partial)>>>::shaped;
+  using type = typename tensor_of_spec<
+      result_spec<complete_rule<use::partial>, T, spec<T, L, D...>>>::shaped;
+};
+template <class T, class M, class... D>
+struct completed_type<shaped_tensor<T, layout<M, at_run_time>, D...>> {
+  using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
 };
 template <class V> struct completed_type<tracked_tensor<V>> {
   using type = tracked_tensor<typename completed_type<V>::type>;
@@ -70,6 +74,7 @@ template <class S> using complete_fault = typename summing_fault<typename leaves
 template <class S> inline constexpr bool holds_shapes = false;
 template <class L> inline constexpr bool means_shapes = false;
 template <class L> inline constexpr bool means_shapes<shaped<L>> = true;
+template <class M> inline constexpr bool means_shapes<layout<M, at_run_time>> = true;
 template <class L> inline constexpr bool means_shapes<gradient<L>> = means_shapes<L>;
 template <template <class, class...> class S, LayoutOrModifier L, class... More>
 inline constexpr bool holds_shapes<S<L, More...>> = means_shapes<L>;

@@ -184,6 +184,8 @@ struct foreseen_group {
   for (int n = 0; n < count; ++n) {
     const tensor_core& g = *from[n];
     tensor_core& r = *to[n];
+    if (g.facts->at_run_time)
+      r.facts = &facts_under(*r.facts, without_axes(g.layout(), g.facts->partial));
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;

@@ -42,7 +42,7 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());
     }
-    const tensor_facts* const facts = v.facts;
+    const tensor_facts* const facts = p.facts->at_run_time ? p.facts : v.facts;
     v = p;
     v.facts = facts;
     v.record = leaf;
@@ -53,11 +53,12 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
 /// The cotangent that a cell has gathered; where no path led to it, zeros, and every rank knows.
 constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
   cell& c = *v.record;
-  const tensor_facts* const facts = g.facts;
+  const tensor_facts* const facts = v.facts->at_run_time ? v.facts->dual : g.facts;
   if (c.filled) {
     g = std::move(c.bar);
     g.facts = facts;
   } else {
+    g.facts = facts;
     g.place_like(v);
     if (g.is_shape) {
       g.count = v.count;

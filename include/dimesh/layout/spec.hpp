@@ -23,6 +23,17 @@ template <class T, class L, Dim... D> struct spec {
   static constexpr detail::table table = detail::drafted<L, dims>::result.t;
 };
 
+/// Of a probe: its table is a value at run time.
+template <class T, class M, Dim... D> struct spec<T, layout<M, at_run_time>, D...> {
+  using value_type = T;
+  using layout = dimesh::layout<M, at_run_time>;
+  using mesh = M;
+  using dims = detail::list<D...>;
+  using shape_type = shape<D...>;
+  using fault = no_fault;
+  static constexpr int rank = sizeof...(D);
+};
+
 namespace detail {
 
 /// The spec of a tensor type as a user spells it: L is cut down to what concerns D...

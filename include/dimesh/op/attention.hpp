@@ -78,19 +78,11 @@ template <class T> struct attention_op {
 template <class Query, class Key, class Head, class... X>
 constexpr auto attention_with_last(const attention_options& options, const X&... x) {
   using T = value_of<type_at<0, list<X...>>>;
-  using specs = typename attention_specs<attention_rule<Query, Key, Head, spec_of<X>...>>::type;
+  using made = list<by_rule<attention_rule<Query, Key, Head>, T>,
+                    by_rule<attention_sums_rule<Query, Key, Head>, T>>;
   const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
-  return apply_as<specs>(attention_op<T>{options, dims}, x...);
+  return apply_by_rules(made{}, attention_op<T>{options, dims}, x...);
 }
-
-template <class Query, class Key, class Head, class... X> struct attention_fault {
-  using type = typename attention_rule<Query, Key, Head, spec_of<X>...>::fault;
-};
-template <class Query, class Key, class Head, class... X>
-  requires(is_poison<X> || ...)
-struct attention_fault<Query, Key, Head, X...> {
-  using type = no_fault;
-};
 
 }  // namespace detail
 
@@ -102,7 +94,7 @@ struct attention_fault<Query, Key, Head, X...> {
 template <Dim Query, Dim Key, Dim Head, Operand Q, Operand K, Operand V>
 constexpr auto attention(const Q& q, const K& k, const V& v,
                          const attention_options& options = {}) {
-  using fault = typename detail::attention_fault<Query, Key, Head, Q, K, V>::type;
+  using fault = detail::fault_of<detail::attention_rule<Query, Key, Head>, Q, K, V>;
   static_assert(ok<only<fault, meshes_differ>>,
                 "attention: the operands live on different meshes; put them on one");
   static_assert(ok<only<fault, elements_differ>>,
