@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/core/runtime_facts.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/tensor.hpp"

@@ -90,6 +90,18 @@ struct table {
   }
 };
 
+/// Axes no longer split anything, or are no longer partial.
+constexpr table without_axes(table t, unsigned axes) {
+  for (int a = 0; a < t.axes; ++a)
+    if (axes >> a & 1u) {
+      if (t.axis[a].what == use::split)
+        t.unsplit(a);
+      else
+        t.axis[a] = {};
+    }
+  return t;
+}
+
 /// The table with dim i renumbered to place[i]; dims that get -1 must not be split.
 template <int N> constexpr table renumber(const table& t, const int (&place)[N]) {
   table out;

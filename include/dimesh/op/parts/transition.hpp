@@ -50,17 +50,6 @@ using relaid_spec = spec_of_table<typename S::value_type, typename S::mesh, type
 template <class S, class L>
 using under = typename spec_of_list<typename S::value_type, typename S::dims, L>::type;
 
-/// Axes no longer split anything, or are no longer partial.
-constexpr table without_axes(table t, unsigned axes) {
-  for (int a = 0; a < t.axes; ++a)
-    if (axes >> a & 1u) {
-      if (t.axis[a].what == use::split)
-        t.unsplit(a);
-      else
-        t.axis[a] = {};
-    }
-  return t;
-}
 /// Axis a splits dim d at its minor end.
 constexpr table with_split(table t, int a, int d, bool uneven) {
   if (t.axis[a].what == use::split) t.unsplit(a);
