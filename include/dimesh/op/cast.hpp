@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/local/map.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/local/dropout.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {

@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 

@@ -5,7 +5,7 @@
 //   value(mean<batch>(x[batch/rows]))  -> partial_operand<rows>: it is a sum yet to be made
 #pragma once
 
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 

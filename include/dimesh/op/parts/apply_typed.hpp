@@ -54,10 +54,9 @@ template <class Op, class... X> constexpr unsigned recorded_mask() {
   return transposes_by_mask<Op> ? mask : ~0u;
 }
 
-/// Facts: of the results, where their specs do not say them.
 template <class First, class... More, class Op, class... X>
 constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage* slots,
-                              [[maybe_unused]] const tensor_facts* const* facts, const X&... x) {
+                              const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
   bound<Op, depth, recorded_mask<Op, X...>()> it(op);
@@ -68,8 +67,6 @@ constexpr auto apply_on_cores(list<First, More...>, const Op& op, const storage*
   operand in[] = {{&core_of(x), core_of(x).record}...};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
-    if constexpr (is_at_run_time<typename First::layout>)
-      for (std::size_t i = 0; i <= sizeof...(I); ++i) all[i]->facts = facts[i];
     evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
   }(std::index_sequence_for<More...>{});
   return y;
@@ -247,7 +244,7 @@ template <bool Settled = false, class Op, std::size_t N, Tensor... X>
 constexpr auto apply_into(const Op& op, const detail::slots<N>& to, const X&... x) {
   using S = typename Op::template result<spec_of<X>...>;
   if constexpr (detail::on_cores<Op>) {
-    return detail::apply_on_cores(typename detail::specs_of<S>::type{}, op, to.at, nullptr, x...);
+    return detail::apply_on_cores(typename detail::specs_of<S>::type{}, op, to.at, x...);
   } else {
     if constexpr (!Settled) detail::match_grids<Op>(x...);
     constexpr int partials = (int{detail::partial_axes<spec_of<X>> != 0} + ... + 0);

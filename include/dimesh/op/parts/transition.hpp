@@ -9,7 +9,7 @@
 
 #include "dimesh/layout/box.hpp"
 #include "dimesh/layout/route.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh::detail {
 
@@ -104,6 +104,17 @@ template <class D, class A, use From> struct scatter_rule : keeps_dims {
   }
 };
 
+/// Blocks carry no halos along some dims; the result has halos of that width along them.
+constexpr outcome halo_rule_of(const tensor_facts& x, dim_list along, index_t width) {
+  outcome o = allowed(x.layout);
+  for (int i = 0; i < along.size; ++i) {
+    const int d = x.place_of(along[i]);
+    if (d < 0) return blamed(fault_code::dim_not_in_tensor, along[i]);
+    if (x.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, along[i]);
+    o.layout.halo[d] = static_cast<signed char>(width);
+  }
+  return o;
+}
 /// Blocks of one dim are gathered over the axes in the mask.
 constexpr outcome gather_rule_of(const tensor_facts& x, unsigned axes) {
   return without_halos_only(x, allowed(tidied(x, without_axes(x.layout, axes))));
