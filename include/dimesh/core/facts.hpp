@@ -85,43 +85,54 @@ template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
   ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
   f.is_static = ((D::extent != dynamic) && ...);
 }
-/// Of a probe of which nothing is known yet: replicated.
-template <class S> constexpr table first_table() {
-  if constexpr (is_at_run_time<typename S::layout>) {
-    table t;
-    t.axes = S::mesh::rank;
-    return t;
-  } else {
-    return S::table;
-  }
-}
-template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_facts* other) {
-  using T = typename S::value_type;
+/// All but the layout: of elements T on mesh M.
+template <class T, class M, class Dims> constexpr tensor_facts make_facts() {
   tensor_facts f;
-  f.layout = dual ? dual_of(first_table<S>()) : first_table<S>();
-  f.at_run_time = is_at_run_time<typename S::layout>;
-  enter_dims(f, typename S::dims{});
+  f.layout.axes = M::rank;
+  enter_dims(f, Dims{});
   f.element = sizeof(T);
   f.kind = element_traits<T>::kind;
   f.type = type_number<T>;
-  f.mesh = type_number<typename S::mesh>;
+  f.mesh = type_number<M>;
   f.is_real = is_real<T>;
   if constexpr (is_real<T>) f.real = &real_functions_of<T>;
-  f.partial = f.layout.mask(use::partial);
-  f.axes = names<typename S::mesh::axes>::at;
-  f.axis_sizes = S::mesh::static_sizes.data();
-  f.axis_numbers = numbers<typename S::mesh::axes>::at;
-  f.dual = other;
+  f.axes = names<typename M::axes>::at;
+  f.axis_sizes = M::static_sizes.data();
+  f.axis_numbers = numbers<typename M::axes>::at;
   return f;
 }
+template <class T, class M, class Dims>
+inline constexpr tensor_facts facts_without_layout = make_facts<T, M, Dims>();
+
+constexpr tensor_facts facts_with(tensor_facts f, const table& t, bool at_run_time,
+                                  const tensor_facts* dual) {
+  f.layout = t;
+  f.at_run_time = at_run_time;
+  f.partial = t.mask(use::partial);
+  f.dual = dual;
+  return f;
+}
+
 /// What the type of a tensor of spec S says, and that of its gradient. One object, whose parts know
 /// each other's place.
 struct facts_and_dual {
   tensor_facts own, dual;
 };
+constexpr facts_and_dual make_pair_of_facts(const tensor_facts& f, const table& t,
+                                            const facts_and_dual* at, bool at_run_time) {
+  return {facts_with(f, t, at_run_time, &at->dual),
+          facts_with(f, dual_of(t), at_run_time, &at->own)};
+}
 template <class S>
-inline constexpr facts_and_dual facts_pair{make_facts<S>(false, &facts_pair<S>.dual),
-                                           make_facts<S>(true, &facts_pair<S>.own)};
+inline constexpr facts_and_dual facts_pair = make_pair_of_facts(
+    facts_without_layout<typename S::value_type, typename S::mesh, typename S::dims>, S::table,
+    &facts_pair<S>, false);
+/// Of a probe of which nothing is known yet: replicated.
+template <class T, class M, class... D>
+inline constexpr facts_and_dual facts_pair<spec<T, layout<M, at_run_time>, D...>> =
+    make_pair_of_facts(facts_without_layout<T, M, list<D...>>,
+                       facts_without_layout<T, M, list<D...>>.layout,
+                       &facts_pair<spec<T, layout<M, at_run_time>, D...>>, true);
 
 template <class S> inline constexpr const tensor_facts& spec_facts = facts_pair<S>.own;
 

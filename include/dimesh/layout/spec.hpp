@@ -18,7 +18,6 @@ template <class T, class L, Dim... D> struct spec {
   using mesh = typename L::mesh;
   using dims = detail::list<D...>;
   using shape_type = shape<D...>;
-  using fault = layout_fault<L, D...>;
   static constexpr int rank = sizeof...(D);
   static constexpr detail::table table = detail::drafted<L, dims>::result.t;
 };
@@ -30,7 +29,6 @@ template <class T, class M, Dim... D> struct spec<T, layout<M, at_run_time>, D..
   using mesh = M;
   using dims = detail::list<D...>;
   using shape_type = shape<D...>;
-  using fault = no_fault;
   static constexpr int rank = sizeof...(D);
 };
 

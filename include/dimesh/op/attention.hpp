@@ -78,10 +78,9 @@ template <class T> struct attention_op {
 template <class Query, class Key, class Head, class... X>
 constexpr auto attention_with_last(const attention_options& options, const X&... x) {
   using T = value_of<type_at<0, list<X...>>>;
-  using made = list<by_rule<attention_rule<Query, Key, Head>, T>,
-                    by_rule<attention_sums_rule<Query, Key, Head>, T>>;
   const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
-  return apply_by_rules(made{}, attention_op<T>{options, dims}, x...);
+  return apply_two_rules<attention_rule<Query, Key, Head>, attention_sums_rule<Query, Key, Head>,
+                         T>(attention_op<T>{options, dims}, x...);
 }
 
 }  // namespace detail

@@ -35,23 +35,23 @@ template <use Kind, class X> constexpr auto complete_kind(const X& x) {
   }
 }
 /// Something is yet to be joined, for all that the type says.
-template <class X> constexpr bool may_be_partial() {
-  if constexpr (is_probe<X>)
-    return true;
-  else
-    return spec_of<X>::table.any_partial();
-}
+template <class X> inline constexpr bool may_be_partial = is_probe<X>;
+template <class X>
+  requires(!is_poison<X> && !is_probe<X>)
+inline constexpr bool may_be_partial<X> = spec_of<X>::table.any_partial();
+
 }  // namespace detail
 
 /// The value of x: sums over all axes along which it is partial in one call (and likewise maxima,
 /// minima). Shapes stay; what is not partial is returned as it is, sharing its memory.
 template <Operand X> constexpr auto complete(const X& x) {
-  using fault = detail::fault_of<detail::complete_rule<use::partial>, X>;
+  using fault = typename detail::operand_fault<!detail::may_be_partial<X> || detail::is_probe<X>>::
+      template type<detail::complete_rule<use::partial>, X>;
   static_assert(ok<only<fault, element_not_summable>>,
                 "complete: ranks cannot add up elements of this type; cast the tensor first");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  else if constexpr (!detail::may_be_partial<X>())
+  else if constexpr (!detail::may_be_partial<X>)
     return x;
   else
     return detail::complete_kind<use::partial_min>(

@@ -205,13 +205,12 @@ template <class L, class... D> struct canonical_over<L, list<D...>> {
   using type = canonical<L, D...>;
 };
 /// X has layout L already, as its type says.
-template <class L, class X> constexpr bool has_layout() {
-  if constexpr (is_probe<X>)
-    return false;
-  else
-    return std::is_same_v<typename canonical_over<L, typename spec_of<X>::dims>::type,
-                          typename spec_of<X>::layout>;
-}
+template <class L, class X> inline constexpr bool has_layout = false;
+template <class L, class X>
+  requires(!is_poison<X> && !is_probe<X>)
+inline constexpr bool has_layout<L, X> =
+    std::is_same_v<typename canonical_over<L, typename spec_of<X>::dims>::type,
+                   typename spec_of<X>::layout>;
 
 }  // namespace detail
 
@@ -242,7 +241,7 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
                 "exchange: blocks with halos stay where they are; exchange before halo_exchange");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  else if constexpr (detail::has_layout<L, X>())
+  else if constexpr (detail::has_layout<L, X>)
     return x;
   else
     return detail::apply_rule<rule, value_of<X>>(detail::exchange_op<value_of<X>>{}, x);

@@ -114,8 +114,7 @@ template <class X> X stepped(const X& x, const route::step& step) {
   using T = value_of<X>;
   const table& from = core_of(x).layout();
   const auto run = [&](const auto& op) {
-    const tensor_facts* const facts[] = {&facts_under(spec_facts<spec_of<X>>, step.to)};
-    return apply_probed(list<spec_of<X>>{}, facts, op, x);
+    return apply_one<spec_of<X>>(facts_under(spec_facts<spec_of<X>>, step.to), op, x);
   };
   switch (step.kind) {
     case hop::own:
@@ -148,7 +147,9 @@ using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
 /// dimesh::error when a run-time extent cannot be cut evenly.
 template <Layout L, Operand X> constexpr auto relayout(const X& x) {
   using rule = detail::goal_rule<L, true>;
-  using fault = detail::fault_of<rule, X>;
+  constexpr bool is_there = detail::has_layout<L, X>;  // the common case: then nothing is asked
+  using fault = typename detail::operand_fault<is_there || is_poison<X> ||
+                                               detail::is_probe<X>>::template type<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis>>,
       "relayout: the rules of the new layout do not agree: axes must be in its mesh and do one "
@@ -174,7 +175,7 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
     return poison{};
   else if constexpr (detail::is_probe<X>)
     return detail::walk_probe<rule>(x);
-  else if constexpr (detail::has_layout<L, X>())
+  else if constexpr (is_there)
     return x;
   else
     return detail::walk<detail::route_of<spec_of<X>, detail::layout_for<L, X>>, 0>(x);

@@ -8,7 +8,7 @@
 //   check<join_rule>("layer_norm", x, gain)          // asks a rule about probes, and nothing else
 #pragma once
 
-#include "dimesh/core/rule.hpp"
+#include "dimesh/core/rule_types.hpp"
 #include "dimesh/core/runtime_facts.hpp"
 #include "dimesh/op/parts/apply.hpp"
 
@@ -17,7 +17,7 @@ namespace dimesh::detail {
 /// What is wrong with operands under a rule, as a type; of probes, only the run knows.
 template <class Rule, class... X>
 using fault_of =
-    typename operand_fault<(is_poison<X> || ...) || (is_probe<X> || ...), Rule, X...>::type;
+    typename operand_fault<((is_poison<X> || is_probe<X>) || ...)>::template type<Rule, X...>;
 
 /// The names of the axes that a caller of Rule names.
 template <class Rule> constexpr std::string_view named_axis(int k) {
@@ -42,18 +42,20 @@ constexpr void check([[maybe_unused]] std::string_view call, [[maybe_unused]] co
   if constexpr ((is_probe<X> || ...) && !(is_poison<X> || ...)) (void)ruled<Rule>(call, x...);
 }
 
-template <class Rule, class T, bool Probed, class... X> struct ruled_spec {
-  using type = result_spec<Rule, T, spec_of<X>...>;
-};
 template <class T, class M, class Dims>
 using probe_spec = typename spec_of_list<T, Dims, layout<M, at_run_time>>::type;
-template <class Rule, class T, class... X> struct ruled_spec<Rule, T, true, X...> {
-  using type = probe_spec<T, typename type_at<0, list<spec_of<X>...>>::mesh,
-                          typename Rule::template dims<typename spec_of<X>::dims...>::type>;
+template <bool Probed> struct ruled_spec {
+  template <class Rule, class T, class... S> using type = result_spec<Rule, T, S...>;
+};
+template <> struct ruled_spec<true> {
+  template <class Rule, class T, class... S>
+  using type = probe_spec<T, typename type_at<0, list<S...>>::mesh,
+                          typename Rule::template dims<typename S::dims...>::type>;
 };
 /// The spec of the result, elements T, of operands X... that a rule allows.
 template <class Rule, class T, class... X>
-using spec_by_rule = typename ruled_spec<Rule, T, (is_probe<X> || ...), X...>::type;
+using spec_by_rule =
+    typename ruled_spec<(is_probe<X> || ...)>::template type<Rule, T, spec_of<X>...>;
 
 /// The facts of that result.
 template <class Rule, class T, class... X>
@@ -65,52 +67,54 @@ constexpr const tensor_facts& result_facts(const X&... x) {
     return spec_facts<S>;
 }
 
-/// Runs an operation on operands of which some are probes. Facts: of the results.
-template <class First, class... More, class Op, class... X>
-constexpr auto apply_probed_on(list<First, More...>, const tensor_facts* const* facts, const Op& op,
-                               const X&... x) {
+/// Runs an operation whose first result has spec First and these facts. The others serve the
+/// transpose.
+template <class First, class Op, class... X>
+constexpr auto evaluated(results y, const Op& op, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
   bound<Op, depth, recorded_mask<Op, X...>()> it(op);
   if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
-  typename result_type<First, true, depth>::type y;
-  bundle<further_result<More>...> more;
   operand in[] = {{&core_of(x), core_of(x).record}...};
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
-    for (std::size_t i = 0; i <= sizeof...(I); ++i) all[i]->facts = facts[i];
-    evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X));
-  }(std::index_sequence_for<More...>{});
-  return y;
+  evaluate(it, y, in, sizeof...(X));
+  return typename result_type<First, (is_shaped<X> || ...), depth>::type(std::move(y[0]));
 }
-template <class... S, class Op, class... X>
-constexpr auto apply_probed(list<S...> specs, const tensor_facts* const* facts, const Op& op,
-                            const X&... x) {
-  if constexpr (has_transpose<Op> && is_real<typename type_at<0, list<S...>>::value_type>)
-    return apply_probed_on(specs, facts, op, x...);
+/// Operands whose records count: those of an operation that has no transpose do not.
+template <class S, class Op>
+inline constexpr bool records = has_transpose<Op> && is_real<typename S::value_type>;
+
+template <class S, class Op, class... X>
+constexpr auto apply_one(const tensor_facts& facts, const Op& op, const X&... x) {
+  tensor_core y(&facts);
+  tensor_core* const all[] = {&y};
+  if constexpr (records<S, Op>)
+    return evaluated<S>(results(all, 1), op, x...);
   else
-    return apply_probed_on(specs, facts, op, untracked(x)...);
-}
-
-/// Several results: their rules, and the types of their elements.
-template <class Rule, class T> struct by_rule {};
-
-template <class... Rule, class... T, class Op, class... X>
-constexpr auto apply_by_rules(list<by_rule<Rule, T>...>, const Op& op, const X&... x) {
-  using specs = list<spec_by_rule<Rule, T, X...>...>;
-  if constexpr ((is_probe<X> || ...)) {
-    const tensor_facts* const facts[] = {&facts_under(
-        spec_facts<spec_by_rule<Rule, T, X...>>, ruled<Rule>(call_name<Op>(), x...).layout)...};
-    return apply_probed(specs{}, facts, op, x...);
-  } else {
-    return apply_as<specs>(op, x...);
-  }
+    return evaluated<S>(results(all, 1), op, untracked(x)...);
 }
 /// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The
 /// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
 template <class Rule, class T, class Op, class... X>
 constexpr auto apply_rule(const Op& op, const X&... x) {
-  return apply_by_rules(list<by_rule<Rule, T>>{}, op, x...);
+  using S = spec_by_rule<Rule, T, X...>;
+  if constexpr ((is_probe<X> || ...))
+    return apply_one<S>(facts_under(spec_facts<S>, ruled<Rule>(call_name<Op>(), x...).layout), op,
+                        x...);
+  else
+    return apply_one<S>(spec_facts<S>, op, x...);
+}
+
+/// The same with a second result, an auxiliary of the first one's transpose.
+template <class Rule, class Second, class T, class Op, class... X>
+constexpr auto apply_two_rules(const Op& op, const X&... x) {
+  using S = spec_by_rule<Rule, T, X...>;
+  check<Rule>(call_name<Op>(), x...);
+  tensor_core y(&result_facts<Rule, T>(x...)), more(&result_facts<Second, T>(x...));
+  tensor_core* const all[] = {&y, &more};
+  if constexpr (records<S, Op>)
+    return evaluated<S>(results(all, 2), op, x...);
+  else
+    return evaluated<S>(results(all, 2), op, untracked(x)...);
 }
 
 }  // namespace dimesh::detail
