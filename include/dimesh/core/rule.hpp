@@ -65,26 +65,6 @@ constexpr outcome blamed_place(fault_code f, int place) {
 
 // ---- what rules have in common ------------------------------------------------------------------
 
-/// A table over some dims as one over others: what split a dim that these lack splits nothing.
-constexpr table table_over_dims(const table& t, dim_list from, dim_list to) {
-  table out;
-  out.axes = t.axes;
-  int place[max_dims] = {};
-  for (int d = 0; d < from.size; ++d) {
-    place[d] = to.place_of(from[d]);
-    if (place[d] < 0) continue;
-    out.uneven[place[d]] = t.uneven[d];
-    out.halo[place[d]] = t.halo[d];
-  }
-  for (int a = 0; a < t.axes; ++a) {
-    const axis_use u = t.axis[a];
-    if (u.what != use::split)
-      out.axis[a] = u;
-    else if (const int d = place[static_cast<int>(u.dim)]; d >= 0)
-      out.axis[a] = {use::split, static_cast<signed char>(d), u.level};
-  }
-  return out;
-}
 /// The first operand on another mesh than the first one, -1 if none is.
 constexpr int foreign_operand(rule_operands x) {
   for (int k = 1; k < x.count; ++k)

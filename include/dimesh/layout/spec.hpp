@@ -65,10 +65,6 @@ template <class... D, class To> struct places<list<D...>, To> {
   static constexpr int at[sizeof...(D) + 1] = {index_of<D, To>..., -1};
 };
 
-/// The table of spec S over the dims of a larger list.
-template <class S, class Dims>
-inline constexpr table table_over = renumber(S::table, places<typename S::dims, Dims>::at);
-
 }  // namespace detail
 
 /// Is dim D of the spec split over some axis?
