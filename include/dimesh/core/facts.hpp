@@ -36,6 +36,7 @@ struct tensor_facts {
   const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
   bool at_run_time = false;  // the layout: of a probe
+  bool is_open = false;  // and nobody has said it yet
   unsigned partial = 0;  // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
@@ -107,7 +108,7 @@ inline constexpr tensor_facts facts_without_layout = make_facts<T, M, Dims>();
 constexpr tensor_facts facts_with(tensor_facts f, const table& t, bool at_run_time,
                                   const tensor_facts* dual) {
   f.layout = t;
-  f.at_run_time = at_run_time;
+  f.at_run_time = f.is_open = at_run_time;
   f.partial = t.mask(use::partial);
   f.dual = dual;
   return f;

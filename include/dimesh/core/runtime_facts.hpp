@@ -44,6 +44,7 @@ class facts_registry {
     f.dual.layout = dual_of(t);
     f.own.partial = t.mask(use::partial);
     f.dual.partial = f.dual.layout.mask(use::partial);
+    f.own.is_open = f.dual.is_open = false;
     f.own.dual = &f.dual;
     f.dual.dual = &f.own;
     return &f;

@@ -7,6 +7,7 @@
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/attention.hpp"
+#include "dimesh/op/operation.hpp"
 #include "dimesh/op/rotary.hpp"
 
 namespace dm = dimesh;
@@ -149,6 +150,29 @@ TEST_CASE("probe: what the rules say at run time") {
         "axis 'cols'");
   CHECK(what_of([&] { dm::relayout<any>(under<batch>(none)); }).find("under_layout") !=
         std::string::npos);
+}
+
+namespace {
+struct halve_op {
+  static constexpr bool on_cores = true;
+  void fill(dm::results, dm::operands) const {}
+  constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands) const {
+    c.compute(y[0].elements(), 0);
+  }
+};
+}  // namespace
+
+TEST_CASE("probe: an operation without a rule gives no layout, and so no result") {
+  const auto x = under<batch, hidden>(value(L<split<batch, rows>>{}));
+  const auto by_type = [](const auto& a) {
+    return dm::apply_as<dm::spec_of<std::remove_cvref_t<decltype(a)>>>(halve_op{}, a);
+  };
+  CHECK(what_of([&] { by_type(x); }).find("halve: an operand is a probe") == 0);
+  const auto by_rule = [](const auto& a) {
+    return dm::detail::apply_rule<dm::detail::like_rule, float>(halve_op{}, a);
+  };
+  CHECK(dm::count(by_rule, x).flops() == 128 * 1024);
+  CHECK(by_rule(x).block<batch>().length == 128);
 }
 
 TEST_CASE("probe: a layout that the run names") {
