@@ -28,6 +28,11 @@ template <class A> struct partial {};
 template <class A> struct partial_max {};
 template <class A> struct partial_min {};
 
+/// In layout<M, at_run_time>: tensors of this layout are probes, shapes whose layout is a value
+/// that only the run knows (plan/probe.hpp). Dims: those beside which a tensor is laid out.
+template <class... Dims> struct at_run_time_beside {};
+using at_run_time = at_run_time_beside<>;
+
 /// For mesh M: what each axis does.
 template <class M, class... Rule> struct layout {
   using mesh = M;
@@ -36,6 +41,10 @@ template <class M, class... Rule> struct layout {
 namespace detail {
 template <class L> inline constexpr bool is_layout = false;
 template <class M, class... Rule> inline constexpr bool is_layout<layout<M, Rule...>> = true;
+/// Its tensors are probes.
+template <class L> inline constexpr bool is_at_run_time = false;
+template <class M, class... D>
+inline constexpr bool is_at_run_time<layout<M, at_run_time_beside<D...>>> = true;
 }  // namespace detail
 
 /// A layout<M, Rule...>.

@@ -54,6 +54,15 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
     set_up(sizes, s, t);
   }
 
+  /// Of a layout that only the run knows: these facts say which.
+  constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
+                          const detail::tensor_facts* known)
+    requires detail::is_at_run_time<L>
+  {
+    detail::core_of(*this).facts = known;
+    set_up(sizes, s, t);
+  }
+
   constexpr mesh_sizes<mesh_type> sizes() const {
     mesh_sizes<mesh_type> s;
     for (std::size_t a = 0; a < s.size.size(); ++a) s.size[a] = this->shape_sizes[a];
@@ -71,7 +80,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
   }
   /// The same as an operand of a computation that is being counted.
   constexpr shaped_tensor counted_by(detail::tally* t) const {
-    return shaped_tensor(sizes(), base::shape(), t);
+    if constexpr (detail::is_at_run_time<L>)
+      return shaped_tensor(sizes(), base::shape(), t, this->facts);
+    else
+      return shaped_tensor(sizes(), base::shape(), t);
   }
   /// For results that share their operand's memory.
   constexpr void share(detail::tally* t, const detail::live_bytes& live) {

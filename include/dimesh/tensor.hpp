@@ -12,60 +12,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "dimesh/core/conversion.hpp"
 #include "dimesh/core/typed.hpp"
 
 namespace dimesh {
-
-template <class T, class L, Dim... D> class basic_tensor;
-template <class T, class L, Dim... D> class shaped_tensor;
-template <class Value> class tracked_tensor;
-
-/// Anything with a spec: a tensor with data, a recorded one, or a shape.
-template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
-
-template <class X> using spec_of = typename X::spec_type;
-template <class X> using value_of = typename X::value_type;
-
-namespace detail {
-
-template <class X> inline constexpr bool is_tracked = false;
-template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
-template <class X> inline constexpr bool is_shaped = false;
-template <class T, class L, class... D>
-inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
-template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
-
-/// Why a tensor X is not one of type To.
-template <class To, class X> struct conversion_fault {
-  using to = spec_of<To>;
-  using from = spec_of<X>;
-  using type = typename first_of<
-      std::conditional_t<std::is_same_v<value_of<To>, value_of<X>>, no_fault,
-                         elements_differ<value_of<To>, value_of<X>>>,
-      std::conditional_t<std::is_same_v<typename to::dims, typename from::dims>, no_fault,
-                         dims_differ<typename to::dims, typename from::dims>>,
-      std::conditional_t<std::is_same_v<typename to::layout, typename from::layout>, no_fault,
-                         layouts_differ<typename to::layout, typename from::layout>>,
-      std::conditional_t<is_tracked<To> == is_tracked<X> && is_shaped<To> == is_shaped<X>, no_fault,
-                         not_the_same_kind<To, X>>>::type;
-};
-template <class To, class X> constexpr void assert_same() {
-  using fault = typename conversion_fault<To, X>::type;
-  static_assert(ok<only<fault, elements_differ>>,
-                "tensor: the type declared has other elements than the value; cast<type>(x), or "
-                "declare it auto");
-  static_assert(ok<only<fault, dims_differ>>,
-                "tensor: the type declared has other dims than the value, or another order; sum, "
-                "rename or permute, or declare it auto");
-  static_assert(ok<only<fault, layouts_differ>>,
-                "tensor: the type declared has another layout than the value; complete what is "
-                "partial, relayout<layout>(x) what is split, or declare it auto");
-  static_assert(ok<only<fault, not_the_same_kind>>,
-                "tensor: of the type declared and the value, one is recorded (or a shape), the "
-                "other not; declare it auto, and pass what is wanted plain through stop_gradient");
-}
-
-}  // namespace detail
 
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L.
 template <class T, class L, Dim... D>
@@ -228,6 +178,15 @@ struct tensor_fault<T, L, D...> {
 };
 template <class T, class L, class... D>
 struct tensor_type : formed_tensor<typename tensor_fault<T, L, D...>::type, T, L, D...> {};
+template <class Fault, class T, class M, class... D> struct formed_probe {
+  using type = malformed_tensor<Fault, M>;
+};
+template <class T, class M, class... D> struct formed_probe<no_fault, T, M, D...> {
+  using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
+};
+template <class T, class M, class... E, class... D>
+struct tensor_type<T, layout<M, at_run_time_beside<E...>>, D...>
+    : formed_probe<layout_fault<layout<M, at_run_time>, D...>, T, M, D...> {};
 
 /// The modifiers leave malformed tensors as they are.
 template <class X> struct tracked_type {
@@ -247,6 +206,10 @@ template <class T, class L, class... D> struct gradient_type<basic_tensor<T, L, 
 };
 template <class T, class L, class... D> struct gradient_type<shaped_tensor<T, L, D...>> {
   using type = shaped_tensor<T, cotangent<L, D...>, D...>;
+};
+template <class T, class M, class... D>
+struct gradient_type<shaped_tensor<T, layout<M, at_run_time>, D...>> {
+  using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
 };
 template <class V> struct gradient_type<tracked_tensor<V>> {
   using type = tracked_tensor<typename gradient_type<V>::type>;
@@ -275,6 +238,12 @@ template <class X> concept Operand = Tensor<X> || is_poison<X>;
 
 namespace detail {
 template <class S> struct tensor_of_spec;
+/// Its layout is a value at run time.
+template <class X> inline constexpr bool is_probe = false;
+template <class T, class M, class... D>
+inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
+template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;
+
 template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
   using basic = basic_tensor<T, L, D...>;
   using shaped = shaped_tensor<T, L, D...>;

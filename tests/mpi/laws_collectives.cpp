@@ -38,6 +38,19 @@ template <class L, class X> bool fits(const X& x, const array& a) {
   return comes_out_even<typename dm::detail::under<dm::spec_of<X>, L>>(x.grid(), a.size);
 }
 
+/// Axis A splits D (or uneven<D>) at its minor end.
+template <class S, class D, class A> struct scattered_table {
+  using bare = dm::detail::bare_dim<D>;
+  static constexpr dm::detail::table result = dm::detail::tidied(
+      dm::detail::spec_facts<S>,
+      dm::detail::with_split(S::table, dm::axis_index<typename S::mesh, A>,
+                             dm::detail::index_of<typename bare::type, typename S::dims>,
+                             bare::uneven));
+};
+template <class S, class D, class A>
+using scattered_layout =
+    dm::detail::layout_type<typename S::mesh, typename S::dims, scattered_table<S, D, A>>;
+
 /// Every collective that moves axis A of x to dim D.
 template <bool Uneven, class A, class D, class X> void check_to_dim(const X& x, const array& a) {
   using S = dm::spec_of<X>;
@@ -47,10 +60,10 @@ template <bool Uneven, class A, class D, class X> void check_to_dim(const X& x, 
   if constexpr (now.what == use::split) {
     using From = dm::detail::type_at<now.dim, typename S::dims>;
     if constexpr (!std::is_same_v<From, D> && now.level + 1 == S::table.split_count(now.dim))
-      if (fits<dm::detail::moved_layout<X, To, A>>(x, a))
+      if (fits<scattered_layout<S, To, A>>(x, a))
         check_move<A, use::split>([](const auto& v) { return dm::all_to_all<From, To, A>(v); }, x,
                                   a);
-  } else if (fits<dm::detail::scattered_layout<X, To, A>>(x, a)) {
+  } else if (fits<scattered_layout<S, To, A>>(x, a)) {
     if constexpr (now.what == use::partial)
       check_move<A, use::split>([](const auto& v) { return dm::reduce_scatter<To, A>(v); }, x, a);
     else

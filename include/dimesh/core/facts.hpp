@@ -9,26 +9,11 @@
 
 #include <string_view>
 
-#include "dimesh/detail/name.hpp"
 #include "dimesh/element/element_traits.hpp"
+#include "dimesh/layout/dim_facts.hpp"
 #include "dimesh/layout/spec.hpp"
 
 namespace dimesh::detail {
-
-/// What a dim's type says.
-struct dim_facts {
-  std::string_view name;
-  index_t extent;  // dynamic where the run gives it
-  std::uint64_t number;
-};
-template <class D> inline constexpr dim_facts facts_of_dim{name_of<D>(), D::extent, number_of<D>()};
-
-/// Is it the same dim? Addresses tell, but under sanitizers g++ 12 does not compare them in
-/// constant expressions.
-constexpr bool same_dim(const dim_facts* a, const dim_facts* b) {
-  if (std::is_constant_evaluated()) return a->number == b->number;
-  return a == b;
-}
 
 /// What gradients must be able to do with numbers of one type (core/real_functions.hpp).
 struct real_functions {
@@ -45,21 +30,29 @@ struct tensor_facts {
   int rank = 0;
   index_t element = 0;  // bytes
   element_kind kind = element_kind::other;
+  std::uint64_t type = 0;  // the number of the elements' type
   std::uint64_t mesh = 0;  // its number
   bool has_gradient = false;
   const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
+  bool at_run_time = false;  // the layout: of a probe
+  bool is_open = false;  // and nobody has said it yet
   unsigned partial = 0;  // axes along which there are addends, as a mask
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
+  const index_t* axis_sizes = nullptr;  // as far as the mesh's type says them
+  const std::uint64_t* axis_numbers = nullptr;
   const tensor_facts* dual = nullptr;  // of the gradient
 
-  /// The place of a dim, -1 where there is none.
-  constexpr int place_of(const dim_facts* d) const {
-    for (int i = 0; i < rank; ++i)
-      if (same_dim(dim[i], d)) return i;
+  /// The place of an axis of this number in the mesh, -1 where it has none.
+  constexpr int axis_of(std::uint64_t number) const {
+    for (int a = 0; a < layout.axes; ++a)
+      if (axis_numbers[a] == number) return a;
     return -1;
   }
+  constexpr dim_list dims() const { return {dim, rank}; }
+  /// The place of a dim, -1 where there is none.
+  constexpr int place_of(const dim_facts* d) const { return dims().place_of(d); }
   /// Are these dims those of x, in this order?
   constexpr bool same_dims(const tensor_facts& x) const {
     if (rank != x.rank) return false;
@@ -91,33 +84,64 @@ template <class... T> struct names<list<T...>> {
   static constexpr std::string_view at[sizeof...(T) + 1] = {name_of<T>()..., ""};
 };
 
+/// And their numbers.
+template <class List> struct numbers;
+template <class... T> struct numbers<list<T...>> {
+  static constexpr std::uint64_t at[sizeof...(T) + 1] = {type_number<T>..., 0};
+};
+
 template <class... D> constexpr void enter_dims(tensor_facts& f, list<D...>) {
   ((f.dim[f.rank++] = &facts_of_dim<D>), ...);
   f.is_static = ((D::extent != dynamic) && ...);
 }
-template <class S> constexpr tensor_facts make_facts(bool dual, const tensor_facts* other) {
-  using T = typename S::value_type;
+/// All but the layout: of elements T on mesh M.
+template <class T, class M, class Dims> constexpr tensor_facts make_facts() {
   tensor_facts f;
-  f.layout = dual ? dual_of(S::table) : S::table;
-  enter_dims(f, typename S::dims{});
+  f.layout.axes = M::rank;
+  enter_dims(f, Dims{});
   f.element = sizeof(T);
   f.kind = element_traits<T>::kind;
-  f.mesh = number_of<typename S::mesh>();
+  f.type = type_number<T>;
+  f.mesh = type_number<M>;
   f.has_gradient = has_gradient<T>;
   if constexpr (has_gradient<T>) f.real = &real_functions_of<T>;
-  f.partial = f.layout.mask(use::partial);
-  f.axes = names<typename S::mesh::axes>::at;
-  f.dual = other;
+  f.axes = names<typename M::axes>::at;
+  f.axis_sizes = M::static_sizes.data();
+  f.axis_numbers = numbers<typename M::axes>::at;
   return f;
 }
+template <class T, class M, class Dims>
+inline constexpr tensor_facts facts_without_layout = make_facts<T, M, Dims>();
+
+constexpr tensor_facts facts_with(tensor_facts f, const table& t, bool at_run_time,
+                                  const tensor_facts* dual) {
+  f.layout = t;
+  f.at_run_time = f.is_open = at_run_time;
+  f.partial = t.mask(use::partial);
+  f.dual = dual;
+  return f;
+}
+
 /// What the type of a tensor of spec S says, and that of its gradient. One object, whose parts know
 /// each other's place.
 struct facts_and_dual {
   tensor_facts own, dual;
 };
+constexpr facts_and_dual make_pair_of_facts(const tensor_facts& f, const table& t,
+                                            const facts_and_dual* at, bool at_run_time) {
+  return {facts_with(f, t, at_run_time, &at->dual),
+          facts_with(f, dual_of(t), at_run_time, &at->own)};
+}
 template <class S>
-inline constexpr facts_and_dual facts_pair{make_facts<S>(false, &facts_pair<S>.dual),
-                                           make_facts<S>(true, &facts_pair<S>.own)};
+inline constexpr facts_and_dual facts_pair = make_pair_of_facts(
+    facts_without_layout<typename S::value_type, typename S::mesh, typename S::dims>, S::table,
+    &facts_pair<S>, false);
+/// Of a probe of which nothing is known yet: replicated.
+template <class T, class M, class... D>
+inline constexpr facts_and_dual facts_pair<spec<T, layout<M, at_run_time>, D...>> =
+    make_pair_of_facts(facts_without_layout<T, M, list<D...>>,
+                       facts_without_layout<T, M, list<D...>>.layout,
+                       &facts_pair<spec<T, layout<M, at_run_time>, D...>>, true);
 
 template <class S> inline constexpr const tensor_facts& spec_facts = facts_pair<S>.own;
 

@@ -61,8 +61,16 @@ constexpr index_t extent_among(const operation& op, const dim_facts* d, operands
   return dynamic;
 }
 
+[[noreturn]] inline void refuse_open(const operation& op) {
+  (words() << op.facts->name
+           << ": an operand is a probe, and no rule says the layout of the result; run the "
+              "operation by apply_rule")
+      .raise();
+}
+
 /// Extents and blocks of y, whose facts are there: those of an operand of the same form, or anew.
 constexpr void place(const operation& op, tensor_core& y, operands x) {
+  if (y.facts->is_open) refuse_open(op);
   if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
   y.stand_with(x[0]);
   index_t extents[max_dims] = {};

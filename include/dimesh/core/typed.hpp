@@ -30,12 +30,8 @@ template <class Spec> class typed_core : protected tensor_core {
 
   constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
   /// What was made of a core of this type.
-  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) {
-    facts = &spec_facts<Spec>;
-  }
-  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) {
-    facts = &spec_facts<Spec>;
-  }
+  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { say_type(); }
+  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) { say_type(); }
 
   constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
@@ -59,8 +55,8 @@ template <class Spec> class typed_core : protected tensor_core {
   template <class D> constexpr index_t local() const {
     if constexpr (!has_dim<D>())
       return 0;
-    else if constexpr (static_block_length<Spec, D>() != dynamic)
-      return static_block_length<Spec, D>();
+    else if constexpr (fixed_length<D>() != dynamic)
+      return fixed_length<D>();
     else
       return tensor_core::local(place_of<D>);
   }
@@ -105,6 +101,16 @@ template <class Spec> class typed_core : protected tensor_core {
                   "tensor: extent, local and block are asked of a dim that the tensor lacks; name "
                   "one of its own");
     return ok<fault>;
+  }
+  /// Facts made elsewhere, of the same content, give way to the type's own; a probe has no others.
+  constexpr void say_type() {
+    if constexpr (!is_at_run_time<layout_type>) facts = &spec_facts<Spec>;
+  }
+  template <class D> static constexpr index_t fixed_length() {
+    if constexpr (is_at_run_time<layout_type>)
+      return dynamic;
+    else
+      return static_block_length<Spec, D>();
   }
   template <Dim D> static constexpr int place_of = index_of<D, typename Spec::dims>;
   template <class... D> constexpr index_t product(list<D...>) const {

@@ -25,12 +25,16 @@ struct completing {
     using type = X;
   };
   template <class S>
-  using whole = tensor_of_spec<relaid_spec<S, without_axes<S::table.mask(use::partial)>>>;
+  using whole = tensor_of_spec<result_spec<complete_rule<use::partial>, typename S::value_type, S>>;
   template <class T, class L, class... D> struct leaf<basic_tensor<T, L, D...>> {
     using type = typename whole<spec<T, L, D...>>::basic;
   };
   template <class T, class L, class... D> struct leaf<shaped_tensor<T, L, D...>> {
     using type = typename whole<spec<T, L, D...>>::shaped;
+  };
+  template <class T, class M, class... D>
+  struct leaf<shaped_tensor<T, dimesh::layout<M, at_run_time>, D...>> {
+    using type = shaped_tensor<T, dimesh::layout<M, at_run_time>, D...>;
   };
   template <class V> struct leaf<tracked_tensor<V>> {
     using type = tracked_tensor<typename leaf<V>::type>;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/core/runtime_facts.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/layout/box.hpp"
@@ -185,6 +186,8 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
   for (int n = 0; n < count; ++n) {
     const tensor_core& g = *from[n];
     tensor_core& r = *to[n];
+    if (g.facts->at_run_time)
+      r.facts = &facts_under(*r.facts, without_axes(g.layout(), g.facts->partial));
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;

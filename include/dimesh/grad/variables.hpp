@@ -44,7 +44,7 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());
     }
-    const tensor_facts* const facts = v.facts;
+    const tensor_facts* const facts = p.facts->at_run_time ? p.facts : v.facts;
     v = p;
     v.facts = facts;
     v.record = leaf;
@@ -55,11 +55,12 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
 /// The cotangent that a cell has gathered; where no path led to it, zeros, and every rank knows.
 constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
   cell& c = *v.record;
-  const tensor_facts* const facts = g.facts;
+  const tensor_facts* const facts = v.facts->at_run_time ? v.facts->dual : g.facts;
   if (c.filled) {
     g = std::move(c.bar);
     g.facts = facts;
   } else {
+    g.facts = facts;
     g.place_like(v);
     if (g.is_shape) {
       g.count = v.count;

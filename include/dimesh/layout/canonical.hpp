@@ -53,20 +53,24 @@ template <class M> struct foreign_fault<void, M> {
   using type = no_fault;
 };
 
-template <class Drafted, class M, class Dims, draft::fault> struct draft_fault {
+template <class Drafted, class M, class Dims, fault_code> struct draft_fault {
   using type = no_fault;
 };
-template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::axis_twice> {
+template <class R, class M, class Dims>
+struct draft_fault<R, M, Dims, fault_code::axis_used_twice> {
   using type = axis_used_twice<type_at<R::result.axis, typename M::axes>>;
 };
-template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::dim_twice> {
+template <class R, class M, class Dims>
+struct draft_fault<R, M, Dims, fault_code::dim_has_two_rules> {
   using type = dim_has_two_rules<type_at<R::result.first, Dims>>;
 };
-template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::shared> {
+template <class R, class M, class Dims>
+struct draft_fault<R, M, Dims, fault_code::dims_share_mesh_axis> {
   using type = dims_share_mesh_axis<type_at<R::result.first, Dims>, type_at<R::result.second, Dims>,
                                     type_at<R::result.axis, typename M::axes>>;
 };
-template <class R, class M, class Dims> struct draft_fault<R, M, Dims, draft::fault::extent> {
+template <class R, class M, class Dims>
+struct draft_fault<R, M, Dims, fault_code::extent_not_divisible> {
   using culprit = type_at<R::result.first, Dims>;
   using type = extent_not_divisible<culprit, culprit::extent,
                                     type_at<R::result.axis, typename M::axes>, R::result.size>;
@@ -108,6 +112,9 @@ template <class D, class... A> struct split_fault {
 };
 template <class D, class... A> struct rule_fault<split<D, A...>> : split_fault<D, A...> {};
 template <class D, class... A> struct rule_fault<split_if_free<D, A...>> : split_fault<D, A...> {};
+template <class... D> struct rule_fault<at_run_time_beside<D...>> {
+  using type = no_fault;
+};
 template <class A> struct rule_fault<spread<A>> : first_of<axis_fault<A>> {};
 template <class A> struct rule_fault<partial<A>> : first_of<axis_fault<A>> {};
 template <class A> struct rule_fault<partial_max<A>> : first_of<axis_fault<A>> {};
@@ -140,6 +147,19 @@ template <bool Ok, class L, class Dims> struct canonical_impl {
 };
 template <class L, class Dims> struct canonical_impl<true, L, Dims> {
   using type = layout_type<typename L::mesh, Dims, draft_table<L, Dims>>;
+};
+
+/// A layout of which only the run knows what it says of these dims.
+template <class M, class... E, class... D>
+struct formation<layout<M, at_run_time_beside<E...>>, list<D...>, no_fault> {
+  using fault = typename repeated_fault_of<list<D...>>::type;
+};
+template <class M, class... D> struct canonical_impl<true, layout<M, at_run_time>, list<D...>> {
+  using type = layout<M, at_run_time_beside<D...>>;
+};
+template <class M, class First, class... E, class... D>
+struct canonical_impl<true, layout<M, at_run_time_beside<First, E...>>, list<D...>> {
+  using type = layout<M, at_run_time_beside<First, E...>>;
 };
 
 }  // namespace dimesh::detail

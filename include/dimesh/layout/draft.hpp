@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a user's list of rules say of a tensor with these dims? A draft: a table, or the first
-// thing that is wrong with it.
+// thing that is wrong with it. The rules of a layout are values, made once for each layout; so a
+// draft can be made of rules that a type says as well as of those that only the run knows.
 //
+//   rules_in<layout<pod, split<batch, rows>>>.at[0]  -> {split, batch, axis 0}
 //   drafted<layout<pod, split<batch, rows>>, list<batch, hidden>>::result.t  -> the table
 #pragma once
 
 #include "dimesh/layout.hpp"
+#include "dimesh/layout/dim_facts.hpp"
 #include "dimesh/layout/fault.hpp"
 #include "dimesh/layout/table.hpp"
 
 namespace dimesh::detail {
-
-/// A table in the making: the first fault found wins, its culprits are places.
-struct draft {
-  enum class fault : signed char {
-    none,
-    axis_not_in_mesh,
-    axis_twice,
-    dim_twice,
-    repeated,
-    shared,
-    extent
-  };
-  table t;
-  bool ruled[max_dims]{};       // a split rule has named this dim
-  unsigned spread = 0;          // axes that a spread rule has named, by mask
-  fault found = fault::none;
-  int first = -1, second = -1;  // culprits: dims, or the place of a rule (axis_not_in_mesh)
-  int axis = -1;                // the axis concerned
-  index_t size = 0;             // and how many ranks lie along the axes so far
-
-  constexpr void blame(fault f, int one, int two, int a, index_t s = 0) {
-    if (found == fault::none) found = f, first = one, second = two, axis = a, size = s;
-  }
-};
 
 template <class D> struct bare_dim {
   using type = D;
@@ -49,117 +28,194 @@ template <class D, index_t W> struct bare_dim<halo<D, W>> : bare_dim<D> {
   static constexpr index_t halo = W;
 };
 
+// ---- rules as values ----------------------------------------------------------------------------
+
+enum class rule_kind : signed char { none, split, split_if_free, spread, use };
+
+/// One rule of a layout. Axes are places in the mesh, -1 where it has no such axis.
+struct layout_rule {
+  rule_kind kind = rule_kind::none;
+  use what = use::replicated;  // of kind use
+  bool uneven = false;
+  signed char halo = 0;
+  signed char axes = 0;
+  signed char axis[max_axes]{};
+  const dim_facts* dim = nullptr;  // of a split
+};
+/// Some rules for a mesh: how many axes that has, and their sizes as far as they are known.
+struct rule_list_view {
+  const layout_rule* at;
+  int size;
+  int axes;
+  const index_t* axis_sizes;
+};
+
+template <class M, class... A> constexpr layout_rule axes_rule(rule_kind kind) {
+  static_assert(sizeof...(A) <= max_axes, "layout: a rule names more axes than a mesh can have");
+  layout_rule r;
+  r.kind = kind;
+  ((r.axis[static_cast<int>(r.axes++)] = static_cast<signed char>(axis_index<M, A>)), ...);
+  return r;
+}
+template <class M, class D, class... A> constexpr layout_rule split_rule(rule_kind kind) {
+  using bare = bare_dim<D>;
+  layout_rule r = axes_rule<M, A...>(kind);
+  r.dim = &facts_of_dim<typename bare::type>;
+  r.uneven = bare::uneven;
+  r.halo = static_cast<signed char>(bare::halo);
+  return r;
+}
+template <class M, class A> constexpr layout_rule use_rule(use what) {
+  layout_rule r = axes_rule<M, A>(rule_kind::use);
+  r.what = what;
+  return r;
+}
+template <class M, class Rule> struct rule_value {
+  static constexpr layout_rule make() { return {}; }
+};
+template <class M, class D, class... A> struct rule_value<M, split<D, A...>> {
+  static constexpr layout_rule make() { return split_rule<M, D, A...>(rule_kind::split); }
+};
+template <class M, class D, class... A> struct rule_value<M, split_if_free<D, A...>> {
+  static constexpr layout_rule make() { return split_rule<M, D, A...>(rule_kind::split_if_free); }
+};
+template <class M, class A> struct rule_value<M, spread<A>> {
+  static constexpr layout_rule make() { return axes_rule<M, A>(rule_kind::spread); }
+};
+template <class M, class A> struct rule_value<M, partial<A>> {
+  static constexpr layout_rule make() { return use_rule<M, A>(use::partial); }
+};
+template <class M, class A> struct rule_value<M, partial_max<A>> {
+  static constexpr layout_rule make() { return use_rule<M, A>(use::partial_max); }
+};
+template <class M, class A> struct rule_value<M, partial_min<A>> {
+  static constexpr layout_rule make() { return use_rule<M, A>(use::partial_min); }
+};
+
+template <class L> struct layout_rules;
+template <class M, class... Rule> struct layout_rules<layout<M, Rule...>> {
+  static constexpr layout_rule at[sizeof...(Rule) + 1] = {rule_value<M, Rule>::make()...,
+                                                          layout_rule{}};
+  static constexpr rule_list_view all{at, sizeof...(Rule), M::rank, M::static_sizes.data()};
+};
+/// The rules of a layout as values.
+template <class L> inline constexpr const rule_list_view& rules_in = layout_rules<L>::all;
+
+// ---- from rules to a table ----------------------------------------------------------------------
+
+/// A table in the making: the first fault found wins, its culprits are places.
+struct draft {
+  table t;
+  bool ruled[max_dims]{};  // a split rule has named this dim
+  unsigned spread = 0;  // axes that a spread rule has named, by mask
+  fault_code found = fault_code::none;
+  int first = -1, second = -1;  // culprits: dims
+  int axis = -1;  // the axis concerned
+  index_t size = 0;  // and how many ranks lie along the axes so far
+
+  constexpr void blame(fault_code f, int one, int two, int a, index_t s = 0) {
+    if (found == fault_code::none) found = f, first = one, second = two, axis = a, size = s;
+  }
+};
+
 /// One axis gets a use; a dim of -1 (not of this tensor) leaves it replicated.
 constexpr void draft_axis(draft& d, int a, use what, int dim) {
   if (a < 0 || dim == -1) return;
   const axis_use now = d.t.axis[a];
   if (now.what == use::split && what == use::split && now.dim != dim)
-    return d.blame(draft::fault::shared, now.dim, dim, a);
-  if (now.what != use::replicated) return d.blame(draft::fault::axis_twice, -1, -1, a);
+    return d.blame(fault_code::dims_share_mesh_axis, now.dim, dim, a);
+  if (now.what != use::replicated) return d.blame(fault_code::axis_used_twice, -1, -1, a);
   if (what == use::split)
     d.t.set_split(a, dim);
   else
     d.t.axis[a].what = what;
 }
-
-template <class M, class Dims> struct drafter {
-  /// Rules that give way to others wait for them.
-  template <class D, class... A> static constexpr void rule(draft&, tag<split_if_free<D, A...>>) {}
-  template <class R> static constexpr void yielding(draft&, tag<R>) {}
-  template <class D, class... A>
-  static constexpr void yielding(draft& d, tag<split_if_free<D, A...>>) {
-    const bool free = (is_free(d, axis_index<M, A>) && ...);
-    if (free) rule(d, tag<split<D, A...>>{});
+constexpr void draft_split(draft& d, const layout_rule& r, dim_list dims) {
+  const int dim = dims.place_of(r.dim);
+  if (dim < 0) return;
+  if (d.ruled[dim]) return d.blame(fault_code::dim_has_two_rules, dim, -1, -1);
+  d.ruled[dim] = true;
+  d.t.uneven[dim] = r.uneven;
+  d.t.halo[dim] = r.halo;
+  for (int i = 0; i < r.axes; ++i) draft_axis(d, r.axis[i], use::split, dim);
+}
+/// Rules that give way to others wait for them.
+constexpr void draft_yielding(draft& d, const layout_rule& r, dim_list dims) {
+  for (int i = 0; i < r.axes; ++i)
+    if (r.axis[i] < 0 || d.t.axis[static_cast<int>(r.axis[i])].what != use::replicated) return;
+  draft_split(d, r, dims);
+}
+constexpr void note_spread(draft& d, const layout_rule& r) {
+  const int a = r.axis[0];
+  if (a < 0) return;
+  if (d.spread >> a & 1u) return d.blame(fault_code::axis_used_twice, -1, -1, a);
+  d.spread |= 1u << a;
+}
+/// Spread axes come last: they take the first dim that what is already split leaves divisible.
+constexpr void draft_spread(draft& d, int a, dim_list dims, const index_t* axis_sizes) {
+  if (a < 0 || d.t.axis[a].what == use::split) return;
+  if (d.t.is_partial(a)) return d.blame(fault_code::axis_used_twice, -1, -1, a);
+  int open = -1;  // a dim whose divisibility only the run can tell
+  for (int dim = 0; dim < dims.size; ++dim) {
+    const index_t extent = dims[dim]->extent;
+    index_t ranks = axis_sizes[a] == dynamic ? 1 : axis_sizes[a];  // along axes of known sizes
+    bool known = axis_sizes[a] != dynamic && extent != dynamic;
+    for (int b = 0; b < d.t.axes; ++b)
+      if (d.t.axis[b].what == use::split && d.t.axis[b].dim == dim) {
+        known = known && axis_sizes[b] != dynamic;
+        if (axis_sizes[b] != dynamic) ranks *= axis_sizes[b];
+      }
+    if (extent != dynamic && extent % ranks != 0) continue;
+    if (known) return d.t.set_split(a, dim);
+    if (open < 0) open = dim;
   }
-  static constexpr bool is_free(const draft& d, int a) {
-    return a >= 0 && d.t.axis[a].what == use::replicated;
-  }
-  template <class D, class... A> static constexpr void rule(draft& d, tag<split<D, A...>>) {
-    using bare = bare_dim<D>;
-    constexpr int dim = index_of<typename bare::type, Dims>;
-    if constexpr (dim >= 0) {
-      if (d.ruled[dim]) return d.blame(draft::fault::dim_twice, dim, -1, -1);
-      d.ruled[dim] = true;
-      d.t.uneven[dim] = bare::uneven;
-      d.t.halo[dim] = static_cast<signed char>(bare::halo);
-      (draft_axis(d, axis_index<M, A>, use::split, dim), ...);
-    }
-  }
-  template <class A> static constexpr void rule(draft& d, tag<partial<A>>) {
-    draft_axis(d, axis_index<M, A>, use::partial, -2);
-  }
-  template <class A> static constexpr void rule(draft& d, tag<partial_max<A>>) {
-    draft_axis(d, axis_index<M, A>, use::partial_max, -2);
-  }
-  template <class A> static constexpr void rule(draft& d, tag<partial_min<A>>) {
-    draft_axis(d, axis_index<M, A>, use::partial_min, -2);
-  }
-  template <class A> static constexpr void rule(draft& d, tag<spread<A>>) {
-    constexpr int a = axis_index<M, A>;
-    if constexpr (a >= 0) {
-      if (d.spread >> a & 1u) return d.blame(draft::fault::axis_twice, -1, -1, a);
-      d.spread |= 1u << a;
-    }
-  }
-
-  /// Spread axes come last: they take the first dim that what is already split leaves divisible.
-  template <class R> static constexpr void late(draft&, tag<R>, const index_t*) {}
-  template <class A> static constexpr void late(draft& d, tag<spread<A>>, const index_t* extent) {
-    constexpr int a = axis_index<M, A>;
-    if (a < 0 || d.t.axis[a].what == use::split) return;
-    if (d.t.is_partial(a)) return d.blame(draft::fault::axis_twice, -1, -1, a);
-    int open = -1;  // a dim whose divisibility only the run can tell
-    for (int dim = 0; dim < Dims::size; ++dim) {
-      index_t ranks = A::size == dynamic ? 1 : A::size;  // along the axes whose sizes are known
-      bool known = A::size != dynamic && extent[dim] != dynamic;
-      for (int b = 0; b < M::rank; ++b)
-        if (d.t.axis[b].what == use::split && d.t.axis[b].dim == dim) {
-          const index_t size = M::static_sizes[static_cast<std::size_t>(b)];
-          known = known && size != dynamic;
-          if (size != dynamic) ranks *= size;
-        }
-      if (extent[dim] != dynamic && extent[dim] % ranks != 0) continue;
-      if (known) return d.t.set_split(a, dim);
-      if (open < 0) open = dim;
-    }
-    if (open >= 0) d.t.set_split(a, open);
-  }
-};
+  if (open >= 0) d.t.set_split(a, open);
+}
 
 /// Static extents that static axes do not divide; and `uneven` that has become idle.
-template <class M> constexpr void settle(draft& d, int rank, const index_t* extent) {
-  for (int dim = 0; dim < rank; ++dim) {
+constexpr void settle(draft& d, dim_list dims, const index_t* axis_sizes) {
+  for (int dim = 0; dim < dims.size; ++dim) {
+    const index_t extent = dims[dim]->extent;
     index_t ranks = 1;  // along the axes whose sizes are known
-    bool known = extent[dim] != dynamic;
-    for (int level = 0, a = 0; extent[dim] != dynamic && (a = d.t.axis_at(dim, level)) >= 0;
-         ++level) {
-      const index_t size = M::static_sizes[static_cast<std::size_t>(a)];
-      if (size == dynamic) {
+    bool known = extent != dynamic;
+    for (int level = 0, a = 0; extent != dynamic && (a = d.t.axis_at(dim, level)) >= 0; ++level) {
+      if (axis_sizes[a] == dynamic) {
         known = false;
         continue;
       }
-      ranks *= size;
-      if (extent[dim] % ranks != 0 && !d.t.uneven[dim])
-        return d.blame(draft::fault::extent, dim, -1, a, ranks);
+      ranks *= axis_sizes[a];
+      if (extent % ranks != 0 && !d.t.uneven[dim])
+        return d.blame(fault_code::extent_not_divisible, dim, -1, a, ranks);
     }
-    if (d.t.split_count(dim) == 0 || (known && extent[dim] % ranks == 0)) d.t.uneven[dim] = false;
+    if (d.t.split_count(dim) == 0 || (known && extent % ranks == 0)) d.t.uneven[dim] = false;
   }
 }
 
-template <class L, class Dims> struct drafted;
-template <class M, class... Rule, class... D> struct drafted<layout<M, Rule...>, list<D...>> {
-  using dims = list<D...>;
-  static constexpr draft make() {
-    constexpr index_t extent[] = {D::extent..., 0};
-    draft d;
-    d.t.axes = M::rank;
-    (drafter<M, dims>::rule(d, tag<Rule>{}), ...);
-    (drafter<M, dims>::yielding(d, tag<Rule>{}), ...);
-    (drafter<M, dims>::late(d, tag<Rule>{}, extent), ...);
-    settle<M>(d, sizeof...(D), extent);
-    return d;
+/// What some rules say of a tensor with these dims.
+constexpr draft draft_of(const rule_list_view& rules, dim_list dims) {
+  draft d;
+  d.t.axes = rules.axes;
+  for (int i = 0; i < rules.size; ++i) {
+    const layout_rule& r = rules.at[i];
+    if (r.kind == rule_kind::split)
+      draft_split(d, r, dims);
+    else if (r.kind == rule_kind::use)
+      draft_axis(d, r.axis[0], r.what, -2);
+    else if (r.kind == rule_kind::spread)
+      note_spread(d, r);
   }
-  static constexpr draft result = make();
+  for (int i = 0; i < rules.size; ++i)
+    if (rules.at[i].kind == rule_kind::split_if_free) draft_yielding(d, rules.at[i], dims);
+  for (int i = 0; i < rules.size; ++i)
+    if (rules.at[i].kind == rule_kind::spread)
+      draft_spread(d, rules.at[i].axis[0], dims, rules.axis_sizes);
+  settle(d, dims, rules.axis_sizes);
+  return d;
+}
+
+/// What layout L says of a list of dims.
+template <class L, class Dims> struct drafted {
+  static constexpr draft result = draft_of(rules_in<L>, dims_in<Dims>);
 };
 
 }  // namespace dimesh::detail

@@ -80,6 +80,41 @@ template <class First, class Second> struct lengths_differ;  // two arrays of st
 template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
+/// The same ways as values, for rules that compute; core/rule.hpp makes types of them.
+enum class fault_code : signed char {
+  none,
+  axis_not_in_mesh,
+  axis_used_twice,
+  dim_has_two_rules,
+  dim_repeated,
+  dims_share_mesh_axis,
+  extent_not_divisible,
+  meshes_differ,
+  partial_operand,
+  both_operands_partial,
+  partial_meets_replicated,
+  partial_meets_scalar,
+  partial_meets_split,
+  dim_split_in_one_operand_only,
+  dim_split_differently,
+  output_dim_not_in_any_input,
+  dim_in_one_input_only,
+  dim_is_split,
+  dim_not_in_tensor,
+  dim_not_in_order,
+  dim_already_in_tensor,
+  dim_has_halo,
+  extents_differ,
+  elements_differ,
+  axis_not_partial,
+  axis_not_replicated,
+  axis_splits_nothing,
+  axis_not_innermost_of_dim,
+  element_not_differentiable,
+  element_not_summable,
+  value_not_scalar
+};
+
 /// True for the absence of a fault. A variable, not a concept: compilers then name the culprits
 /// in one line.
 template <class Fault> inline constexpr bool ok = std::is_same_v<Fault, no_fault>;

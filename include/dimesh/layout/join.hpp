@@ -3,11 +3,12 @@
 // splits must split the same dim the same way, whoever has that dim must split it too, and addends
 // combine only as the kind of operation allows. Elementwise operations and einsum share this rule.
 //
-//   join<join_kind::product, specs<batch over rows>, specs<hidden, replicated>>
+//   join_tables(join_kind::product, {batch over rows; hidden, replicated}, 2, 2)
 //     -> batch over rows;   a second operand with batch replicated -> dim_split_in_one_operand_only
 #pragma once
 
-#include "dimesh/layout/spec.hpp"
+#include "dimesh/layout/fault.hpp"
+#include "dimesh/layout/table.hpp"
 
 namespace dimesh::detail {
 
@@ -15,24 +16,13 @@ namespace dimesh::detail {
 /// be multiplied by one replicated operand; be divided by one.
 enum class join_kind : signed char { nonlinear, linear, sum, product, quotient };
 
-enum class join_fault : signed char {
-  none,
-  share,
-  one_only,
-  differently,
-  partial,
-  both_partial,
-  partial_replicated,
-  partial_split
-};
-
 struct joined {
   table t;  // over the union of the operands' dims
-  join_fault found = join_fault::none;
+  fault_code found = fault_code::none;
   int first = 0, second = 0, axis = 0;  // culprits, as places
 
-  constexpr void blame(join_fault f, int one, int two, int a) {
-    if (found == join_fault::none) found = f, first = one, second = two, axis = a;
+  constexpr void blame(fault_code f, int one, int two, int a) {
+    if (found == fault_code::none) found = f, first = one, second = two, axis = a;
   }
 };
 
@@ -48,7 +38,7 @@ constexpr void join_splits(joined& out, const joinable* x, int operands, int a) 
     const axis_use u = x[i].t.axis[a];
     if (u.what != use::split) continue;
     if (from >= 0 && x[from].t.axis[a].dim != u.dim)
-      return out.blame(join_fault::share, x[from].t.axis[a].dim, u.dim, a);
+      return out.blame(fault_code::dims_share_mesh_axis, x[from].t.axis[a].dim, u.dim, a);
     if (from < 0) from = i;
   }
   if (from < 0) return;
@@ -56,10 +46,11 @@ constexpr void join_splits(joined& out, const joinable* x, int operands, int a) 
   for (int i = 0; i < operands; ++i) {
     if (!x[i].has[static_cast<int>(u.dim)]) continue;
     if (x[i].t.axis[a].what != use::split) {
-      if (x[i].t.axis[a].what == use::replicated) out.blame(join_fault::one_only, u.dim, u.dim, a);
+      if (x[i].t.axis[a].what == use::replicated)
+        out.blame(fault_code::dim_split_in_one_operand_only, u.dim, u.dim, a);
     } else if (!x[i].t.splits_alike(u.dim, x[from].t) &&
                x[i].t.split_count(u.dim) == x[from].t.split_count(u.dim)) {
-      out.blame(join_fault::differently, u.dim, u.dim, a);
+      out.blame(fault_code::dim_split_differently, u.dim, u.dim, a);
     }
   }
   out.t.axis[a] = u;
@@ -70,7 +61,7 @@ constexpr void join_partials(joined& out, join_kind kind, const joinable* x, int
   for (int i = 0; i < operands; ++i) {
     if (x[i].t.is_partial(a)) {
       if (x[i].t.axis[a].what != use::partial || kind == join_kind::nonlinear)
-        return out.blame(join_fault::partial, 0, 0, a);
+        return out.blame(fault_code::partial_operand, 0, 0, a);
       if (partial < 0) partial = i;
       ++count;
     } else if (others < 0 || x[i].t.axis[a].what == use::split) {
@@ -79,12 +70,13 @@ constexpr void join_partials(joined& out, join_kind kind, const joinable* x, int
   }
   if (count == 0) return;
   if (others >= 0 && x[others].t.axis[a].what == use::split)
-    return out.blame(join_fault::partial_split, x[others].t.axis[a].dim, 0, a);
+    return out.blame(fault_code::partial_meets_split, x[others].t.axis[a].dim, 0, a);
   if (kind == join_kind::sum && count < operands)
-    return out.blame(join_fault::partial_replicated, 0, 0, a);
-  if (kind == join_kind::product && count > 1) return out.blame(join_fault::both_partial, 0, 0, a);
+    return out.blame(fault_code::partial_meets_replicated, 0, 0, a);
+  if (kind == join_kind::product && count > 1)
+    return out.blame(fault_code::both_operands_partial, 0, 0, a);
   if (kind == join_kind::quotient && (count > 1 || partial != 0))
-    return out.blame(join_fault::partial, 0, 0, a);
+    return out.blame(fault_code::partial_operand, 0, 0, a);
   out.t.axis[a].what = use::partial;
 }
 
@@ -96,7 +88,7 @@ constexpr void join_dims(joined& out, const joinable* x, int operands, int dims)
       if (!x[i].has[d]) continue;
       if (from >= 0 &&
           (x[i].t.halo[d] != x[from].t.halo[d] || x[i].t.uneven[d] != x[from].t.uneven[d]))
-        out.blame(join_fault::differently, d, d, 0);
+        out.blame(fault_code::dim_split_differently, d, d, 0);
       if (from < 0) from = i;
     }
     if (from < 0) continue;
@@ -115,69 +107,5 @@ constexpr joined join_tables(join_kind kind, const joinable* x, int operands, in
   join_dims(out, x, operands, dims);
   return out;
 }
-
-template <class S, class Dims> constexpr joinable as_joinable() {
-  joinable j{table_over<S, Dims>, {}};
-  for (int i = 0; i < S::rank; ++i) j.has[places<typename S::dims, Dims>::at[i]] = true;
-  return j;
-}
-
-/// The join of specs S... over the list Dims (a superset of their dims).
-template <join_kind Kind, class Dims, class... S> struct join {
-  static constexpr joined make() {
-    const joinable x[] = {as_joinable<S, Dims>()...};
-    return join_tables(Kind, x, sizeof...(S), Dims::size);
-  }
-  static constexpr joined value = make();
-};
-
-template <join_fault, class J, class M, class Dims> struct join_fault_type {
-  using type = no_fault;
-};
-template <class J, class M, class Dims> struct join_fault_type<join_fault::share, J, M, Dims> {
-  using type = dims_share_mesh_axis<type_at<J::value.first, Dims>, type_at<J::value.second, Dims>,
-                                    type_at<J::value.axis, typename M::axes>>;
-};
-template <class J, class M, class Dims> struct join_fault_type<join_fault::one_only, J, M, Dims> {
-  using type = dim_split_in_one_operand_only<type_at<J::value.first, Dims>,
-                                             type_at<J::value.axis, typename M::axes>>;
-};
-template <class J, class M, class Dims>
-struct join_fault_type<join_fault::differently, J, M, Dims> {
-  using type = dim_split_differently<type_at<J::value.first, Dims>>;
-};
-template <class J, class M, class Dims> struct join_fault_type<join_fault::partial, J, M, Dims> {
-  using type = partial_operand<type_at<J::value.axis, typename M::axes>>;
-};
-template <class J, class M, class Dims>
-struct join_fault_type<join_fault::both_partial, J, M, Dims> {
-  using type = both_operands_partial<type_at<J::value.axis, typename M::axes>>;
-};
-template <class J, class M, class Dims>
-struct join_fault_type<join_fault::partial_replicated, J, M, Dims> {
-  using type = partial_meets_replicated<type_at<J::value.axis, typename M::axes>>;
-};
-template <class J, class M, class Dims>
-struct join_fault_type<join_fault::partial_split, J, M, Dims> {
-  using type =
-      partial_meets_split<type_at<J::value.axis, typename M::axes>, type_at<J::value.first, Dims>>;
-};
-
-/// no_fault, or what keeps the specs from joining.
-template <class J, class M, class Dims>
-using fault_of_join = typename join_fault_type<J::value.found, J, M, Dims>::type;
-
-/// no_fault if all specs live on one mesh.
-template <class S, class... Rest> struct mesh_fault {
-  using type = no_fault;
-};
-template <class S, class T, class... Rest> struct mesh_fault<S, T, Rest...> {
-  using type = typename mesh_fault<S, Rest...>::type;
-};
-template <class S, class T, class... Rest>
-  requires(!std::is_same_v<typename S::mesh, typename T::mesh>)
-struct mesh_fault<S, T, Rest...> {
-  using type = meshes_differ<typename S::mesh, typename T::mesh>;
-};
 
 }  // namespace dimesh::detail

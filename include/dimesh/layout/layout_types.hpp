@@ -5,6 +5,8 @@
 //   layout_type<M, list<batch, hidden>, Holder>  -> layout<M, split<batch, rows>, ...>
 #pragma once
 
+#include <cstdint>
+
 #include "dimesh/layout.hpp"
 #include "dimesh/layout/table.hpp"
 
@@ -76,16 +78,57 @@ struct layout_of_table<M, Dims, Holder, std::index_sequence<R...>> {
                                    std::make_index_sequence<Holder::rules.at[R].axes>>::type...>;
 };
 
-/// A table over dims, kept where template arguments can find it: Table::result is the table.
-template <class Table> struct table_holder {
-  static constexpr table result = Table::result;
+/// A table in four numbers: equal tables are one template argument, and make one type once.
+struct table_code {
+  std::uint64_t uses = 0, uneven = 0, halo[2]{};  // a byte for each axis; a bit, a byte a dim
+  bool operator==(const table_code&) const = default;
+};
+/// Byte a of `uses`: 0 replicated, 1..4 another use, else 8 + 8 * dim + level of a split.
+constexpr table_code encoded(const table& t) {
+  table_code c;
+  for (int a = 0; a < t.axes; ++a) {
+    const axis_use u = t.axis[a];
+    const int code = u.what == use::split ? 8 + 8 * u.dim + u.level : static_cast<int>(u.what);
+    c.uses |= static_cast<std::uint64_t>(code) << 8 * a;
+  }
+  for (int d = 0; d < max_dims; ++d) {
+    if (t.uneven[d]) c.uneven |= std::uint64_t{1} << d;
+    if (t.halo[d] != 0) c.halo[d / 8] |= static_cast<std::uint64_t>(t.halo[d]) << d % 8 * 8;
+  }
+  return c;
+}
+constexpr table decoded(const table_code& c, int axes) {
+  table t;
+  t.axes = axes;
+  for (int a = 0; a < axes; ++a) {
+    const int code = static_cast<int>(c.uses >> 8 * a & 255u);
+    if (code >= 8)
+      t.axis[a] = {use::split, static_cast<signed char>((code - 8) / 8),
+                   static_cast<signed char>((code - 8) % 8)};
+    else
+      t.axis[a].what = static_cast<use>(code);
+  }
+  for (int d = 0; d < max_dims; ++d) {
+    t.uneven[d] = (c.uneven >> d & 1u) != 0;
+    t.halo[d] = static_cast<signed char>(c.halo[d / 8] >> d % 8 * 8 & 255u);
+  }
+  return t;
+}
+static_assert(max_axes <= 8 && max_dims <= 16, "layout: tables are coded in bytes and bits");
+
+/// A table, kept where template arguments can find it.
+template <table_code Code, int Axes> struct table_holder {
+  static constexpr table result = decoded(Code, Axes);
   static constexpr rule_list rules{result};
+};
+template <class M, class Dims, table_code Code> struct coded_layout {
+  using holder = table_holder<Code, M::rank>;
+  using type =
+      typename layout_of_table<M, Dims, holder, std::make_index_sequence<holder::rules.size>>::type;
 };
 
 /// The layout that a table over Dims describes; Table::result is the table.
 template <class M, class Dims, class Table>
-using layout_type =
-    typename layout_of_table<M, Dims, table_holder<Table>,
-                             std::make_index_sequence<table_holder<Table>::rules.size>>::type;
+using layout_type = typename coded_layout<M, Dims, encoded(Table::result)>::type;
 
 }  // namespace dimesh::detail

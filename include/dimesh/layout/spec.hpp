@@ -18,9 +18,18 @@ template <class T, class L, Dim... D> struct spec {
   using mesh = typename L::mesh;
   using dims = detail::list<D...>;
   using shape_type = shape<D...>;
-  using fault = layout_fault<L, D...>;
   static constexpr int rank = sizeof...(D);
   static constexpr detail::table table = detail::drafted<L, dims>::result.t;
+};
+
+/// Of a probe: its table is a value at run time.
+template <class T, class M, Dim... D> struct spec<T, layout<M, at_run_time>, D...> {
+  using value_type = T;
+  using layout = dimesh::layout<M, at_run_time>;
+  using mesh = M;
+  using dims = detail::list<D...>;
+  using shape_type = shape<D...>;
+  static constexpr int rank = sizeof...(D);
 };
 
 namespace detail {
@@ -55,10 +64,6 @@ template <class From, class To> struct places;
 template <class... D, class To> struct places<list<D...>, To> {
   static constexpr int at[sizeof...(D) + 1] = {index_of<D, To>..., -1};
 };
-
-/// The table of spec S over the dims of a larger list.
-template <class S, class Dims>
-inline constexpr table table_over = renumber(S::table, places<typename S::dims, Dims>::at);
 
 }  // namespace detail
 

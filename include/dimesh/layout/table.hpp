@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/layout/dim_facts.hpp"
 
 namespace dimesh {
 
@@ -90,20 +91,36 @@ struct table {
   }
 };
 
-/// The table with dim i renumbered to place[i]; dims that get -1 must not be split.
-template <int N> constexpr table renumber(const table& t, const int (&place)[N]) {
+/// Axes no longer split anything, or are no longer partial.
+constexpr table without_axes(table t, unsigned axes) {
+  for (int a = 0; a < t.axes; ++a)
+    if (axes >> a & 1u) {
+      if (t.axis[a].what == use::split)
+        t.unsplit(a);
+      else
+        t.axis[a] = {};
+    }
+  return t;
+}
+
+/// A table over some dims as one over others: what split a dim that these lack splits nothing.
+constexpr table table_over_dims(const table& t, dim_list from, dim_list to) {
   table out;
   out.axes = t.axes;
-  for (int a = 0; a < t.axes; ++a) {
-    out.axis[a] = t.axis[a];
-    if (t.axis[a].what == use::split)
-      out.axis[a].dim = static_cast<signed char>(place[static_cast<int>(t.axis[a].dim)]);
+  int place[max_dims] = {};
+  for (int d = 0; d < from.size; ++d) {
+    place[d] = to.place_of(from[d]);
+    if (place[d] < 0) continue;
+    out.uneven[place[d]] = t.uneven[d];
+    out.halo[place[d]] = t.halo[d];
   }
-  for (int d = 0; d < N; ++d)
-    if (place[d] >= 0) {
-      out.uneven[place[d]] = t.uneven[d];
-      out.halo[place[d]] = t.halo[d];
-    }
+  for (int a = 0; a < t.axes; ++a) {
+    const axis_use u = t.axis[a];
+    if (u.what != use::split)
+      out.axis[a] = u;
+    else if (const int d = place[static_cast<int>(u.dim)]; d >= 0)
+      out.axis[a] = {use::split, static_cast<signed char>(d), u.level};
+  }
   return out;
 }
 

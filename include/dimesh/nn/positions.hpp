@@ -18,16 +18,18 @@ namespace dimesh::nn {
 
 namespace detail {
 
-/// What splits one of the dims Kept splits it still; all else is replicated.
-template <class S, class Kept> struct restricted_table {
-  static constexpr dimesh::detail::table make() {
-    constexpr auto& at = dimesh::detail::places<typename S::dims, Kept>::at;
-    dimesh::detail::table t = S::table;
+/// What splits one of the result's dims in x splits it still; all else is replicated.
+template <class Length, class Model> struct waves_rule {
+  template <class...> struct dims {
+    using type = list<Length, Model>;
+  };
+  static constexpr dimesh::detail::outcome of(dimesh::detail::rule_operands x,
+                                              dimesh::detail::dim_list out) {
+    dimesh::detail::table t = x[0].layout;
     for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what != use::split || at[static_cast<int>(t.axis[a].dim)] < 0) t.axis[a] = {};
-    return dimesh::detail::renumber(t, at);
+      if (t.axis[a].what != use::split) t.axis[a] = {};
+    return dimesh::detail::allowed(dimesh::detail::table_over_dims(t, x[0].dims(), out));
   }
-  static constexpr dimesh::detail::table result = make();
 };
 
 /// y[Length, Model] beside x, of which only grid, extents and layout matter. Elements T.
@@ -55,11 +57,6 @@ template <class T> struct waves_op {
     }
   }
 };
-template <class Length, class Model, class S>
-using waves_spec =
-    dimesh::detail::spec_of_table<typename S::value_type, typename S::mesh, list<Length, Model>,
-                                  restricted_table<S, list<Length, Model>>>;
-
 }  // namespace detail
 
 /// Sines (even places of Model) and cosines (odd ones) of the positions along Length, wave lengths
@@ -69,7 +66,7 @@ template <Dim Length, Dim Model, Operand X> constexpr auto waves(const X& x, dou
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return dimesh::detail::apply_as<detail::waves_spec<Length, Model, spec_of<X>>>(
+    return dimesh::detail::apply_rule<detail::waves_rule<Length, Model>, value_of<X>>(
         detail::waves_op<value_of<X>>{base}, stop_gradient(x));
 }
 

@@ -12,30 +12,18 @@ namespace dimesh {
 
 namespace detail {
 
-template <class A, class X> struct all_gather_fault {
-  using S = spec_of<X>;
-  using mesh = typename S::mesh;
-  static constexpr auto find() {
-    constexpr int a = axis_index<mesh, A>;
-    if constexpr (a < 0) {
-      return tag<axis_not_in_mesh<A, mesh>>{};
-    } else if constexpr (S::table.axis[a].what != use::split) {
-      return tag<axis_splits_nothing<A>>{};
-    } else {
-      constexpr axis_use u = S::table.axis[a];
-      using D = type_at<u.dim, typename S::dims>;
-      if constexpr (u.level + 1 != S::table.split_count(u.dim))
-        return tag<axis_not_innermost_of_dim<D, A>>{};
-      else
-        return tag<typename any_halo_fault<S>::type>{};
-    }
+/// A is the last axis in the split of its dim.
+template <class A> struct all_gather_rule : keeps_dims {
+  using axes = list<A>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const int a = x[0].axis_of(type_number<A>);
+    if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
+    const axis_use u = x[0].layout.axis[a];
+    if (u.what != use::split) return blamed_axis(fault_code::axis_splits_nothing, a);
+    if (u.level + 1 != x[0].layout.split_count(u.dim))
+      return blamed(fault_code::axis_not_innermost_of_dim, x[0].dim[static_cast<int>(u.dim)], a);
+    return gather_rule_of(x[0], 1u << a);
   }
-  using type = typename decltype(find())::type;
-};
-template <class A, class X>
-  requires is_poison<X>
-struct all_gather_fault<A, X> {
-  using type = no_fault;
 };
 
 }  // namespace detail
@@ -43,7 +31,8 @@ struct all_gather_fault<A, X> {
 /// The dim that axis A splits, whole along A. Shapes stay; A is the last axis in the split of its
 /// dim.
 template <Axis A, Operand X> constexpr auto all_gather(const X& x) {
-  using fault = typename detail::all_gather_fault<A, X>::type;
+  using rule = detail::all_gather_rule<A>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
       "all_gather: the tensor's mesh lacks this axis; name one that splits a dim of the tensor");
@@ -60,8 +49,8 @@ template <Axis A, Operand X> constexpr auto all_gather(const X& x) {
     return poison{};
   } else {
     constexpr unsigned axes = 1u << axis_index<typename spec_of<X>::mesh, A>;
-    return detail::apply_or_share<detail::under<spec_of<X>, detail::gathered_layout<X, axes>>>(
-        detail::all_gather_op<value_of<X>>{}, x, detail::talking(axes, detail::sizes_of(x)) == 0);
+    return detail::apply_or_share_by<rule>(detail::all_gather_op<value_of<X>>{}, x,
+                                           detail::talking(axes, detail::sizes_of(x)) == 0);
   }
 }
 

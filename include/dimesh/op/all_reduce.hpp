@@ -49,44 +49,38 @@ template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
   }
 };
 
-/// x reduced over the axes in the mask, where it is partial in the way Kind. Where there is nobody
-/// to talk to, the result shares the memory of x.
-template <use Kind, unsigned Axes, class X> constexpr auto all_reduced(const X& x) {
+/// x reduced over the axes in the mask, where it is partial in the way Kind; Rule says what comes
+/// of that. Where there is nobody to talk to, the result shares the memory of x.
+template <class Rule, use Kind, class X> constexpr auto all_reduced(const X& x, unsigned axes) {
   using T = value_of<X>;
-  using S = relaid_spec<spec_of<X>, without_axes<Axes>>;
-  const bool nothing = talking(Axes & ~x.once(), sizes_of(x)) == 0;
+  const bool nothing = talking(axes & ~x.once(), sizes_of(x)) == 0;
   if constexpr (Kind == use::partial)
-    return apply_or_share<S>(all_reduce_op<T>{{Axes}}, x, nothing);
+    return apply_or_share_by<Rule>(all_reduce_op<T>{{axes}}, x, nothing);
   else
-    return apply_or_share<S>(all_reduce_extreme_op<T>{{Axes}, Kind == use::partial_max}, x,
-                             nothing);
+    return apply_or_share_by<Rule>(all_reduce_extreme_op<T>{{axes}, Kind == use::partial_max}, x,
+                                   nothing);
 }
 
-template <class X, class... A> struct all_reduce_fault {
-  using S = spec_of<X>;
-  template <class Axis> static constexpr auto one() {
-    constexpr int a = axis_index<typename S::mesh, Axis>;
-    if constexpr (a < 0)
-      return tag<axis_not_in_mesh<Axis, typename S::mesh>>{};
-    else if constexpr (S::table.axis[a].what != use::partial)
-      return tag<axis_not_partial<Axis>>{};
-    else if constexpr (!element_traits<value_of<X>>::is_summable)
-      return tag<element_not_summable<value_of<X>>>{};
-    else
-      return tag<no_fault>{};
+constexpr bool is_summable(element_kind k) {
+  return k != element_kind::other && k != element_kind::boolean;
+}
+/// The addends along the axes with these numbers are summed.
+constexpr outcome all_reduce_rule_of(const tensor_facts& x, const std::uint64_t* axes, int count) {
+  unsigned mask = 0;
+  for (int i = 0; i < count; ++i) {
+    const int a = x.axis_of(axes[i]);
+    if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, i);
+    if (x.layout.axis[a].what != use::partial) return blamed_axis(fault_code::axis_not_partial, a);
+    if (!is_summable(x.kind)) return blamed_place(fault_code::element_not_summable, 0);
+    mask |= 1u << a;
   }
-  template <class Found, class... Rest> static constexpr auto first(Found, Rest... rest) {
-    if constexpr (!ok<typename Found::type> || sizeof...(Rest) == 0)
-      return Found{};
-    else
-      return first(rest...);
+  return allowed(tidied(x, without_axes(x.layout, mask)));
+}
+template <class... A> struct all_reduce_rule : keeps_dims {
+  using axes = list<A...>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return all_reduce_rule_of(x[0], numbers<axes>::at, sizeof...(A));
   }
-  using type = typename decltype(first(one<A>()...))::type;
-};
-template <class X, class... A>
-  requires is_poison<X>
-struct all_reduce_fault<X, A...> {
-  using type = no_fault;
 };
 
 // Compiled once in dimesh::compiled.
@@ -106,7 +100,8 @@ DIMESH_INSTANCE(all_reduce_op<index_t>, 0);
 template <Axis... A, Operand X>
   requires(sizeof...(A) > 0)
 constexpr auto all_reduce(const X& x) {
-  using fault = typename detail::all_reduce_fault<X, A...>::type;
+  using rule = detail::all_reduce_rule<A...>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
       "all_reduce: the tensor's mesh lacks this axis; name one that the tensor is partial along");
@@ -120,7 +115,7 @@ constexpr auto all_reduce(const X& x) {
     return poison{};
   } else {
     constexpr unsigned axes = (0u | ... | (1u << axis_index<typename spec_of<X>::mesh, A>));
-    return detail::all_reduced<use::partial, axes>(x);
+    return detail::all_reduced<rule, use::partial>(x, axes);
   }
 }
 

@@ -13,36 +13,27 @@ namespace dimesh {
 
 namespace detail {
 
-/// The layout with axis A of X moved to the minor end of To (or uneven<To>).
-template <class X, class To, class A> using moved_layout = scattered_layout<X, To, A>;
-
-template <class From, class To, class A, class X> struct all_to_all_fault {
-  using S = spec_of<X>;
-  using mesh = typename S::mesh;
-  static constexpr auto find() {
-    constexpr int a = axis_index<mesh, A>;
-    constexpr int from = index_of<From, typename S::dims>;
-    if constexpr (a < 0)
-      return tag<axis_not_in_mesh<A, mesh>>{};
-    else if constexpr (from < 0)
-      return tag<dim_not_in_tensor<From>>{};
-    else if constexpr (index_of<plain_dim<To>, typename S::dims> < 0)
-      return tag<dim_not_in_tensor<plain_dim<To>>>{};
-    else if constexpr (S::table.axis[a].what != use::split || S::table.axis[a].dim != from)
-      return tag<axis_splits_nothing<A>>{};
-    else if constexpr (S::table.axis[a].level + 1 != S::table.split_count(from))
-      return tag<axis_not_innermost_of_dim<From, A>>{};
-    else if constexpr (any_halo<S>::find() >= 0)
-      return tag<typename any_halo_fault<S>::type>{};
-    else
-      return tag<typename under<S, moved_layout<X, To, A>>::fault>{};
+/// Axis a moves from the minor end of one dim to that of another.
+constexpr outcome all_to_all_rule_of(const tensor_facts& x, int a, const dim_facts* from,
+                                     const dim_facts* to, bool uneven) {
+  if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
+  for (const dim_facts* const d : {from, to})
+    if (x.place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  const axis_use u = x.layout.axis[a];
+  if (u.what != use::split || u.dim != x.place_of(from))
+    return blamed_axis(fault_code::axis_splits_nothing, a);
+  if (u.level + 1 != x.layout.split_count(u.dim))
+    return blamed(fault_code::axis_not_innermost_of_dim, from, a);
+  return without_halos_only(x, relaid(x, with_split(x.layout, a, x.place_of(to), uneven)));
+}
+/// To may be written uneven<To>.
+template <class From, class To, class A> struct all_to_all_rule : keeps_dims {
+  using named = list<From, plain_dim<To>>;
+  using axes = list<A>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return all_to_all_rule_of(x[0], x[0].axis_of(type_number<A>), &facts_of_dim<From>,
+                              &facts_of_dim<plain_dim<To>>, bare_dim<To>::uneven);
   }
-  using type = typename decltype(find())::type;
-};
-template <class From, class To, class A, class X>
-  requires is_poison<X>
-struct all_to_all_fault<From, To, A, X> {
-  using type = no_fault;
 };
 
 }  // namespace detail
@@ -52,7 +43,8 @@ struct all_to_all_fault<From, To, A, X> {
 template <Dim From, class To, Axis A, Operand X>
   requires(!std::is_same_v<From, detail::plain_dim<To>>)
 constexpr auto all_to_all(const X& x) {
-  using fault = typename detail::all_to_all_fault<From, To, A, X>::type;
+  using rule = detail::all_to_all_rule<From, To, A>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
       "all_to_all: the tensor's mesh lacks this axis; name one that splits a dim of the tensor");
@@ -73,8 +65,7 @@ constexpr auto all_to_all(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::apply_as<detail::under<spec_of<X>, detail::moved_layout<X, To, A>>>(
-        detail::exchange_op<value_of<X>>{}, x);
+    return detail::apply_rule<rule, value_of<X>>(detail::exchange_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

@@ -35,39 +35,26 @@ template <class T, bool Greatest> struct argmax_op {
   }
 };
 
+/// A rank must hold all of D.
+template <class D> struct argmax_rule {
+  using named = list<D>;
+  template <class First> struct dims : remaining<First, named> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = reduce_rule_of(x[0], dims_in<named>, out, use::partial, false);
+    if (!o.ok()) return o;
+    const dim_facts* const d = &facts_of_dim<D>;
+    const int axis = first_axis(x[0].layout.axes_of(x[0].place_of(d)));
+    return axis < 0 ? o : blamed(fault_code::dim_is_split, d, axis);
+  }
+};
+
 template <class D, bool Greatest, class X> constexpr auto arg_extreme_of(const X& x) {
-  return apply_as<reduced_spec<use::partial, std::int32_t, spec_of<X>, list<D>>>(
+  return apply_rule<argmax_rule<D>, std::int32_t>(
       argmax_op<value_of<X>, Greatest>{index_of<D, typename spec_of<X>::dims>}, x);
 }
 
-/// The first axis that splits dim D of S, or -1.
-template <class S, class D> constexpr int splitting_axis() {
-  constexpr unsigned axes = S::table.axes_of(index_of<D, typename S::dims>);
-  return axes == 0 ? -1 : std::countr_zero(axes);
-}
-
-template <class D, class X> struct argmax_fault {
-  static constexpr auto find() {
-    using S = spec_of<X>;
-    using basics = typename over_dims_fault<false, X, D>::type;
-    constexpr int axis = splitting_axis<S, D>();
-    if constexpr (!ok<basics>)
-      return tag<basics>{};
-    else if constexpr (axis >= 0)
-      return tag<dim_is_split<D, type_at<axis, typename S::mesh::axes>>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <class D, class X>
-  requires is_poison<X>
-struct argmax_fault<D, X> {
-  using type = no_fault;
-};
-
 template <class D, bool Greatest, class X> constexpr auto arg_extreme(const X& x) {
-  using fault = typename argmax_fault<D, X>::type;
+  using fault = fault_of<argmax_rule<D>, X>;
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else if constexpr (is_storage_only<value_of<X>>)
@@ -85,7 +72,7 @@ DIMESH_INSTANCE(argmax_op<double, true>, 0);
 /// The place along D of the greatest element: the first of equals, the first NaN if there is one,
 /// -1 if D is empty. Shapes: x without D, int32. Local.
 template <Dim D, Operand X> constexpr auto argmax(const X& x) {
-  using fault = typename detail::argmax_fault<D, X>::type;
+  using fault = detail::fault_of<detail::argmax_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "argmax: the tensor lacks this dim; name its own dims");
   static_assert(
@@ -101,7 +88,7 @@ template <Dim D, Operand X> constexpr auto argmax(const X& x) {
 
 /// The place along D of the smallest element likewise.
 template <Dim D, Operand X> constexpr auto argmin(const X& x) {
-  using fault = typename detail::argmax_fault<D, X>::type;
+  using fault = detail::fault_of<detail::argmax_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "argmin: the tensor lacks this dim; name its own dims");
   static_assert(

@@ -105,31 +105,22 @@ struct number_beside<X, N> {
 };
 template <class X, class N> using number_as = typename number_beside<X, N>::type;
 
-/// A number added to addends: the first partial axis is the culprit.
-template <class X> struct offset_fault_impl {
-  static constexpr auto find() {
-    constexpr int axis = spec_of<X>::table.first_partial();
-    if constexpr (axis < 0)
-      return tag<no_fault>{};
-    else
-      return tag<partial_meets_scalar<type_at<axis, typename X::mesh_type::axes>>>{};
+/// A number added to a tensor.
+struct offset_rule : keeps_dims {
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const int axis = x[0].layout.first_partial();
+    return axis < 0 ? allowed(x[0].layout) : blamed_axis(fault_code::partial_meets_scalar, axis);
   }
-  using type = typename decltype(find())::type;
 };
-template <class X>
-  requires is_poison<X>
-struct offset_fault_impl<X> {
-  using type = no_fault;
-};
-
-template <class X> using offset_fault = typename offset_fault_impl<X>::type;
+template <class X> using offset_fault = fault_of<offset_rule, X>;
 
 template <class F, class X>
 constexpr auto offset_by(std::string_view call, const F& f, const X& x) {
   if constexpr (!ok<offset_fault<X>> || is_poison<X>)
     return poison{};
   else
-    return map_called<join_kind::linear>(call, f, x);
+    return apply_rule<offset_rule, typename map_value<void, F, value_of<X>>::type>(
+        map_op<F, typename map_value<void, F, value_of<X>>::type, value_of<X>>{f, call}, x);
 }
 
 // Compiled once in dimesh::compiled.

@@ -76,19 +76,10 @@ template <class T> struct attention_op {
 template <class Query, class Key, class Head, class... X>
 constexpr auto attention_with_last(const attention_options& options, const X&... x) {
   using T = value_of<type_at<0, list<X...>>>;
-  using specs = typename attention_specs<attention_rule<Query, Key, Head, spec_of<X>...>>::type;
   const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
-  return apply_as<specs>(attention_op<T>{options, dims}, x...);
+  return apply_two_rules<attention_rule<Query, Key, Head>, attention_sums_rule<Query, Key, Head>,
+                         T>(attention_op<T>{options, dims}, x...);
 }
-
-template <class Query, class Key, class Head, class... X> struct attention_fault {
-  using type = typename attention_rule<Query, Key, Head, spec_of<X>...>::fault;
-};
-template <class Query, class Key, class Head, class... X>
-  requires(is_poison<X> || ...)
-struct attention_fault<Query, Key, Head, X...> {
-  using type = no_fault;
-};
 
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(attention_op<float>, 0);
@@ -106,7 +97,7 @@ DIMESH_INSTANCE(attention_op<double>, 1);
 template <Dim Query, Dim Key, Dim Head, Operand Q, Operand K, Operand V>
 constexpr auto attention(const Q& q, const K& k, const V& v,
                          const attention_options& options = {}) {
-  using fault = typename detail::attention_fault<Query, Key, Head, Q, K, V>::type;
+  using fault = detail::fault_of<detail::attention_rule<Query, Key, Head>, Q, K, V>;
   static_assert(ok<only<fault, meshes_differ>>,
                 "attention: the operands live on different meshes; put them on one");
   static_assert(ok<only<fault, elements_differ>>,

@@ -34,23 +34,15 @@ template <class T> struct broadcast_op {
   constexpr void transpose(const auto& to) const { to.pass(0, to.ybar); }
 };
 
-template <class A, class X> struct broadcast_fault {
-  using mesh = typename spec_of<X>::mesh;
-  static constexpr auto find() {
-    constexpr int a = axis_index<mesh, A>;
-    if constexpr (a < 0)
-      return tag<axis_not_in_mesh<A, mesh>>{};
-    else if constexpr (spec_of<X>::table.axis[a].what != use::replicated)
-      return tag<axis_not_replicated<A>>{};
-    else
-      return tag<no_fault>{};
+template <class A> struct broadcast_rule : keeps_dims {
+  using axes = list<A>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const int a = x[0].axis_of(type_number<A>);
+    if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
+    return x[0].layout.axis[a].what == use::replicated
+               ? allowed(x[0].layout)
+               : blamed_axis(fault_code::axis_not_replicated, a);
   }
-  using type = typename decltype(find())::type;
-};
-template <class A, class X>
-  requires is_poison<X>
-struct broadcast_fault<A, X> {
-  using type = no_fault;
 };
 
 }  // namespace detail
@@ -58,7 +50,8 @@ struct broadcast_fault<A, X> {
 /// x as the ranks at coordinate `root` of A hold it. Shapes stay. Throws dimesh::error if A has no
 /// such coordinate.
 template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) {
-  using fault = typename detail::broadcast_fault<A, X>::type;
+  using rule = detail::broadcast_rule<A>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
       "broadcast: the tensor's mesh lacks this axis; name one that the tensor is replicated along");
@@ -74,7 +67,7 @@ template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) 
     if (root < 0 || root >= size)
       throw error("broadcast: axis " + detail::quoted<A>() + " has coordinates 0.." +
                   std::to_string(size - 1) + ", not " + std::to_string(root));
-    return detail::apply_as<spec_of<X>>(detail::broadcast_op<value_of<X>>{a, root}, x);
+    return detail::apply_rule<rule, value_of<X>>(detail::broadcast_op<value_of<X>>{a, root}, x);
   }
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/local/map.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 
@@ -22,7 +22,6 @@ template <class T> struct cast_function {
 /// Elements T of elements From.
 template <class T, class From> struct cast_op {
   static constexpr bool takes_complex = is_complex<T> && is_complex<From>;
-  template <class S> using result = with_value<S, T>;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, y[0].bytes() + x[0].bytes());
@@ -34,22 +33,16 @@ template <class T, class From> struct cast_op {
   constexpr void transpose(const auto& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }
 };
 
-template <class T, class X> struct cast_fault {
-  static constexpr auto find() {
-    using S = spec_of<X>;
-    constexpr bool exact = !std::is_integral_v<T> || std::is_integral_v<value_of<X>>;
-    constexpr int axis = S::table.first_partial(!exact);
-    if constexpr (axis >= 0)
-      return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
-    else
-      return tag<no_fault>{};
+/// Rounded addends would not add up to the rounded sum. Whole: the new elements are.
+constexpr outcome cast_rule_of(const tensor_facts& x, bool whole) {
+  const bool was_whole = x.kind >= element_kind::boolean && x.kind <= element_kind::uint64;
+  const int axis = x.layout.first_partial(whole && !was_whole);
+  return axis < 0 ? allowed(x.layout) : blamed_axis(fault_code::partial_operand, axis);
+}
+template <class T> struct cast_rule : keeps_dims {
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return cast_rule_of(x[0], std::is_integral_v<T>);
   }
-  using type = typename decltype(find())::type;
-};
-template <class T, class X>
-  requires is_poison<X>
-struct cast_fault<T, X> {
-  using type = no_fault;
 };
 
 // Compiled once in dimesh::compiled.
@@ -62,7 +55,7 @@ DIMESH_INSTANCE(cast_op<bfloat16, float>, 1);
 
 /// The same values as elements of type T, converted as static_cast does. Local.
 template <class T, Operand X> constexpr auto cast(const X& x) {
-  using fault = typename detail::cast_fault<T, X>::type;
+  using fault = detail::fault_of<detail::cast_rule<T>, X>;
   static_assert(
       ok<only<fault, partial_operand>>,
       "cast: the operand is a sum yet to be made, and its rounded addends would not add up to it; "
@@ -72,7 +65,7 @@ template <class T, Operand X> constexpr auto cast(const X& x) {
   else if constexpr (std::is_same_v<T, value_of<X>>)
     return x;
   else
-    return dimesh::apply(detail::cast_op<T, value_of<X>>{}, x);
+    return detail::apply_rule<detail::cast_rule<T>, T>(detail::cast_op<T, value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

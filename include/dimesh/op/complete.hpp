@@ -11,36 +11,47 @@
 namespace dimesh {
 
 namespace detail {
+/// What is partial in the way Kind no longer is.
+template <use Kind> struct complete_rule : keeps_dims {
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const unsigned axes = x[0].layout.mask(Kind);
+    if (Kind == use::partial && axes != 0 && !is_summable(x[0].kind))
+      return blamed_place(fault_code::element_not_summable, 0);
+    return allowed(tidied(x[0], without_axes(x[0].layout, axes)));
+  }
+};
 template <use Kind, class X> constexpr auto complete_kind(const X& x) {
-  constexpr unsigned axes = spec_of<X>::table.mask(Kind);
-  if constexpr (axes == 0)
-    return x;
-  else
-    return all_reduced<Kind, axes>(x);
+  if constexpr (is_tracked<X> && Kind != use::partial) {
+    return x;  // max and min take no recorded tensors
+  } else if constexpr (is_probe<X>) {
+    const unsigned axes = core_of(x).layout().mask(Kind);
+    return axes == 0 ? x : all_reduced<complete_rule<Kind>, Kind>(x, axes);
+  } else {
+    constexpr unsigned axes = spec_of<X>::table.mask(Kind);
+    if constexpr (axes == 0)
+      return x;
+    else
+      return all_reduced<complete_rule<Kind>, Kind>(x, axes);
+  }
 }
-
-/// Addends of elements that have no sum.
-template <class X> struct addends_fault {
-  static constexpr bool sums = element_traits<value_of<X>>::is_summable;
-  using type = std::conditional_t<spec_of<X>::table.mask(use::partial) == 0 || sums, no_fault,
-                                  element_not_summable<value_of<X>>>;
-};
+/// Something is yet to be joined, for all that the type says.
+template <class X> inline constexpr bool may_be_partial = is_probe<X>;
 template <class X>
-  requires is_poison<X>
-struct addends_fault<X> {
-  using type = no_fault;
-};
+  requires(!is_poison<X> && !is_probe<X>)
+inline constexpr bool may_be_partial<X> = spec_of<X>::table.any_partial();
+
 }  // namespace detail
 
 /// The value of x: sums over all axes along which it is partial in one call (and likewise maxima,
 /// minima). Shapes stay; what is not partial is returned as it is, sharing its memory.
 template <Operand X> constexpr auto complete(const X& x) {
-  using fault = typename detail::addends_fault<X>::type;
+  using fault = typename detail::operand_fault<!detail::may_be_partial<X> || detail::is_probe<X>>::
+      template type<detail::complete_rule<use::partial>, X>;
   static_assert(ok<only<fault, element_not_summable>>,
                 "complete: ranks cannot add up elements of this type; cast the tensor first");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  else if constexpr (!spec_of<X>::table.any_partial())
+  else if constexpr (!detail::may_be_partial<X>)
     return x;
   else
     return detail::complete_kind<use::partial_min>(

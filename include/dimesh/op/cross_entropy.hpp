@@ -25,8 +25,8 @@ struct cross_entropy_options {
 
 namespace detail {
 
-template <class S, class D>
-using rows_spec = reduced_spec<use::partial, typename S::value_type, S, list<D>>;
+/// What is left of the logits without their classes.
+template <class D> using rows_rule = reduce_rule<use::partial, false, D>;
 
 /// sum over D of exp(x - m), without an array of exponentials.
 template <class T> struct exp_sum_op {
@@ -87,24 +87,19 @@ template <class T, class I> struct cross_entropy_op {
 };
 
 /// The target must have the dims of x but D, split alike.
-template <class D, class X, class I> struct cross_entropy_fault {
-  using S = spec_of<X>;
-  using rest = typename remaining<typename S::dims, list<D>>::type;
-  static constexpr auto find() {
-    using over = typename over_dims_fault<false, X, D>::type;
-    if constexpr (!ok<over>)
-      return tag<over>{};
-    else if constexpr (!ok<typename permute_fault<rest, I>::type>)
-      return tag<typename permute_fault<rest, I>::type>{};
-    else
-      return tag<map_fault<join_kind::nonlinear, X, I>>{};
+template <class D> struct cross_entropy_rule {
+  using named = list<D>;
+  template <class Logits, class> struct dims : remaining<Logits, named> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome rows = reduce_rule_of(x[0], dims_in<named>, out, use::partial, false);
+    if (!rows.ok()) return rows;
+    for (int i = 0; i < out.size; ++i)
+      if (x[1].place_of(out[i]) < 0) return blamed(fault_code::dim_not_in_tensor, out[i]);
+    for (int d = 0; d < x[1].rank; ++d)
+      if (!out.has(x[1].dim[d])) return blamed(fault_code::dim_not_in_order, x[1].dim[d]);
+    const outcome both = join_rule(join_kind::nonlinear, x, dim_union(x).all());
+    return both.ok() ? rows : both;
   }
-  using type = typename decltype(find())::type;
-};
-template <class D, class X, class I>
-  requires(is_poison<X> || is_poison<I>)
-struct cross_entropy_fault<D, X, I> {
-  using type = no_fault;
 };
 
 template <class D, class X, class I>
@@ -112,10 +107,10 @@ constexpr auto cross_entropy_of(const cross_entropy_options& options, const X& x
   const auto logits = dimesh::stop_gradient(x);
   const auto m = complete(max<D>(logits));
   using T = value_of<X>;
-  using rows = rows_spec<spec_of<X>, D>;
-  const auto s = complete(apply_as<rows>(exp_sum_op<T>{}, logits, m));
+  using rows = rows_rule<D>;
+  const auto s = complete(apply_rule<rows, T>(exp_sum_op<T>{}, logits, m));
   const auto lse = map_as<join_kind::nonlinear>(log_plus_shift_function{}, s, m);
-  return apply_as<rows>(cross_entropy_op<T, value_of<I>>{options}, x, lse, target);
+  return apply_rule<rows, T>(cross_entropy_op<T, value_of<I>>{options}, x, lse, target);
 }
 
 // Compiled once in dimesh::compiled.
@@ -135,7 +130,7 @@ DIMESH_INSTANCE(cross_entropy_op<double, int>, 1);
 template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {
-  using fault = typename detail::cross_entropy_fault<D, X, I>::type;
+  using fault = detail::fault_of<detail::cross_entropy_rule<D>, X, I>;
   static_assert(ok<only<fault, dim_not_in_tensor, dim_not_in_order>>,
                 "softmax_cross_entropy: the targets have the dims of the logits without that of "
                 "the classes; take off the others, or name the classes");
@@ -158,6 +153,7 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
   } else if constexpr (is_storage_only<value_of<X>>) {
     return dimesh::softmax_cross_entropy<D>(cast<computed<value_of<X>>>(logits), target, options);
   } else {
+    detail::check<detail::cross_entropy_rule<D>>("softmax_cross_entropy", logits, target);
     using rest = typename detail::remaining<typename spec_of<X>::dims, detail::list<D>>::type;
     using rows_first = typename detail::concat_impl<rest, detail::list<D>>::type;
     return detail::cross_entropy_of<D>(options, detail::permuted<rows_first>(logits),

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/local/dropout.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -59,11 +59,14 @@ template <class T> struct dropout_op {
   constexpr void transpose(const auto& to) const { to.give(0, *this, to.ybar); }
 };
 
-template <class X> struct dropout_fault : over_list_fault<true, X, typename spec_of<X>::dims> {};
-template <class X>
-  requires is_poison<X>
-struct dropout_fault<X> {
-  using type = no_fault;
+/// A linear map of each element, which the run finds by its global index.
+struct dropout_rule : keeps_dims {
+  static constexpr outcome of(rule_operands x, dim_list) {
+    if (const int a = x[0].layout.first_partial(false); a >= 0)
+      return blamed_axis(fault_code::partial_operand, a);
+    const dim_facts* const haloed = haloed_dim(x[0]);
+    return haloed == nullptr ? allowed(x[0].layout) : blamed(fault_code::dim_has_halo, haloed);
+  }
 };
 
 // Compiled once in dimesh::compiled.
@@ -79,7 +82,7 @@ DIMESH_INSTANCE(dropout_op<double>, 1);
 /// the key and their global indices alone; a rate of 0 returns x. Throws dimesh::error unless
 /// 0 <= rate <= 1.
 template <Operand X> constexpr auto dropout(double rate, random_key key, const X& x) {
-  using fault = typename detail::dropout_fault<X>::type;
+  using fault = detail::fault_of<detail::dropout_rule, X>;
   static_assert(ok<only<fault, partial_operand>>,
                 "dropout: the operand is a maximum or minimum yet to be found; complete it first");
   static_assert(ok<only<fault, dim_has_halo>>,
@@ -91,7 +94,8 @@ template <Operand X> constexpr auto dropout(double rate, random_key key, const X
       throw error("dropout: the rate is " + std::to_string(rate) +
                   "; choose a probability between 0 and 1");
     if (rate == 0) return x;
-    return detail::apply_as<spec_of<X>>(detail::dropout_op<value_of<X>>{rate, key}, x);
+    return detail::apply_rule<detail::dropout_rule, value_of<X>>(
+        detail::dropout_op<value_of<X>>{rate, key}, x);
   }
 }
 

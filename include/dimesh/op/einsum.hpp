@@ -26,12 +26,12 @@ struct operand_pair {
 };
 
 /// The dims that the product of operands i and j must keep: those of Out or of another operand.
-template <class Out, std::size_t I, std::size_t J, class... S> struct pair_dims {
-  using dims = united<typename type_at<I, list<S...>>::dims, typename type_at<J, list<S...>>::dims>;
+template <class Out, std::size_t I, std::size_t J, class... Dims> struct pair_dims {
+  using dims = united<type_at<I, list<Dims...>>, type_at<J, list<Dims...>>>;
   template <class D> static constexpr bool kept() {
     std::size_t k = 0;
     bool needed = index_of<D, Out> >= 0;
-    ((needed = needed || (k != I && k != J && index_of<D, typename S::dims> >= 0), ++k), ...);
+    ((needed = needed || (k != I && k != J && index_of<D, Dims> >= 0), ++k), ...);
     return needed;
   }
   template <class D> using if_kept = std::conditional_t<kept<D>(), list<D>, list<>>;
@@ -40,24 +40,18 @@ template <class Out, std::size_t I, std::size_t J, class... S> struct pair_dims 
   using type = decltype(filter(dims{}));
 };
 
-template <class... D> constexpr auto extents_of(list<D...>) {
-  return std::array<index_t, sizeof...(D)>{D::extent...};
-}
-
 /// The pair whose product takes the fewest operations; an extent known at run time counts as 64.
-template <class... S> constexpr operand_pair cheapest_pair() {
-  using dims = united<typename S::dims...>;
-  constexpr std::size_t n = sizeof...(S);
-  const joinable x[] = {as_joinable<S, dims>()...};
-  const auto extents = extents_of(dims{});
+template <class... Dims> constexpr operand_pair cheapest_pair() {
+  constexpr dim_list all = dims_in<united<Dims...>>;
+  constexpr dim_list x[] = {dims_in<Dims>...};
   operand_pair best;
   double least = -1;
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = i + 1; j < n; ++j) {
+  for (std::size_t i = 0; i < sizeof...(Dims); ++i)
+    for (std::size_t j = i + 1; j < sizeof...(Dims); ++j) {
       double work = 1;
-      for (std::size_t d = 0; d < static_cast<std::size_t>(dims::size); ++d)
-        if (x[i].has[d] || x[j].has[d])
-          work *= extents[d] == dynamic ? 64.0 : static_cast<double>(extents[d]);
+      for (int d = 0; d < all.size; ++d)
+        if (x[i].has(all[d]) || x[j].has(all[d]))
+          work *= all[d]->extent == dynamic ? 64.0 : static_cast<double>(all[d]->extent);
       if (least < 0 || work < least) least = work, best = {i, j};
     }
   return best;
@@ -69,7 +63,7 @@ template <class Out, bool Unrounded, std::size_t I, std::size_t J, std::size_t..
 constexpr auto einsum_pair(std::index_sequence<Rest...>, const X&... x) {
   constexpr auto other = [](std::size_t k) { return k < I ? k : k + 1 < J ? k + 1 : k + 2; };
   const auto all = std::tie(x...);
-  using inner = typename pair_dims<Out, I, J, spec_of<X>...>::type;
+  using inner = typename pair_dims<Out, I, J, typename spec_of<X>::dims...>::type;
   const auto product = einsum_of_two<inner, false>(std::get<I>(all), std::get<J>(all));
   return einsum_chain<Out, Unrounded>(product, std::get<other(Rest)>(all)...);
 }
@@ -78,19 +72,14 @@ template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(con
   if constexpr (sizeof...(X) == 2) {
     return einsum_of_two<Out, Unrounded>(x...);
   } else {
-    constexpr operand_pair pair = cheapest_pair<spec_of<X>...>();
+    constexpr operand_pair pair = cheapest_pair<typename spec_of<X>::dims...>();
     return einsum_pair<Out, Unrounded, pair.first, pair.second>(
         std::make_index_sequence<sizeof...(X) - 2>{}, x...);
   }
 }
 
 template <class Out, class... X> struct einsum_fault {
-  using type = typename einsum_rule<Out, spec_of<X>...>::fault;
-};
-template <class Out, class... X>
-  requires(is_poison<X> || ...)
-struct einsum_fault<Out, X...> {
-  using type = no_fault;
+  using type = fault_of<einsum_rule<Out>, X...>;
 };
 
 /// The product as elements of As (void: of the operands' type): rounded once.

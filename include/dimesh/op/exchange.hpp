@@ -15,6 +15,7 @@
 
 #include "dimesh/collective/all_to_all.hpp"
 #include "dimesh/op/parts/blocks.hpp"
+#include "dimesh/op/parts/goal.hpp"
 
 namespace dimesh {
 
@@ -198,45 +199,18 @@ template <class T> struct exchange_back_op {
   constexpr void transpose(const auto& to) const { to.give(0, exchange_op<T>{}, to.ybar); }
 };
 
-/// What keeps a tensor X from having layout L after moves and copies alone.
-template <class L, class X> struct exchange_fault {
-  using S = spec_of<X>;
-  template <class... D> static constexpr auto formed(list<D...>) {
-    if constexpr (!std::is_same_v<typename L::mesh, typename S::mesh>)
-      return tag<meshes_differ<typename L::mesh, typename S::mesh>>{};
-    else if constexpr (!ok<layout_fault<L, D...>>)
-      return tag<layout_fault<L, D...>>{};
-    else
-      return find(under<S, canonical<L, D...>>{});
-  }
-  template <class To> static constexpr auto find(To) {
-    constexpr unsigned here = S::table.mask(use::replicated) | S::table.mask(use::split);
-    constexpr unsigned there = To::table.mask(use::replicated) | To::table.mask(use::split);
-    constexpr unsigned moved = moved_axes(S::table, To::table);
-    if constexpr ((moved & ~here) != 0)
-      return tag<
-          partial_operand<type_at<std::countr_zero(moved & ~here), typename S::mesh::axes>>>{};
-    else if constexpr ((moved & ~there) != 0)
-      return tag<
-          axis_not_partial<type_at<std::countr_zero(moved & ~there), typename S::mesh::axes>>>{};
-    else if constexpr (any_halo<S>::find() >= 0)
-      return tag<typename any_halo_fault<S>::type>{};
-    else
-      return tag<typename any_halo_fault<To>::type>{};
-  }
-  using type = typename decltype(formed(typename S::dims{}))::type;
-};
-template <class L, class X>
-  requires is_poison<X>
-struct exchange_fault<L, X> {
-  using type = no_fault;
-};
-
 /// Layout L as a tensor with the dims of X has it.
 template <class L, class Dims> struct canonical_over;
 template <class L, class... D> struct canonical_over<L, list<D...>> {
   using type = canonical<L, D...>;
 };
+/// X has layout L already, as its type says.
+template <class L, class X> inline constexpr bool has_layout = false;
+template <class L, class X>
+  requires(!is_poison<X> && !is_probe<X>)
+inline constexpr bool has_layout<L, X> =
+    std::is_same_v<typename canonical_over<L, typename spec_of<X>::dims>::type,
+                   typename spec_of<X>::layout>;
 
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(exchange_op<float>, 0);
@@ -249,7 +223,8 @@ DIMESH_INSTANCE(exchange_op<double>, 1);
 /// x under layout L in one step. Shapes stay; addends along axes that L leaves partial stay
 /// addends.
 template <Layout L, Operand X> constexpr auto exchange(const X& x) {
-  using fault = typename detail::exchange_fault<L, X>::type;
+  using rule = detail::goal_rule<L, false>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only_of_rules<fault>>,
       "exchange: the rules of the new layout do not agree: axes must be in its mesh and do one "
@@ -270,15 +245,12 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
       "or replicates there");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "exchange: blocks with halos stay where they are; exchange before halo_exchange");
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  } else {
-    using to = typename detail::canonical_over<L, typename spec_of<X>::dims>::type;
-    if constexpr (std::is_same_v<to, typename spec_of<X>::layout>)
-      return x;
-    else
-      return detail::apply_as<detail::under<spec_of<X>, to>>(detail::exchange_op<value_of<X>>{}, x);
-  }
+  else if constexpr (detail::has_layout<L, X>)
+    return x;
+  else
+    return detail::apply_rule<rule, value_of<X>>(detail::exchange_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

@@ -133,29 +133,11 @@ template <class T> struct halo_back_op {
   }
 };
 
-template <class X, class... D> struct halo_exchange_fault {
-  using S = spec_of<X>;
-  template <class One> static constexpr auto one() {
-    constexpr int d = index_of<One, typename S::dims>;
-    if constexpr (d < 0)
-      return tag<dim_not_in_tensor<One>>{};
-    else if constexpr (S::table.halo[d] > 0)
-      return tag<dim_has_halo<One>>{};
-    else
-      return tag<no_fault>{};
+template <index_t W, class... D> struct halo_exchange_rule : keeps_dims {
+  using named = list<D...>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return halo_rule_of(x[0], dims_in<named>, W);
   }
-  template <class Found, class... Rest> static constexpr auto first(Found, Rest... rest) {
-    if constexpr (!ok<typename Found::type> || sizeof...(Rest) == 0)
-      return Found{};
-    else
-      return first(rest...);
-  }
-  using type = typename decltype(first(one<D>()...))::type;
-};
-template <class X, class... D>
-  requires is_poison<X>
-struct halo_exchange_fault<X, D...> {
-  using type = no_fault;
 };
 
 // Compiled once in dimesh::compiled.
@@ -174,7 +156,8 @@ template <index_t W, Dim... D, Operand X>
 constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   constexpr bool fits = W >= 1 && W <= max_halo;
   static_assert(fits, "halo_exchange: a halo is 1 to max_halo elements wide; give such a width");
-  using fault = typename detail::halo_exchange_fault<X, D...>::type;
+  using rule = detail::halo_exchange_rule<W, D...>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "halo_exchange: the tensor lacks the dim; name one of its dims");
   static_assert(ok<only<fault, dim_has_halo>>,
@@ -185,9 +168,7 @@ constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   } else {
     detail::halo_stages stages{ends};
     (stages.add(detail::index_of<D, typename spec_of<X>::dims>, W), ...);
-    using S = detail::relaid_spec<
-        spec_of<X>, detail::with_halo<W, detail::index_of<D, typename spec_of<X>::dims>...>>;
-    return detail::apply_as<S>(detail::halo_exchange_op<value_of<X>>{stages}, x);
+    return detail::apply_rule<rule, value_of<X>>(detail::halo_exchange_op<value_of<X>>{stages}, x);
   }
 }
 

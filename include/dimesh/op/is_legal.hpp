@@ -63,10 +63,10 @@ inline constexpr bool is_comparable_over =
 /// rename<From, To>(x).
 template <class X, class From, class To>
 inline constexpr bool is_renamable =
-    detail::legal<typename detail::rename_fault<From, To, X>::type, X>;
+    detail::legal<detail::fault_of<detail::rename_rule<From, To>, X>, X>;
 /// relayout<L>(x).
 template <class X, class L>
 inline constexpr bool is_relayoutable =
-    detail::legal<typename detail::relayout_fault<L, X>::type, X>;
+    detail::legal<detail::fault_of<detail::goal_rule<L, true>, X>, X>;
 
 }  // namespace dimesh

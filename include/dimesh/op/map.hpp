@@ -13,11 +13,11 @@
 //   map<float>(f, tensor<bfloat16, L, batch>)  -> tensor<float, L, batch>
 #pragma once
 
-#include "dimesh/layout/join.hpp"
 #include "dimesh/local/map_transpose_over.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/op/parts/complex_products.hpp"
 #include "dimesh/op/parts/expand.hpp"
+#include "dimesh/op/parts/join_rule.hpp"
 
 namespace dimesh {
 
@@ -32,28 +32,17 @@ template <class Union, class First, class... Rest> struct leading_dims<Union, Fi
   using type = typename std::conditional_t<First::size == Union::size, tag<First>,
                                            leading_dims<Union, Rest...>>::type;
 };
-template <class... S>
-using map_dims = typename leading_dims<united<typename S::dims...>, typename S::dims...>::type;
 
-template <class J> struct joined_table {
-  static constexpr table result = J::value.t;
+/// Rule of an elementwise operation.
+template <join_kind Kind> struct elementwise_rule {
+  template <class... Dims> struct dims : leading_dims<united<Dims...>, Dims...> {};
+  static constexpr outcome of(rule_operands x, dim_list out) { return join_rule(Kind, x, out); }
 };
 
-/// Rule of an elementwise operation: fault, and the spec of the result if there is none.
+/// What it makes of specs S...
 template <join_kind Kind, class... S> struct map_rule {
-  using first = type_at<0, list<S...>>;
-  using mesh = typename first::mesh;
-  using dims = map_dims<S...>;
-  static constexpr auto find() {
-    using meshes = typename mesh_fault<S...>::type;
-    if constexpr (ok<meshes>)
-      return tag<fault_of_join<join<Kind, dims, S...>, mesh, dims>>{};
-    else
-      return tag<meshes>{};
-  }
-  using fault = typename decltype(find())::type;
-  template <class T>
-  using result = spec_of_table<T, mesh, dims, joined_table<join<Kind, dims, S...>>>;
+  using fault = spec_fault<elementwise_rule<Kind>, S...>;
+  template <class T> using result = result_spec<elementwise_rule<Kind>, T, S...>;
 };
 
 /// The one type among V... that only stores; float where there are several.
@@ -241,22 +230,12 @@ constexpr tensor_core sum_recorded(const tensor_core& a, const tensor_core& b) {
   return sum;
 }
 
-template <join_kind Kind, class... X> struct map_fault_impl {
-  using type = typename map_rule<Kind, spec_of<X>...>::fault;
-};
-template <join_kind Kind, class... X>
-  requires(is_poison<X> || ...)
-struct map_fault_impl<Kind, X...> {
-  using type = no_fault;
-};
-
-template <join_kind Kind, class... X> using map_fault = typename map_fault_impl<Kind, X...>::type;
+template <join_kind Kind, class... X> using map_fault = fault_of<elementwise_rule<Kind>, X...>;
 
 template <join_kind Kind, class As, class F, class... X>
 constexpr auto map_legal(std::string_view call, const F& f, const X&... x) {
   using R = typename map_value<As, F, value_of<X>...>::type;
-  using S = typename map_rule<Kind, spec_of<X>...>::template result<R>;
-  return apply_as<S>(map_op<F, R, value_of<X>...>{f, call}, x...);
+  return apply_rule<elementwise_rule<Kind>, R>(map_op<F, R, value_of<X>...>{f, call}, x...);
 }
 
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.

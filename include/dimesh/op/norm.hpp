@@ -91,11 +91,27 @@ struct normalize_function {
 
 /// One kernel does it: D is stored last and whole, gain and bias have no other dim.
 template <class D, class X, class... G>
-inline constexpr bool norm_is_local =
-    index_of<D, typename spec_of<X>::dims> == X::rank - 1 && !is_split<spec_of<X>, D> &&
+inline constexpr bool norm_may_be_local =
+    index_of<D, typename spec_of<X>::dims> == X::rank - 1 &&
     std::is_floating_point_v<value_of<X>> &&
     (std::is_same_v<typename spec_of<G>::dims, list<D>> && ...) &&
     (std::is_same_v<value_of<G>, value_of<X>> && ...);
+
+/// Of means and sums, whatever splits D.
+template <bool Center, class D, class X, class... G>
+constexpr auto composed_norm(double epsilon, const X& x, const G&... g) {
+  if constexpr (Center) {
+    const auto centered = x - complete(mean<D>(x));
+    const auto variance =
+        complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, centered)));
+    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon},
+                                            centered, variance, g...);
+  } else {
+    const auto square = complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, x)));
+    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon}, x,
+                                            square, g...);
+  }
+}
 
 template <bool Center, class D, class X, class... G>
 constexpr auto normalized(double epsilon, const X& x, const G&... g) {
@@ -107,18 +123,22 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
   } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
     return cast<value_of<X>>(normalized<Center, D>(epsilon, cast<computed<value_of<X>>>(x),
                                                    cast<computed<value_of<G>>>(g)...));
-  } else if constexpr (norm_is_local<D, X, G...>) {
-    return apply_as<spec_of<X>>(norm_op<Center, value_of<X>>{epsilon}, x, g...);
-  } else if constexpr (Center) {
-    const auto centered = x - complete(mean<D>(x));
-    const auto variance =
-        complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, centered)));
-    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon},
-                                            centered, variance, g...);
+  } else if constexpr (!norm_may_be_local<D, X, G...>) {
+    return composed_norm<Center, D>(epsilon, x, g...);
   } else {
-    const auto square = complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, x)));
-    return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon}, x,
-                                            square, g...);
+    const norm_op<Center, value_of<X>> op{epsilon};
+    if constexpr (is_probe<X>) {
+      constexpr auto call = norm_call<Center>();
+      check<reduce_rule<use::partial, false, D>>(call, x);
+      check<elementwise_rule<join_kind::nonlinear>>(call, x, g...);
+      return core_of(x).layout().split_count(X::rank - 1) == 0
+                 ? apply_rule<like_rule, value_of<X>>(op, x, g...)
+                 : composed_norm<Center, D>(epsilon, x, g...);
+    } else if constexpr (is_split<spec_of<X>, D>) {
+      return composed_norm<Center, D>(epsilon, x, g...);
+    } else {
+      return apply_rule<like_rule, value_of<X>>(op, x, g...);
+    }
   }
 }
 

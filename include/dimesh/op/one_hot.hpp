@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 
@@ -29,13 +29,17 @@ template <class D, class Dims> struct with_last_dim;
 template <class D, class... E> struct with_last_dim<D, list<E...>> {
   using type = list<E..., D>;
 };
-template <class S> struct own_table {
-  static constexpr table result = S::table;
+/// D becomes the last dim.
+template <class D> struct one_hot_rule {
+  using named = list<D>;
+  template <class First> struct dims : with_last_dim<D, First> {};
+  static constexpr outcome of(rule_operands x, dim_list) {
+    if (x[0].place_of(&facts_of_dim<D>) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<D>);
+    const int axis = x[0].layout.first_partial();
+    return axis < 0 ? allowed(x[0].layout) : blamed_axis(fault_code::partial_operand, axis);
+  }
 };
-
-template <class D, class T, class S>
-using one_hot_spec = spec_of_table<T, typename S::mesh,
-                                   typename with_last_dim<D, typename S::dims>::type, own_table<S>>;
 
 /// Elements T of places I.
 template <class T, class I> struct one_hot_op {
@@ -57,25 +61,6 @@ template <class T, class I> struct one_hot_op {
   }
 };
 
-template <class D, class X> struct one_hot_fault {
-  static constexpr auto find() {
-    using S = spec_of<X>;
-    constexpr int axis = S::table.first_partial();
-    if constexpr (index_of<D, typename S::dims> >= 0)
-      return tag<dim_already_in_tensor<D>>{};
-    else if constexpr (axis >= 0)
-      return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <class D, class X>
-  requires is_poison<X>
-struct one_hot_fault<D, X> {
-  using type = no_fault;
-};
-
 template <class X> inline constexpr bool holds_places = true;
 template <class X>
   requires(!is_poison<X>)
@@ -86,7 +71,8 @@ inline constexpr bool holds_places<X> = std::is_integral_v<value_of<X>>;
 /// 1 at place x[...] along D, else 0; all 0 where the number is no place of D. Shapes:
 /// [...] of whole numbers -> [..., D] of T. D carries its extent where that is given at run time.
 template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, D dim = {}) {
-  using fault = typename detail::one_hot_fault<D, X>::type;
+  using rule = detail::one_hot_rule<D>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_already_in_tensor>>,
                 "one_hot: the tensor has this dim already; choose another for the classes");
   static_assert(ok<only<fault, partial_operand>>,
@@ -98,7 +84,7 @@ template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, 
   else if constexpr (!std::is_integral_v<value_of<X>>)
     return poison{};
   else
-    return detail::apply_as<detail::one_hot_spec<D, T, spec_of<X>>>(
+    return detail::apply_rule<rule, T>(
         detail::one_hot_op<T, value_of<X>>{&detail::facts_of_dim<D>,
                                            shape<D>(dim).template extent<D>()},
         x);

@@ -13,7 +13,8 @@ namespace dimesh {
 /// Dim D split over A: each rank's own block. Shapes stay; A becomes the last axis in the split of
 /// D, which may be written uneven<dim>.
 template <class D, Axis A, Operand X> constexpr auto own(const X& x) {
-  using fault = typename detail::scatter_fault<D, A, X, use::replicated>::type;
+  using rule = detail::scatter_rule<D, A, use::replicated>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
       "own: the tensor's mesh lacks this axis; name one that the tensor is replicated along");
@@ -30,8 +31,7 @@ template <class D, Axis A, Operand X> constexpr auto own(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::apply_as<detail::under<spec_of<X>, detail::scattered_layout<X, D, A>>>(
-        detail::cut_op<value_of<X>>{}, x);
+    return detail::apply_rule<rule, value_of<X>>(detail::cut_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

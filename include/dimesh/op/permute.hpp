@@ -11,9 +11,20 @@ namespace dimesh {
 
 namespace detail {
 
-/// The spec with the dims of Out, a permutation of its own.
-template <class Out, class S> struct permuted_table {
-  static constexpr table result = table_over<S, Out>;
+/// Rule of a new order of dims.
+template <class Out> struct permute_rule {
+  using named = Out;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    if (const int i = out.repeated(); i >= 0) return blamed(fault_code::dim_repeated, out[i]);
+    for (int i = 0; i < out.size; ++i)
+      if (x[0].place_of(out[i]) < 0) return blamed(fault_code::dim_not_in_tensor, out[i]);
+    for (int d = 0; d < x[0].rank; ++d)
+      if (!out.has(x[0].dim[d])) return blamed(fault_code::dim_not_in_order, x[0].dim[d]);
+    return allowed(table_over_dims(x[0].layout, x[0].dims(), out));
+  }
 };
 
 /// Elements T; the dims of the result are those of the operand in its order.
@@ -30,16 +41,12 @@ template <class T> struct permute_op {
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, permute_op{}, to.ybar); }
 };
-template <class Out, class S>
-using permuted_spec =
-    spec_of_table<typename S::value_type, typename S::mesh, Out, permuted_table<Out, S>>;
-
 /// x with its dims in the order of Out; x itself if that is its order.
 template <class Out, class X> constexpr auto permuted(const X& x) {
   if constexpr (std::is_same_v<Out, typename spec_of<X>::dims>)
     return x;
   else
-    return apply_as<permuted_spec<Out, spec_of<X>>>(permute_op<value_of<X>>{}, x);
+    return apply_rule<permute_rule<Out>, value_of<X>>(permute_op<value_of<X>>{}, x);
 }
 
 /// Dims without D, then Last...
@@ -54,37 +61,6 @@ template <class D, class X> constexpr auto with_last(const X& x) {
   return permuted<typename without_dim<D, typename spec_of<X>::dims, D>::type>(x);
 }
 
-template <class Out, class X> struct permute_fault {
-  template <class... O> static constexpr auto find(list<O...>) {
-    using dims = typename spec_of<X>::dims;
-    constexpr int stray = [] {
-      int i = 0, found = -1;
-      ((found = found < 0 && index_of<O, dims> < 0 ? i : found, ++i), ...);
-      return found;
-    }();
-    constexpr int missing = [] {
-      for (int d = 0; d < dims::size; ++d)
-        if (places<dims, Out>::at[d] < 0) return d;
-      return -1;
-    }();
-    using twice = typename repeated_fault_of<Out>::type;
-    if constexpr (!ok<twice>)
-      return tag<twice>{};
-    else if constexpr (stray >= 0)
-      return tag<dim_not_in_tensor<type_at<stray, Out>>>{};
-    else if constexpr (missing >= 0)
-      return tag<dim_not_in_order<type_at<missing, dims>>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find(Out{}))::type;
-};
-template <class Out, class X>
-  requires is_poison<X>
-struct permute_fault<Out, X> {
-  using type = no_fault;
-};
-
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(permute_op<float>, 0);
 DIMESH_INSTANCE(permute_op<float>, 1);
@@ -95,7 +71,7 @@ DIMESH_INSTANCE(permute_op<double>, 1);
 
 /// The same tensor stored with its dims in the order Out... (each of its dims once). Local.
 template <Dim... Out, Operand X> constexpr auto permute(const X& x) {
-  using fault = typename detail::permute_fault<detail::list<Out...>, X>::type;
+  using fault = detail::fault_of<detail::permute_rule<detail::list<Out...>>, X>;
   static_assert(ok<only<fault, dim_repeated>>,
                 "permute: a dim stands twice in the new order; name each once");
   static_assert(ok<only<fault, dim_not_in_tensor>>,

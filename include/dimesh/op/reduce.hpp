@@ -38,22 +38,41 @@ template <class... D, class Gone> struct remaining<list<D...>, Gone> {
   using type = decltype(pick_kept(std::make_index_sequence<static_cast<std::size_t>(at.size)>{}));
 };
 
-/// The table of S without the dims Gone: what splits one of them holds results of kind Kind.
-template <use Kind, class S, class Gone> struct reduced_table {
-  static constexpr table make() {
-    using rest = remaining<typename S::dims, Gone>;
-    table t = S::table;
-    for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what == use::split && rest::at.after[static_cast<int>(t.axis[a].dim)] < 0)
-        t.axis[a] = {Kind};
-    return renumber(t, rest::at.after);
+/// What is left of x without some dims, over those of `out`: along the axes that split these dims
+/// lie results of that kind. Addends: it takes a sum yet to be made.
+constexpr outcome reduce_rule_of(const tensor_facts& x, dim_list gone, dim_list out, use kind,
+                                 bool addends) {
+  for (int i = 0; i < gone.size; ++i)
+    if (x.place_of(gone[i]) < 0) return blamed(fault_code::dim_not_in_tensor, gone[i]);
+  if (const int i = gone.repeated(); i >= 0) return blamed(fault_code::dim_repeated, gone[i]);
+  if (const int a = x.layout.first_partial(!addends); a >= 0)
+    return blamed_axis(fault_code::partial_operand, a);
+  for (int i = 0; i < gone.size; ++i)  // elements of halos would count twice
+    if (x.layout.halo[x.place_of(gone[i])] > 0) return blamed(fault_code::dim_has_halo, gone[i]);
+  table t = x.layout;
+  for (int a = 0; a < t.axes; ++a)
+    if (t.axis[a].what == use::split && !out.has(x.dim[static_cast<int>(t.axis[a].dim)]))
+      t.axis[a] = {kind};
+  return allowed(table_over_dims(t, x.dims(), out));
+}
+
+/// Rule of an operation that joins the elements along D...
+template <use Kind, bool Addends, class... D> struct reduce_rule {
+  using named = list<D...>;
+  template <class First, class...> struct dims {
+    using type = typename remaining<First, named>::type;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    return reduce_rule_of(x[0], dims_in<named>, out, Kind, Addends);
   }
-  static constexpr table result = make();
 };
+template <use Kind, class T, class S, class Gone> struct reduced_spec_impl;
+template <use Kind, class T, class S, class... D> struct reduced_spec_impl<Kind, T, S, list<D...>> {
+  using type = result_spec<reduce_rule<Kind, true, D...>, T, S>;
+};
+/// The spec of S without the dims Gone.
 template <use Kind, class T, class S, class Gone>
-using reduced_spec =
-    spec_of_table<T, typename S::mesh, typename remaining<typename S::dims, Gone>::type,
-                  reduced_table<Kind, S, Gone>>;
+using reduced_spec = typename reduced_spec_impl<Kind, T, S, Gone>::type;
 
 /// Truths are counted, in whole numbers; As: the type that is asked for.
 template <class As, class T>
@@ -88,55 +107,9 @@ template <class T, class Join> struct extreme_op {
   void fill(results y, operands x) const { reduce_blocks<T, T>(Join{}, y, x); }
 };
 
-/// The first of D... that S lacks, or void.
-template <class S, class... D> struct lacking_dim {
-  using type = void;
-};
-template <class S, class D, class... Rest> struct lacking_dim<S, D, Rest...> {
-  using type = typename std::conditional_t<(index_of<D, typename S::dims> < 0), tag<D>,
-                                           lacking_dim<S, Rest...>>::type;
-};
-
-/// The first of D... along which blocks of S carry a halo, or void: its elements would count twice.
-template <class S, class... D> struct haloed_dim {
-  using type = void;
-};
-template <class S, class D, class... Rest> struct haloed_dim<S, D, Rest...> {
-  static constexpr int d = index_of<D, typename S::dims>;
-  using type = typename std::conditional_t<(d >= 0 && S::table.halo[d < 0 ? 0 : d] > 0), tag<D>,
-                                           haloed_dim<S, Rest...>>::type;
-};
-
-/// The first axis along which a tensor of spec S is partial in a way that is not allowed, or -1.
-template <class S, bool Addends> constexpr int partial_axis() {
-  return S::table.first_partial(!Addends);
-}
-
 /// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made.
 template <bool Addends, class X, class... D> struct over_dims_fault {
-  static constexpr auto find() {
-    using S = spec_of<X>;
-    using lacking = typename lacking_dim<S, D...>::type;
-    using repeated = typename first_repeated<D...>::type;
-    using haloed = typename haloed_dim<S, D...>::type;
-    constexpr int axis = partial_axis<S, Addends>();
-    if constexpr (!std::is_void_v<lacking>)
-      return tag<dim_not_in_tensor<lacking>>{};
-    else if constexpr (!std::is_void_v<repeated>)
-      return tag<dim_repeated<repeated>>{};
-    else if constexpr (axis >= 0)
-      return tag<partial_operand<type_at<axis, typename S::mesh::axes>>>{};
-    else if constexpr (!std::is_void_v<haloed>)
-      return tag<dim_has_halo<haloed>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <bool Addends, class X, class... D>
-  requires is_poison<X>
-struct over_dims_fault<Addends, X, D...> {
-  using type = no_fault;
+  using type = fault_of<reduce_rule<use::partial, Addends, D...>, X>;
 };
 
 template <bool Addends, class X, class Dims> struct over_list_fault;
@@ -155,19 +128,19 @@ struct dims_or_all<X, list<>> {
 
 /// Callers have asserted that there is no fault.
 template <class As = void, class X, class... D> constexpr auto sum_list(const X& x, list<D...>) {
-  using fault = typename over_dims_fault<true, X, D...>::type;
-  if constexpr (!ok<fault> || is_poison<X>)
+  using rule = reduce_rule<use::partial, true, D...>;
+  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>)
     return poison{};
   else
-    return apply_as<reduced_spec<use::partial, sum_value<As, value_of<X>>, spec_of<X>, list<D...>>>(
+    return apply_rule<rule, sum_value<As, value_of<X>>>(
         sum_op<sum_value<As, value_of<X>>, value_of<X>>{}, x);
 }
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
-  using fault = typename over_dims_fault<false, X, D...>::type;
-  if constexpr (!ok<fault> || is_tracked<X> || is_poison<X>)
+  using rule = reduce_rule<Kind, false, D...>;
+  if constexpr (!ok<fault_of<rule, X>> || is_tracked<X> || is_poison<X>)
     return poison{};
   else
-    return apply_as<reduced_spec<Kind, value_of<X>, spec_of<X>, list<D...>>>(
+    return apply_rule<rule, value_of<X>>(
         extreme_op<value_of<X>,
                    std::conditional_t<Kind == use::partial_max, local::greatest, local::least>>{},
         x);

@@ -13,7 +13,8 @@ namespace dimesh {
 /// The sum over the addends along A, dim D split over A. Shapes stay; A becomes the last axis in
 /// the split of D, which may be written uneven<dim>.
 template <class D, Axis A, Operand X> constexpr auto reduce_scatter(const X& x) {
-  using fault = typename detail::scatter_fault<D, A, X, use::partial>::type;
+  using rule = detail::scatter_rule<D, A, use::partial>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, axis_not_in_mesh>>,
                 "reduce_scatter: the tensor's mesh lacks this axis; name one that the tensor is "
                 "partial along");
@@ -32,8 +33,7 @@ template <class D, Axis A, Operand X> constexpr auto reduce_scatter(const X& x) 
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::apply_as<detail::under<spec_of<X>, detail::scattered_layout<X, D, A>>>(
-        detail::reduce_scatter_op<value_of<X>>{}, x);
+    return detail::apply_rule<rule, value_of<X>>(detail::reduce_scatter_op<value_of<X>>{}, x);
 }
 
 }  // namespace dimesh

@@ -25,51 +25,17 @@ template <Layout L> struct exchange_step {};  ///< one call, to layout L
 
 namespace detail {
 
-template <class L, class X> struct relayout_fault {
-  using S = spec_of<X>;
-  template <class... D> static constexpr auto formed(list<D...>) {
-    if constexpr (!std::is_same_v<typename L::mesh, typename S::mesh>)
-      return tag<meshes_differ<typename L::mesh, typename S::mesh>>{};
-    else if constexpr (!ok<layout_fault<L, D...>>)
-      return tag<layout_fault<L, D...>>{};
-    else if constexpr (std::is_same_v<canonical<L, D...>, typename S::layout>)
-      return tag<no_fault>{};
-    else
-      return find(under<S, canonical<L, D...>>{});
-  }
-  template <class To> static constexpr auto find(To) {
-    constexpr table from = S::table, to = To::table;
-    constexpr unsigned extreme = from.mask(use::partial_max) | from.mask(use::partial_min) |
-                                 to.mask(use::partial_max) | to.mask(use::partial_min);
-    constexpr unsigned moved = moved_axes(from, to);
-    constexpr unsigned made = moved & to.mask(use::partial);
-    if constexpr ((moved & extreme) != 0)
-      return tag<
-          partial_operand<type_at<std::countr_zero(moved & extreme), typename S::mesh::axes>>>{};
-    else if constexpr (made != 0)
-      return tag<axis_not_partial<type_at<std::countr_zero(made), typename S::mesh::axes>>>{};
-    else if constexpr (any_halo<S>::find() >= 0)
-      return tag<typename any_halo_fault<S>::type>{};
-    else
-      return tag<typename any_halo_fault<To>::type>{};
-  }
-  using type = typename decltype(formed(typename S::dims{}))::type;
-};
-template <class L, class X>
-  requires is_poison<X>
-struct relayout_fault<L, X> {
-  using type = no_fault;
-};
+constexpr route tidied_route(const tensor_facts& x, const table& to) {
+  route r = route_between(x.layout, to);
+  for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied(x, r.at[i].to);
+  return r;
+}
 
 /// The route of spec S to layout L and the tables along it, as types.
 template <class S, class L> struct route_of {
   using mesh = typename S::mesh;
   using dims = typename S::dims;
-  static constexpr route result = [] {
-    route r = route_between(S::table, under<S, L>::table);
-    for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied<mesh>(r.at[i].to, dims{});
-    return r;
-  }();
+  static constexpr route result = tidied_route(spec_facts<S>, under<S, L>::table);
   template <int I> struct table_after {
     static constexpr table result = route_of::result.at[I].to;
   };
@@ -134,12 +100,41 @@ template <class Route, int I, class X> constexpr auto walk(const X& x) {
     else if constexpr (kind == hop::reduce_scatter)
       return walk<Route, I + 1>(apply_or_share<S>(reduce_scatter_op<T>{}, x, silent));
     else if constexpr (kind == hop::all_reduce)
-      return walk<Route, I + 1>(all_reduced<use::partial, moved>(x));
+      return walk<Route, I + 1>(apply_or_share<S>(
+          all_reduce_op<T>{{moved}}, x, talking(moved & ~core_of(x).once, sizes_of(x)) == 0));
     else if constexpr (kind == hop::all_gather)
       return walk<Route, I + 1>(apply_or_share<S>(all_gather_op<T>{}, x, silent));
     else
       return walk<Route, I + 1>(apply_or_share<S>(exchange_op<T>{}, x, silent));
   }
+}
+
+/// One step of a probe.
+template <class X> X stepped(const X& x, const route::step& step) {
+  using T = value_of<X>;
+  const table& from = core_of(x).layout();
+  const auto run = [&](const auto& op) {
+    return apply_one<spec_of<X>>(facts_under(spec_facts<spec_of<X>>, step.to), op, x);
+  };
+  switch (step.kind) {
+    case hop::own:
+      return run(cut_op<T>{});
+    case hop::reduce_scatter:
+      return run(reduce_scatter_op<T>{});
+    case hop::all_reduce:
+      return run(all_reduce_op<T>{{moved_axes(from, step.to)}});
+    case hop::all_gather:
+      return run(all_gather_op<T>{});
+    default:
+      return run(exchange_op<T>{});
+  }
+}
+/// The route of a probe is known when the program runs.
+template <class Rule, class X> X walk_probe(X x) {
+  const table to = ruled<Rule>("relayout", x).layout;
+  const route r = tidied_route(*core_of(x).facts, to);
+  for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);
+  return x;
 }
 
 template <class L, class X>
@@ -151,7 +146,10 @@ using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
 /// of the sums over what is partial, and the elements of its new block that it lacks. Throws
 /// dimesh::error when a run-time extent cannot be cut evenly.
 template <Layout L, Operand X> constexpr auto relayout(const X& x) {
-  using fault = typename detail::relayout_fault<L, X>::type;
+  using rule = detail::goal_rule<L, true>;
+  constexpr bool is_there = detail::has_layout<L, X>;  // the common case: then nothing is asked
+  using fault = typename detail::operand_fault<is_there || is_poison<X> ||
+                                               detail::is_probe<X>>::template type<rule, X>;
   static_assert(
       ok<only_of_rules<fault>>,
       "relayout: the rules of the new layout do not agree: axes must be in its mesh and do one "
@@ -175,7 +173,9 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
       "relayout: blocks with halos stay where they are; change the layout before halo_exchange");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  else if constexpr (std::is_same_v<detail::layout_for<L, X>, typename spec_of<X>::layout>)
+  else if constexpr (detail::is_probe<X>)
+    return detail::walk_probe<rule>(x);
+  else if constexpr (is_there)
     return x;
   else
     return detail::walk<detail::route_of<spec_of<X>, detail::layout_for<L, X>>, 0>(x);

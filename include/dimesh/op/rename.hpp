@@ -4,7 +4,7 @@
 //   rename<batch, rows_of_a>(tensor<float, L, batch, hidden>)  -> the same with dim rows_of_a
 #pragma once
 
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 
@@ -15,14 +15,19 @@ template <class From, class To, class... D> struct renamed_dims<From, To, list<D
   using type = list<std::conditional_t<std::is_same_v<D, From>, To, D>...>;
 };
 
-template <class S> struct table_of_spec {
-  static constexpr table result = S::table;
+/// What splits From then splits To.
+template <class From, class To> struct rename_rule {
+  using named = list<From, To>;
+  template <class First> struct dims : renamed_dims<From, To, First> {};
+  static constexpr outcome of(rule_operands x, dim_list) {
+    constexpr auto &from = facts_of_dim<From>, &to = facts_of_dim<To>;
+    if (x[0].place_of(&from) < 0) return blamed(fault_code::dim_not_in_tensor, &from);
+    if (x[0].place_of(&to) >= 0) return blamed(fault_code::dim_already_in_tensor, &to);
+    if (from.extent != dynamic && to.extent != dynamic && from.extent != to.extent)
+      return blamed(fault_code::extents_differ, &from, &to);
+    return allowed(x[0].layout);
+  }
 };
-/// The spec with From called To; what splits From now splits To.
-template <class S, class From, class To>
-using renamed_spec =
-    spec_of_table<typename S::value_type, typename S::mesh,
-                  typename renamed_dims<From, To, typename S::dims>::type, table_of_spec<S>>;
 
 struct rename_op {
   const dim_facts* to;
@@ -38,26 +43,6 @@ struct rename_op {
   constexpr void transpose(const auto& to_x) const { to_x.pass(0, to_x.ybar); }
 };
 
-template <class From, class To, class X> struct rename_fault {
-  using dims = typename spec_of<X>::dims;
-  static constexpr auto find() {
-    if constexpr (index_of<From, dims> < 0)
-      return tag<dim_not_in_tensor<From>>{};
-    else if constexpr (index_of<To, dims> >= 0)
-      return tag<dim_already_in_tensor<To>>{};
-    else if constexpr (is_static_dim<To> && is_static_dim<From> && To::extent != From::extent)
-      return tag<extents_differ<From, To>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <class From, class To, class X>
-  requires is_poison<X>
-struct rename_fault<From, To, X> {
-  using type = no_fault;
-};
-
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(rename_op, 0);
 DIMESH_INSTANCE(rename_op, 1);
@@ -67,7 +52,8 @@ DIMESH_INSTANCE(rename_op, 1);
 /// The same elements with dim From called To. Shapes: [.., From, ..] -> [.., To, ..]; no cost.
 /// Throws dimesh::error when a static extent of To is not the run-time extent of From.
 template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
-  using fault = typename detail::rename_fault<From, To, X>::type;
+  using rule = detail::rename_rule<From, To>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "rename: the tensor lacks the dim to be renamed; name one of its dims");
   static_assert(ok<only<fault, dim_already_in_tensor>>,
@@ -81,7 +67,7 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
                   " has " + std::to_string(To::extent));
-    return detail::apply_as<detail::renamed_spec<spec_of<X>, From, To>>(
+    return detail::apply_rule<rule, value_of<X>>(
         detail::rename_op{&detail::facts_of_dim<To>, x.template extent<From>()}, x);
   }
 }

@@ -50,29 +50,23 @@ template <class T> struct rotary_op {
   }
 };
 
-template <class Length, class Head, class X> struct rotary_fault {
-  using S = spec_of<X>;
-  static constexpr auto find() {
-    using dims = typename S::dims;
-    if constexpr (std::is_same_v<Length, Head>)
-      return tag<dim_repeated<Head>>{};
-    else if constexpr (index_of<Length, dims> < 0)
-      return tag<dim_not_in_tensor<Length>>{};
-    else if constexpr (index_of<Head, dims> < 0)
-      return tag<dim_not_in_tensor<Head>>{};
-    else if constexpr (!std::is_floating_point_v<value_of<X>>)
-      return tag<element_not_differentiable<value_of<X>>>{};
-    else if constexpr (splitting_axis<S, Head>() >= 0)
-      return tag<dim_is_split<Head, type_at<splitting_axis<S, Head>(), typename S::mesh::axes>>>{};
-    else
-      return tag<typename any_halo_fault<S>::type>{};
+constexpr outcome rotary_rule_of(const tensor_facts& x, const dim_facts* length,
+                                 const dim_facts* head) {
+  if (same_dim(length, head)) return blamed(fault_code::dim_repeated, head);
+  for (const dim_facts* const d : {length, head})
+    if (x.place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  if (x.kind < element_kind::float32 || x.kind > element_kind::long_double)
+    return blamed_place(fault_code::element_not_differentiable, 0);
+  if (const int a = first_axis(x.layout.axes_of(x.place_of(head))); a >= 0)
+    return blamed(fault_code::dim_is_split, head, a);
+  const dim_facts* const haloed = haloed_dim(x);
+  return haloed == nullptr ? allowed(x.layout) : blamed(fault_code::dim_has_halo, haloed);
+}
+template <class Length, class Head> struct rotary_rule : keeps_dims {
+  using named = list<Length, Head>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return rotary_rule_of(x[0], &facts_of_dim<Length>, &facts_of_dim<Head>);
   }
-  using type = typename decltype(find())::type;
-};
-template <class Length, class Head, class X>
-  requires is_poison<X>
-struct rotary_fault<Length, Head, X> {
-  using type = no_fault;
 };
 
 /// A dim is cut in two halves.
@@ -98,7 +92,8 @@ DIMESH_INSTANCE(rotary_op<double>, 1);
 /// extent.
 template <Dim Length, Dim Head, Operand X>
 constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
-  using fault = typename detail::rotary_fault<Length, Head, X>::type;
+  using rule = detail::rotary_rule<Length, Head>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor, dim_repeated>>,
                 "rotary: the tensor lacks this dim, or it is named twice; name the dim of "
                 "positions and that of the vectors");
@@ -115,7 +110,7 @@ constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
     using dims = typename spec_of<X>::dims;
     detail::check_pairs<Head>(x);
     const auto moved = detail::with_last<Head>(x);
-    return detail::permuted<dims>(detail::apply_as<spec_of<decltype(moved)>>(
+    return detail::permuted<dims>(detail::apply_rule<rule, value_of<X>>(
         detail::rotary_op<value_of<X>>{&detail::facts_of_dim<Length>, base, offset}, moved));
   }
 }

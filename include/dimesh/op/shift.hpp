@@ -42,23 +42,11 @@ template <class T> struct shift_op {
   constexpr void transpose(const auto& to) const { to.give(0, shift_op{d, -by, ends}, to.ybar); }
 };
 
-template <class D, class X> struct shift_fault {
-  using S = spec_of<X>;
-  static constexpr auto find() {
-    constexpr int d = index_of<D, typename S::dims>;
-    if constexpr (d < 0)
-      return tag<dim_not_in_tensor<D>>{};
-    else if constexpr (S::table.halo[d] > 0)
-      return tag<dim_has_halo<D>>{};
-    else
-      return tag<no_fault>{};
+template <class D> struct shift_rule : keeps_dims {
+  using named = list<D>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return halo_rule_of(x[0], dims_in<named>, 0);
   }
-  using type = typename decltype(find())::type;
-};
-template <class D, class X>
-  requires is_poison<X>
-struct shift_fault<D, X> {
-  using type = no_fault;
 };
 
 }  // namespace detail
@@ -67,7 +55,8 @@ struct shift_fault<D, X> {
 /// layouts stay.
 template <Dim D, Operand X>
 constexpr auto shift(const X& x, index_t k, boundary ends = boundary::periodic) {
-  using fault = typename detail::shift_fault<D, X>::type;
+  using rule = detail::shift_rule<D>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "shift: the tensor lacks the dim to move along; name one of its dims");
   static_assert(ok<only<fault, dim_has_halo>>,
@@ -75,7 +64,7 @@ constexpr auto shift(const X& x, index_t k, boundary ends = boundary::periodic) 
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::apply_as<spec_of<X>>(
+    return detail::apply_rule<rule, value_of<X>>(
         detail::shift_op<value_of<X>>{detail::index_of<D, typename spec_of<X>::dims>, k, ends}, x);
 }
 

@@ -18,36 +18,27 @@ namespace dimesh {
 
 namespace detail {
 
-template <class S, class D>
-using dims_without = typename remaining<typename S::dims, list<D>>::type;
+template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
 
 /// The product's rule fits: ids and table never share a dim, and what splits D leaves addends.
-template <class D, class Table, class Ids> struct take_rule {
-  using dims = united<typename Table::dims, typename Ids::dims>;
-  using out = typename concat_impl<typename Ids::dims, dims_without<Table, D>>::type;
-  using joining = join<join_kind::product, dims, Table, Ids>;
-  /// The first dim of the table that the ids have, too.
-  static constexpr int shared = [] {
-    for (int d = 0; d < Table::rank; ++d)
-      if (places<typename Table::dims, typename Ids::dims>::at[d] >= 0) return d;
-    return -1;
-  }();
-  static constexpr auto find() {
-    using meshes = typename mesh_fault<Table, Ids>::type;
-    if constexpr (!ok<meshes>)
-      return tag<meshes>{};
-    else if constexpr (index_of<D, typename Table::dims> < 0)
-      return tag<dim_not_in_tensor<D>>{};
-    else if constexpr (shared >= 0)
-      return tag<dim_already_in_tensor<type_at<shared, typename Table::dims>>>{};
-    else if constexpr (partial_axis<Ids, false>() >= 0)
-      return tag<partial_operand<type_at<partial_axis<Ids, false>(), typename Ids::mesh::axes>>>{};
-    else
-      return tag<fault_of_join<joining, typename Table::mesh, dims>>{};
+constexpr outcome take_rule_of(rule_operands x, const dim_facts* d, dim_list out) {
+  const tensor_facts &table = x[0], &ids = x[1];
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  if (table.place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  for (int i = 0; i < table.rank; ++i)
+    if (ids.place_of(table.dim[i]) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, table.dim[i]);
+  if (const int a = ids.layout.first_partial(); a >= 0)
+    return blamed_axis(fault_code::partial_operand, a);
+  return product_rule(x, dim_union(x).all(), out);
+}
+template <class D> struct take_rule {
+  using named = list<D>;
+  template <class Table, class Ids>
+  struct dims : concat_impl<list<>, Ids, dims_without<Table, D>> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    return take_rule_of(x, &facts_of_dim<D>, out);
   }
-  using fault = typename decltype(find())::type;
-  using result = spec_of_table<typename Table::value_type, typename Table::mesh, out,
-                               einsum_table<joining, dims, out>>;
 };
 
 /// tablebar[D, ...] from ybar[ids..., ...] and ids.
@@ -86,18 +77,8 @@ template <class T, class I> struct take_op {
 
 /// D is first in the table.
 template <class D, class X, class I> constexpr auto take_first(const X& table, const I& ids) {
-  return apply_as<typename take_rule<D, spec_of<X>, spec_of<I>>::result>(
-      take_op<value_of<X>, value_of<I>>{}, table, ids);
+  return apply_rule<take_rule<D>, value_of<X>>(take_op<value_of<X>, value_of<I>>{}, table, ids);
 }
-
-template <class D, class X, class I> struct take_fault {
-  using type = typename take_rule<D, spec_of<X>, spec_of<I>>::fault;
-};
-template <class D, class X, class I>
-  requires(is_poison<X> || is_poison<I>)
-struct take_fault<D, X, I> {
-  using type = no_fault;
-};
 
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(take_op<float, int>, 0);
@@ -111,7 +92,7 @@ DIMESH_INSTANCE(take_op<double, int>, 1);
 /// [.., D, ..] and whole numbers [I...] -> [I..., the other dims of the table]. Local; where D is
 /// split, the result is partial along its axes.
 template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const I& ids) {
-  using fault = typename detail::take_fault<D, X, I>::type;
+  using fault = detail::fault_of<detail::take_rule<D>, X, I>;
   static_assert(ok<only<fault, meshes_differ>>,
                 "take: table and places live on different meshes; put them on one");
   static_assert(ok<only<fault, dim_not_in_tensor>>,
@@ -134,9 +115,8 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
     return poison{};
   else
     return detail::take_first<D>(
-        detail::permuted<typename detail::concat_impl<detail::list<D>,
-                                                      detail::dims_without<spec_of<X>, D>>::type>(
-            table),
+        detail::permuted<typename detail::concat_impl<
+            detail::list<D>, detail::dims_without<typename spec_of<X>::dims, D>>::type>(table),
         ids);
 }
 

@@ -183,7 +183,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
 template <Tensor X, Extents... E>
 X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& values, int root,
             const E&... extents) {
-  static_assert(detail::any_halo<spec_of<X>>::find() < 0,
+  static_assert(detail::haloed_dim(detail::spec_facts<spec_of<X>>) == nullptr,
                 "from_rank: the blocks carry halos; take it without, then halo_exchange");
   X x(g, extents...);
   const index_t n = x.shape().size();

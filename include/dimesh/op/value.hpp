@@ -5,40 +5,35 @@
 //   value(mean<batch>(x[batch/rows]))  -> partial_operand<rows>: it is a sum yet to be made
 #pragma once
 
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-template <class X> struct value_fault {
-  static constexpr auto find() {
-    constexpr int axis = spec_of<X>::table.first_partial();
-    if constexpr (X::rank > 0)
-      return dims_of(typename spec_of<X>::dims{});
-    else if constexpr (axis >= 0)
-      return tag<partial_operand<type_at<axis, typename X::mesh_type::axes>>>{};
-    else if constexpr (is_tracked<X>)
-      return tag<value_is_recorded<value_of<X>>>{};
-    else
-      return tag<no_fault>{};
+struct value_rule : keeps_dims {
+  static constexpr outcome of(rule_operands x, dim_list) {
+    if (x[0].rank > 0) return blamed_place(fault_code::value_not_scalar, 0);
+    const int axis = x[0].layout.first_partial();
+    return axis < 0 ? allowed(x[0].layout) : blamed_axis(fault_code::partial_operand, axis);
   }
-  template <class... D> static constexpr auto dims_of(list<D...>) {
-    return tag<value_not_scalar<D...>>{};
-  }
-  using type = typename decltype(find())::type;
 };
-template <class X>
-  requires is_poison<X>
-struct value_fault<X> {
+
+template <class X> struct recorded_value_of {
   using type = no_fault;
 };
+template <Tensor X> struct recorded_value_of<X> {
+  using type = value_is_recorded<value_of<X>>;
+};
+template <class X> using recorded_value = typename recorded_value_of<X>::type;
 
 }  // namespace detail
 
 /// The number in a tensor without dims. Local.
 template <Operand X> auto value(const X& x) {
-  using fault = typename detail::value_fault<X>::type;
+  using rule = detail::fault_of<detail::value_rule, X>;
+  using fault =
+      std::conditional_t<ok<rule> && detail::is_tracked<X>, detail::recorded_value<X>, rule>;
   static_assert(
       ok<only<fault, value_not_scalar>>,
       "value: the tensor has dims and so many numbers; take it by to_rank, or read data()");

@@ -13,45 +13,48 @@ namespace dimesh {
 
 namespace detail {
 
-template <class D, class X> struct whole_fault {
-  using S = spec_of<X>;
-  static constexpr auto find() {
-    if constexpr (index_of<D, typename S::dims> < 0)
-      return tag<dim_not_in_tensor<D>>{};
-    else if constexpr (S::table.split_count(index_of<D, typename S::dims>) == 0)
-      return tag<no_fault>{};
-    else
-      return tag<typename any_halo_fault<S>::type>{};
+/// No axis splits D any more.
+template <class D> struct whole_rule : keeps_dims {
+  using named = list<D>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const int d = x[0].place_of(&facts_of_dim<D>);
+    if (d < 0) return blamed(fault_code::dim_not_in_tensor, &facts_of_dim<D>);
+    const unsigned axes = x[0].layout.axes_of(d);
+    return axes == 0 ? allowed(x[0].layout) : gather_rule_of(x[0], axes);
   }
-  using type = typename decltype(find())::type;
 };
-template <class D, class X>
-  requires is_poison<X>
-struct whole_fault<D, X> {
-  using type = no_fault;
-};
+template <class D, class X> constexpr auto whole_along(const X& x) {
+  check<whole_rule<D>>("whole", x);
+  const unsigned axes = core_of(x).layout().axes_of(index_of<D, typename spec_of<X>::dims>);
+  if constexpr (is_probe<X>)
+    if (axes == 0) return x;
+  return apply_or_share_by<whole_rule<D>>(all_gather_op<value_of<X>>{}, x,
+                                          talking(axes, sizes_of(x)) == 0);
+}
+/// Some axis splits D, for all that the type says.
+template <class D, class X> constexpr bool may_be_split() {
+  if constexpr (is_probe<X>)
+    return true;
+  else
+    return is_split<spec_of<X>, D>;
+}
 
 }  // namespace detail
 
 /// Dim D whole on every rank. Shapes stay; the axes that split D replicate.
 template <Dim D, Operand X> constexpr auto whole(const X& x) {
-  using fault = typename detail::whole_fault<D, X>::type;
+  using rule = detail::whole_rule<D>;
+  using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "whole: the tensor lacks the dim to be gathered; name one of its dims");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "whole: the blocks carry halos; gather the tensor before halo_exchange instead");
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  } else {
-    using S = spec_of<X>;
-    constexpr unsigned axes = S::table.axes_of(detail::index_of<D, typename S::dims>);
-    if constexpr (axes == 0) {
-      return x;
-    } else {
-      return detail::apply_or_share<detail::under<S, detail::gathered_layout<X, axes>>>(
-          detail::all_gather_op<value_of<X>>{}, x, detail::talking(axes, detail::sizes_of(x)) == 0);
-    }
-  }
+  else if constexpr (!detail::may_be_split<D, X>())
+    return x;
+  else
+    return detail::whole_along<D>(x);
 }
 
 }  // namespace dimesh

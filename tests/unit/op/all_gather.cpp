@@ -23,7 +23,7 @@ static_assert(bytes(over_rows, deep{}) == 12 * 4);
 static_assert(ring_bytes(over_rows, deep{}) == 12 * 4);
 static_assert(cost_of_call(over_rows, deep{}).bytes<cols>() == 0);
 
-template <class A, class V> using fault = typename dm::detail::all_gather_fault<A, V>::type;
+template <class A, class V> using fault = dm::detail::fault_of<dm::detail::all_gather_rule<A>, V>;
 static_assert(is_same_v<fault<cols, deep>, dm::axis_not_innermost_of_dim<batch, cols>>);
 static_assert(is_same_v<fault<lone, deep>, dm::axis_splits_nothing<lone>>);
 static_assert(is_same_v<fault<alien, deep>, dm::axis_not_in_mesh<alien, pod>>);

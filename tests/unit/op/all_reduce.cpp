@@ -32,7 +32,8 @@ constexpr auto once = [](auto v) {
 };
 static_assert(calls(once, X<float, L<dm::partial<cols>>, batch>{}) == 0);
 
-template <class V, class... A> using fault = typename dm::detail::all_reduce_fault<V, A...>::type;
+template <class V, class... A>
+using fault = dm::detail::fault_of<dm::detail::all_reduce_rule<A...>, V>;
 static_assert(is_same_v<fault<addends, rows, alien>, dm::axis_not_in_mesh<alien, pod>>);
 static_assert(is_same_v<fault<addends, rows, lone>, dm::axis_not_partial<lone>>);
 static_assert(

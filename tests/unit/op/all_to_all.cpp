@@ -19,7 +19,7 @@ static_assert(is_same_v<decltype(move(dm::poison{})), dm::poison>);
 static_assert(bytes(move, V{}) == 2 * 12 * 4 * 3 / 4 && ring_bytes(move, V{}) == bytes(move, V{}));
 
 template <class F, class T, class A, class W>
-using fault = typename dm::detail::all_to_all_fault<F, T, A, W>::type;
+using fault = dm::detail::fault_of<dm::detail::all_to_all_rule<F, T, A>, W>;
 static_assert(is_same_v<fault<hidden, batch, cols, V>, dm::axis_splits_nothing<cols>>);
 static_assert(is_same_v<fault<label, batch, cols, V>, dm::dim_not_in_tensor<label>>);
 static_assert(

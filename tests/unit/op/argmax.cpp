@@ -27,7 +27,7 @@ static_assert(
     is_same_v<decltype(dm::argmin<label>(by_batch{})), decltype(dm::argmax<label>(by_batch{}))>);
 static_assert(is_same_v<decltype(dm::argmax<label>(dm::poison{})), dm::poison>);
 
-template <class T, class D> using fault = typename dm::detail::argmax_fault<D, T>::type;
+template <class T, class D> using fault = dm::detail::fault_of<dm::detail::argmax_rule<D>, T>;
 static_assert(is_same_v<fault<by_batch, batch>, dm::dim_is_split<batch, rows>>);
 static_assert(is_same_v<fault<by_batch, hidden>, dm::dim_not_in_tensor<hidden>>);
 static_assert(is_same_v<fault<addends, label>, dm::partial_operand<cols>>);

@@ -26,7 +26,7 @@ using dm::split, std::is_same_v;
 template <class Q, class K, class V = K>
 using result = decltype(dm::attention<length, key, head>(Q{}, K{}, V{}));
 template <class Q, class K, class V = K>
-using fault = typename dm::detail::attention_fault<length, key, head, Q, K, V>::type;
+using fault = dm::detail::fault_of<dm::detail::attention_rule<length, key, head>, Q, K, V>;
 
 // The result has the queries' dims and layout, joined with what keys and values split.
 using by_heads = L<split<batch, rows>, split<heads, cols>>;

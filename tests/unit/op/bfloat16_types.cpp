@@ -75,7 +75,7 @@ static_assert(
 
 // A product of bfloat16 and float is for the caller to decide.
 template <class Out, class... A>
-using fault = typename dm::detail::einsum_rule<Out, dm::spec_of<A>...>::fault;
+using fault = dm::detail::spec_fault<dm::detail::einsum_rule<Out>, dm::spec_of<A>...>;
 static_assert(is_same_v<fault<dm::detail::list<batch, label>, wide, weights>,
                         dm::elements_differ<float, bfloat16>>);
 // The element type comes before the dims.

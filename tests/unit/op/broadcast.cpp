@@ -17,7 +17,7 @@ static_assert(bytes(from_0, V{}) == 4 * 12 * 4 && bytes(from_1, V{}) == 0 &&
               calls(from_1, V{}) == 1);
 static_assert(calls([](const auto& v) { return dm::broadcast<lone>(v); }, V{}) == 0);
 
-template <class A, class W> using fault = typename dm::detail::broadcast_fault<A, W>::type;
+template <class A, class W> using fault = dm::detail::fault_of<dm::detail::broadcast_rule<A>, W>;
 static_assert(is_same_v<fault<rows, V>, dm::axis_not_replicated<rows>>);
 static_assert(
     is_same_v<fault<cols, X<float, L<dm::partial<cols>>, batch>>, dm::axis_not_replicated<cols>>);

@@ -29,7 +29,7 @@ static_assert(
 static_assert(is_same_v<decltype(dm::cast<int>(dm::poison{})), dm::poison>);
 
 // Addends stay addends where rounding is relative; cut to whole numbers they are none.
-template <class T, class To> using fault = typename dm::detail::cast_fault<To, T>::type;
+template <class T, class To> using fault = dm::detail::fault_of<dm::detail::cast_rule<To>, T>;
 static_assert(is_same_v<fault<addends, int>, dm::partial_operand<rows>>);
 static_assert(is_same_v<fault<by_batch, int>, dm::no_fault>);
 static_assert(is_same_v<fault<X<int, L<dm::partial<rows>>, batch>, dm::index_t>, dm::no_fault>);

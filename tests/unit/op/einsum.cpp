@@ -50,7 +50,7 @@ static_assert(is_same_v<decltype(dm::einsum<>(X<hybrid, b, d>{}, X<hybrid, b, d>
                         X<L<dm::partial<rows>>>>);
 
 template <class Out, class... A>
-using fault = typename dm::detail::einsum_rule<Out, dm::spec_of<A>...>::fault;
+using fault = dm::detail::spec_fault<dm::detail::einsum_rule<Out>, dm::spec_of<A>...>;
 template <class... D> using out = dm::detail::list<D...>;
 static_assert(
     is_same_v<fault<out<b, s>, X<L<>, b, d>, X<L<>, d, f>>, dm::output_dim_not_in_any_input<s>>);
@@ -76,9 +76,8 @@ static_assert(is_same_v<fault<out<b, f>, X<L<>, b, d>, dm::tensor<double, dm::sh
 
 TEST_CASE("einsum: the cheapest pair first") {
   // [b t] . [t d] . [d f]: first t d f or b t d? 4*16*12 against 8*4*16.
-  constexpr auto pair =
-      dm::detail::cheapest_pair<dm::spec_of<X<L<>, b, t>>, dm::spec_of<X<L<>, t, d>>,
-                                dm::spec_of<X<L<>, d, f>>>();
+  constexpr auto pair = dm::detail::cheapest_pair<dm::detail::list<b, t>, dm::detail::list<t, d>,
+                                                  dm::detail::list<d, f>>();
   static_assert(pair.first == 0 && pair.second == 1);
   CHECK(pair.second == 1);
 }

@@ -26,7 +26,8 @@ using copies = X<float, L<dm::split<batch, rows>>, batch, hidden>;
 static_assert(ring_bytes([](const auto& v) { return dm::exchange<L<dm::split<hidden, rows>>>(v); },
                          copies{}) == 4 * 6 * 4);
 
-template <class La, class W> using fault = typename dm::detail::exchange_fault<La, W>::type;
+template <class La, class W>
+using fault = dm::detail::fault_of<dm::detail::goal_rule<La, false>, W>;
 struct other : dm::mesh<rows> {};
 static_assert(is_same_v<fault<dm::layout<other>, V>, dm::meshes_differ<other, pod>>);
 static_assert(

@@ -30,7 +30,7 @@ static_assert(calls([](const auto& v) { return dm::halo_exchange<3, batch>(v); }
 static_assert(calls([](const auto& v) { return dm::halo_exchange<3, hidden>(v); }, V{}) == 0);
 
 template <class W, class... D>
-using fault = typename dm::detail::halo_exchange_fault<W, D...>::type;
+using fault = dm::detail::fault_of<dm::detail::halo_exchange_rule<1, D...>, W>;
 static_assert(is_same_v<fault<V, batch, label>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<decltype(one(V{})), hidden, batch>, dm::dim_has_halo<batch>>);
 

@@ -26,7 +26,7 @@ static_assert(is_same_v<decltype(dm::one_hot<label, double>(classes{})),
                         X<double, L<dm::split<batch, rows>>, batch, label>>);
 static_assert(is_same_v<decltype(dm::one_hot<label>(dm::poison{})), dm::poison>);
 
-template <class T, class D> using fault = typename dm::detail::one_hot_fault<D, T>::type;
+template <class T, class D> using fault = dm::detail::fault_of<dm::detail::one_hot_rule<D>, T>;
 static_assert(is_same_v<fault<classes, batch>, dm::dim_already_in_tensor<batch>>);
 static_assert(
     is_same_v<fault<X<int, L<dm::partial<rows>>, batch>, label>, dm::partial_operand<rows>>);

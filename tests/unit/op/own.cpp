@@ -20,7 +20,7 @@ static_assert(is_same_v<decltype(dm::own<batch, rows>(dm::poison{})), dm::poison
 static_assert(calls(cut, whole{}) == 0);
 
 template <class D, class A, class V>
-using fault = typename dm::detail::scatter_fault<D, A, V, dm::use::replicated>::type;
+using fault = dm::detail::fault_of<dm::detail::scatter_rule<D, A, dm::use::replicated>, V>;
 static_assert(is_same_v<fault<batch, rows, X<float, L<dm::split<batch, rows>>, batch>>,
                         dm::axis_not_replicated<rows>>);
 static_assert(is_same_v<fault<label, rows, whole>, dm::dim_not_in_tensor<label>>);

@@ -26,7 +26,7 @@ static_assert(bytes(to_batch, addends{}) == 8 * 12 * 4);
 static_assert(ring_bytes(to_batch, addends{}) == 8 * 12 * 4 * 3 / 4);
 
 template <class D, class A, class V>
-using fault = typename dm::detail::scatter_fault<D, A, V, dm::use::partial>::type;
+using fault = dm::detail::fault_of<dm::detail::scatter_rule<D, A, dm::use::partial>, V>;
 static_assert(is_same_v<fault<batch, rows, addends>, dm::axis_not_partial<rows>>);
 static_assert(is_same_v<fault<batch, alien, addends>, dm::axis_not_in_mesh<alien, pod>>);
 static_assert(is_same_v<fault<label, cols, addends>, dm::dim_not_in_tensor<label>>);

@@ -48,7 +48,7 @@ static_assert(plan<L<>, sums>::ring_bytes() == 2 * 7 * 8 * 12 * 4 / 8);
 static_assert(is_same_v<decltype(dm::relayout<L<dm::split<label, cols>, dm::split<hidden, cols>>>(
                             dm::poison{})),
                         dm::poison>);
-template <class La, class W> using fault = typename dm::detail::relayout_fault<La, W>::type;
+template <class La, class W> using fault = dm::detail::fault_of<dm::detail::goal_rule<La, true>, W>;
 static_assert(is_same_v<fault<L<dm::partial<cols>>, V>, dm::axis_not_partial<cols>>);
 static_assert(
     is_same_v<fault<L<>, X<float, L<dm::partial_max<cols>>, batch>>, dm::partial_operand<cols>>);

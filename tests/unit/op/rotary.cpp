@@ -25,7 +25,7 @@ static_assert(is_same_v<decltype(dm::rotary<length, head>(by_length{})), by_leng
 static_assert(is_same_v<decltype(dm::rotary<length, head>(dm::poison{})), dm::poison>);
 
 template <class T, class A = length, class B = head>
-using fault = typename dm::detail::rotary_fault<A, B, T>::type;
+using fault = dm::detail::fault_of<dm::detail::rotary_rule<A, B>, T>;
 static_assert(is_same_v<fault<by_length>, dm::no_fault>);
 static_assert(is_same_v<fault<by_length, head, head>, dm::dim_repeated<head>>);
 static_assert(is_same_v<fault<by_length, odd>, dm::dim_not_in_tensor<odd>>);

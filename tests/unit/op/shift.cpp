@@ -19,7 +19,7 @@ static_assert(calls([](const auto& v) { return dm::shift<hidden>(v, 5); }, V{}) 
 // Whole blocks and a remainder: three rows go to two ranks.
 static_assert(calls([](const auto& v) { return dm::shift<batch>(v, 3); }, V{}) == 2);
 
-template <class D, class W> using fault = typename dm::detail::shift_fault<D, W>::type;
+template <class D, class W> using fault = dm::detail::fault_of<dm::detail::shift_rule<D>, W>;
 static_assert(is_same_v<fault<label, V>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<batch, X<float, L<dm::split<dm::halo<batch, 1>>>, batch>>,
                         dm::dim_has_halo<batch>>);

@@ -10,7 +10,7 @@ struct rows : dm::axis<2> {};
 struct line : dm::mesh<rows> {};
 template <class... R> using L = dm::layout<line, R...>;
 
-template <class X> using fault = typename dm::detail::value_fault<X>::type;
+template <class X> using fault = dm::detail::fault_of<dm::detail::value_rule, X>;
 static_assert(std::is_same_v<fault<dm::tensor<float, L<>>>, dm::no_fault>);
 static_assert(std::is_same_v<fault<dm::tensor<float, L<>, batch>>, dm::value_not_scalar<batch>>);
 static_assert(

@@ -17,7 +17,7 @@ static_assert(calls(all_of_batch, deep{}) == 1 && bytes(all_of_batch, deep{}) ==
 static_assert(ring_bytes(all_of_batch, deep{}) == 7 * 12 * 4);
 static_assert(cost_of_call(all_of_batch, deep{}).exactly<rows, cols>().calls == 1);
 
-template <class D, class V> using fault = typename dm::detail::whole_fault<D, V>::type;
+template <class D, class V> using fault = dm::detail::fault_of<dm::detail::whole_rule<D>, V>;
 static_assert(is_same_v<fault<label, deep>, dm::dim_not_in_tensor<label>>);
 static_assert(is_same_v<fault<batch, X<float, L<dm::split<dm::halo<batch, 1>, rows>>, batch>>,
                         dm::dim_has_halo<batch>>);

@@ -3,15 +3,14 @@
 // of it from blocks: named dims become loops and strides, offsets of blocks become places among the
 // keys and in the stream of random numbers.
 //
-//   attention_specs<attention_rule<length, key, head, spec_q, spec_k, spec_v>>::type
-//     -> list<spec_q's dims and layout, the same without head>
+//   attention_rule<length, key, head>   -> q's dims and layout;  attention_sums_rule: without head
 #pragma once
 
 #include <cmath>
 
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/op/argmax.hpp"
-#include "dimesh/op/parts/transition.hpp"
+#include "dimesh/op/parts/join_rule.hpp"
 #include "dimesh/op/permute.hpp"
 
 namespace dimesh {
@@ -42,87 +41,56 @@ inline double attention_scale(const attention_options& o, index_t head) {
   return o.scale != 0 || head == 0 ? o.scale : 1 / std::sqrt(static_cast<double>(head));
 }
 
-/// The joined table over all dims, cut down to Dims.
-template <class J, class All, class Dims> struct joined_part {
-  static constexpr table result = renumber(J::value.t, places<All, Dims>::at);
+/// What is missing from q (x[0]), k and v, or stands where it should not.
+constexpr outcome attention_dims_rule(rule_operands x, const dim_facts* query, const dim_facts* key,
+                                      const dim_facts* head) {
+  if (x[0].place_of(key) >= 0) return blamed(fault_code::dim_already_in_tensor, key);
+  for (int k = 1; k < 3; ++k)
+    if (x[k].place_of(query) >= 0) return blamed(fault_code::dim_already_in_tensor, query);
+  for (int k = 0; k < 3; ++k)
+    for (const dim_facts* const d : {k == 0 ? query : key, head})
+      if (x[k].place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  for (int k = 1; k < 3; ++k)
+    for (int d = 0; d < x[k].rank; ++d)
+      if (!same_dim(x[k].dim[d], key) && x[0].place_of(x[k].dim[d]) < 0)
+        return blamed(fault_code::dim_not_in_tensor, x[k].dim[d]);
+  return outcome();
+}
+constexpr outcome attention_rule_of(rule_operands x, const dim_facts* query, const dim_facts* key,
+                                    const dim_facts* head, dim_list out) {
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  for (int k = 1; k < 3; ++k)
+    if (x[k].type != x[0].type) return blamed_place(fault_code::elements_differ, k);
+  if (x[0].kind != element_kind::float32 && x[0].kind != element_kind::float64)
+    return blamed_place(fault_code::element_not_differentiable, 0);
+  if (const outcome o = attention_dims_rule(x, query, key, head); !o.ok()) return o;
+  for (int k = 0; k < 3; ++k)
+    if (const dim_facts* const d = haloed_dim(x[k]); d != nullptr)
+      return blamed(fault_code::dim_has_halo, d);
+  for (const dim_facts* const d : {key, head}) {
+    int axis = -1;  // the last of those found first
+    for (int k = 0; k < 3; ++k)
+      if (x[k].place_of(d) >= 0)
+        axis = std::max(axis, first_axis(x[k].layout.axes_of(x[k].place_of(d))));
+    if (axis >= 0) return blamed(fault_code::dim_is_split, d, axis);
+  }
+  const dim_union all(x);
+  const outcome o = join_operands(join_kind::nonlinear, x, all.all());
+  if (!o.ok()) return o;
+  return allowed(table_over_dims(o.layout, all.all(), out));
+}
+
+/// Rule of attention: the result has the dims of q.
+template <class Query, class Key, class Head> struct attention_rule : keeps_dims {
+  using named = list<Query, Key, Head>;
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    return attention_rule_of(x, &facts_of_dim<Query>, &facts_of_dim<Key>, &facts_of_dim<Head>, out);
+  }
 };
-
-template <class Query, class Key, class Head, class Q, class K, class V> struct attention_rule {
-  using head = Head;
-  using dims = typename Q::dims;
-  using all = united<typename Q::dims, typename K::dims, typename V::dims>;
-  using mesh = typename Q::mesh;
-  using value = typename Q::value_type;
-  using joining = join<join_kind::nonlinear, all, Q, K, V>;
-
-  /// The first dim that one of the specs lacks, or void.
-  template <class... Found> struct first_of {
-    using type = void;
-  };
-  template <class First, class... Rest> struct first_of<First, Rest...> {
-    using type =
-        typename std::conditional_t<std::is_void_v<First>, first_of<Rest...>, tag<First>>::type;
-  };
-  template <class S, class Dims> struct lacking;
-  template <class S, class... D> struct lacking<S, list<D...>> {
-    using type = typename first_of<
-        std::conditional_t<(index_of<D, typename S::dims> < 0), D, void>...>::type;
-  };
-  using missing = typename first_of<
-      typename lacking<Q, list<Query, Head>>::type, typename lacking<K, list<Key, Head>>::type,
-      typename lacking<V, list<Key, Head>>::type,
-      typename lacking<Q, typename without_dim<Key, typename K::dims>::type>::type,
-      typename lacking<Q, typename without_dim<Key, typename V::dims>::type>::type>::type;
-  using misplaced = std::conditional_t<index_of<Key, dims> >= 0, Key,
-                                       std::conditional_t<(index_of<Query, typename K::dims> >= 0 ||
-                                                           index_of<Query, typename V::dims> >= 0),
-                                                          Query, void>>;
-
-  template <class D, class S> static constexpr int split_axis() {
-    if constexpr (index_of<D, typename S::dims> < 0)
-      return -1;
-    else
-      return splitting_axis<S, D>();
-  }
-  template <class D> static constexpr int any_split_axis() {
-    return std::max({split_axis<D, Q>(), split_axis<D, K>(), split_axis<D, V>()});
-  }
-  template <int A> using axis_at = type_at<A, typename mesh::axes>;
-
-  static constexpr auto find() {
-    using meshes = typename mesh_fault<Q, K, V>::type;
-    using halo = typename first_fault<any_halo_fault<Q>,
-                                      first_fault<any_halo_fault<K>, any_halo_fault<V>>>::type;
-    if constexpr (!ok<meshes>)
-      return tag<meshes>{};
-    else if constexpr (!std::is_same_v<value, typename K::value_type> ||
-                       !std::is_same_v<value, typename V::value_type>)
-      return tag<elements_differ<value, typename K::value_type, typename V::value_type>>{};
-    else if constexpr (!element_traits<value>::is_native_real)
-      return tag<element_not_differentiable<value>>{};
-    else if constexpr (!std::is_void_v<misplaced>)
-      return tag<dim_already_in_tensor<misplaced>>{};
-    else if constexpr (!std::is_void_v<missing>)
-      return tag<dim_not_in_tensor<missing>>{};
-    else if constexpr (!ok<halo>)
-      return tag<halo>{};
-    else if constexpr (any_split_axis<Key>() >= 0)
-      return tag<dim_is_split<Key, axis_at<any_split_axis<Key>()>>>{};
-    else if constexpr (any_split_axis<Head>() >= 0)
-      return tag<dim_is_split<Head, axis_at<any_split_axis<Head>()>>>{};
-    else
-      return tag<fault_of_join<joining, mesh, all>>{};
-  }
-  using fault = typename decltype(find())::type;
-};
-
-/// The specs of the result and of its auxiliary, where the rule has found no fault.
-template <class Rule> struct attention_specs {
-  using log_dims = typename without_dim<typename Rule::head, typename Rule::dims>::type;
-  template <class Dims>
-  using part = spec_of_table<typename Rule::value, typename Rule::mesh, Dims,
-                             joined_part<typename Rule::joining, typename Rule::all, Dims>>;
-  using type = list<part<typename Rule::dims>, part<log_dims>>;
+/// Of its auxiliary, a number for each query.
+template <class Query, class Key, class Head>
+struct attention_sums_rule : attention_rule<Query, Key, Head> {
+  template <class First, class...> struct dims : without_dim<Head, First> {};
 };
 
 /// The dims of queries and keys.

@@ -15,67 +15,40 @@ namespace dimesh {
 
 namespace detail {
 
-/// Renumbers the joined table to the result's dims; axes that split a summed dim become partial.
-template <class J, class Dims, class Out> struct einsum_table {
-  static constexpr table make() {
-    table t = J::value.t;
-    constexpr auto& at = places<Dims, Out>::at;
-    for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what == use::split && at[static_cast<int>(t.axis[a].dim)] < 0)
-        t.axis[a] = {use::partial, -1, -1};
-    return renumber(t, at);
+/// Products summed over the dims that `out` lacks: axes that split these hold addends.
+constexpr outcome product_rule(rule_operands x, dim_list all, dim_list out) {
+  outcome o = join_operands(join_kind::product, x, all);
+  if (!o.ok()) return o;
+  table t = o.layout;
+  for (int a = 0; a < t.axes; ++a)
+    if (t.axis[a].what == use::split && !out.has(all[static_cast<int>(t.axis[a].dim)]))
+      t.axis[a] = {use::partial};
+  return allowed(table_over_dims(t, all, out));
+}
+constexpr outcome einsum_rule_of(rule_operands x, dim_list out) {
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  if (const int i = out.repeated(); i >= 0) return blamed(fault_code::dim_repeated, out[i]);
+  const dim_union all(x);
+  for (int i = 0; i < out.size; ++i)
+    if (!all.all().has(out[i])) return blamed(fault_code::output_dim_not_in_any_input, out[i]);
+  for (int k = 1; k < x.count; ++k)
+    if (x[k].type != x[0].type) return blamed_place(fault_code::elements_differ, k);
+  for (int d = 0; d < all.size; ++d) {
+    int holders = 0;
+    for (int k = 0; k < x.count; ++k) holders += x[k].place_of(all.at[d]) >= 0;
+    if (holders == 1 && !out.has(all.at[d]))
+      return blamed(fault_code::dim_in_one_input_only, all.at[d]);
   }
-  static constexpr table result = make();
-};
+  return product_rule(x, all.all(), out);
+}
 
-template <class Out, class... S> struct einsum_rule {
-  using dims = united<typename S::dims...>;
-  using mesh = typename type_at<0, list<S...>>::mesh;
-  using value = typename type_at<0, list<S...>>::value_type;
-  using joining = join<join_kind::product, dims, S...>;
-
-  /// The first dim of the result that no operand has, or void.
-  template <class... O> static constexpr auto stray(list<O...>) {
-    constexpr int at = [] {
-      int i = 0, found = -1;
-      ((found = found < 0 && index_of<O, dims> < 0 ? i : found, ++i), ...);
-      return found;
-    }();
-    if constexpr (at < 0)
-      return tag<no_fault>{};
-    else
-      return tag<output_dim_not_in_any_input<type_at<at, list<O...>>>>{};
-  }
-  /// The first dim that one operand only has, and not the result.
-  static constexpr int lonely() {
-    for (int d = 0; d < dims::size; ++d) {
-      const int holders = (int{as_joinable<S, dims>().has[d]} + ...);
-      if (holders == 1 && places<dims, Out>::at[d] < 0) return d;
-    }
-    return -1;
-  }
-  static constexpr auto find() {
-    using meshes = typename mesh_fault<S...>::type;
-    using strays = typename decltype(stray(Out{}))::type;
-    using twice = typename repeated_fault_of<Out>::type;
-    if constexpr (!ok<meshes>)
-      return tag<meshes>{};
-    else if constexpr (!ok<twice>)
-      return tag<twice>{};
-    else if constexpr (!ok<strays>)
-      return tag<strays>{};
-    else if constexpr (!(std::is_same_v<value, typename S::value_type> && ...))
-      return tag<elements_differ<typename S::value_type...>>{};
-    else if constexpr (lonely() >= 0)
-      return tag<dim_in_one_input_only<type_at<lonely(), dims>>>{};
-    else
-      return tag<fault_of_join<joining, mesh, dims>>{};
-  }
-  using fault = typename decltype(find())::type;
-  /// Sum: the type of the result's elements.
-  template <class Sum>
-  using result_of = spec_of_table<Sum, mesh, Out, einsum_table<joining, dims, Out>>;
-  using result = result_of<value>;
+/// Rule of a product with the dims of the list Out.
+template <class Out> struct einsum_rule {
+  using named = Out;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) { return einsum_rule_of(x, out); }
 };
 
 /// Elements C of elements T. Every dim is in at least two of the three tensors; those that the
@@ -150,11 +123,11 @@ template <class Out, bool Unrounded, class A, class B>
 constexpr auto einsum_of_two(const A& a, const B& b) {
   using T = value_of<A>;
   using C = std::conditional_t<Unrounded, computed<T>, T>;
-  using S = typename einsum_rule<Out, spec_of<A>, spec_of<B>>::template result_of<C>;
+  using rule = einsum_rule<Out>;
   if constexpr (std::is_same_v<T, C>)
-    return apply_as<S>(einsum_op<T>{}, a, b);
+    return apply_rule<rule, T>(einsum_op<T>{}, a, b);
   else
-    return apply_as<S>(einsum_op<T, C>{spec_facts<with_value<S, T>>.dual}, a, b);
+    return apply_rule<rule, C>(einsum_op<T, C>{result_facts<rule, T>(a, b).dual}, a, b);
 }
 
 // Compiled once in dimesh::compiled.

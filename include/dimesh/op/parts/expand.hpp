@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/local/map_over.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
 namespace dimesh::detail {

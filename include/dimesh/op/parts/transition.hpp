@@ -9,29 +9,37 @@
 
 #include "dimesh/layout/box.hpp"
 #include "dimesh/layout/route.hpp"
-#include "dimesh/op/parts/apply.hpp"
+#include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh::detail {
 
 /// The table as canonical layouts have it: `uneven` stays only where blocks may differ.
-template <class M, class... D> constexpr table tidied(table t, list<D...>) {
-  constexpr index_t extent[] = {D::extent..., 0};
-  for (int d = 0; d < static_cast<int>(sizeof...(D)); ++d) {
-    index_t ranks = 1;
-    bool known = extent[d] != dynamic;
-    for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what == use::split && t.axis[a].dim == d) {
-        known = known && M::static_sizes[static_cast<std::size_t>(a)] != dynamic;
-        ranks *= M::static_sizes[static_cast<std::size_t>(a)];
-      }
-    if (t.split_count(d) == 0 || (known && extent[d] % ranks == 0)) t.uneven[d] = false;
-  }
+constexpr table tidied(table t, dim_list dims, const index_t* axis_sizes) {
+  draft d;
+  d.t = t;
+  for (int i = 0; i < dims.size; ++i) d.t.uneven[i] = true;
+  settle(d, dims, axis_sizes);
+  for (int i = 0; i < dims.size; ++i) t.uneven[i] = t.uneven[i] && d.t.uneven[i];
   return t;
+}
+constexpr table tidied(const tensor_facts& x, const table& t) {
+  return tidied(t, x.dims(), x.axis_sizes);
+}
+/// x under table t, which its static extents must allow.
+constexpr outcome relaid(const tensor_facts& x, const table& t) {
+  draft d;
+  d.t = t;
+  settle(d, x.dims(), x.axis_sizes);
+  if (d.found == fault_code::none) return allowed(tidied(x, t));
+  outcome o = blamed(d.found, x.dim[d.first], d.axis);
+  o.size = d.size;
+  return o;
 }
 
 /// Rule::of(table) -> table is what an operation does to layouts.
 template <class S, class Rule> struct relaid_table {
-  static constexpr table result = tidied<typename S::mesh>(Rule::of(S::table), typename S::dims{});
+  static constexpr table result =
+      tidied(Rule::of(S::table), dims_in<typename S::dims>, S::mesh::static_sizes.data());
 };
 /// The spec with the layout that a rule makes of its own.
 template <class S, class Rule>
@@ -42,28 +50,13 @@ using relaid_spec = spec_of_table<typename S::value_type, typename S::mesh, type
 template <class S, class L>
 using under = typename spec_of_list<typename S::value_type, typename S::dims, L>::type;
 
-/// Rules: axes no longer split anything (or are no longer partial); axis A splits dim D at its
-/// minor end.
-template <unsigned Axes> struct without_axes {
-  static constexpr table of(table t) {
-    for (int a = 0; a < t.axes; ++a)
-      if (Axes >> a & 1u) {
-        if (t.axis[a].what == use::split)
-          t.unsplit(a);
-        else
-          t.axis[a] = {};
-      }
-    return t;
-  }
-};
-template <int A, int D, bool Uneven> struct with_split {
-  static constexpr table of(table t) {
-    if (t.axis[A].what == use::split) t.unsplit(A);
-    t.set_split(A, D);
-    t.uneven[D] = t.uneven[D] || Uneven;
-    return t;
-  }
-};
+/// Axis a splits dim d at its minor end.
+constexpr table with_split(table t, int a, int d, bool uneven) {
+  if (t.axis[a].what == use::split) t.unsplit(a);
+  t.set_split(a, d);
+  t.uneven[d] = t.uneven[d] || uneven;
+  return t;
+}
 
 /// The dim of uneven<D>, or D itself.
 template <class D> using plain_dim = typename bare_dim<D>::type;
@@ -84,57 +77,57 @@ template <Tensor X> constexpr placement placement_of(const X& x) {
   return placement_of(core_of(x));
 }
 
-/// The first dim whose blocks carry halos, and the fault that there is one.
-template <class S> struct any_halo {
-  static constexpr int find() {
-    for (int d = 0; d < S::rank; ++d)
-      if (S::table.halo[d] > 0) return d;
-    return -1;
+/// The same layout, if no blocks carry halos.
+constexpr outcome without_halos_only(const tensor_facts& x, const outcome& then) {
+  const dim_facts* const haloed = haloed_dim(x);
+  return haloed == nullptr ? then : blamed(fault_code::dim_has_halo, haloed);
+}
+
+/// Axis a, of use `from`, is to split dim d (or uneven d) at its minor end.
+constexpr outcome scatter_rule_of(const tensor_facts& x, int a, use from, const dim_facts* dim,
+                                  bool uneven) {
+  if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
+  const int d = x.place_of(dim);
+  if (d < 0) return blamed(fault_code::dim_not_in_tensor, dim);
+  if (x.layout.axis[a].what != from)
+    return blamed_axis(
+        from == use::partial ? fault_code::axis_not_partial : fault_code::axis_not_replicated, a);
+  return without_halos_only(x, relaid(x, with_split(x.layout, a, d, uneven)));
+}
+/// D may be written uneven<D>.
+template <class D, class A, use From> struct scatter_rule : keeps_dims {
+  using named = list<plain_dim<D>>;
+  using axes = list<A>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    return scatter_rule_of(x[0], x[0].axis_of(type_number<A>), From, &facts_of_dim<plain_dim<D>>,
+                           bare_dim<D>::uneven);
   }
 };
-template <class S, int D = any_halo<S>::find()> struct any_halo_fault {
-  using type = dim_has_halo<type_at<D, typename S::dims>>;
-};
-template <class S> struct any_halo_fault<S, -1> {
-  using type = no_fault;
-};
 
-/// The layout after gathering over these axes.
-template <class X, unsigned Axes>
-using gathered_layout = typename relaid_spec<spec_of<X>, without_axes<Axes>>::layout;
-
-/// The layout with A splitting D (or uneven<D>) at its minor end.
-template <class X, class D, class A>
-using scattered_layout =
-    typename relaid_spec<spec_of<X>, with_split<axis_index<typename spec_of<X>::mesh, A>,
-                                                index_of<plain_dim<D>, typename spec_of<X>::dims>,
-                                                bare_dim<D>::uneven>>::layout;
-
-/// What is wrong when A, a From axis of x, is to split D (or uneven<D>) at its minor end.
-template <class D, class A, class X, use From> struct scatter_fault {
-  using S = spec_of<X>;
-  using mesh = typename S::mesh;
-  static constexpr auto find() {
-    constexpr int a = axis_index<mesh, A>;
-    if constexpr (a < 0)
-      return tag<axis_not_in_mesh<A, mesh>>{};
-    else if constexpr (index_of<plain_dim<D>, typename S::dims> < 0)
-      return tag<dim_not_in_tensor<plain_dim<D>>>{};
-    else if constexpr (S::table.axis[a].what != From && From == use::partial)
-      return tag<axis_not_partial<A>>{};
-    else if constexpr (S::table.axis[a].what != From)
-      return tag<axis_not_replicated<A>>{};
-    else if constexpr (any_halo<S>::find() >= 0)
-      return tag<typename any_halo_fault<S>::type>{};
-    else
-      return tag<typename under<S, scattered_layout<X, D, A>>::fault>{};
+/// Blocks carry no halos along some dims; the result has halos of that width along them.
+constexpr outcome halo_rule_of(const tensor_facts& x, dim_list along, index_t width) {
+  outcome o = allowed(x.layout);
+  for (int i = 0; i < along.size; ++i) {
+    const int d = x.place_of(along[i]);
+    if (d < 0) return blamed(fault_code::dim_not_in_tensor, along[i]);
+    if (x.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, along[i]);
+    o.layout.halo[d] = static_cast<signed char>(width);
   }
-  using type = typename decltype(find())::type;
-};
-template <class D, class A, class X, use From>
-  requires is_poison<X>
-struct scatter_fault<D, A, X, From> {
-  using type = no_fault;
-};
+  return o;
+}
+/// Blocks of one dim are gathered over the axes in the mask.
+constexpr outcome gather_rule_of(const tensor_facts& x, unsigned axes) {
+  return without_halos_only(x, allowed(tidied(x, without_axes(x.layout, axes))));
+}
+
+/// Runs a one-operand operation whose result has the layout that a rule says, on the operand's own
+/// memory where `nothing` is to be said to anybody.
+template <class Rule, class Op, class X>
+constexpr auto apply_or_share_by(const Op& op, const X& x, bool nothing) {
+  if constexpr (is_probe<X>)
+    return apply_rule<Rule, value_of<X>>(op, x);
+  else
+    return apply_or_share<result_spec<Rule, value_of<X>, spec_of<X>>>(op, x, nothing);
+}
 
 }  // namespace dimesh::detail

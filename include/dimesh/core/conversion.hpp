@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is said where a tensor of one type is to become one of another? Which of elements, dims and
+// layout differ, and what makes them fit. Here are also the words for what a tensor is: plain,
+// recorded, or a shape.
+//
+//   tensor<float, whole, hidden> y = sum<batch>(x);   -> layouts_differ<...>: complete what is
+//                                                        partial, ...
+#pragma once
+
+#include "dimesh/layout/spec.hpp"
+
+namespace dimesh {
+
+template <class T, class L, Dim... D> class basic_tensor;
+template <class T, class L, Dim... D> class shaped_tensor;
+template <class Value> class tracked_tensor;
+
+/// Anything with a spec: a tensor with data, a recorded one, or a shape.
+template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
+
+template <class X> using spec_of = typename X::spec_type;
+template <class X> using value_of = typename X::value_type;
+
+namespace detail {
+
+template <class X> inline constexpr bool is_tracked = false;
+template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
+template <class X> inline constexpr bool is_shaped = false;
+template <class T, class L, class... D>
+inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
+template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
+
+/// Why a tensor X is not one of type To.
+template <class To, class X> struct conversion_fault {
+  using to = spec_of<To>;
+  using from = spec_of<X>;
+  using type = typename first_of<
+      std::conditional_t<std::is_same_v<value_of<To>, value_of<X>>, no_fault,
+                         elements_differ<value_of<To>, value_of<X>>>,
+      std::conditional_t<std::is_same_v<typename to::dims, typename from::dims>, no_fault,
+                         dims_differ<typename to::dims, typename from::dims>>,
+      std::conditional_t<std::is_same_v<typename to::layout, typename from::layout>, no_fault,
+                         layouts_differ<typename to::layout, typename from::layout>>,
+      std::conditional_t<is_tracked<To> == is_tracked<X> && is_shaped<To> == is_shaped<X>, no_fault,
+                         not_the_same_kind<To, X>>>::type;
+};
+template <class To, class X> constexpr void assert_same() {
+  using fault = typename conversion_fault<To, X>::type;
+  static_assert(ok<only<fault, elements_differ>>,
+                "tensor: the type declared has other elements than the value; cast<type>(x), or "
+                "declare it auto");
+  static_assert(ok<only<fault, dims_differ>>,
+                "tensor: the type declared has other dims than the value, or another order; sum, "
+                "rename or permute, or declare it auto");
+  static_assert(ok<only<fault, layouts_differ>>,
+                "tensor: the type declared has another layout than the value; complete what is "
+                "partial, relayout<layout>(x) what is split, or declare it auto");
+  static_assert(ok<only<fault, not_the_same_kind>>,
+                "tensor: of the type declared and the value, one is recorded (or a shape), the "
+                "other not; declare it auto, and pass what is wanted plain through stop_gradient");
+}
+
+}  // namespace detail
+
+}  // namespace dimesh

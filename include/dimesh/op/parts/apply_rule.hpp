@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does an operation run whose result has the layout that a rule says? Where all layouts are
+// types, the caller has asserted that the rule finds no fault, and the result's type follows from
+// it. Where an operand is a probe, the same rule is asked when the program runs.
+//
+//   using fault = fault_of<sum_rule, X>;        // an entry point asserts it; of probes: no_fault
+//   apply_rule<sum_rule, float>(sum_op{}, x)         // -> a tensor, or throws dimesh::error
+//   check<join_rule>("layer_norm", x, gain)          // asks a rule about probes, and nothing else
+#pragma once
+
+#include "dimesh/core/rule_types.hpp"
+#include "dimesh/core/runtime_facts.hpp"
+#include "dimesh/op/parts/apply.hpp"
+
+namespace dimesh::detail {
+
+/// What is wrong with operands under a rule, as a type; of probes, only the run knows.
+template <class Rule, class... X>
+using fault_of =
+    typename operand_fault<((is_poison<X> || is_probe<X>) || ...)>::template type<Rule, X...>;
+
+/// The names of the axes that a caller of Rule names.
+template <class Rule> constexpr std::string_view named_axis(int k) {
+  if constexpr (requires { typename Rule::axes; })
+    return k < 0 ? std::string_view() : names<typename Rule::axes>::at[k];
+  else
+    return {};
+}
+/// The rule's answer for tensors of which some are probes. Throws dimesh::error where it is a
+/// fault.
+template <class Rule, class... X> outcome ruled(std::string_view call, const X&... x) {
+  using dims = typename Rule::template dims<typename spec_of<X>::dims...>::type;
+  const tensor_facts* const facts[] = {core_of(x).facts...};
+  const outcome o = Rule::of({facts, sizeof...(X)}, dims_in<dims>);
+  if (!o.ok())
+    refuse_layout(call, o, o.axis < 0 ? named_axis<Rule>(o.place) : facts[0]->axes[o.axis]);
+  return o;
+}
+/// Asks a rule about operands that no assertion has asked about: probes.
+template <class Rule, class... X>
+constexpr void check([[maybe_unused]] std::string_view call, [[maybe_unused]] const X&... x) {
+  if constexpr ((is_probe<X> || ...) && !(is_poison<X> || ...)) (void)ruled<Rule>(call, x...);
+}
+
+template <class T, class M, class Dims>
+using probe_spec = typename spec_of_list<T, Dims, layout<M, at_run_time>>::type;
+template <bool Probed> struct ruled_spec {
+  template <class Rule, class T, class... S> using type = result_spec<Rule, T, S...>;
+};
+template <> struct ruled_spec<true> {
+  template <class Rule, class T, class... S>
+  using type = probe_spec<T, typename type_at<0, list<S...>>::mesh,
+                          typename Rule::template dims<typename S::dims...>::type>;
+};
+/// The spec of the result, elements T, of operands X... that a rule allows.
+template <class Rule, class T, class... X>
+using spec_by_rule =
+    typename ruled_spec<(is_probe<X> || ...)>::template type<Rule, T, spec_of<X>...>;
+
+/// The facts of that result.
+template <class Rule, class T, class... X>
+constexpr const tensor_facts& result_facts(const X&... x) {
+  using S = spec_by_rule<Rule, T, X...>;
+  if constexpr ((is_probe<X> || ...))
+    return facts_under(spec_facts<S>, ruled<Rule>("", x...).layout);
+  else
+    return spec_facts<S>;
+}
+
+/// Runs an operation whose first result has spec First and these facts. The others serve the
+/// transpose.
+template <class First, class Op, class... X>
+constexpr auto evaluated(results y, const Op& op, const X&... x) {
+  static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
+  constexpr int depth = std::max({tracked_depth<X>...});
+  bound<Op, depth, recorded_mask<Op, X...>()> it(op);
+  if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
+  operand in[] = {{&core_of(x), core_of(x).record}...};
+  evaluate(it, y, in, sizeof...(X));
+  return typename result_type<First, (is_shaped<X> || ...), depth>::type(std::move(y[0]));
+}
+/// Operands whose records count: those of an operation that has no transpose do not.
+template <class S, class Op>
+inline constexpr bool records = has_transpose<Op> && is_real<typename S::value_type>;
+
+template <class S, class Op, class... X>
+constexpr auto apply_one(const tensor_facts& facts, const Op& op, const X&... x) {
+  tensor_core y(&facts);
+  tensor_core* const all[] = {&y};
+  if constexpr (records<S, Op>)
+    return evaluated<S>(results(all, 1), op, x...);
+  else
+    return evaluated<S>(results(all, 1), op, untracked(x)...);
+}
+/// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The
+/// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
+template <class Rule, class T, class Op, class... X>
+constexpr auto apply_rule(const Op& op, const X&... x) {
+  using S = spec_by_rule<Rule, T, X...>;
+  if constexpr ((is_probe<X> || ...))
+    return apply_one<S>(facts_under(spec_facts<S>, ruled<Rule>(call_name<Op>(), x...).layout), op,
+                        x...);
+  else
+    return apply_one<S>(spec_facts<S>, op, x...);
+}
+
+/// The same with a second result, an auxiliary of the first one's transpose.
+template <class Rule, class Second, class T, class Op, class... X>
+constexpr auto apply_two_rules(const Op& op, const X&... x) {
+  using S = spec_by_rule<Rule, T, X...>;
+  check<Rule>(call_name<Op>(), x...);
+  tensor_core y(&result_facts<Rule, T>(x...)), more(&result_facts<Second, T>(x...));
+  tensor_core* const all[] = {&y, &more};
+  if constexpr (records<S, Op>)
+    return evaluated<S>(results(all, 2), op, x...);
+  else
+    return evaluated<S>(results(all, 2), op, untracked(x)...);
+}
+
+}  // namespace dimesh::detail

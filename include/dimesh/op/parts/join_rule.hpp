@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What layout has the result of operands that meet element by element, or in a product? The join of
+// theirs, over all their dims. The common part of the rules of map, einsum, take and attention.
+//
+//   join_operands(join_kind::product, {x[batch/rows, hidden], b[hidden]}, {batch, hidden})
+//     -> batch over rows
+#pragma once
+
+#include "dimesh/core/rule.hpp"
+#include "dimesh/layout/join.hpp"
+
+namespace dimesh::detail {
+
+/// All dims of some tensors, each once, in the order of their first appearance.
+struct dim_union {
+  const dim_facts* at[max_dims]{};
+  int size = 0;
+
+  constexpr explicit dim_union(rule_operands x) {
+    for (int k = 0; k < x.count; ++k)
+      for (int d = 0; d < x[k].rank; ++d)
+        if (!all().has(x[k].dim[d])) at[size++] = x[k].dim[d];
+  }
+  constexpr dim_list all() const { return {at, size}; }
+};
+
+template <int Room> constexpr joined join_some(join_kind kind, rule_operands x, dim_list all) {
+  joinable in[Room];
+  for (int k = 0; k < x.count; ++k) {
+    in[k].t = table_over_dims(x[k].layout, x[k].dims(), all);
+    for (int d = 0; d < x[k].rank; ++d) in[k].has[all.place_of(x[k].dim[d])] = true;
+  }
+  return join_tables(kind, in, x.count, all.size);
+}
+
+/// The join over `all`, which holds every dim of the operands.
+constexpr outcome join_operands(join_kind kind, rule_operands x, dim_list all) {
+  const joined j = x.count == 1   ? join_some<1>(kind, x, all)
+                   : x.count == 2 ? join_some<2>(kind, x, all)
+                   : x.count <= 4 ? join_some<4>(kind, x, all)
+                                  : join_some<16>(kind, x, all);
+  if (j.found == fault_code::none) return allowed(j.t);
+  return blamed(j.found, all[j.first], all[j.second], j.axis);
+}
+
+/// Operands of an elementwise operation, whose result has all their dims.
+constexpr outcome join_rule(join_kind kind, rule_operands x, dim_list out) {
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  return join_operands(kind, x, out);
+}
+
+}  // namespace dimesh::detail
