@@ -128,6 +128,13 @@ inline constexpr bool has_own_dims =
     requires(const Op& op, const dim_facts* d) { op.extent_of(d); };
 template <class Op>
 inline constexpr bool has_own_call = !has_static_call<Op> && requires(const Op& op) { op.call; };
+/// What a user called where this operation runs.
+template <class Op> constexpr std::string_view call_by(const Op& op) {
+  if constexpr (has_own_call<Op>)
+    return op.call;
+  else
+    return call_name<Op>();
+}
 template <class Op> constexpr int aliased_operand() {
   if constexpr (requires { Op::aliases; })
     return static_cast<int>(Op::aliases);

@@ -104,11 +104,13 @@ template <class A> using axis_fault = std::conditional_t<Axis<A>, no_fault, not_
 template <class R> struct rule_fault {
   using type = not_a_rule<R>;
 };
+/// Over no axis a split can only say that there is a halo.
 template <class D, class... A> struct split_fault {
   using dim = typename bare_dim<D>::type;
+  static constexpr bool says_something = sizeof...(A) > 0 || bare_dim<D>::halo > 0;
   using type = typename first_of<
       dim_fault<dim>, axis_fault<A>...,
-      std::conditional_t<sizeof...(A) == 0, split_without_axis<dim>, no_fault>>::type;
+      std::conditional_t<says_something, no_fault, split_without_axis<dim>>>::type;
 };
 template <class D, class... A> struct rule_fault<split<D, A...>> : split_fault<D, A...> {};
 template <class D, class... A> struct rule_fault<split_if_free<D, A...>> : split_fault<D, A...> {};

@@ -114,7 +114,8 @@ template <class X> X stepped(const X& x, const route::step& step) {
   using T = value_of<X>;
   const table& from = core_of(x).layout();
   const auto run = [&](const auto& op) {
-    return apply_one<spec_of<X>>(facts_under(spec_facts<spec_of<X>>, step.to), op, x);
+    const tensor_facts* const facts[] = {&facts_under(spec_facts<spec_of<X>>, step.to)};
+    return apply_on_cores(list<spec_of<X>>{}, facts, op, nullptr, x);
   };
   switch (step.kind) {
     case hop::own:

@@ -40,7 +40,7 @@ template <class... Rule> using L = dm::layout<pod, Rule...>;
 template <class C> struct step {
   struct loss {
     template <class P, class I> constexpr auto operator()(const P& p, const I& i) const {
-      return nn::language_model<C, form>::loss(p, i, i);
+      return nn::language_model<C, form>{}.loss(p, i, i);
     }
   };
   template <class P, class I> constexpr auto operator()(const P& p, const I& i) const {

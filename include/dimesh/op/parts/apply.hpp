@@ -67,9 +67,10 @@ template <class Op, class... X> struct complex_fault {
   using type = typename decltype(find())::type;
 };
 
+/// Facts: of each result, where they are not those of its spec (a probe's); or null.
 template <class First, class... More, class Op, class... X>
-constexpr auto recorded_on_cores(list<First, More...>, const Op& op, const storage* slots,
-                                 const X&... x) {
+constexpr auto recorded_on_cores(list<First, More...>, const tensor_facts* const* facts,
+                                 const Op& op, const storage* slots, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
   constexpr int depth = std::max({tracked_depth<X>...});
   bound<Op, depth, recorded_mask<Op, X...>()> it(op);
@@ -80,29 +81,30 @@ constexpr auto recorded_on_cores(list<First, More...>, const Op& op, const stora
   operand in[] = {{&core_of(x), core_of(x).record}...};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
+    if (facts != nullptr)
+      for (tensor_core* one : all) one->facts = *facts++;
     evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
   }(std::index_sequence_for<More...>{});
   return y;
 }
 template <class Specs, class Op, class... X>
-constexpr auto apply_on_cores(Specs specs, const Op& op, const storage* slots, const X&... x) {
+constexpr auto apply_on_cores(Specs specs, const tensor_facts* const* facts, const Op& op,
+                              const storage* slots, const X&... x) {
   using fault = typename complex_fault<Op, X...>::type;
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "gradient: this operation has none of complex elements; compose it of + - * /, "
                 "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
-  if constexpr (ok<fault>)
-    return recorded_on_cores(specs, op, slots, x...);
-  else
+  if constexpr (!ok<fault>)
     return poison{};
+  else if constexpr (has_transpose<Op> && has_gradient<typename type_at<0, Specs>::value_type>)
+    return recorded_on_cores(specs, facts, op, slots, x...);
+  else
+    return recorded_on_cores(specs, facts, op, slots, untracked(x)...);
 }
 
 /// Runs an operation whose result has this spec (or whose results have these).
 template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, const X&... x) {
-  using specs = typename specs_of<S>::type;
-  if constexpr (has_transpose<Op> && has_gradient<typename type_at<0, specs>::value_type>)
-    return apply_on_cores(specs{}, op, nullptr, x...);
-  else
-    return apply_on_cores(specs{}, op, nullptr, untracked(x)...);
+  return apply_on_cores(typename specs_of<S>::type{}, nullptr, op, nullptr, x...);
 }
 /// The same of one plain operand, on its own memory where `nothing` is to be said to anybody.
 template <class S, class Op, class X>
@@ -110,7 +112,7 @@ constexpr auto apply_or_share(const Op& op, const X& x, bool nothing) {
   if constexpr (is_tracked<X> || is_shaped<X>)
     return apply_as<S>(op, x);
   else
-    return apply_on_cores(list<S>{}, op, nothing ? &core_of(x).memory : nullptr, x);
+    return apply_on_cores(list<S>{}, nullptr, op, nothing ? &core_of(x).memory : nullptr, x);
 }
 
 }  // namespace detail

@@ -57,64 +57,45 @@ template <class Rule, class T, class... X>
 using spec_by_rule =
     typename ruled_spec<(is_probe<X> || ...)>::template type<Rule, T, spec_of<X>...>;
 
-/// The facts of that result.
+/// The facts of that result where an operand is a probe.
+template <class Rule, class S, class... X>
+const tensor_facts* facts_by_rule(std::string_view call, const X&... x) {
+  return &facts_under(spec_facts<S>, ruled<Rule>(call, x...).layout);
+}
+/// The facts of the result, elements T, of operands that the rule allows.
 template <class Rule, class T, class... X>
 constexpr const tensor_facts& result_facts(const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
   if constexpr ((is_probe<X> || ...))
-    return facts_under(spec_facts<S>, ruled<Rule>("", x...).layout);
+    return *facts_by_rule<Rule, S>("", x...);
   else
     return spec_facts<S>;
-}
-
-/// Runs an operation whose first result has spec First and these facts. The others serve the
-/// transpose.
-template <class First, class Op, class... X>
-constexpr auto evaluated(results y, const Op& op, const X&... x) {
-  static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
-  constexpr int depth = std::max({tracked_depth<X>...});
-  bound<Op, depth, recorded_mask<Op, X...>()> it(op);
-  if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
-  operand in[] = {{&core_of(x), core_of(x).record}...};
-  evaluate(it, y, in, sizeof...(X));
-  return typename result_type<First, (is_shaped<X> || ...), depth>::type(std::move(y[0]));
-}
-/// Operands whose records count: those of an operation that has no transpose do not.
-template <class S, class Op>
-inline constexpr bool records = has_transpose<Op> && is_real<typename S::value_type>;
-
-template <class S, class Op, class... X>
-constexpr auto apply_one(const tensor_facts& facts, const Op& op, const X&... x) {
-  tensor_core y(&facts);
-  tensor_core* const all[] = {&y};
-  if constexpr (records<S, Op>)
-    return evaluated<S>(results(all, 1), op, x...);
-  else
-    return evaluated<S>(results(all, 1), op, untracked(x)...);
 }
 /// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The
 /// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
 template <class Rule, class T, class Op, class... X>
 constexpr auto apply_rule(const Op& op, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
-  if constexpr ((is_probe<X> || ...))
-    return apply_one<S>(facts_under(spec_facts<S>, ruled<Rule>(call_name<Op>(), x...).layout), op,
-                        x...);
-  else
-    return apply_one<S>(spec_facts<S>, op, x...);
+  if constexpr ((is_probe<X> || ...)) {
+    const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...)};
+    return apply_on_cores(list<S>{}, facts, op, nullptr, x...);
+  } else {
+    return apply_on_cores(list<S>{}, nullptr, op, nullptr, x...);
+  }
 }
 
 /// The same with a second result, an auxiliary of the first one's transpose.
 template <class Rule, class Second, class T, class Op, class... X>
 constexpr auto apply_two_rules(const Op& op, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
-  check<Rule>(call_name<Op>(), x...);
-  tensor_core y(&result_facts<Rule, T>(x...)), more(&result_facts<Second, T>(x...));
-  tensor_core* const all[] = {&y, &more};
-  if constexpr (records<S, Op>)
-    return evaluated<S>(results(all, 2), op, x...);
-  else
-    return evaluated<S>(results(all, 2), op, untracked(x)...);
+  using More = spec_by_rule<Second, T, X...>;
+  if constexpr ((is_probe<X> || ...)) {
+    const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...),
+                                         facts_by_rule<Second, More>(call_by(op), x...)};
+    return apply_on_cores(list<S, More>{}, facts, op, nullptr, x...);
+  } else {
+    return apply_on_cores(list<S, More>{}, nullptr, op, nullptr, x...);
+  }
 }
 
 }  // namespace dimesh::detail
