@@ -145,7 +145,7 @@ template <class L> allocations train(const dm::grid<pod>& g) {
   dm::fill(target, 0.1f);
   const dm::momentum roll{.rate = 1e-3};
   const dm::adam descend{.rate = 1e-3};
-  network<L> m = roll.start(p);
+  auto m = roll.start(p);
   auto state = descend.start(p);
   float last = 0;
   return beyond_warm_up(5, [&] {

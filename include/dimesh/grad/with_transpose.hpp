@@ -67,6 +67,32 @@ template <class... B, class... X>
 inline constexpr bool are_cotangents<std::tuple<B...>, list<X...>> =
     ((!is_tracked<X> || Tensor<B>) && ...);
 
+/// Where the cotangent of an operand goes; null where it is not recorded.
+template <class X> constexpr cell* cell_of(const X& x) {
+  if constexpr (is_tracked<X>)
+    return x.cell();
+  else
+    return nullptr;
+}
+/// Another node will add to this cell, or (-1) has done so.
+constexpr void count_uses(cell* const* cells, std::size_t n, int change) {
+  for (std::size_t k = 0; k < n; ++k)
+    if (cells[k] != nullptr) cells[k]->uses += change;
+}
+/// The tape of the recorded operands, which must be one.
+template <class Op, class... X> constexpr tape* tape_of(const X&... x) {
+  static_assert(((tracked_depth<X> < 2) && ...),
+                "with_transpose: gradients of gradients do not pass through this function; compose "
+                "it of others, or use stop_gradient");
+  tape* found = nullptr;
+  for (cell* c : {cell_of(x)...}) {
+    if (c == nullptr) continue;
+    if (found != nullptr && found != c->on) refuse_tapes(call_name<Op>());
+    found = c->on;
+  }
+  return found;
+}
+
 template <class T, class Y, class Places, class... X> class transposed_node;
 /// The node of such a function: its result, its operands, and the other function.
 template <class T, class Y, std::size_t... K, class... X>
