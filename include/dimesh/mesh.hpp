@@ -60,6 +60,10 @@ concept Mesh = std::derived_from<M, detail::mesh_base> && requires { typename M:
 /// Place of axis A in mesh M, -1 where M lacks it.
 template <Mesh M, class A> inline constexpr int axis_index = detail::index_of<A, typename M::axes>;
 
+/// The bit of axis A in a mask of axes of M; none where M lacks it.
+template <Mesh M, class A>
+inline constexpr unsigned axis_mask = axis_index<M, A> < 0 ? 0u : 1u << (axis_index<M, A> & 31);
+
 /// True if every axis' size is known to the compiler.
 template <Mesh M>
 inline constexpr bool is_static_mesh = [] {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is an operation? A struct with its parameters and four things: the typing rule, which is
-// about types; and the local call, its cost and its transpose, which see cores and so are compiled
-// once for all layouts and dims.
+// What is an operation? A struct with its parameters and three things, which see cores and so are
+// compiled once for all layouts and dims: the local call, its cost and its transpose. The typing
+// rule stands beside it (core/rule.hpp), and is asked at the entry point.
 //
 //   struct scale_op {
 //     double by;
-//     template <class S> using result = S;                  // the spec of the result; a list of
-//                                                           // specs for several results
 //     void fill(results y, operands x) const;               // the local call
 //     constexpr void cost(tally&, results y, operands x) const;   // what one rank computes, moves
 //                                                                 // and sends

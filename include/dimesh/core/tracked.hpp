@@ -46,7 +46,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
   constexpr detail::tape* tape() const {
     return this->record != nullptr ? this->record->on : nullptr;
   }
-  const auto& grid() const { return detail::grid_of<typename Value::mesh_type>(*this); }
+  const auto& grid() const {
+    detail::require_grid("tensor::grid", *this);
+    return detail::grid_of<typename Value::mesh_type>(*this);
+  }
 };
 
 namespace detail {

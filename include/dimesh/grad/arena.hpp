@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where do the nodes of a tape live? In chunks that the next tape uses again, so that a training
-// step allocates nothing once the first is over. Tapes nest: the last one opened ends first.
+// Where do short lists live while a struct is completed or sharded? In chunks that the next call
+// uses again, so that a training step allocates nothing once the first is over. The last scope
+// opened ends first. (The nodes of tapes have memory of their own: core/tape_memory.hpp.)
 //
 //   const arena::scope here;  ... arena::here().take(bytes) ...   // given back at the end
 #pragma once

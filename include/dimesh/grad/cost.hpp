@@ -128,7 +128,8 @@ struct static_shapes_fault<list<X...>>
                                            typename X::mesh_type::axes>::type...> {};
 template <class... X>
 using static_cost_fault =
-    typename first_of<typename static_shapes_fault<typename leaves<X>::type>::type...>::type;
+    typename first_of<std::conditional_t<has_vectors<X>, vector_without_length<X>, no_fault>...,
+                      typename static_shapes_fault<typename leaves<X>::type>::type...>::type;
 
 }  // namespace detail
 
@@ -149,6 +150,9 @@ template <class F, class... X> struct static_cost {
         ok<only<fault, dim_without_extent>>,
         "cost_of: the extent of a dim is left open; give it one, dim<64>, or use count(f, "
         "shapes...) when the program runs");
+    static_assert(ok<only<fault, vector_without_length>>,
+                  "cost_of: a struct has a vector of tensors, whose length only the run knows; use "
+                  "count(f, shapes...) when the program runs, or an array");
     if constexpr (!ok<fault>)
       return {};
     else

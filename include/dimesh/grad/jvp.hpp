@@ -33,7 +33,7 @@ constexpr void open_linear(tape& t, const tensor_core* const* x, tensor_core* co
   for (int i = 0; i < count; ++i) {
     auto* const leaf = t.add<variable_node>();
     leaf->on = &t;
-    const tensor_facts* const facts = variables[i]->facts;
+    const tensor_facts* const facts = x[i]->facts->at_run_time ? x[i]->facts : variables[i]->facts;
     *variables[i] = *x[i];
     variables[i]->facts = facts;
     variables[i]->record = leaf;
@@ -71,6 +71,7 @@ template <class F, class... X> class jvp_run {
  public:
   template <class Y>
   static constexpr value_and_tangent<Y> run(const F& f, const X&... x, const X&... dx) {
+    (check_lengths<X>("jvp", x, dx), ...);
     tape outer, inner;
     inner.level = 2;
     std::tuple<twice_tracked<X>...> variables{};
@@ -100,11 +101,14 @@ template <class F, class... X> class jvp_run {
     std::apply([&](auto&... v) { (g(v, x), ...); }, variables);
   }
   template <class V, class A> static constexpr void open(tape& t, V& variables, const A& x) {
-    open_linear(t, core_list<A>(x).at, core_list<A>(variables).at, leaf_count<A>);
+    variables = in_form_of<V>(x);
+    const core_list<A> from(x), to(variables);
+    open_linear(t, from.at, to.at, to.size);
     sum_where_recorded(variables);
   }
   template <class V, class A> static constexpr void seed(const V& variables, const A& tangents) {
-    seed_tangents(core_list<A>(variables).at, core_list<A>(tangents).at, leaf_count<A>);
+    const core_list<A> to(variables), from(tangents);
+    seed_tangents(to.at, from.at, to.size);
   }
 };
 

@@ -139,6 +139,7 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
     const tensor_core& g = *from[i];
     tensor_core& r = *to[i];
     if (!g.defined()) continue;
+    require_grid("complete", g);
     r.place_like(g);
     if (needs_room(g, in_place)) {
       r.memory = slab.part(static_cast<std::size_t>(at));

@@ -81,9 +81,6 @@ constexpr void count_uses(cell* const* cells, std::size_t n, int change) {
 }
 /// The tape of the recorded operands, which must be one.
 template <class Op, class... X> constexpr tape* tape_of(const X&... x) {
-  static_assert(((tracked_depth<X> < 2) && ...),
-                "with_transpose: gradients of gradients do not pass through this function; compose "
-                "it of others, or use stop_gradient");
   tape* found = nullptr;
   for (cell* c : {cell_of(x)...}) {
     if (c == nullptr) continue;
@@ -108,6 +105,7 @@ class transposed_node<T, Y, std::index_sequence<K...>, X...> final : public node
 
   constexpr void backward() override {
     if (this->filled) {
+      const auto here = running::transpose(sink_of(this->bar), "with_transpose");
       const bar_of_type<Y> ybar(std::move(this->bar));
       const auto bars =
           transpose_(ybar, static_cast<const Y&>(y_), static_cast<const plain<X>&>(item<K>(x_))...);
@@ -153,7 +151,8 @@ template <class F, class T, class... X> struct transposed_call {
   static constexpr bool is_complete = !is_recorded || are_cotangents<given, list<X...>>;
   using fault = typename std::conditional_t<is_complete, transpose_fault<given, list<X...>>,
                                             tag<no_fault>>::type;
-  static constexpr bool is_right = is_recorded && is_complete && ok<fault>;
+  static constexpr bool is_nested = ((tracked_depth<X> > 1) || ...);
+  static constexpr bool is_right = is_recorded && is_complete && ok<fault> && !is_nested;
 };
 
 template <class F, class T> class transposed_by {
@@ -178,6 +177,10 @@ template <class F, class T> class transposed_by {
         ok<only<fault, elements_differ>>,
         "with_transpose: a cotangent that the transpose gives has other elements than its "
         "operand; cast it");
+    static_assert(
+        !call::is_nested,
+        "with_transpose: gradients of gradients do not pass through this function; compose "
+        "it of others, or use stop_gradient");
     if constexpr (call::runs_plainly)
       return f_(x...);
     else if constexpr (!call::is_right)

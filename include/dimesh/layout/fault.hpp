@@ -74,6 +74,7 @@ template <class Element> struct parameter_is_rounded;
 template <class X> struct not_a_shape;  // it has data
 template <class Axis> struct axis_without_size;  // the type gives none
 template <class Dim> struct dim_without_extent;  // likewise
+template <class Struct> struct vector_without_length;  // of tensors, in a struct
 template <class Struct> struct member_not_described;
 template <class Member> struct member_not_walked;
 template <class First, class Second> struct lengths_differ;  // two arrays of structs side by side

@@ -48,7 +48,8 @@ template <Axis A, Operand X> constexpr auto all_gather(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    constexpr unsigned axes = 1u << axis_index<typename spec_of<X>::mesh, A>;
+    detail::check<rule>("all_gather", x);
+    constexpr unsigned axes = axis_mask<typename spec_of<X>::mesh, A>;
     return detail::apply_or_share_by<rule>(detail::all_gather_op<value_of<X>>{}, x,
                                            detail::talking(axes, detail::sizes_of(x)) == 0);
   }

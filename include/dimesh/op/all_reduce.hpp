@@ -114,7 +114,8 @@ constexpr auto all_reduce(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    constexpr unsigned axes = (0u | ... | (1u << axis_index<typename spec_of<X>::mesh, A>));
+    detail::check<rule>("all_reduce", x);
+    constexpr unsigned axes = (0u | ... | axis_mask<typename spec_of<X>::mesh, A>);
     return detail::all_reduced<rule, use::partial>(x, axes);
   }
 }

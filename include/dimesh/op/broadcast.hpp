@@ -62,6 +62,7 @@ template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) 
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
+    detail::check<rule>("broadcast", x);
     constexpr int a = axis_index<typename spec_of<X>::mesh, A>;
     const index_t size = detail::sizes_of(x)[a];
     if (root < 0 || root >= size)

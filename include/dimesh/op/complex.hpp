@@ -27,7 +27,7 @@ template <class S, class Op, class X> constexpr auto by_elements(const X& x) {
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return apply_as<with_value<spec_of<X>, S>>(Op{}, x);
+    return apply_rule<like_rule, S>(Op{}, x);
 }
 template <class X> struct elements_of_operand {
   using type = value_of<X>;
@@ -70,10 +70,11 @@ constexpr auto norm2(const X& z) {
   static_assert(ok<only<fault, partial_operand>>,
                 "norm2: the operand is a sum yet to be made; complete it first");
   using T = detail::complex_value<X>;
-  if constexpr (!ok<fault>)
+  if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::by_elements<detail::part_of<T>, detail::norm2_op<T>>(z);
+    return detail::apply_rule<detail::elementwise_rule<detail::join_kind::nonlinear>,
+                              detail::part_of<T>>(detail::norm2_op<T>{}, z);
 }
 /// x + 0i: elements std::complex of those of x, which are float or double. Local.
 template <Tensor X>
@@ -81,6 +82,12 @@ template <Tensor X>
 constexpr auto as_complex(const X& x) {
   using T = std::complex<value_of<X>>;
   return detail::by_elements<T, detail::embed_op<T, detail::part::real>>(x);
+}
+/// Poison stays poison.
+template <Operand X, Operand... Y>
+  requires((is_poison<X> || ... || is_poison<Y>) && sizeof...(Y) < 2)
+constexpr poison as_complex(const X&, const Y&...) {
+  return {};
 }
 /// x + iy. Layouts as in a sum of x and y. Local.
 template <Tensor X, Tensor Y>

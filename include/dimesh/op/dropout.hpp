@@ -42,6 +42,7 @@ template <class F> void for_each_run(const tensor_core& x, const F& f) {
 
 /// Elements T.
 template <class T> struct dropout_op {
+  static constexpr bool takes_complex = true;
   double rate;
   random_key key;
 

@@ -128,6 +128,10 @@ constexpr auto einsum(const X&... x) {
                 "einsum: a dim is in one input only and not in the output; sum it first, or name "
                 "it in the output");
   static_assert(
+      ok<only<fault, dim_has_halo>>,
+      "einsum: blocks of a dim that is summed carry a halo, which would count twice; take "
+      "the tensor without it");
+  static_assert(
       ok<only<fault, dims_share_mesh_axis>>,
       "einsum: two dims are split over the same mesh axis; split one of them over another axis, or "
       "gather it with whole<dim>");

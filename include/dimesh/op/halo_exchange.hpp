@@ -96,6 +96,7 @@ template <class T> struct halo_back_op;
 
 /// Elements T: the operand, and halos around it.
 template <class T> struct halo_exchange_op {
+  static constexpr bool takes_complex = true;
   halo_stages stages;
 
   void fill(results y, operands x) const {
@@ -113,6 +114,7 @@ template <class T> struct halo_exchange_op {
 
 /// Gives every element what its copies in halos hold, added up.
 template <class T> struct halo_back_op {
+  static constexpr bool takes_complex = true;
   halo_stages stages;
 
   void fill(results y, operands x) const {

@@ -46,6 +46,7 @@ template <Operand X> auto value(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
+    detail::require_grid("value", detail::core_of(x));
     Kokkos::fence();
     return detail::get_element(x.data());
   }

@@ -106,7 +106,8 @@ struct adam {
     static_assert(ok<only<fault, lengths_differ>>,
                   "adam: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    detail::check_lengths<P>("adam", parameters, gradients, state.first, state.second);
+    if constexpr (ok<fault> && !is_poison<G>)
+      detail::check_lengths<P>("adam", parameters, gradients, state.first, state.second);
     const auto t = static_cast<double>(++state.steps);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));

@@ -48,7 +48,8 @@ struct sgd {
     static_assert(ok<only<fault, lengths_differ>>,
                   "sgd: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    detail::check_lengths<P>("sgd", parameters, gradients);
+    if constexpr (ok<fault> && !is_poison<G>)
+      detail::check_lengths<P>("sgd", parameters, gradients);
     detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
   }
 };
@@ -101,7 +102,8 @@ struct momentum {
     static_assert(ok<only<fault, lengths_differ>>,
                   "momentum: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    detail::check_lengths<P>("momentum", parameters, gradients, state.average);
+    if constexpr (ok<fault> && !is_poison<G>)
+      detail::check_lengths<P>("momentum", parameters, gradients, state.average);
     detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
                            state.average);
   }

@@ -121,9 +121,14 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
 template <class T, class RuleOf, class... S>
 void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_core* const* g,
                 S... s) {
-  for (int i = 0; i < count; ++i)
-    if (p[i]->facts->kind == element_traits<T>::kind)
-      update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
+  for (int i = 0; i < count; ++i) {
+    if (p[i]->facts->kind != element_traits<T>::kind) continue;
+    for (const tensor_core* one :
+         {static_cast<const tensor_core*>(p[i]), static_cast<const tensor_core*>(g[i]),
+          static_cast<const tensor_core*>(s[i])...})
+      require_grid("an optimizer's step", *one);
+    update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
+  }
 }
 template <class Leaves> struct values_of;
 template <class... X> struct values_of<list<X...>> {
@@ -178,7 +183,8 @@ void update_each(const Rule& rule, P& parameters, const G& gradients, S&... stat
   static_assert(ok<only<fault, lengths_differ>>,
                 "update_each: the structs differ in the length of an array; pass structs of one "
                 "form");
-  detail::check_lengths<P>("update_each", parameters, gradients, states...);
+  if constexpr (ok<fault> && !is_poison<G>)
+    detail::check_lengths<P>("update_each", parameters, gradients, states...);
   detail::update_tensors(rule, parameters, gradients, states...);
 }
 

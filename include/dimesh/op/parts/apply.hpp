@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does an operation reach its operands? Always through `apply`, which finds the type of the
-// result by the operation's rule and leaves the rest to one function for all types
-// (core/pullback.hpp): it runs plainly, is recorded for gradients, or its cost is counted, by what
-// the operands are. What an operation consists of is said in core/operation.hpp.
+// How does an operation reach its operands? By a function that is told the type of the result and
+// leaves the rest to one function for all types (core/pullback.hpp): it runs plainly, is recorded
+// for gradients, or its cost is counted, by what the operands are. What an operation consists of is
+// said in core/operation.hpp; where its rule gives the result's type, in apply_rule.hpp.
 //
-//   apply(scale_op{2}, x)   -> a tensor of spec scale_op::result<spec_of<X>>; recorded if x is
+//   apply_as<spec_of<X>>(scale_op{2}, x)   -> a tensor like x; recorded if x is
 #pragma once
 
 #include "dimesh/core/pullback.hpp"
@@ -90,13 +90,15 @@ constexpr auto recorded_on_cores(list<First, More...>, const tensor_facts* const
 template <class Specs, class Op, class... X>
 constexpr auto apply_on_cores(Specs specs, const tensor_facts* const* facts, const Op& op,
                               const storage* slots, const X&... x) {
-  using fault = typename complex_fault<Op, X...>::type;
+  constexpr bool recorded =
+      has_transpose<Op> && has_gradient<typename type_at<0, Specs>::value_type>;
+  using fault = std::conditional_t<recorded, typename complex_fault<Op, X...>::type, no_fault>;
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "gradient: this operation has none of complex elements; compose it of + - * /, "
                 "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
   if constexpr (!ok<fault>)
     return poison{};
-  else if constexpr (has_transpose<Op> && has_gradient<typename type_at<0, Specs>::value_type>)
+  else if constexpr (recorded)
     return recorded_on_cores(specs, facts, op, slots, x...);
   else
     return recorded_on_cores(specs, facts, op, slots, untracked(x)...);

@@ -64,10 +64,10 @@ const tensor_facts* facts_by_rule(std::string_view call, const X&... x) {
 }
 /// The facts of the result, elements T, of operands that the rule allows.
 template <class Rule, class T, class... X>
-constexpr const tensor_facts& result_facts(const X&... x) {
+constexpr const tensor_facts& result_facts(std::string_view call, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
   if constexpr ((is_probe<X> || ...))
-    return *facts_by_rule<Rule, S>("", x...);
+    return *facts_by_rule<Rule, S>(call, x...);
   else
     return spec_facts<S>;
 }

@@ -49,6 +49,7 @@ template <class T, part P> struct embed_function {
 template <class T, part P> struct embed_op;
 /// A part of elements T.
 template <class T, part P> struct part_op {
+  static constexpr std::string_view call = P == part::real ? "real" : "imag";
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const { count_elements(t, y, x); }
   void fill(results y, operands x) const {
@@ -59,6 +60,7 @@ template <class T, part P> struct part_op {
 };
 /// Elements T that have this part; the other is 0.
 template <class T, part P> struct embed_op {
+  static constexpr std::string_view call = "as_complex";
   static constexpr bool takes_complex = true;
   constexpr void cost(tally& t, results y, operands x) const { count_elements(t, y, x); }
   void fill(results y, operands x) const {

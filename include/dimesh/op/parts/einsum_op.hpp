@@ -2,7 +2,7 @@
 // How are two blocks contracted, and what is the transpose of that? Rule, cost, kernel call and
 // transpose of the binary einsum: its transposes are einsums again. The entry point is einsum.hpp.
 //
-//   einsum_rule<list<b, f>, spec<[b/rows, d]>, spec<[d, f]>>::result  -> spec<[b/rows, f]>
+//   einsum_rule<list<b, f>>::of([b/rows, d], [d, f])  -> allowed: [b/rows, f]
 //   transpose: abar[b, d] = einsum<b, d>(ybar[b, f], b[d, f])
 #pragma once
 
@@ -39,6 +39,10 @@ constexpr outcome einsum_rule_of(rule_operands x, dim_list out) {
     if (holders == 1 && !out.has(all.at[d]))
       return blamed(fault_code::dim_in_one_input_only, all.at[d]);
   }
+  for (int d = 0; d < all.size; ++d)  // halos would be summed, too
+    for (int k = 0; k < x.count && !out.has(all.at[d]); ++k)
+      if (const int at = x[k].place_of(all.at[d]); at >= 0 && x[k].layout.halo[at] > 0)
+        return blamed(fault_code::dim_has_halo, all.at[d]);
   return product_rule(x, all.all(), out);
 }
 
@@ -127,7 +131,7 @@ constexpr auto einsum_of_two(const A& a, const B& b) {
   if constexpr (std::is_same_v<T, C>)
     return apply_rule<rule, T>(einsum_op<T>{}, a, b);
   else
-    return apply_rule<rule, C>(einsum_op<T, C>{result_facts<rule, T>(a, b).dual}, a, b);
+    return apply_rule<rule, C>(einsum_op<T, C>{result_facts<rule, T>("einsum", a, b).dual}, a, b);
 }
 
 // Compiled once in dimesh::compiled.
