@@ -93,7 +93,7 @@ template <int B, int I, int H, class... Rule> void compare(const char* name) {
     return label_of(static_cast<std::size_t>(i)) == j ? 1.0f : 0.0f;
   });
   const dm::momentum roll{.rate = 1e-3, .decay = 0.9};
-  network<L> m = roll.start(p);
+  auto m = roll.start(p);
   float typed_loss = 0;
   const auto typed = [&] {
     auto step = dm::complete(dm::value_and_grad(loss{}, p)(x, target));

@@ -286,11 +286,11 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
-  using elements = typename detail::map_complex_fault<F, X...>::type;
-  static_assert(ok<only<elements, element_not_differentiable>>,
+  using complex_fault = typename detail::map_complex_fault<F, X...>::type;
+  static_assert(ok<only<complex_fault, element_not_differentiable>>,
                 "map: gradients do not pass through a function of complex elements; compose it of "
                 "+ - * /, conj, real, imag and norm2, or use stop_gradient");
-  if constexpr (!ok<elements>)
+  if constexpr (!ok<complex_fault>)
     return poison{};
   else
     return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);

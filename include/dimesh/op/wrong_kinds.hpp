@@ -14,33 +14,33 @@ namespace dimesh {
 
 namespace detail {
 
-enum class kind : signed char { dim, dim_or_real, axis, layout };
+enum class named_kind : signed char { dim, dim_or_real, axis, layout };
 
-template <class N> constexpr bool is_of(kind k) {
+template <class N> constexpr bool is_of(named_kind k) {
   switch (k) {
-    case kind::dim:
+    case named_kind::dim:
       return Dim<typename bare_dim<N>::type>;
-    case kind::dim_or_real:
+    case named_kind::dim_or_real:
       return DimOrReal<N>;
-    case kind::axis:
+    case named_kind::axis:
       return Axis<N>;
-    case kind::layout:
+    case named_kind::layout:
       return Layout<N>;
   }
   return false;
 }
-template <kind K, class N> struct name_fault {
+template <named_kind K, class N> struct name_fault {
   using type = std::conditional_t<is_of<N>(K), no_fault, not_a_dim<N>>;
 };
-template <class N> struct name_fault<kind::axis, N> : first_of<axis_fault<N>> {};
-template <class N> struct name_fault<kind::layout, N> {
+template <class N> struct name_fault<named_kind::axis, N> : first_of<axis_fault<N>> {};
+template <class N> struct name_fault<named_kind::layout, N> {
   using type = std::conditional_t<Layout<N>, no_fault, not_a_layout<N>>;
 };
 
 /// What a call names in its angle brackets, in order; the last kind holds for all that follow.
-template <kind... K> struct kinds {
-  static constexpr kind of(std::size_t i) {
-    constexpr kind all[] = {K...};
+template <named_kind... K> struct kinds {
+  static constexpr named_kind of(std::size_t i) {
+    constexpr named_kind all[] = {K...};
     return all[i < sizeof...(K) ? i : sizeof...(K) - 1];
   }
   template <class... N> static constexpr bool fit() {
@@ -68,12 +68,12 @@ template <class Kinds, class... N, class... X> struct wrong_kind<Kinds, list<N..
                         std::conditional_t<Operand<X>, no_fault, not_a_tensor<X>>...>::type;
 };
 
-using wants_dims = kinds<kind::dim>;
-using wants_result = kinds<kind::dim_or_real>;
-using wants_axes = kinds<kind::axis>;
-using wants_dim_axis = kinds<kind::dim, kind::axis>;
-using wants_dims_axis = kinds<kind::dim, kind::dim, kind::axis>;
-using wants_layout = kinds<kind::layout>;
+using wants_dims = kinds<named_kind::dim>;
+using wants_result = kinds<named_kind::dim_or_real>;
+using wants_axes = kinds<named_kind::axis>;
+using wants_dim_axis = kinds<named_kind::dim, named_kind::axis>;
+using wants_dims_axis = kinds<named_kind::dim, named_kind::dim, named_kind::axis>;
+using wants_layout = kinds<named_kind::layout>;
 
 }  // namespace detail
 

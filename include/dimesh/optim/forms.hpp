@@ -39,9 +39,9 @@ inline constexpr bool same_form<boost::hana::tuple<A...>, boost::hana::tuple<B..
 template <template <class, class...> class S, LayoutOrModifier K, LayoutOrModifier L, class... More>
   requires(!Tensor<S<K, More...>>)
 inline constexpr bool same_form<S<K, More...>, S<L, More...>> = true;
-template <template <class, auto, auto...> class S, LayoutOrModifier K, LayoutOrModifier L, auto N,
-          auto... More>
-inline constexpr bool same_form<S<K, N, More...>, S<L, N, More...>> = true;
+template <template <class, auto, auto...> class S, LayoutOrModifier K, LayoutOrModifier L, auto M,
+          auto N, auto... More>  // numbers are lengths
+inline constexpr bool same_form<S<K, M, More...>, S<L, N, More...>> = true;
 
 /// What keeps an optimizer from walking P and G side by side and changing P.
 template <class P, class G>

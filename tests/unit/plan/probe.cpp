@@ -134,12 +134,14 @@ TEST_CASE("probe: what the rules say at run time") {
   const value by_batch(L<split<batch, rows>>{}), none, by_hidden(L<split<hidden, rows>>{});
   CHECK(by_batch.text() == "split<batch, rows>");
   CHECK(what_of([&] { return under<batch, hidden>(by_batch) + under<batch>(none); }) ==
-        "map: dim_split_in_one_operand_only: dim 'batch' is split over axis 'rows' in one operand "
+        "operator+: dim_split_in_one_operand_only: dim 'batch' is split over axis 'rows' in one "
+        "operand "
         "only");
-  CHECK(what_of([&] { return under<batch, pixel>(by_batch) * under<pixel, hidden>(by_hidden); }) ==
-        "map: dims_share_mesh_axis: dims 'batch' and 'hidden' are both split over axis 'rows'");
+  CHECK(
+      what_of([&] { return under<batch, pixel>(by_batch) * under<pixel, hidden>(by_hidden); }) ==
+      "operator*: dims_share_mesh_axis: dims 'batch' and 'hidden' are both split over axis 'rows'");
   CHECK(what_of([&] { return dm::relu(dm::sum<batch>(under<batch, hidden>(by_batch))); }) ==
-        "map: partial_operand: an operand is a sum yet to be made along axis 'rows'");
+        "relu: partial_operand: an operand is a sum yet to be made along axis 'rows'");
   CHECK(what_of([&] { return dm::all_gather<cols>(under<batch>(by_batch)); }) ==
         "all_gather: axis_splits_nothing: axis 'cols' does not split what it should");
   CHECK(what_of([&] {
