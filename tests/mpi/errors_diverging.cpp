@@ -3,6 +3,7 @@
 // otherwise sum other numbers than its peers, or hang.
 // ranks: 2 3
 // main: own
+// library: headers
 // timeout: 60
 // fails: (?s)(?=.*rank 0: [^\n]*make different calls)(?=.*rank 1: [^\n]*make different calls)
 #ifndef DIMESH_CHECKED

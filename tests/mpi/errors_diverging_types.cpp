@@ -2,6 +2,7 @@
 // Checked builds: ranks that make the same call on as many elements of another type are reported.
 // ranks: 2 3
 // main: own
+// library: headers
 // timeout: 60
 // fails: (?s)(?=.*rank 0: [^\n]*make different calls)(?=.*rank 1: [^\n]*make different calls)
 #ifndef DIMESH_CHECKED

@@ -95,8 +95,9 @@ template <class L> double check(const dm::grid<pod>& g) {
   CHECK(std::abs(slope) > 1e-2);
   CHECK(slope == doctest::Approx(rise).epsilon(1e-6));
   const auto again = dm::complete(dm::value_and_grad(norm_again{}, p)(x));
-  CHECK(dm::value(again.value) == dm::value(value));
-  CHECK(dot(again.gradient, step) == slope);
+  // A recomputed block sums cotangents elsewhere (docs/decisions/0016): equal but for rounding.
+  CHECK(dm::value(again.value) == doctest::Approx(dm::value(value)).epsilon(1e-13));
+  CHECK(dot(again.gradient, step) == doctest::Approx(slope).epsilon(1e-11));
   return slope;
 }
 

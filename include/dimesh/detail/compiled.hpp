@@ -58,8 +58,13 @@ inline constexpr bool with_cblas = false;
 #if DIMESH_COMPILED == 2
 template <> const char compiled_library<is_checked, with_onednn, with_cblas>::here = 0;
 #else
-[[gnu::used]] inline const char* const linked =
-    &compiled_library<is_checked, with_onednn, with_cblas>::here;
+// Retained: a linker that drops sections would drop the question with its section.
+#if defined(__has_cpp_attribute) && __has_cpp_attribute(gnu::retain)
+[[gnu::used, gnu::retain]]
+#else
+[[gnu::used]]
+#endif
+inline const char* const linked = &compiled_library<is_checked, with_onednn, with_cblas>::here;
 #endif
 
 }  // namespace dimesh::detail
