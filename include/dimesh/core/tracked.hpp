@@ -68,6 +68,9 @@ template <class V> using bar_of_type = typename gradient_type<V>::type;
 template <class X> inline constexpr int tracked_depth = 0;
 template <class V> inline constexpr int tracked_depth<tracked_tensor<V>> = 1 + tracked_depth<V>;
 
+/// Some tensors of a list are recorded.
+template <class List> inline constexpr bool holds_recorded = false;
+template <class... X> inline constexpr bool holds_recorded<list<X...>> = (is_tracked<X> || ...);
 /// Some tensors of a list are recorded on two tapes, one inside the other.
 template <class List> inline constexpr bool any_nested = false;
 template <class... X>

@@ -66,10 +66,6 @@ template <class... X> inline constexpr bool any_shaped<list<X...>> = (is_shaped<
 /// Some tensors of a struct are shapes without data.
 template <class S> inline constexpr bool holds_shapes = any_shaped<typename leaves<S>::type>;
 
-/// Some tensors of a list are recorded.
-template <class List> inline constexpr bool holds_recorded = false;
-template <class... X> inline constexpr bool holds_recorded<list<X...>> = (is_tracked<X> || ...);
-
 /// The tensors of a struct of gradients become those of its completed type.
 template <class G, class Out> struct completes_to;
 template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {

@@ -38,11 +38,9 @@ struct without_records {
 /// A tensor, or something with tensors in it: what else is passed is passed on as it is.
 template <class X> inline constexpr bool holds_tensors = Tensor<X> || is_walkable<X>;
 
-template <class List> inline constexpr bool any_tracked = false;
-template <class... X> inline constexpr bool any_tracked<list<X...>> = (is_tracked<X> || ...);
 template <class X> constexpr bool find_recorded() {
   if constexpr (holds_tensors<X>)
-    return any_tracked<typename leaves<X>::type>;
+    return holds_recorded<typename leaves<X>::type>;
   else
     return false;
 }

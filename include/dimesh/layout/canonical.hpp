@@ -87,15 +87,6 @@ template <class Dims> struct repeated_fault_of;
 template <class... D>
 struct repeated_fault_of<list<D...>> : repeated_fault<typename first_repeated<D...>::type> {};
 
-template <class First, class Then> struct first_fault {
-  using type = typename First::type;
-};
-template <class First, class Then>
-  requires std::is_same_v<typename First::type, no_fault>
-struct first_fault<First, Then> {
-  using type = typename Then::type;
-};
-
 // ---- names of a kind that does not fit its place ------------------------------------------------
 
 template <class D> using dim_fault = std::conditional_t<Dim<D>, no_fault, not_a_dim<D>>;
@@ -138,10 +129,10 @@ template <class L, class Dims, class Kind = typename kind_fault<L>::type> struct
 template <class M, class... Rule, class... D>
 struct formation<layout<M, Rule...>, list<D...>, no_fault> {
   using drafts = drafted<layout<M, Rule...>, list<D...>>;
-  using fault = typename first_fault<
-      first_fault<repeated_fault_of<list<D...>>,
-                  foreign_fault<typename foreign_in_rules<M, Rule...>::type, M>>,
-      draft_fault<drafts, M, list<D...>, drafts::result.found>>::type;
+  using fault = typename first_of<
+      typename repeated_fault_of<list<D...>>::type,
+      typename foreign_fault<typename foreign_in_rules<M, Rule...>::type, M>::type,
+      typename draft_fault<drafts, M, list<D...>, drafts::result.found>::type>::type;
 };
 
 template <bool Ok, class L, class Dims> struct canonical_impl {

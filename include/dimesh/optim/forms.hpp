@@ -7,8 +7,6 @@
 //   form_fault<network<L>, other<L>>             -> structs_differ<network<L>, other<L>>
 #pragma once
 
-#include <utility>
-
 #include "dimesh/reflect/map_leaves.hpp"
 
 namespace dimesh::detail {
@@ -22,9 +20,6 @@ template <class A, std::size_t M, class B, std::size_t N>  // their lengths are 
 inline constexpr bool same_form<std::array<A, M>, std::array<B, N>> = same_form<A, B>;
 template <class A, class P, class B, class Q>
 inline constexpr bool same_form<std::vector<A, P>, std::vector<B, Q>> = same_form<A, B>;
-template <class A1, class A2, class B1, class B2>
-inline constexpr bool same_form<std::pair<A1, A2>, std::pair<B1, B2>> =
-    same_form<A1, B1> && same_form<A2, B2>;
 
 template <class A, class B> inline constexpr bool same_forms = false;
 template <class... A, class... B>
