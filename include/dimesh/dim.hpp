@@ -4,6 +4,7 @@
 //
 //   struct batch  : dim<256> {};   // extent known to the compiler
 //   struct length : dim<>    {};   // extent given at run time: length{37}
+//   x.at(batch{3}, length{0})      // also indices are given by name
 #pragma once
 
 #include <concepts>
@@ -27,13 +28,16 @@ template <index_t N> constexpr bool assert_extent() {
 template <index_t N = dynamic>
 struct dim : detail::asserted<detail::assert_extent<N>(), detail::dim_base> {
   static constexpr index_t extent = N >= 0 ? N : 0;  // one mistake, one error
+  constexpr dim() = default;
+  constexpr dim(index_t index) : n(index) {}  // NOLINT: x.at(batch{3}) is the intended spelling
+  index_t n = dynamic;  ///< an index, where one is meant; dynamic: none is given
 };
 
 template <> struct dim<dynamic> : detail::dim_base {
   static constexpr index_t extent = dynamic;
   constexpr dim() = default;
   constexpr dim(index_t elements) : n(elements) {}  // NOLINT: length{37} is the intended spelling
-  index_t n = dynamic;  ///< elements; dynamic: not given yet
+  index_t n = dynamic;  ///< elements, or an index; dynamic: not given yet
 };
 
 /// A user's struct that derives from dim<N>.

@@ -13,7 +13,9 @@
 #include <Kokkos_Core.hpp>
 
 #include "dimesh/core/conversion.hpp"
+#include "dimesh/core/element_place.hpp"
 #include "dimesh/core/typed.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh {
 
@@ -27,6 +29,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
  public:
   using typename base::mesh_type;
   using typename base::shape_type;
+  using typename base::spec_type;
   using grid_type = dimesh::grid<mesh_type>;
   using view_type = Kokkos::View<T*, detail::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -72,6 +75,35 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   T* data() const { return detail::core_of(*this).template data<T>(); }
   view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
 
+  /// Is the element at these global indices (dims with a value, in any order: holds(batch{3},
+  /// hidden{4})) in this rank's block?
+  template <class... I> bool holds(const I&... index) const {
+    if constexpr (detail::assert_indices<false, spec_type, I...>())
+      return place_of("tensor::holds", index...) >= 0;
+    else
+      return false;
+  }
+  /// That element, wherever tensors live. Throws dimesh::error where it is not on this rank.
+  template <class... I> T at(const I&... index) const {
+    if constexpr (detail::assert_indices<true, spec_type, I...>()) {
+      const index_t place = place_of("tensor::at", index...);
+      if (place < 0)
+        detail::refuse_element(detail::core_of(*this), detail::element_index<spec_type>(index...));
+      return detail::get_element(static_cast<const T*>(data() + place));
+    } else {
+      return T{};
+    }
+  }
+  /// Sets that element where this rank holds it: called on every rank alike, it keeps copies equal.
+  template <class... I> void set(T value, const I&... index) {
+    if constexpr (detail::assert_indices<true, spec_type, I...>()) {
+      const index_t place = place_of("tensor::set", index...);
+      if (place < 0) return;
+      detail::own_memory(*this, true);
+      detail::set_element(data() + place, value);
+    }
+  }
+
   const detail::storage& memory() const { return detail::core_of(*this).memory; }
   detail::storage& memory() { return detail::core_of(*this).memory; }
   /// Gives up the elements and keeps the rest: for what needs a tensor's blocks alone.
@@ -83,6 +115,12 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
       return shape_type{};
     else
       return shape_type(extents...);
+  }
+  template <class... I> index_t place_of(const char* call, const I&... index) const {
+    const auto at = detail::element_index<spec_type>(index...);
+    detail::require_grid(call, *this);
+    detail::require_inside(call, *this, at);
+    return detail::element_place(*this, at);
   }
 };
 

@@ -58,8 +58,10 @@ template <class Axis> struct axis_splits_nothing;
 template <class Dim, class Axis> struct axis_not_innermost_of_dim;
 template <class Layout1, class Layout2> struct layouts_differ;
 template <class Dims1, class Dims2> struct dims_differ;  // or their order
+template <class View, class Dims> struct ranks_differ;  // a View has another number of them
 template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
 template <class X> struct not_by_element;
+template <class Dim> struct dim_without_index;  // of those that say where an element is
 template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up

@@ -8,12 +8,19 @@
 
 #include <array>
 
+#include "dimesh/detail/name.hpp"
 #include "dimesh/detail/types.hpp"
+#include "dimesh/detail/words.hpp"
 #include "dimesh/dim.hpp"
 
 namespace dimesh {
 
 namespace detail {
+[[noreturn]] inline void refuse_extent(std::string_view dim, index_t has, index_t given) {
+  (words() << "shape: dim '" << dim << "' has " << has << " elements by its type, and " << given
+           << " are given; leave the number out, or derive the dim from dim<>")
+      .raise();
+}
 template <Dim D, bool Static = is_static_dim<D>> struct extent_of {
   static constexpr index_t n = D::extent;
 };
@@ -59,7 +66,11 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
  private:
   template <class E> constexpr void take(const E& given) {
     if constexpr (Dim<E>) {
-      if constexpr (has<E> && !is_static_dim<E>) set<E>(given.n);
+      if constexpr (has<E> && !is_static_dim<E>)
+        set<E>(given.n);
+      else if constexpr (has<E>)
+        if (given.n != dynamic && given.n != E::extent)
+          detail::refuse_extent(detail::name_of<E>(), E::extent, given.n);
     } else if constexpr (requires { typename E::dims; }) {
       take_all(given, typename E::dims{});
     }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/error.hpp"
 #include "dimesh/memory/pool.hpp"
 
 namespace dimesh::detail {
@@ -40,9 +41,14 @@ inline void copy_bytes(void* to, const void* from, index_t bytes) {
 }
 
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
-/// the writer takes some of its own. Keeping: the elements come along.
+/// the writer takes some of its own. Keeping: the elements come along. Throws dimesh::error where
+/// the memory is the program's, lent to be written: it would not see what is written elsewhere.
 DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keeping) {
   if (!memory || memory.alone()) return;
+  if (memory.lent_to_write())
+    throw error(
+        "tensor: memory of the program, borrowed to be written, is shared by another tensor "
+        "now; let that one go first, or clone it");
   storage mine = storage::acquire(static_cast<std::size_t>(bytes));
   if (keeping) copy_bytes(mine.data(), memory.data(), bytes);
   memory = std::move(mine);

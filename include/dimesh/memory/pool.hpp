@@ -6,6 +6,7 @@
 //                                         space
 //   storage t = s.at(1024);               // shares the buffer, starts 1024 bytes further on
 //   storage u = s.part(1024);             // likewise, but u.alone(): nobody else has this part
+//   storage v = storage::lent_by(p, lent::to_read, keeps);   // the program's own memory
 //
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
@@ -17,6 +18,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -28,6 +30,9 @@
 
 namespace dimesh::detail {
 
+/// Whose memory a buffer is: the pool's, or the program's, to be written or only to be read.
+enum class lent : unsigned char { no, to_write, to_read };
+
 /// A buffer of the pool; `next` links free ones of one size.
 struct buffer {
   void* data = nullptr;
@@ -36,6 +41,8 @@ struct buffer {
   buffer* next = nullptr;
   buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
   bool in_slab = false;
+  lent from_program = lent::no;
+  std::shared_ptr<const void> keeps;  // of lent memory: what keeps it there
 };
 
 /// What the pool has handed out, in bytes asked for.
@@ -62,20 +69,25 @@ class pool {
   /// A part of a buffer, with owners of its own.
   DIMESH_OUTLINE inline buffer* part_of(buffer* whole) {
     whole->owners.fetch_add(1, std::memory_order_relaxed);
-    const std::lock_guard lock(mutex_);
-    buffer* b = parts_;
-    if (b != nullptr)
-      parts_ = b->next;
-    else
-      b = new buffer;
+    buffer* const b = record();
     b->whole = whole;
-    b->owners.store(1, std::memory_order_relaxed);
+    b->from_program = whole->from_program;
+    return b;
+  }
+  /// A record of memory that is not the pool's.
+  DIMESH_OUTLINE inline buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
+    buffer* const b = record();
+    b->data = data;
+    b->whole = nullptr;
+    b->from_program = how;
+    b->keeps = std::move(keeps);
     return b;
   }
 
   DIMESH_OUTLINE inline void release(buffer* b) {
     const auto bytes = static_cast<index_t>(b->asked);
-    const bool ends = b->whole == nullptr;
+    const bool ends = b->whole == nullptr && b->from_program == lent::no;
+    const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
     take_back(b);
     if (ends && watcher != nullptr) [[unlikely]]
       report_memory(*watcher, -bytes, figures_.live);
@@ -90,7 +102,7 @@ class pool {
  private:
   void take_back(buffer* b) {
     const std::lock_guard lock(mutex_);
-    if (b->whole != nullptr) {
+    if (b->whole != nullptr || b->from_program != lent::no) {
       b->next = parts_;
       parts_ = b;
       return;
@@ -103,6 +115,17 @@ class pool {
     buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
     b->next = head;
     head = b;
+  }
+  /// A record of no memory of its own.
+  buffer* record() {
+    const std::lock_guard lock(mutex_);
+    buffer* b = parts_;
+    if (b != nullptr)
+      parts_ = b->next;
+    else
+      b = new buffer;
+    b->owners.store(1, std::memory_order_relaxed);
+    return b;
   }
   /// Its memory is as its last owner left it.
   buffer* take(std::size_t bytes) {
@@ -199,6 +222,13 @@ class storage {
   constexpr ~storage() {
     if (buffer_ != nullptr) let_go(buffer_);
   }
+  /// Memory of the program, which stays there as long as `keeps` does (null: as long as it takes).
+  static storage lent_by(void* data, lent how, std::shared_ptr<const void> keeps) {
+    storage s;
+    s.buffer_ = pool::instance().borrow(data, how, std::move(keeps));
+    s.data_ = data;
+    return s;
+  }
   storage at(std::size_t bytes) const {
     storage s(*this);
     s.data_ = static_cast<std::byte*>(data_) + bytes;
@@ -214,8 +244,13 @@ class storage {
   }
   constexpr void* data() const { return data_; }
   constexpr explicit operator bool() const { return buffer_ != nullptr; }
+  /// May it be written without anybody else noticing who should not?
   constexpr bool alone() const {
-    return buffer_ != nullptr && buffer_->owners.load(std::memory_order_acquire) == 1;
+    return buffer_ != nullptr && buffer_->owners.load(std::memory_order_acquire) == 1 &&
+           buffer_->from_program != lent::to_read;
+  }
+  constexpr bool lent_to_write() const {
+    return buffer_ != nullptr && buffer_->from_program == lent::to_write;
   }
   constexpr bool shares_buffer_with(const storage& o) const { return buffer_ == o.buffer_; }
 

@@ -15,10 +15,10 @@
 
 namespace dimesh::detail {
 
-/// Members with nothing to walk: numbers, enumerators and empty tags.
+/// Members with nothing to walk: numbers, enumerators, dims and empty tags.
 template <class X>
 inline constexpr bool is_plain_member =
-    std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X>;
+    std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X> || Dim<X>;
 
 /// What a walk of an S would pass by: a struct that leaves members out, or a part of another kind.
 template <class S> struct walk_fault;

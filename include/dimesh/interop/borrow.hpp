@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does memory that a program has already become a tensor, without a copy? It is lent to one,
+// under a layout that the program states; lengths are checked against it.
+//
+//   Kokkos::View<double**> field("field", rows, cols);     // this rank's part of a field
+//   auto x = borrow<tensor<double, L, north, east>>(g, field, north{n}, east{m});
+//   fill(x, 1);                                             // field is full of ones
+//
+// Memory that is const is only read: what writes the tensor gives it memory of its own first. A
+// tensor of memory that may be written is written there, and what would part it from there throws.
+// Operations give tensors in the library's own memory; copy_to and `fill_block` bring those back.
+#pragma once
+
+#include <memory>
+
+#include "dimesh/interop/view.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class T> storage lent_storage(T* data, std::shared_ptr<const void> keeps) {
+  constexpr lent how = std::is_const_v<T> ? lent::to_read : lent::to_write;
+  return storage::lent_by(const_cast<void*>(static_cast<const void*>(data)), how, std::move(keeps));
+}
+template <class X, class... From>
+X tensor_over(const typename X::grid_type& g, const storage& memory, const From&... extents) {
+  return X(g, typename X::shape_type(typename X::shape_type{}, extents...), memory);
+}
+
+}  // namespace detail
+
+/// A tensor over this rank's block where it lies: a View in the memory space of tensors, contiguous
+/// and row-major in the order of X's dims, as long as the block along each (halos count). The View
+/// is kept while the tensor needs it. Extents that X leaves open come from dims with a value, and
+/// shapes. Local. Throws dimesh::error if lengths or strides are others.
+template <Tensor X, class V, Extents... From>
+  requires(detail::is_view<V>)
+X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
+  static_assert(
+      Kokkos::SpaceAccessibility<detail::memory_space, typename V::memory_space>::accessible,
+      "borrow: tensors' kernels do not reach the memory space of this View; copy it: "
+      "from_view<X>(grid, view)");
+  if constexpr (detail::assert_fits<X, V>()) {
+    const X x = detail::tensor_over<X>(
+        g, detail::lent_storage(v.data(), std::make_shared<const V>(v)), extents...);
+    detail::require_extents("borrow", x, v);
+    for (int d = 0; d < X::rank; ++d)
+      detail::require_stride("borrow", detail::core_of(x), d,
+                             static_cast<index_t>(v.stride(static_cast<unsigned>(d))));
+    return x;
+  } else {
+    return X(g, extents...);
+  }
+}
+
+/// The same over `count` elements at an address, which must stay there as long as the tensor and
+/// its copies do. Throws dimesh::error if the block has another number of elements.
+template <Tensor X, class T, Extents... From>
+  requires(std::is_same_v<std::remove_const_t<T>, value_of<X>>)
+X borrow(const typename X::grid_type& g, T* data, index_t count, const From&... extents) {
+  X x = detail::tensor_over<X>(g, detail::lent_storage(data, nullptr), extents...);
+  if (count != x.local_size())
+    (detail::words() << "borrow: " << count << " elements are lent, this rank's block has "
+                     << x.local_size())
+        .raise();
+  return x;
+}
+
+}  // namespace dimesh

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The door to existing codes: elements by name, blocks as Views, memory lent to tensors.
+// ranks: 1 2 4
+// labels: sanitize mpich
+#include <doctest/doctest.h>
+
+#include <census.hpp>
+
+#include "dimesh/create.hpp"
+#include "dimesh/interop/borrow.hpp"
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/operation.hpp"
+#include "dimesh/op/reduce.hpp"
+#include "dimesh/op/value.hpp"
+#include "dimesh/reflect/clone.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 2}, {1, 7}};
+
+/// The error that f() ends with.
+template <class F> std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST_CASE("at, holds: each element is found where it lies, and on as many ranks as share it") {
+  for_each_case<plane, unevenly, p, q>(sizes, [](auto v, const array& a) {
+    using S = dm::spec_of<decltype(v)>;
+    const index_t rows = v.template extent<p>(), cols = v.template extent<q>();
+    index_t held = 0;
+    bool right = true;
+    for (index_t i = 0; i < rows; ++i)
+      for (index_t j = 0; j < cols; ++j) {
+        p at_p;
+        at_p.n = i;
+        q at_q;
+        at_q.n = j;
+        if (!v.holds(at_q, at_p)) {
+          right = right && !error_of([&] { (void)v.at(at_p, at_q); }).empty();
+          continue;
+        }
+        ++held;
+        right = right && v.at(at_p, at_q) == a.values[static_cast<std::size_t>(i * cols + j)] &&
+                v.at(at_q, at_p) == v.at(at_p, at_q);
+      }
+    CHECK(right);
+    CHECK(held == v.local_size());
+    CHECK(S::rank == 2);
+  });
+}
+
+TEST_CASE("set: all ranks together change one element, and copies keep their values") {
+  for_each_case<plane, unevenly, p, q>({{5, 3}}, [](auto v, const array&) {
+    const auto before = v;
+    for (index_t i = 0; i < 5; ++i) {
+      p at_p;
+      at_p.n = i;
+      q at_q;
+      at_q.n = 2;
+      v.set(100 + static_cast<double>(i), at_p, at_q);
+      if (v.holds(at_p, at_q)) {
+        CHECK(v.at(at_p, at_q) == 100 + static_cast<double>(i));
+        CHECK(before.at(at_p, at_q) < 100);
+      }
+    }
+  });
+}
+
+TEST_CASE("at: halos are other ranks' elements") {
+  for_each_case<plane, unevenly, p, q>({{5, 3}}, [](auto v, const array& a) {
+    const auto wide = dm::halo_exchange<1, p>(v);
+    for (index_t i = 0; i < 5; ++i) {
+      p at_p;
+      at_p.n = i;
+      q at_q;
+      at_q.n = 1;
+      CHECK(wide.holds(at_p, at_q) == v.holds(at_p, at_q));
+      if (wide.holds(at_p, at_q))
+        CHECK(wide.at(at_p, at_q) == a.values[static_cast<std::size_t>(i * 3 + 1)]);
+    }
+  });
+}
+
+TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whatever the strides") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array&) {
+    using X = decltype(v);
+    const X& fixed = v;
+    const auto seen = dm::view_of(fixed);
+    static_assert(std::is_same_v<decltype(seen(0, 0)), const double&>);
+    bool right = true;
+    for (index_t i = 0; i < v.local(0); ++i)
+      for (index_t j = 0; j < v.local(1); ++j)
+        right = right && seen(i, j) == v.data()[i * v.stride(0) + j * v.stride(1)];
+    CHECK(right);
+    const auto n = static_cast<std::size_t>(v.local(0)), m = static_cast<std::size_t>(v.local(1));
+    const Kokkos::View<double**, Kokkos::LayoutLeft> turned("turned", n, m);
+    dm::copy_to(turned, v);
+    const Kokkos::View<double***> wide("wide", n, m, 2);
+    const auto strided = Kokkos::subview(wide, Kokkos::ALL, Kokkos::ALL, 1);
+    dm::copy_to(strided, v);
+    const auto same = [&](const X& w) {
+      return std::equal(w.data(), w.data() + w.local_size(), v.data());
+    };
+    CHECK(same(dm::from_view<X>(v.grid(), turned, v.shape())));
+    CHECK(same(dm::from_view<X>(v.grid(), strided, v.shape())));
+    const std::string text = error_of([&] { (void)dm::borrow<X>(v.grid(), strided, v.shape()); });
+    CHECK((text.find("borrow: the View's elements along dim '") != std::string::npos) ==
+          (v.local_size() > 1));
+  });
+}
+
+struct ranks : dm::axis<> {};
+struct line : dm::mesh<ranks> {};
+struct row : dm::dim<> {};
+struct col : dm::dim<6> {};
+using by_rows = dm::layout<line, dm::split<row, ranks>>;
+using field = dm::tensor<double, by_rows, row, col>;
+using field_view = Kokkos::View<double**, Kokkos::LayoutRight, dm::detail::memory_space>;
+
+TEST_CASE("borrow: a tensor is where the View is, and keeps it there") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  field x;
+  double* at = nullptr;
+  {
+    const field_view v("v", 3, 6);
+    at = v.data();
+    Kokkos::deep_copy(v, 2.0);
+    x = dm::borrow<field>(g, v, rows);
+    CHECK(x.data() == at);
+    CHECK(v.use_count() == 2);
+  }
+  CHECK(dm::value(dm::complete(dm::sum(x))) == 2.0 * 18 * g.ranks());
+  dm::fill(x, 5);
+  CHECK(x.data() == at);
+  CHECK(at[17] == 5);
+}
+
+TEST_CASE("borrow: what is const is only read, and what is shared is not written elsewhere") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  const field_view v("v", 3, 6);
+  field read = dm::borrow<field>(g, Kokkos::View<const double**, Kokkos::LayoutRight>(v), rows);
+  dm::fill(read, 1);
+  CHECK(v(0, 0) == 0);
+  CHECK(read.data() != v.data());
+
+  field x = dm::borrow<field>(g, v, rows);
+  {
+    const field other = x;
+    CHECK(error_of([&] { dm::fill(x, 1); }).find("clone it") != std::string::npos);
+    CHECK(v(0, 0) == 0);
+    CHECK(other.data() == x.data());
+  }
+  dm::fill(x, 1);
+  CHECK(v(2, 5) == 1);
+  field copy = dm::clone(x);
+  dm::fill(copy, 3);
+  CHECK(v(2, 5) == 1);
+}
+
+TEST_CASE("borrow: an address, a length, and blocks that have halos") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  std::vector<double> memory(18, 4);
+  const field x = dm::borrow<field>(g, memory.data(), 18, rows);
+  CHECK(x.data() == memory.data());
+  const std::vector<double>& fixed = memory;
+  field y = dm::borrow<field>(g, fixed.data(), 18, rows);
+  dm::clear(y);
+  CHECK(memory[0] == 4);
+  CHECK(error_of([&] { (void)dm::borrow<field>(g, memory.data(), 17, rows); }) ==
+        "borrow: 17 elements are lent, this rank's block has 18");
+  const field_view short_one("v", 2, 6);
+  CHECK(error_of([&] { (void)dm::borrow<field>(g, short_one, rows); }) ==
+        "borrow: the View has 2 elements along dim 'row', this rank's block of the tensor 3");
+
+  using wide = dm::tensor<double, dm::layout<line, dm::split<dm::halo<row, 1>, ranks>>, row, col>;
+  const field_view v("v", 5, 6);
+  Kokkos::deep_copy(v, 1.0);
+  const wide w = dm::borrow<wide>(g, v, rows);
+  CHECK(w.local<row>() == 5);
+  CHECK(w.data() == v.data());
+}
+
+/// A kernel of a program's own, over n-dimensional blocks: y(i, j) = c(j) x(i, j).
+template <class T> struct scale_columns_op {
+  static constexpr std::string_view call = "scale_columns";
+  void fill(dm::results y, dm::operands x) const {
+    const auto to = dm::view_of<T, 2>(y[0]);
+    const auto from = dm::view_of<const T, 2>(x[0]);
+    const auto by = dm::view_of<const T, 1>(x[1]);
+    for (std::size_t i = 0; i < to.extent(0); ++i)
+      for (std::size_t j = 0; j < to.extent(1); ++j) to(i, j) = by(j) * from(i, j);
+  }
+  constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands x) const {
+    c.compute(y[0].elements(), y.bytes() + bytes_of(x));
+  }
+};
+
+TEST_CASE("a kernel of one's own sees blocks as Views") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  const field x = dm::constant<field>(g, 3, rows);
+  using weights = dm::tensor<double, dm::layout<line>, col>;
+  const auto c = dm::generate<weights>(g, [](index_t j) { return static_cast<double>(j); });
+  const auto y = dm::apply_as<dm::spec_of<field>>(scale_columns_op<double>{}, x, c);
+  bool right = true;
+  for (index_t i = 0; i < 3; ++i)
+    for (index_t j = 0; j < 6; ++j)
+      right = right && y.data()[i * 6 + j] == 3.0 * static_cast<double>(j);
+  CHECK(right);
+}
+
+TEST_CASE("nothing of this communicates") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  census::reset();
+  const field_view v("v", 3, 6);
+  field x = dm::borrow<field>(g, v, rows);
+  x.set(1, row{0}, col{2});
+  dm::copy_to(v, dm::from_view<field>(g, v, rows));
+  (void)dm::view_of(x);
+  CHECK(census::snapshot().calls() == 0);
+}
+
+TEST_CASE("numbers that are none: an index outside, an extent that is another") {
+  const dm::grid<line> g;
+  const row rows{3 * g.ranks()};
+  const field x = dm::zeros<field>(g, rows);
+  CHECK(error_of([&] { (void)x.at(row{0}, col{6}); }) ==
+        "tensor::at: index 6 of dim 'col' is outside 0..5");
+  CHECK(error_of([&] { (void)x.at(row{}, col{5}); }) ==
+        "tensor::at: index (none) of dim 'row' is outside 0.." + std::to_string(3 * g.ranks() - 1));
+  CHECK(error_of([&] {
+          (void)dm::zeros<field>(g, rows, col{5});
+        }).starts_with("shape: dim 'col' has 6 elements by its type, and 5 are given"));
+  CHECK(error_of([] {
+          (void)field{}.at(row{0}, col{0});
+        }).starts_with("tensor::at: an operand is not defined"));
+  if (g.ranks() > 1 && g.rank() == 0)
+    CHECK(error_of([&] { (void)x.at(row{4}, col{1}); }) ==
+          "tensor::at: the element (row 4, col 1) is not on this rank, which holds row 0..2, col "
+          "0..5; ask holds(...) first, or broadcast_element for every rank");
+}
+
+}  // namespace
