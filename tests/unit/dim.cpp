@@ -23,8 +23,8 @@ static_assert(length::extent == dm::dynamic);
 static_assert(dm::is_static_dim<batch> && dm::is_static_dim<nothing> && !dm::is_static_dim<length>);
 static_assert(!std::is_same_v<batch, label>);
 
-// A static dim carries no data; a dynamic one its extent.
-static_assert(std::is_empty_v<batch>);
+// A static dim may carry an index, a dynamic one an index or its extent.
+static_assert(batch{}.n == dm::dynamic && batch{3}.n == 3 && finer{4}.n == 4);
 static_assert(length{37}.n == 37);
 static_assert(length{0}.n == 0);
 static_assert(length{dm::index_t{1} << 40}.n == dm::index_t{1} << 40);
