@@ -27,11 +27,16 @@ install_missing g++ cmake ninja-build
 # needs no root. 160 MB, of which Kokkos is a small part.
 # shellcheck source=/dev/null
 release=$(source /etc/os-release && echo "$VERSION_CODENAME")
+# Sources come from where the machine gets its packages.
+# shellcheck disable=SC2016
+mirror=$(apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(REPO_URI)' |
+  sed -n "s/^$release main //p" | head -n 1)
+[[ -n $mirror ]] || { echo "kokkos_openmp.sh: apt knows no mirror of $release main; run apt-get update" >&2 && exit 1; }
 rm -rf "$work"
 mkdir -p "$work/lists/partial" "$work/source"
 cat > "$work/debian.sources" << END
 Types: deb-src
-URIs: http://deb.debian.org/debian
+URIs: $mirror
 Suites: $release
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
