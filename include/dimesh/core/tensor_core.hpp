@@ -139,7 +139,7 @@ struct tensor_core {
   }
   constexpr block_view blocks() const { return {&facts->layout, runs.own(), facts->rank}; }
   /// How many elements this rank stores.
-  constexpr index_t elements() const {
+  DIMESH_OUTLINE constexpr index_t elements() const {
     index_t n = 1;
     for (int d = 0; d < facts->rank; ++d) n *= local(d);
     return n;
