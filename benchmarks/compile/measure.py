@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,20 @@ def main_table(compiler, flags, runs, folder):
     line(names[7], got[names[7]], f"{got[names[7]][0] / got[names[3]][0]:.2f} of 2 x 2")
 
 
+def with_one_layout(example, folder):
+    """A copy of the example that knows the layout `data` alone."""
+    shutil.copytree(example, folder / "language_model")
+    shutil.copytree(example.parent / "common", folder / "common")
+    folder /= "language_model"
+    for name, pattern, one in (("layouts.hpp", r"layout_set<[^>]*> layouts\{[^}]*\}", 'layout_set<data> layouts{"data"}'),
+                               ("step.cpp", r"(template struct training<\w+>;\n)+", "template struct training<data>;\n")):
+        text, found = re.subn(pattern, one, (folder / name).read_text())
+        if found != 1:
+            sys.exit(f"measure.py: {name} does not list the layouts any more as this script knows them; mend it")
+        (folder / name).write_text(text)
+    return folder
+
+
 def language_model(compiler, flags, runs, folder):
     """The example's translation units, with all its layouts; and what layers and layouts cost."""
     example = root / "examples" / "language_model"
@@ -129,12 +144,18 @@ def language_model(compiler, flags, runs, folder):
         path = pathlib.Path(folder) / f"types_{n}.cpp"
         path.write_text(TYPES + "".join(f"using type_{k} = type_of<{k}>;\n" for k in names[:n]))
         units[f"types of the whole model, {n} layout{'s' * (n > 1)}"] = (include + ["-fsyntax-only"], str(path))
+    own = [name for name in units if name.endswith(".cpp")]
+    alone = with_one_layout(example, pathlib.Path(folder) / "alone")
+    units |= {f"{name}, one layout": (include, str(alone / name)) for name in own}
+    units = {name: units[name] for name in sorted(units, key=lambda name: not name.endswith("one layout"))}
     got = best(compiler, flags, units, runs)
     print("examples/language_model, six layouts")
-    for name in list(units)[:-3]:
-        line(name, got[name])
-    together = sum(got[name][0] for name in list(units)[:-3])
+    for name in own:
+        line(name, got[name], f"{got[name + ', one layout'][0]:.2f} s of one layout alone")
+    together = sum(got[name][0] for name in own)
     print(f"  {'together':46} {together:6.2f} s             {verdict(together, 25, ' s')}")
+    further = (together - sum(got[name + ", one layout"][0] for name in own)) / 5
+    print(f"  {'one further layout of everything':46} {further:6.2f} s             {verdict(further, 1.2, ' s')}")
     four, one = got["step.cpp"][0], got[list(units)[-3]][0]
     line(list(units)[-3], got[list(units)[-3]], f"four layers cost {four / one:.2f} of it")
     line(list(units)[-2], got[list(units)[-2]])

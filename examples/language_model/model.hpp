@@ -59,14 +59,11 @@ template <class Plan> struct loss_and_gradient {
   }
 };
 
-/// What the compiler works on longest has translation units of its own, which it can work on side
-/// by side: the step (step.cpp) and its cost on shapes (cost.cpp), once for each layout.
+/// What the compiler works on longest has a translation unit of its own: the step (step.cpp), once
+/// for each layout.
 template <class Plan> struct training {
   using result =
       dm::value_and_gradient<dm::tensor<float, dm::layout<typename Plan::mesh>>, parameters<Plan>>;
   static result step(const parameters<Plan>& p, const tokens<Plan>& ids, const tokens<Plan>& next,
                      const nn::run_options& options);
-};
-template <class Plan> struct prediction {
-  static dm::ledger<typename Plan::mesh> cost(const parameters<Plan>& p, const tokens<Plan>& ids);
 };

@@ -4,6 +4,7 @@
 // sample of what the model writes.
 #pragma once
 
+#include <dimesh/grad/cost.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
 #include <dimesh/reflect/describe.hpp>
@@ -19,39 +20,27 @@
 #include "settings.hpp"
 #include "text.hpp"
 
-template <class Plan> class trainer {
-  using mesh = typename Plan::mesh;
-
+/// What of a run does not depend on its layout, compiled once for all of them.
+class training_run {
  public:
-  trainer(std::string name, const dm::grid<mesh>& g, const text::corpus& c, const settings& s)
-      : g_(g),
-        corpus_(c),
-        s_(s),
-        p_(dm::make<parameters<Plan>>(g)),
-        x_(g),
-        y_(g),
-        result_{{.layout = std::move(name), .mesh = dm::describe_mesh(g), .ranks = g.ranks()}} {
-    nn::initialize(p_, dm::random_key{s.seed});
-  }
+  virtual ~training_run() = default;
 
   report::language_result run() {
-    announce();
+    announce(result_);
     const dm::warmup_cosine rate{
         .peak = s_.rate, .warmup = s_.warmup, .total = s_.steps, .last = s_.rate / 10};
-    dm::adam optimizer{.beta2 = 0.99, .weight_decay = s_.decay, .decays = dm::decay_matrices};
-    auto state = optimizer.start(p_);
     std::ostream quiet(nullptr);
-    report::training_progress progress(g_.rank() == 0 ? std::cout : quiet, s_.terminal,
-                                       result_.layout, s_.steps, batch::extent * length::extent,
+    report::training_progress progress(rank_ == 0 ? std::cout : quiet, s_.terminal, result_.layout,
+                                       s_.steps, batch::extent * length::extent,
                                        result_.bytes_predicted);
+    start();
     const auto began = dm::timeline::now();
     dm::detail::pool::instance().restart_peak();
     for (int step = 0; step < s_.steps; ++step) {
       if (step == traced()) dm::timeline::instance().start();
       {
         const dm::trace_span all("step");
-        optimizer.rate = rate(step);
-        step_once(step, optimizer, state);
+        step_once(step, rate(step));
       }
       if (step == traced() + 2) trace();
       progress.update(step + 1, result_.losses.back());
@@ -62,56 +51,46 @@ template <class Plan> class trainer {
     result_.peak_bytes_per_rank = dm::detail::pool::instance().figures().peak;
     result_.validation_bits_per_byte = report::bits(validate());
     result_.sample = write();
-    return result_;
+    return std::move(result_);
   }
+
+ protected:
+  training_run(report::run_result of, int rank, const text::corpus& c, const settings& s)
+      : result_{std::move(of)}, rank_(rank), corpus_(c), s_(s) {}
+  const settings& of() const { return s_; }
 
  private:
+  /// Enters what the types say of a step.
+  virtual void announce(report::language_result& to) const = 0;
+  /// Makes the optimizer's state.
+  virtual void start() = 0;
+  /// The loss, before the parameters change.
+  virtual double step(const text::rows& rows, const nn::run_options& options, double rate) = 0;
+  /// What went out in the step before.
+  virtual report::bytes_by_axis sent() const = 0;
+  virtual double loss_on(const text::rows& rows) = 0;
+  /// The logits after these bytes, of which the model sees as many as its length.
+  virtual std::vector<float> next(std::string_view so_far) = 0;
+  virtual std::vector<dm::rank_span> spans() const = 0;
+
   int traced() const { return std::min(s_.steps - 3, 10); }
 
-  /// What the types say of a step.
-  void announce() {
-    dm::for_each_tensor(
-        [&](const auto&, const auto& t) {
-          result_.parameters_per_rank += t.local_size();
-          result_.optimizer_bytes_per_rank += 2 * t.local_bytes();
-        },
-        p_);
-    const auto cost = prediction<Plan>::cost(p_, x_);
-    result_.bytes_predicted =
-        report::by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
-  }
-
-  template <class Optimizer, class State>
-  void step_once(int step, const Optimizer& optimizer, State& state) {
+  void step_once(int n, double rate) {
     const dm::random_key key{s_.seed + 1};
     const auto rows =
-        text::draw_rows(corpus_.train(), batch::extent, length::extent, key.fold(1), step);
-    rows.fill_inputs(x_);
-    rows.fill_targets(y_);
-    const nn::run_options run{s_.dropout, key.fold(2).fold(static_cast<std::uint64_t>(step))};
-    census::reset();
-    const auto [loss, gradient] = [&] {
-      const dm::trace_span here("loss and gradient");
-      return training<Plan>::step(p_, x_, y_, run);
-    }();
-    const auto counted = census::snapshot();
-    {
-      const dm::trace_span here("optimizer");
-      optimizer(p_, gradient, state);
-    }
-    result_.losses.push_back(dm::value(loss));
-    if (step == s_.steps - 1)
-      result_.bytes_counted =
-          report::by_axes<mesh>([&](unsigned mask) { return counted.bytes_on(mask); });
+        text::draw_rows(corpus_.train(), batch::extent, length::extent, key.fold(1), n);
+    const nn::run_options options{s_.dropout, key.fold(2).fold(static_cast<std::uint64_t>(n))};
+    result_.losses.push_back(step(rows, options, rate));
+    if (n == s_.steps - 1) result_.bytes_counted = sent();
   }
 
   /// Three steps as a Chrome trace, the last of them as a picture.
   void trace() {
     dm::timeline::instance().stop();
-    const auto spans = dm::gather_timeline(g_);
-    if (g_.rank() != 0) return;
-    dm::write_trace(s_.out + "/trace_" + result_.layout + ".json", spans);
-    dm::timeline_plot plot{.title = "A step under '" + result_.layout + "'", .spans = spans};
+    const auto all = spans();
+    if (rank_ != 0) return;
+    dm::write_trace(s_.out + "/trace_" + result_.layout + ".json", all);
+    dm::timeline_plot plot{.title = "A step under '" + result_.layout + "'", .spans = all};
     plot.show("step", 2);
     plot.write(s_.out + "/timeline_" + result_.layout + ".svg");
   }
@@ -121,13 +100,9 @@ template <class Plan> class trainer {
     const auto most = text::batches(corpus_.validation(), batch::extent, length::extent);
     const dm::index_t count = std::max<dm::index_t>(1, std::min<dm::index_t>(s_.validation, most));
     double total = 0;
-    for (dm::index_t n = 0; n < count; ++n) {
-      const auto rows = text::read_rows(corpus_.validation(), batch::extent, length::extent,
-                                        most > 0 ? n * most / count : 0);
-      rows.fill_inputs(x_);
-      rows.fill_targets(y_);
-      total += dm::value(dm::complete(loss<Plan>{}(p_, x_, y_)));
-    }
+    for (dm::index_t n = 0; n < count; ++n)
+      total += loss_on(text::read_rows(corpus_.validation(), batch::extent, length::extent,
+                                       most > 0 ? n * most / count : 0));
     return total / static_cast<double>(count);
   }
 
@@ -138,7 +113,71 @@ template <class Plan> class trainer {
         s_.prompt, s_.sample, dm::random_key{s_.seed}, {.temperature = s_.temperature},
         [this](std::string_view so_far) { return next(so_far); }));
   }
-  std::vector<float> next(std::string_view so_far) {
+
+  report::language_result result_;
+  int rank_;
+  const text::corpus& corpus_;
+  const settings& s_;
+};
+
+template <class Plan> class trainer final : public training_run {
+  using mesh = typename Plan::mesh;
+  using optimizer_state =
+      decltype(std::declval<dm::adam>().start(std::declval<const parameters<Plan>&>()));
+
+ public:
+  trainer(std::string name, const dm::grid<mesh>& g, const text::corpus& c, const settings& s)
+      : training_run({.layout = std::move(name), .mesh = dm::describe_mesh(g), .ranks = g.ranks()},
+                     g.rank(), c, s),
+        g_(g),
+        p_(dm::make<parameters<Plan>>(g)),
+        x_(g),
+        y_(g) {
+    nn::initialize(p_, dm::random_key{s.seed});
+  }
+
+ private:
+  void announce(report::language_result& to) const override {
+    dm::for_each_tensor(
+        [&](const auto&, const auto& t) {
+          to.parameters_per_rank += t.local_size();
+          to.optimizer_bytes_per_rank += 2 * t.local_bytes();
+        },
+        p_);
+    // The step that will run, on tensors without elements: nothing is computed or sent.
+    const auto cost = dm::count(training<Plan>::step, p_, x_, y_, nn::run_options{});
+    to.bytes_predicted =
+        report::by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
+  }
+  void start() override {
+    optimizer_ = {.beta2 = 0.99, .weight_decay = of().decay, .decays = dm::decay_matrices};
+    state_ = optimizer_.start(p_);
+  }
+  double step(const text::rows& rows, const nn::run_options& options, double rate) override {
+    rows.fill_inputs(x_);
+    rows.fill_targets(y_);
+    census::reset();
+    const auto [loss, gradient] = [&] {
+      const dm::trace_span here("loss and gradient");
+      return training<Plan>::step(p_, x_, y_, options);
+    }();
+    sent_ = census::snapshot();
+    {
+      const dm::trace_span here("optimizer");
+      optimizer_.rate = rate;
+      optimizer_(p_, gradient, state_);
+    }
+    return dm::value(loss);
+  }
+  report::bytes_by_axis sent() const override {
+    return report::by_axes<mesh>([&](unsigned mask) { return sent_.bytes_on(mask); });
+  }
+  double loss_on(const text::rows& rows) override {
+    rows.fill_inputs(x_);
+    rows.fill_targets(y_);
+    return dm::value(dm::complete(loss<Plan>{}(p_, x_, y_)));
+  }
+  std::vector<float> next(std::string_view so_far) override {
     const auto n = static_cast<dm::index_t>(so_far.size());
     const dm::index_t used = std::min(n, length::extent), skip = n - used;
     dm::fill_by(x_, [=](dm::index_t b, dm::index_t t) {
@@ -149,11 +188,12 @@ template <class Plan> class trainer {
     const float* const last = all.data() + (used - 1) * vocab::extent;
     return {last, last + vocab::extent};
   }
+  std::vector<dm::rank_span> spans() const override { return dm::gather_timeline(g_); }
 
   const dm::grid<mesh>& g_;
-  const text::corpus& corpus_;
-  const settings& s_;
   parameters<Plan> p_;
   tokens<Plan> x_, y_;
-  report::language_result result_;
+  dm::adam optimizer_;
+  optimizer_state state_;
+  census::counts sent_;
 };

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/grad/vjp.hpp>
 #include <dimesh/op/compound.hpp>
@@ -97,6 +98,36 @@ TEST_CASE("tensors that outlive their grid are refused, not followed") {
   const dm::grid<line> again;  // a new one does not make it good
   CHECK(says(complaint([&] { (void)dm::sum(a); }), "an operand's grid is gone"));
   CHECK(says(complaint([] { dm::grid<line> none(MPI_COMM_NULL); }), "grid: the communicator is"));
+}
+
+template <class L> void check_counted() {
+  const dm::grid<line> g;
+  const auto w = filled<L>(g, 1), x = filled<L>(g, 2);
+  const auto loss = [](const auto& w, const auto& x) {
+    return dm::complete(dm::sum(dm::tanh(w) * x));
+  };
+  const auto step = [&loss](const auto& w, const auto& x) {
+    return dm::complete(dm::value_and_grad(loss, w)(x));
+  };
+  const auto seen = dm::count(step, w, x);
+  const auto shapes = dm::count(step, dm::shapes_of(w), dm::shapes_of(x));
+  CHECK(seen.flops() > 0);
+  CHECK(seen.flops() == shapes.flops());
+  CHECK(seen.moved() == shapes.moved());
+  CHECK(seen.peak() == shapes.peak());
+  CHECK(seen.counts.over == shapes.counts.over);
+  CHECK(dm::events_of(step, w, x).sizes.size[0] == g.ranks());
+  CHECK(dm::count([](const auto& a) { return dm::clone(a); }, w).moved() == 2 * w.local_bytes());
+  // What needs elements is refused; what was counted has its own as before.
+  const auto reads = [](const auto& a) { return dm::value(dm::complete(dm::sum(a))); };
+  CHECK(says(complaint([&] { (void)dm::count(reads, w); }), "value: an operand holds no elements"));
+  CHECK(says(complaint([&] { (void)dm::count([&w](const auto& a) { return a + w; }, x); }),
+             ": the operands live on two grids"));
+  CHECK(reads(w) == 12 * 1 + 66);
+}
+TEST_CASE("count of tensors with data: by their types, without computing anything") {
+  check_counted<whole>();
+  check_counted<halves>();
 }
 
 TEST_CASE("x += y is x = x + y: copies keep their values") {

@@ -41,9 +41,29 @@ void fill_and_report(event_sink& sink, const Fill& fill, const Cost& cost) {
   fill_and_report(sink, [&] { op.fill(y, x); }, [&](tally& t) { op.cost(t, y, x); });
 }
 
-/// Placed: extents and blocks of the results are there already. Slots: memory for them, or null.
-constexpr void compute(const operation& op, results y, operands x, bool placed,
-                       const storage* slots) {
+/// Addends of one operand and a value held whole in another: along which axes?
+constexpr unsigned mixed_axes(operands x) {
+  unsigned any = 0, split = 0;
+  int partials = 0;
+  for (int k = 0; k < x.count(); ++k) {
+    if (x[k].facts->partial == 0) continue;
+    ++partials;
+    any |= x[k].once;
+    split |= x[k].facts->partial & ~x[k].once;
+  }
+  return partials > 1 ? any & split : 0;
+}
+constexpr void run_settled(const operation& op, results y, const tensor_core** at, int count,
+                           unsigned mixed, bool placed, const storage* slots);
+
+/// Runs an operation, or enters its cost on shapes. `at` lists the operands. Placed: extents and
+/// blocks of the results are there already. Slots: memory for them, or null.
+DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
+                                        int count, bool placed, const storage* slots) {
+  const operands x(at, count);
+  match_operands(op, x);
+  if (const unsigned mixed = mixed_axes(x); mixed != 0) [[unlikely]]
+    return run_settled(op, y, at, count, mixed, placed, slots);
   tally* const t = x[0].is_shape ? tally_of(x) : nullptr;
   event_sink* const sink = !x[0].is_shape ? watcher : t != nullptr ? t->sink : nullptr;
   const running here(sink, op.facts->name);
@@ -62,35 +82,15 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   }
 }
 
-/// Addends of one operand and a value held whole in another: makes them all addends, from operand k
-/// on. `at` lists the operands.
-DIMESH_OUTLINE constexpr void compute_settled(const operation& op, results y,
-                                              const tensor_core** at, int count, int k,
-                                              unsigned mixed, bool placed, const storage* slots) {
-  while (k < count && (at[k]->once & mixed) == 0) ++k;
-  if (k == count) return compute(op, y, operands(at, count), placed, slots);
+/// The same with one operand after another made addends along the mixed axes.
+constexpr void run_settled(const operation& op, results y, const tensor_core** at, int count,
+                           unsigned mixed, bool placed, const storage* slots) {
+  int k = 0;
+  while ((at[k]->facts->partial & at[k]->once & mixed) == 0) ++k;
   tensor_core settled(*at[k]);
   settle(settled, settled.once & mixed);
   at[k] = &settled;
-  compute_settled(op, y, at, count, k + 1, mixed, placed, slots);
-}
-
-DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
-                                        int count, bool placed, const storage* slots) {
-  const operands x(at, count);
-  match_operands(op, x);
-  unsigned any = 0, split = 0;
-  int partials = 0;
-  for (int k = 0; k < x.count(); ++k) {
-    if (x[k].facts->partial == 0) continue;
-    ++partials;
-    any |= x[k].once;
-    split |= x[k].facts->partial & ~x[k].once;
-  }
-  if (partials > 1 && (any & split) != 0)
-    compute_settled(op, y, at, count, 0, any & split, placed, slots);
-  else
-    compute(op, y, x, placed, slots);
+  run_plain(op, y, at, count, placed, slots);
 }
 
 }  // namespace dimesh::detail

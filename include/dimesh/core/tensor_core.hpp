@@ -19,6 +19,8 @@
 namespace dimesh::detail {
 
 struct cell;
+struct tensor_core;
+inline void require_grid(std::string_view call, const tensor_core& x);
 
 /// Extents and blocks of the dims of a tensor: up to six in place.
 class dim_runs {
@@ -137,7 +139,7 @@ struct tensor_core {
   }
   constexpr block_view blocks() const { return {&facts->layout, runs.own(), facts->rank}; }
   /// How many elements this rank stores.
-  constexpr index_t elements() const {
+  DIMESH_OUTLINE constexpr index_t elements() const {
     index_t n = 1;
     for (int d = 0; d < facts->rank; ++d) n *= local(d);
     return n;
@@ -171,6 +173,19 @@ struct tensor_core {
     place(extents);
     count = t;
     live = live_bytes(t, bytes());
+  }
+  /// Stands for itself while costs are counted: extents and blocks without elements or grid, whose
+  /// bytes are alive to the end.
+  DIMESH_OUTLINE constexpr void become_shape(tally* t) {
+    index_t on[max_axes] = {}, extents[max_dims] = {};
+    if (!is_shape) require_grid("count", *this);
+    for (int a = 0; a < facts->layout.axes; ++a) on[a] = sizes()[a];
+    for (int d = 0; d < facts->rank; ++d) extents[d] = runs.extents()[d];
+    forget_data();
+    grid = nullptr;
+    grid_object = nullptr;
+    make_shape(on, extents, t);
+    live.pin();
   }
   /// Works out the blocks; the grid, or the sizes of a shape, are there.
   constexpr void place(const index_t* extents) {
@@ -214,6 +229,11 @@ struct tensor_core {
 
 /// x has been made, and its grid is there. Throws dimesh::error that names the call.
 inline void require_grid(std::string_view call, const tensor_core& x) {
+  if (x.is_shape)
+    (words() << call
+             << ": an operand holds no elements, since costs are being counted; count a function "
+                "that reads none, and takes the tensors that it needs as arguments")
+        .raise();
   if (x.grid == nullptr)
     (words() << call
              << ": an operand is not defined: it was moved from, or never made on a grid; make it "

@@ -25,10 +25,11 @@ struct add_and_scale {
 /// only one is, it first becomes addends.
 template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
   const unsigned whole = sum.once() & x.once();
-  if constexpr (is_shaped<X>) {
+  if (core_of(sum).is_shape) {
     const running here(sink_of(core_of(sum)), "accumulate");
-    if (sum.tally() != nullptr) sum.tally()->compute(2 * sum.local_size(), 3 * sum.local_bytes());
-  } else {
+    if (tally* const t = core_of(sum).count; t != nullptr)
+      t->compute(2 * sum.local_size(), 3 * sum.local_bytes());
+  } else if constexpr (!is_shaped<X>) {
     using T = value_of<X>;
     const grid_state& grid = sum.grid().state();
     const running here(watcher, "accumulate");

@@ -75,6 +75,10 @@ template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
 /// Tensors with data. A function of its own: clang wants literal types in constexpr ones.
 inline void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n,
                             bool in_place) {
+  if (n > 0 && from[0]->is_shape) {  // the call is being counted
+    std::vector<foreseen_group> groups(static_cast<std::size_t>(n + 1));
+    return complete_shapes(from, to, n, groups.data());
+  }
   const arena::scope here;
   auto* const pieces =
       static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));

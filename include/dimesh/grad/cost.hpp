@@ -7,6 +7,8 @@
 //     batch, pixel>>;
 //   static_assert(cost.bytes<cols> <= 4096);          // step: a stateless function object
 //   count(step{}, shapes...)  -> ledger<pod>          // at run time, any extents
+//   count(step{}, params, x)                          // the same of tensors with data: by their
+//                                                     // types, without computing anything
 //   events_of(step{}, shapes...)  -> event_log<pod>   // what is added up there, one by one
 #pragma once
 
@@ -34,24 +36,23 @@ template <class First, class... Rest> struct mesh_of_arguments<First, Rest...> {
                                            tag<here>>::type;
 };
 
-/// The argument with a tally in each of its shapes.
+/// The argument with its tensors as shapes, of their own types, whose bytes are alive to the end.
 template <class X> constexpr X counted(const X& x, tally* t) {
+  X y(x);  // members that are no tensors come along
   if constexpr (Tensor<X>) {
-    return x.counted_by(t).pin();
+    core_of(y).become_shape(t);
   } else if constexpr (TensorStruct<X>) {
-    X out(x);  // members that are no tensors come along
-    for_each_tensor([t](const auto&, auto& c, const auto& s) { c = s.counted_by(t).pin(); }, out,
-                    x);
-    return out;
-  } else {
-    return x;
+    const core_list<X> all(y);
+    for (int i = 0; i < all.size; ++i) all.at[i]->become_shape(t);
   }
+  return y;
 }
 
 /// The sizes of mesh M that x, or a tensor in it, is a shape for.
 template <class M, class X> void find_sizes(mesh_sizes<M>& sizes, const X& x) {
-  if constexpr (is_shaped<X>) {
-    if constexpr (std::is_same_v<typename X::mesh_type, M>) sizes = x.sizes();
+  if constexpr (Tensor<X>) {
+    if constexpr (std::is_same_v<typename X::mesh_type, M>)
+      std::copy_n(core_of(x).sizes(), sizes.size.size(), sizes.size.begin());
   } else if constexpr (TensorStruct<X>) {
     for_each_tensor([&sizes](const auto&, const auto& s) { find_sizes(sizes, s); }, x);
   }
@@ -77,8 +78,10 @@ template <class X> auto shapes_of(const X& x) {
   }
 }
 
-/// What f(x...) costs the rank with the largest blocks; x are shapes, structs of shapes, or plain
-/// values.
+/// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
+/// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
+/// hold no elements, so that what is compiled for a step counts it, too. f must not ask for
+/// elements (value, data), nor make tensors on a grid. While compiling, x are shapes.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;

@@ -43,6 +43,14 @@ namespace detail {
 struct loop {
   index_t extent, a, b, c;  // strides in a, b and c
 };
+/// Of which loop of a product a loop can be a part.
+enum class loop_kind : unsigned char { m, n, k, batch };
+constexpr loop_kind kind_of(const loop& l) {
+  return l.c == 0   ? loop_kind::k
+         : l.b == 0 ? loop_kind::m
+         : l.a == 0 ? loop_kind::n
+                    : loop_kind::batch;
+}
 
 /// Makes one loop of two where walking them in this order, or the other, visits evenly spaced
 /// elements in all three arrays.
@@ -66,29 +74,38 @@ constexpr bool fuse(loop& into, const loop& x) {
 }  // namespace detail
 
 /// An equal contraction with outer loops fused with each other and into m, n and k where strides
-/// permit. Extents must be positive.
+/// permit. Of m, n and k, one that has no turns to make becomes the longest outer loop of its kind.
+/// Extents must be positive.
 constexpr contraction folded(const contraction& x) {
   using detail::loop;
   loop m{x.m, x.a_m, 0, x.c_m}, n{x.n, 0, x.b_n, x.c_n}, k{x.k, x.a_k, x.b_k, 0};
   loop outer[contraction::max_outer] = {};
   int count = 0;
   for (int i = 0; i < x.outer; ++i) {
-    if (x.extent[i] > 1) outer[count++] = {x.extent[i], x.a_outer[i], x.b_outer[i], x.c_outer[i]};
+    const loop l{x.extent[i], x.a_outer[i], x.b_outer[i], x.c_outer[i]};
+    bool gone = l.extent == 1;
+    for (int j = 0; !gone && j < count; ++j) gone = detail::fuse(outer[j], l);
+    if (!gone) outer[count++] = l;
   }
-  const auto fuse_into_product = [&](const loop& l) {
-    return (l.b == 0 && detail::fuse(m, l)) || (l.a == 0 && detail::fuse(n, l)) ||
-           (l.c == 0 && detail::fuse(k, l));
+  const auto take = [&](int i) {
+    const loop l = outer[i];
+    for (--count; i < count; ++i) outer[i] = outer[i + 1];
+    return l;
   };
-  for (bool changed = count > 0; changed;) {  // at most count rounds of count^2 comparisons
-    changed = false;
-    for (int i = 0; i < count; ++i) {
-      bool gone = fuse_into_product(outer[i]);
-      for (int j = 0; !gone && j < i; ++j) gone = detail::fuse(outer[j], outer[i]);
-      if (!gone) continue;
-      outer[i--] = outer[--count];
-      changed = true;
+  const auto into_product = [&](loop& to, detail::loop_kind kind) {
+    if (to.extent == 1) {
+      int longest = -1;
+      for (int i = 0; i < count; ++i)
+        if (kind_of(outer[i]) == kind && (longest < 0 || outer[i].extent > outer[longest].extent))
+          longest = i;
+      if (longest >= 0) to = take(longest);
     }
-  }
+    for (int i = 0; i < count; ++i)
+      if (kind_of(outer[i]) == kind && detail::fuse(to, outer[i])) take(i), i = -1;
+  };
+  into_product(m, detail::loop_kind::m);
+  into_product(n, detail::loop_kind::n);
+  into_product(k, detail::loop_kind::k);
   for (int i = 1; i < count; ++i) {  // as they lie in c, widest steps outside
     for (int j = i; j > 0 && outer[j - 1].c < outer[j].c; --j) std::swap(outer[j - 1], outer[j]);
   }

@@ -21,6 +21,7 @@ template <class L, class M> struct block_parameters {
   using cross_norm_type = detail::if_there<M::cross, norm_type>;
   using cross_type = detail::if_there<M::cross, attention_type>;
   using feed_forward_type = feed_forward_parameters<L, M>;
+  using described_by = block_parameters<stating<detail::nowhere>, M>;
   BOOST_HANA_DEFINE_STRUCT(block_parameters, (norm_type, norm1), (attention_type, attention),
                            (cross_norm_type, cross_norm), (cross_type, cross), (norm_type, norm2),
                            (feed_forward_type, feed_forward));
@@ -61,9 +62,11 @@ constexpr auto add_feed_forward(const model<C, M>& m, const P& p, const X& x) {
 }  // namespace detail
 
 /// One layer; of a decoder, which attends to what came before and to an encoder's result, with
-/// `memory` [.., source, model]. Shapes: as x. Communicates as its parts do.
+/// `memory` [.., source, model]. Shapes: as x. Communicates as its parts do. Out of line: a loop over
+/// layers would be unrolled, a layer each.
 template <Layout C, class M, class P, Operand X, Operand... Memory>
-constexpr auto block(const model<C, M>& m, const P& p, const X& x, const Memory&... memory) {
+[[gnu::noinline]] constexpr auto block(const model<C, M>& m, const P& p, const X& x,
+                                       const Memory&... memory) {
   static_assert(sizeof...(Memory) == (M::cross ? 1 : 0),
                 "block: a layer that looks at an encoder's result (M::cross) is given it, another "
                 "one is not");

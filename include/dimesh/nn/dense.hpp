@@ -104,6 +104,7 @@ constexpr auto residual(const model<C, M>& m, const X& x, const Y& y, const B& b
 template <class L, class M> struct norm_parameters {
   using gain_type = nn::gain<L, M, typename M::model>;
   using bias_type = nn::bias<L, M, M::norm == norm_kind::layer, typename M::model>;
+  using described_by = norm_parameters<stating<detail::nowhere>, M>;
   BOOST_HANA_DEFINE_STRUCT(norm_parameters, (gain_type, gain), (bias_type, bias));
 };
 

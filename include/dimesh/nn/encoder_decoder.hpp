@@ -44,6 +44,7 @@ template <class L, class Form> struct encoder_decoder_parameters {
   using M = source_form_of<Form>;
   using encoder_type = language_model_parameters<L, encoder_of<M>>;
   using decoder_type = language_model_parameters<L, decoder_of<M>>;
+  using described_by = encoder_decoder_parameters<stating<detail::nowhere>, Form>;
   BOOST_HANA_DEFINE_STRUCT(encoder_decoder_parameters, (encoder_type, encoder),
                            (decoder_type, decoder));
 };

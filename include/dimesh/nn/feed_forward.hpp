@@ -20,6 +20,7 @@ template <class L, class M> struct feed_forward_parameters {
   using gate_type = detail::if_there<is_gated, up_type>;
   using up_bias_type = bias<L, M, M::biases && !is_gated, hidden>;
   using down_bias_type = bias<L, M, M::biases, model>;
+  using described_by = feed_forward_parameters<stating<detail::nowhere>, M>;
   BOOST_HANA_DEFINE_STRUCT(feed_forward_parameters, (up_type, up), (gate_type, gate),
                            (up_bias_type, up_bias), (output_weight<L, M, hidden, model>, down),
                            (down_bias_type, down_bias));

@@ -28,6 +28,7 @@ template <class L, class Form> struct language_model_parameters {
   using layers_type = std::array<block_parameters<L, M>, static_cast<std::size_t>(M::layers)>;
   using norm_type = norm_parameters<L, M>;
   using head_type = detail::if_there<!M::tied, weight<L, M, model, vocab>>;
+  using described_by = language_model_parameters<stating<detail::nowhere>, Form>;
   BOOST_HANA_DEFINE_STRUCT(language_model_parameters, (weight<L, M, vocab, model>, embedding),
                            (positions_type, positions), (layers_type, layers), (norm_type, last),
                            (head_type, head));

@@ -27,6 +27,7 @@ template <class L, class M> struct attention_parameters {
   using query_bias_type = bias<L, M, M::biases, heads, head>;
   using key_bias_type = bias<L, M, M::biases, key_heads, head>;
   using output_bias_type = bias<L, M, M::biases, model>;
+  using described_by = attention_parameters<stating<detail::nowhere>, M>;
   BOOST_HANA_DEFINE_STRUCT(attention_parameters, (weight<L, M, model, heads, head>, query),
                            (query_bias_type, query_bias), (key_type, key),
                            (key_bias_type, key_bias), (key_type, value),

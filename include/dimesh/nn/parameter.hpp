@@ -25,6 +25,11 @@ template <class L> struct stating {
 };
 
 namespace detail {
+/// Structs of parameters under this layout say how their members are called under any.
+struct nowhere {
+  using mesh = void;
+};
+
 /// In place of a tensor that is declared without a distribution.
 struct states_nothing {};
 

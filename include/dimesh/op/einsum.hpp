@@ -82,7 +82,14 @@ template <class Out, class... X> struct einsum_fault {
   using type = fault_of<einsum_rule<Out>, X...>;
 };
 
-/// The product as elements of As (void: of the operands' type): rounded once.
+template <class... X> using first_value = value_of<type_at<0, list<X...>>>;
+/// Two operands, and a result of their element type, which has products: nothing stands between.
+template <class As, class X1, class... X>
+inline constexpr bool is_one_product =
+    sizeof...(X) == 1 && element_traits<value_of<X1>>::has_products &&
+    (std::is_void_v<As> || std::is_same_v<As, value_of<X1>>);
+
+/// Else: the product as elements of As (void: of the operands' type), rounded once.
 template <class As, class Out, class X1, class... X>
 constexpr auto einsum_as(const X1& x1, const X&... x) {
   using T = value_of<X1>;
@@ -150,6 +157,9 @@ constexpr auto einsum(const X&... x) {
                 "complete it first");
   if constexpr (!ok<fault> || (is_poison<X> || ...))
     return poison{};
+  else if constexpr (detail::is_one_product<typename detail::stated<Out...>::type, X...>)
+    return detail::apply_rule<detail::einsum_rule<out>, detail::first_value<X...>>(
+        detail::einsum_op<detail::first_value<X...>>{}, x...);
   else
     return detail::einsum_as<typename detail::stated<Out...>::type, out>(x...);
 }

@@ -19,10 +19,12 @@ namespace detail {
 template <class X> constexpr X cloned(const X& x) {
   X y(x);
   const running here(sink_of(core_of(x)), "clone");
-  if constexpr (is_shaped<X>) {
-    y.share(x.tally(), live_bytes(x.tally(), x.local_bytes()));
-    if (x.tally() != nullptr) x.tally()->compute(0, 2 * x.local_bytes());
-  } else if (x.defined()) {
+  if (core_of(x).is_shape) {
+    tally* const t = core_of(x).count;
+    core_of(y).live = live_bytes(t, x.local_bytes());
+    if (t != nullptr) t->compute(0, 2 * x.local_bytes());
+  } else if constexpr (!is_shaped<X>) {
+    if (!x.defined()) return y;
     const watched event(0, 2 * x.local_bytes());
     y.memory() = storage::acquire(static_cast<std::size_t>(x.local_bytes()));
     copy_bytes(y.data(), x.data(), x.local_bytes());

@@ -112,9 +112,19 @@ struct description<S, hana::tuple<hana::pair<Name, Pointer>...>> {
   /// It has members that it does not describe, as far as one can tell.
   static constexpr bool lacks = plain && takes_values<S>(std::make_index_sequence<count + 1>{});
 };
+/// Of which struct Hana is asked: its accessors cost the compiler a walk's worth. Members that are
+/// called alike under every layout are asked for once, of the struct that S names.
+template <class S> struct described {
+  using type = typename unmodified<S>::type;
+};
 template <class S>
-using description_of = description<typename unmodified<S>::type,
-                                   decltype(hana::accessors<typename unmodified<S>::type>())>;
+  requires requires { typename S::described_by; }
+struct described<S> {
+  using type = typename S::described_by;
+};
+template <class S>
+using description_of = description<typename described<S>::type,
+                                   decltype(hana::accessors<typename described<S>::type>())>;
 
 /// Not where a member's type has been complained of: clang makes nothing of such a struct.
 template <class S>

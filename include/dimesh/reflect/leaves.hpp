@@ -161,6 +161,11 @@ template <class... F> struct note_parts<list<F...>> {
     ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);
   }
 };
+/// Those of one element: out of line, or loops over layers would be unrolled in all walks.
+template <class Form, class X>
+[[gnu::noinline]] constexpr void note_element(const X& x, int kind, leaf*& to) {
+  note_leaves<Form>(x, kind, to);
+}
 /// Writes down the leaves of x, where Form has tensors.
 template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to) {
   if constexpr (is_poison<Form>) {
@@ -168,7 +173,7 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
   } else if constexpr (Tensor<Form>) {
     *to++ = leaf_of(x, kind);
   } else if constexpr (has_elements<Form>) {
-    for (const auto& e : x) note_leaves<typename Form::value_type>(e, kind, to);
+    for (const auto& e : x) note_element<typename Form::value_type>(e, kind, to);
   } else if constexpr (has_parts<Form>) {
     with_parts(x, note_parts<part_types<Form>>{kind, to});
   }
@@ -183,6 +188,11 @@ template <class X> constexpr X& leaf_at(const leaf& l) {
     return const_cast<X&>(*static_cast<const plain*>(l.other));
 }
 
+/// Out of line: constant lengths would have these few moves unrolled in every walk.
+DIMESH_OUTLINE constexpr void take_cores(const leaf* from, int count, tensor_core** to) {
+  for (int i = 0; i < count; ++i) to[i] = const_cast<tensor_core*>(from[i].core);
+}
+
 /// The cores of all tensors of a struct that has a Form, in the order of declaration.
 template <class Form, bool = has_vectors<Form>> struct core_list {
   static constexpr int size = leaf_count<Form>;
@@ -192,7 +202,7 @@ template <class Form, bool = has_vectors<Form>> struct core_list {
     leaf all[size == 0 ? 1 : size];
     leaf* to = all;
     note_leaves<Form>(s, 0, to);
-    for (int i = 0; i < size; ++i) at[i] = const_cast<tensor_core*>(all[i].core);
+    take_cores(all, size, at);
   }
 };
 template <class Form> struct core_list<Form, true> {

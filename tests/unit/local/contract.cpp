@@ -242,6 +242,34 @@ TEST_CASE("folded: outer loops go into the product where strides permit") {
   static_assert(transposed(transposed(contraction{.m = 2, .n = 3})).n == 3);
 }
 
+TEST_CASE("folded: m, n and k are the longest loops of their kind where all are outer ones") {
+  // x[b3, t4, h5, d6] . w[h5, d6, f7] -> [b3, t4, f7]: loops b, t, f, h, d
+  contraction x;
+  for (const auto& [n, a, b, c] : {std::array<index_t, 4>{3, 120, 0, 28},
+                                   {4, 30, 0, 7},
+                                   {7, 0, 1, 1},
+                                   {5, 6, 42, 0},
+                                   {6, 1, 7, 0}}) {
+    x.extent[x.outer] = n, x.a_outer[x.outer] = a, x.b_outer[x.outer] = b;
+    x.c_outer[x.outer++] = c;
+  }
+  contraction y = folded(x);
+  CHECK(y.outer == 0);
+  CHECK(y.m == 12);
+  CHECK(y.a_m == 30);
+  CHECK(y.n == 7);
+  CHECK(y.k == 30);
+  CHECK(y.b_k == 7);
+  check<double>(x);
+
+  x.a_outer[0] = 1000;  // rows of x lie apart: t is longer than b
+  y = folded(x);
+  CHECK(y.outer == 1);
+  CHECK(y.extent[0] == 3);
+  CHECK(y.m == 4);
+  check<double>(x);
+}
+
 TEST_CASE_TEMPLATE("contract: all orders of the three matrices", T, float, double) {
   for (index_t e : {1, 2, 3, 5, 17, 33}) check_orders<T>(e, e, e);
   check_orders<T>(64, 64, 64);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does an operation reach its operands? By a function that is told the type of the result and
-// leaves the rest to one function for all types (core/pullback.hpp): it runs plainly, is recorded
-// for gradients, or its cost is counted, by what the operands are. What an operation consists of is
-// said in core/operation.hpp; where its rule gives the result's type, in apply_rule.hpp.
+// leaves the rest to one function for all types: core/run_plain.hpp computes, or counts the cost on
+// shapes; core/evaluate.hpp records what does, for gradients. What an operation consists of is said
+// in core/operation.hpp; where its rule gives the result's type, in apply_rule.hpp.
 //
 //   apply_as<spec_of<X>>(scale_op{2}, x)   -> a tensor like x; recorded if x is
 #pragma once
 
+#include <array>
+
 #include "dimesh/core/pullback.hpp"
 #include "dimesh/core/tracked.hpp"
-#include "dimesh/detail/bundle.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/shaped.hpp"
 
@@ -34,11 +35,6 @@ template <class S> struct specs_of {
 };
 template <class... S> struct specs_of<list<S...>> {
   using type = list<S...>;
-};
-
-/// Another result than the first, for as long as the operation runs.
-template <class S> struct further_result {
-  tensor_core core{&spec_facts<S>};
 };
 
 /// The operands that are recorded, as a mask, where the transpose asks.
@@ -67,41 +63,40 @@ template <class Op, class... X> struct complex_fault {
   using type = typename decltype(find())::type;
 };
 
-/// Facts: of each result, where they are not those of its spec (a probe's); or null.
+/// Runs an operation whose results have these specs. Facts: of each result, where not those
+/// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
-constexpr auto recorded_on_cores(list<First, More...>, const tensor_facts* const* facts,
-                                 const Op& op, const storage* slots, const X&... x) {
+constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* const* facts,
+                              const Op& op, const storage* slots, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
-  constexpr int depth = std::max({tracked_depth<X>...});
-  bound<Op, depth, recorded_mask<Op, X...>()> it(op);
-  if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
-  using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
-  Y y;
-  bundle<further_result<More>...> more;
-  operand in[] = {{&core_of(x), core_of(x).record}...};
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    tensor_core* const all[] = {&core_of(y), &item<I>(more).core...};
-    if (facts != nullptr)
-      for (tensor_core* one : all) one->facts = *facts++;
-    evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
-  }(std::index_sequence_for<More...>{});
-  return y;
-}
-template <class Specs, class Op, class... X>
-constexpr auto apply_on_cores(Specs specs, const tensor_facts* const* facts, const Op& op,
-                              const storage* slots, const X&... x) {
-  constexpr bool recorded =
-      has_transpose<Op> && has_gradient<typename type_at<0, Specs>::value_type>;
+  constexpr bool recorded = has_transpose<Op> && has_gradient<typename First::value_type>;
   using fault = std::conditional_t<recorded, typename complex_fault<Op, X...>::type, no_fault>;
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "gradient: this operation has none of complex elements; compose it of + - * /, "
                 "einsum, sums, conj, real, imag and norm2, or use stop_gradient");
-  if constexpr (!ok<fault>)
+  if constexpr (!ok<fault>) {
     return poison{};
-  else if constexpr (recorded)
-    return recorded_on_cores(specs, facts, op, slots, x...);
-  else
-    return recorded_on_cores(specs, facts, op, slots, untracked(x)...);
+  } else if constexpr (!recorded && (is_tracked<X> || ...)) {
+    return apply_on_cores(specs, facts, op, slots, untracked(x)...);
+  } else {
+    constexpr int depth = std::max({tracked_depth<X>...});
+    bound<Op, depth, recorded_mask<Op, X...>()> it(op);
+    typename result_type<First, (is_shaped<X> || ...), depth>::type y;
+    std::array<tensor_core, sizeof...(More)> more{tensor_core(&spec_facts<More>)...};
+    tensor_core* all[1 + sizeof...(More)] = {&core_of(y)};
+    for (std::size_t i = 0; i < sizeof...(More); ++i) all[1 + i] = &more[i];
+    if (facts != nullptr)
+      for (tensor_core* one : all) one->facts = *facts++;
+    if constexpr (depth == 0) {
+      const tensor_core* in[] = {&core_of(x)...};
+      run_plain(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+    } else {
+      if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
+      operand in[] = {{&core_of(x), core_of(x).record}...};
+      evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+    }
+    return y;
+  }
 }
 
 /// Runs an operation whose result has this spec (or whose results have these).

@@ -6,6 +6,7 @@
 //   transpose: abar[b, d] = einsum<b, d>(ybar[b, f], b[d, f])
 #pragma once
 
+#include "dimesh/local/contract_bfloat16.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/parts/complex_parts.hpp"
@@ -93,8 +94,12 @@ template <class T, class C = T> struct einsum_op {
     else if (a.rank() == labels.count && b.rank() == labels.count)
       local::map_reduce_over(local::plus{}, loops_over(labels, c, a, b), multiply_function{},
                              c.data<C>(), a.data<const T>(), b.data<const T>());
+    else if constexpr (is_storage_only<T>)
+      local::contract_bfloat16(contraction_over(labels, c, a, b), a.data<const T>(),
+                               b.data<const T>(), c.data<C>());
     else
-      contract(labels, c, a, b);
+      local::contract(contraction_over(labels, c, a, b), a.data<const T>(), b.data<const T>(),
+                      c.data<C>());
   }
 
  private:
@@ -109,15 +114,6 @@ template <class T, class C = T> struct einsum_op {
       to.give(0, einsum_op<T>{}, ybar, to.x(1));
       to.give(1, einsum_op<T>{}, ybar, to.x(0));
     }
-  }
-  static void contract(const loop_dims& labels, const tensor_core& c, const tensor_core& a,
-                       const tensor_core& b) {
-    label_places places[3 * max_dims];
-    for (int i = 0; i < labels.count; ++i)
-      places[i] = {a.facts->place_of(labels.dim[i]), b.facts->place_of(labels.dim[i]),
-                   c.facts->place_of(labels.dim[i])};
-    contract_blocks(places, labels.count, a.blocks(), b.blocks(), c.blocks(), a.data<const T>(),
-                    b.data<const T>(), c.data<C>());
   }
 };
 
