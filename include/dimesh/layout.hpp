@@ -22,6 +22,9 @@ template <class D, index_t W> struct halo {};
 template <class D, class... A> struct split_if_free {};
 /// Axis A splits the first dim that it divides evenly: optimizer state and parameters under ZeRO.
 template <class A> struct spread {};
+/// Only the ranks at coordinate K of axis A hold the tensor; the others hold nothing of it and
+/// compute nothing with it: a stage of a pipeline, a server.
+template <class A, index_t K> struct placed {};
 /// Every rank along A holds an addend of the full shape; the value is their sum.
 template <class A> struct partial {};
 /// Likewise with the maximum (minimum) in place of the sum; only `complete` accepts these.

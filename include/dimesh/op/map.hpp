@@ -286,6 +286,9 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "map: the operands live on different ranks of this axis; place<axis, k> the one "
+                "that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   using complex_fault = typename detail::map_complex_fault<F, X...>::type;
   static_assert(ok<only<complex_fault, element_not_differentiable>>,
                 "map: gradients do not pass through a function of complex elements; compose it of "

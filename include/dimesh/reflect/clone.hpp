@@ -24,7 +24,7 @@ template <class X> constexpr X cloned(const X& x) {
     if (x.tally() != nullptr) x.tally()->compute(0, 2 * x.local_bytes());
   } else if (x.defined()) {
     const watched event(0, 2 * x.local_bytes());
-    y.memory() = storage::acquire(static_cast<std::size_t>(x.local_bytes()));
+    y.memory() = core_of(x).fresh_memory();
     copy_bytes(y.data(), x.data(), x.local_bytes());
   }
   return y;
