@@ -116,7 +116,7 @@ struct peer {
 };
 
 /// All that blocks depend on besides a layout: extents, the mesh, and whose blocks (null: the rank
-/// at the origin). Code on placements and tables is shared by all tensor types.
+/// at the origin, or where else a tensor lives). Code on placements and tables is shared by all tensor types.
 struct placement {
   int rank = 0;
   index_t extent[max_dims]{};
@@ -125,19 +125,23 @@ struct placement {
 
   /// The block under a table of rank r of the communicator over `axes`.
   constexpr box peers(const table& t, index_t r, unsigned axes) const {
+    if (coords == nullptr) return at_place(t, r, axes);
     return box_at(t, rank, extent, sizes, peer(r, axes, sizes, coords).coords);
   }
   constexpr box own(const table& t) const { return peers(t, 0, 0); }
   /// Of the rank at the origin, or where else the tensor lives.
-  constexpr box origins(const table& t) const {
-    return box_at(without_axes(t, t.mask(use::placed)), rank, extent, sizes,
-                  peer(0, 0, sizes, nullptr).coords);
-  }
+  constexpr box origins(const table& t) const { return at_place(t, 0, 0); }
   constexpr box whole() const {
     box b;
     b.rank = rank;
     for (int d = 0; d < rank; ++d) b.length[d] = extent[d];
     return b;
+  }
+
+ private:
+  constexpr box at_place(const table& t, index_t r, unsigned axes) const {
+    return box_at(without_axes(t, t.mask(use::placed)), rank, extent, sizes,
+                  peer(r, axes, sizes, nullptr).coords);
   }
 };
 
