@@ -48,9 +48,25 @@ template <class M, class... Rule> inline constexpr bool is_layout<layout<M, Rule
 template <class L> inline constexpr bool is_at_run_time = false;
 template <class M, class... D>
 inline constexpr bool is_at_run_time<layout<M, at_run_time_beside<D...>>> = true;
+
+template <class L, class... Rule> struct layout_with_impl;
+template <class M, class... Has, class... Rule>
+struct layout_with_impl<layout<M, Has...>, Rule...> {
+  using type = layout<M, Has..., Rule...>;
+};
+template <template <class> class Modifier, class L, class... Rule>
+  requires(!is_layout<Modifier<L>>)
+struct layout_with_impl<Modifier<L>, Rule...> {
+  using type = Modifier<typename layout_with_impl<L, Rule...>::type>;
+};
 }  // namespace detail
 
 /// A layout<M, Rule...>.
 template <class L> concept Layout = detail::is_layout<L>;
+
+/// L and further rules; of a modified layout, as gradient<L>, the same inside. So a struct with one
+/// layout can have members that live on different stages: layout_with<L, placed<stage, 1>>.
+template <class L, class... Rule>
+using layout_with = typename detail::layout_with_impl<L, Rule...>::type;
 
 }  // namespace dimesh

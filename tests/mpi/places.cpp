@@ -54,8 +54,8 @@ template <class X> void check_uses(const X& v, const array& a) {
   CHECK(agrees(dm::complete(dm::sum(v)), sum({}, a)));
   if constexpr (!dm::spec_of<X>::table.any_partial()) {
     const auto product = [](const auto& w) { return dm::einsum<p>(w, w * w + 1.0); };
-    CHECK(agrees(product(v), einsum({"p"}, {a, map([](const auto& e) { return e[0] * e[0] + 1; },
-                                                   {a})})));
+    CHECK(agrees(product(v),
+                 einsum({"p"}, {a, map([](const auto& e) { return e[0] * e[0] + 1; }, {a})})));
     check_operation(product, smooth, {a}, v);
     check_operation([](const auto& w) { return dm::whole<p>(w); }, {}, {a}, v);
   }
@@ -79,6 +79,30 @@ TEST_CASE("places on a plane: a sample of layouts") {
     check_moves<y>(v, a);
     check_uses(v, a);
   });
+}
+
+constexpr layout_choice goals{.uneven = true, .orders = false, .places = 2};
+constexpr layout_choice some_goals{
+    .uneven = true, .orders = false, .places = 2, .stride = 9, .first = 3};
+
+/// To every layout of the choice, and its adjoint.
+template <layout_choice Choice, class X> void check_relayouts(const X& v, const array& a) {
+  using M = typename X::mesh_type;
+  for_each_layout<M, dm::detail::list<p, q>, Choice>([&](auto t) {
+    using L = typename decltype(t)::type;
+    using Y = dm::tensor<double, L, p, q>;
+    if (!comes_out_even<dm::spec_of<Y>>(v.grid(), a.size)) return;
+    INFO("to ", std::string(dm::detail::spelled<L>()));
+    CHECK(agrees(dm::relayout<L>(v), a));
+    check_operation([](const auto& w) { return dm::relayout<L>(w); }, {}, {a}, v);
+  });
+}
+
+TEST_CASE("relayout from places and to places") {
+  for_each_case<line, at_places, p, q>(
+      {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<goals>(v, a); });
+  for_each_case<plane, sample, p, q>(
+      {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<some_goals>(v, a); });
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ struct s : dimesh::dim<> {};
 
 /// Which layouts to enumerate.
 struct layout_choice {
-  bool partial = false;       // axes may hold addends
-  bool uneven = false;        // splits are uneven<>: legal for every extent
-  bool split = true;          // axes may split dims
-  bool orders = true;         // several axes of one dim in every order, not in mesh order only
-  int places = 0;             // axes may hold the tensor at one of their first so many places
+  bool partial = false;  // axes may hold addends
+  bool uneven = false;  // splits are uneven<>: legal for every extent
+  bool split = true;  // axes may split dims
+  bool orders = true;  // several axes of one dim in every order, not in mesh order only
+  int places = 0;  // axes may hold the tensor at one of their first so many places
   int stride = 1, first = 0;  // every stride-th layout, from the first-th on: a sample
 };
 inline constexpr layout_choice evenly{};

@@ -34,7 +34,8 @@ template <class M, class D, class... A>
 struct foreign_in_rule<M, split_if_free<D, A...>> : foreign_axis<M, A...> {};
 template <class M, class A> struct foreign_in_rule<M, spread<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial<A>> : foreign_axis<M, A> {};
-template <class M, class A, index_t K> struct foreign_in_rule<M, placed<A, K>> : foreign_axis<M, A> {};
+template <class M, class A, index_t K>
+struct foreign_in_rule<M, placed<A, K>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial_max<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial_min<A>> : foreign_axis<M, A> {};
 

@@ -23,7 +23,8 @@ template <Axis... A> struct all_reduce_step {};  ///< one call over all of A...
 template <Axis... A> struct all_gather_step {};  ///< one call over all of A...
 template <Dim From, Dim To, Axis A> struct all_to_all_step {};
 template <Layout L> struct exchange_step {};  ///< one call, to layout L
-template <class From, class To> struct send_step {};  ///< one message, from placed<A, j> to placed<A, k>
+template <class From, class To>
+struct send_step {};  ///< one message, from placed<A, j> to placed<A, k>
 template <class Place> struct reduce_step {};  ///< one call, to placed<A, k>
 template <class Place> struct broadcast_step {};  ///< one call, from placed<A, k>
 template <class Place> struct place_step {};  ///< local: to placed<A, k>
