@@ -85,6 +85,9 @@ constexpr layout_choice goals{.uneven = true, .orders = false, .places = 2};
 constexpr layout_choice some_goals{
     .uneven = true, .orders = false, .places = 2, .stride = 9, .first = 3};
 
+constexpr layout_choice few{
+    .partial = true, .uneven = true, .orders = false, .places = 2, .stride = 7, .first = 4};
+
 /// To every layout of the choice, and its adjoint.
 template <layout_choice Choice, class X> void check_relayouts(const X& v, const array& a) {
   using M = typename X::mesh_type;
