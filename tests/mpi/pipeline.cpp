@@ -8,14 +8,20 @@
 #include <census.hpp>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/accumulate.hpp>
+#include <dimesh/grad/jvp.hpp>
 #include <dimesh/grad/overlap.hpp>
 #include <dimesh/grad/recompute.hpp>
+#include <dimesh/grad/vjp.hpp>
+#include <dimesh/grad/with_transpose.hpp>
 #include <dimesh/nn/initialize.hpp>
 #include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/clip.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
+#include <span>
+#include <vector>
 
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
@@ -139,6 +145,93 @@ TEST_CASE("a loss that all ranks get has the same gradients") {
   const auto two = dm::complete(dm::value_and_grad(loss<false>{}, p.plain)(p.x, p.y));
   CHECK(std::abs(dm::value(one.value) - dm::value(two.value)) < rounding);
   CHECK(distance(one.gradient, two.gradient) < rounding);
+}
+
+/// The first layer alone: it gives what the second stage needs, by a function of the user's own
+/// transpose where Own.
+template <bool Staged, bool Own> struct first_layer {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto z = dm::einsum<batch, hidden>(to_stage<Staged, 0>(x), p.w1) + p.b1;
+    if constexpr (Own)
+      return to_stage<Staged, 1>(own(z));
+    else
+      return to_stage<Staged, 1>(dm::tanh(z));
+  }
+  template <class Z> static constexpr auto own(const Z& z) {
+    return dm::with_transpose([](const auto& v) { return dm::tanh(v); },
+                              [](const auto& ybar, const auto& y, const auto&) {
+                                return ybar * (y * y * -1.0 + 1.0);
+                              })(z);
+  }
+};
+
+TEST_CASE("pullbacks, tangents, transposes of one's own, gradients of gradients") {
+  const problem p;
+  using there = dm::layout<pod, dm::placed<stage, 1>, dm::split<batch, rows>>;
+  const auto bar =
+      dm::normal<dm::tensor<double, by_rows, batch, hidden>>(p.g, dm::random_key{3}, 0, 1);
+  auto [y, back] = dm::vjp(first_layer<true, false>{}, p.staged, p.x);
+  auto [v, forth] = dm::vjp(first_layer<false, false>{}, p.plain, p.x);
+  static_assert(std::is_same_v<decltype(y), dm::tensor<double, there, batch, hidden>>);
+  const auto [g, xbar] = back(dm::place<stage, 1>(bar));
+  // Addends along the stages, whose sum is the same: of the second stage alone.
+  const auto once = dm::to_rank(bar);
+  auto addends = dm::zeros<dm::tensor<double, dm::gradient<by_rows>, batch, hidden>>(p.g);
+  std::vector<double> all(8 * 16);
+  if (p.g.rank() == 0) all = once;
+  MPI_Bcast(all.data(), 8 * 16, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  dm::fill_from(addends, std::span<const double>(all));
+  const auto [h, ubar] = forth(addends);
+  CHECK(distance(y, v) < rounding);
+  CHECK(distance(dm::complete(g), dm::complete(h)) < rounding);
+  CHECK(distance(xbar, ubar) < rounding);
+
+  auto direction = dm::clone(p.staged);
+  dm::rescale(direction, 0.5);
+  auto other = dm::clone(p.plain);
+  dm::rescale(other, 0.5);
+  const auto at_x = [&p](const auto& m) { return first_layer<true, false>{}(m, p.x); };
+  const auto plain_at_x = [&p](const auto& m) { return first_layer<false, false>{}(m, p.x); };
+  CHECK(distance(dm::jvp(at_x, p.staged, direction).tangent,
+                 dm::jvp(plain_at_x, p.plain, other).tangent) < rounding);
+
+  auto [again, own_back] = dm::vjp(first_layer<true, true>{}, p.staged, p.x);
+  CHECK(distance(dm::complete(std::get<0>(own_back(dm::place<stage, 1>(bar)))), dm::complete(g)) <
+        rounding);
+
+  // Half the square of the gradient: its own gradient is a product with the Hessian.
+  const auto square = [&p]<bool Staged>(std::bool_constant<Staged>) {
+    return [&p](const auto& m) {
+      const auto inner = [&p](const auto& n) { return loss<Staged>{}(n, p.x, p.y); };
+      const auto d = dm::complete(dm::value_and_grad(inner, m)()).gradient;
+      return dm::complete(dm::sum(d.shared * d.shared));
+    };
+  };
+  const auto one = dm::complete(dm::value_and_grad(square(std::true_type{}), p.staged)());
+  const auto two = dm::complete(dm::value_and_grad(square(std::false_type{}), p.plain)());
+  CHECK(std::abs(dm::value(one.value) - dm::value(two.value)) < rounding);
+  CHECK(distance(one.gradient, two.gradient) < 1e-12);
+}
+
+TEST_CASE("micro-batches add up where tensors live; a gradient that both stages use is their sum") {
+  const problem p;
+  const auto f = dm::value_and_grad(loss<true>{}, p.staged);
+  const auto sum = dm::complete(dm::accumulate(3, [&](dm::index_t) { return f(p.x, p.y); }));
+  const auto one = dm::complete(f(p.x, p.y));
+  CHECK(distance(sum.gradient, one.gradient) < rounding);
+
+  // `shared` stands for a weight that is tied between the stages: what each of them adds.
+  using tied = dm::tensor<double, everywhere, hidden>;
+  const auto s = dm::normal<tied>(p.g, dm::random_key{4}, 0, 1);
+  const auto both = [](const auto& w) {
+    const auto h = dm::send<stage, 1>(dm::exp(dm::place<stage, 0>(w)));
+    return dm::sum(h * dm::place<stage, 1>(w));
+  };
+  const auto g = dm::value_and_grad(both, s)().gradient;
+  static_assert(std::is_same_v<std::remove_const_t<decltype(g)>,
+                               dm::tensor<double, dm::gradient<everywhere>, hidden>>);
+  const auto want = dm::exp(s) * s + dm::exp(s);
+  CHECK(distance(dm::complete(g), want) < rounding);
 }
 
 TEST_CASE("one message forward, one back") {
