@@ -8,7 +8,7 @@
 
 using loss = dm::tensor<float, dm::layout<pod, dm::placed<rows, 1>>>;
 #ifdef COMPILE_FAIL
-float f(const loss& x) { return dm::value(x); }
+auto f(const loss& x) { return dm::value(x); }
 #else
-float f(const loss& x) { return dm::value(dm::broadcast<rows>(x)); }
+auto f(const loss& x) { return dm::value(dm::broadcast<rows>(x)); }
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Over which layouts does a law hold? Over all of them: each axis replicates, splits one of the
-// dims, or (if asked) holds addends or has the tensor at one place, and several axes may split one dim, in every order. Layouts
-// are types, so each costs a compilation; extents and axis sizes are run-time numbers and cost
-// nothing.
+// dims, or (if asked) holds addends or has the tensor at one place, and several axes may split one
+// dim, in every order. Layouts are types, so each costs a compilation; extents and axis sizes are
+// run-time numbers and cost nothing.
 //
 //   for_each_layout<plane, list<p, q>>([](auto t) { using L = typename decltype(t)::type; ... })
 //     -> 11 layouts: 9 pairs of uses, and the second order of (x, y) for either dim

@@ -169,8 +169,8 @@ struct tensor_core {
     else
       memory = fresh_memory();
   }
-  /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin, or at the
-  /// place that the tally says; where that says none, for one that holds what is placed.
+  /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin, or where
+  /// the tally says; where that says nothing, for one that holds whatever is placed.
   DIMESH_OUTLINE constexpr void make_shape(const index_t* sizes, const index_t* extents, tally* t) {
     is_shape = true;
     for (int a = 0; a < facts->layout.axes; ++a)

@@ -116,7 +116,8 @@ struct peer {
 };
 
 /// All that blocks depend on besides a layout: extents, the mesh, and whose blocks (null: the rank
-/// at the origin, or where else a tensor lives). Code on placements and tables is shared by all tensor types.
+/// at the origin, or where else a tensor lives). Code on placements and tables is shared by all
+/// tensor types.
 struct placement {
   int rank = 0;
   index_t extent[max_dims]{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a layout say, as plain numbers? For each mesh axis whether it splits a dim (which one,
-// and at which level), leaves addends, holds the tensor at one place, or replicates. Rules of operations are constexpr functions
-// on such tables; types are made of the results. Dims and axes are places in lists.
+// and at which level), leaves addends, holds the tensor at one place, or replicates. Rules of
+// operations are constexpr functions on such tables; types are made of the results. Dims and axes
+// are places in lists.
 //
 //   layout<pod, split<batch, rows>> over list<batch, hidden>  ->  axis[0] = {split, dim 0, level 0}
 #pragma once
@@ -21,8 +22,8 @@ struct axis_use {
   signed char dim = -1;  // the dim it splits, as a place in the operation's list of dims
   signed char level = -1;  // its place among the axes of that dim, 0 = major
   short at = -1;  // the coordinate at which the tensor lives, of placed
-  /// Dim and level mean something of splits alone, `at` of places. They are not compared elsewhere: where g++ 12
-  /// writes out a constant, it may leave zeros for what these begin with.
+  /// Dim and level mean something of splits alone, `at` of places. They are not compared elsewhere:
+  /// where g++ 12 writes out a constant, it may leave zeros for what these begin with.
   constexpr bool operator==(const axis_use& u) const {
     return what == u.what && (what != use::split || (dim == u.dim && level == u.level)) &&
            (what != use::placed || at == u.at);

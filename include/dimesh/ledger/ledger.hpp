@@ -97,7 +97,8 @@ struct tally {
 };
 }  // namespace detail
 
-/// The cost of a computation on one rank of mesh M (the rank whose blocks are largest).
+/// The cost of a computation on one rank of mesh M (the rank whose blocks are largest, and which
+/// holds whatever lives at one place, unless it was counted for another: count_at).
 template <Mesh M> struct ledger {
   detail::tally counts{};
 

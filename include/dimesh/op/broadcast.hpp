@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does what one rank alone holds become a replicated tensor? The ranks at one coordinate of an
-// axis give their blocks to the others along it: of a tensor that lives there (placed<stage, 1>), or
-// of values that only they know (read from a file, say).
+// axis give their blocks to the others along it: of a tensor that lives there (placed<stage, 1>),
+// or of values that only they know (read from a file, say).
 //
 //   broadcast<stage>(x)     of a tensor that lives at one place of the axis: all ranks hold it
 //   broadcast<rows>(x, 0)   -> like x; every rank along rows holds what coordinate 0 held

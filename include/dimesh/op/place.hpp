@@ -14,9 +14,9 @@
 
 namespace dimesh {
 
-/// x at coordinate K of A alone; replicated along A before. Shapes stay. Free: the ranks there share
-/// the memory of x. Its transpose gives addends, zeros on the other ranks. Throws dimesh::error if
-/// A has no such coordinate.
+/// x at coordinate K of A alone. Shapes stay. Replicated along A -> placed. Free: the ranks there
+/// share the memory of x. Its transpose gives addends, zeros on the other ranks. Throws
+/// dimesh::error if A has no such coordinate.
 template <Axis A, index_t K, Operand X> constexpr auto place(const X& x) {
   using rule = detail::to_place_rule<A, use::replicated, -1, K>;
   using fault = detail::fault_of<rule, X>;
@@ -34,8 +34,8 @@ template <Axis A, index_t K, Operand X> constexpr auto place(const X& x) {
     return detail::apply_rule<rule, value_of<X>>(detail::place_op<value_of<X>>{}, x);
 }
 
-/// The sum of the addends along A, at coordinate K of A alone. Shapes stay. Partial over A -> placed.
-/// Communicates: one reduction along A. Throws dimesh::error if A has no such coordinate.
+/// The sum of the addends along A, at coordinate K of A alone. Shapes stay. Partial over A ->
+/// placed. Communicates: one reduction along A. Throws dimesh::error if A has no such coordinate.
 template <Axis A, index_t K, Operand X> constexpr auto reduce(const X& x) {
   using rule = detail::to_place_rule<A, use::partial, -1, K>;
   using fault = detail::fault_of<rule, X>;

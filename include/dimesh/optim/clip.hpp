@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long is the gradient as one vector? Each element of each tensor counts once, however it is
-// split, replicated or placed; the ranks sum one number. Gradients longer than a limit are cut to it.
+// split, replicated or placed; the ranks sum one number. Gradients longer than a limit are cut to
+// it.
 //
 //   auto step = complete(value_and_grad(f, params)(x));
 //   const double length = clip_by_global_norm(step.gradient, 1.0);   // all-reduces one double
