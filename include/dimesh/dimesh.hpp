@@ -51,6 +51,8 @@
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_to_all.hpp"
 #include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/place.hpp"
+#include "dimesh/op/send.hpp"
 #include "dimesh/op/own.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"

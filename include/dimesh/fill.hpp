@@ -86,8 +86,7 @@ template <class T> struct draw_normal {
 /// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
 template <class X> bool holds_value(const X& x) {
   constexpr table t = spec_of<X>::table;
-  return x.grid().state().is_first(~(t.mask(use::replicated) | t.mask(use::split)) &
-                                   ((1u << t.axes) - 1));
+  return x.grid().state().is_first(t.mask(use::partial));
 }
 
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
@@ -145,6 +144,7 @@ template <class F, Tensor X> void fill_by(X& x, const F& f) {
       ok<only<fault, partial_operand>>,
       "fill_by: the layout is that of a maximum yet to be found; fill a tensor of another layout");
   if (!detail::holds_value(x)) return dimesh::clear(x);
+  if (x.local_size() == 0) return;
   detail::own_memory(x, false);
   x.set_once(0);
   using space = Kokkos::DefaultExecutionSpace;

@@ -22,6 +22,9 @@ template <class D, index_t W> struct halo {};
 template <class D, class... A> struct split_if_free {};
 /// Axis A splits the first dim that it divides evenly: optimizer state and parameters under ZeRO.
 template <class A> struct spread {};
+/// Only the ranks at coordinate K of axis A hold the tensor; the others hold nothing of it and
+/// compute nothing with it: a stage of a pipeline, a server.
+template <class A, index_t K> struct placed {};
 /// Every rank along A holds an addend of the full shape; the value is their sum.
 template <class A> struct partial {};
 /// Likewise with the maximum (minimum) in place of the sum; only `complete` accepts these.
@@ -45,9 +48,25 @@ template <class M, class... Rule> inline constexpr bool is_layout<layout<M, Rule
 template <class L> inline constexpr bool is_at_run_time = false;
 template <class M, class... D>
 inline constexpr bool is_at_run_time<layout<M, at_run_time_beside<D...>>> = true;
+
+template <class L, class... Rule> struct layout_with_impl;
+template <class M, class... Has, class... Rule>
+struct layout_with_impl<layout<M, Has...>, Rule...> {
+  using type = layout<M, Has..., Rule...>;
+};
+template <template <class> class Modifier, class L, class... Rule>
+  requires(!is_layout<Modifier<L>>)
+struct layout_with_impl<Modifier<L>, Rule...> {
+  using type = Modifier<typename layout_with_impl<L, Rule...>::type>;
+};
 }  // namespace detail
 
 /// A layout<M, Rule...>.
 template <class L> concept Layout = detail::is_layout<L>;
+
+/// L and further rules; of a modified layout, as gradient<L>, the same inside. So a struct with one
+/// layout can have members that live on different stages: layout_with<L, placed<stage, 1>>.
+template <class L, class... Rule>
+using layout_with = typename detail::layout_with_impl<L, Rule...>::type;
 
 }  // namespace dimesh

@@ -11,6 +11,7 @@
 namespace dimesh {
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
+/// Of what lives at one place of an axis, for a rank there.
 template <class T, class L, Dim... D>
 class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_tensor
     : public detail::typed_core<spec<T, L, D...>> {

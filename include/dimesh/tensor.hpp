@@ -160,6 +160,9 @@ template <class Fault, class M> struct malformed_tensor : poison {
   static_assert(
       ok<only<Fault, dim_has_two_rules>>,
       "tensor: the layout has two rules for one dim; write one split<dim, axis, axis...>");
+  static_assert(ok<only<Fault, place_not_on_axis>>,
+                "tensor: the layout places the tensor where this axis has no rank; name a "
+                "coordinate from 0 to its size - 1");
   static_assert(ok<only<Fault, dim_repeated>>,
                 "tensor: a dim stands twice in one tensor; rename one of them");
   static_assert(ok<only<Fault, dims_share_mesh_axis>>,

@@ -104,6 +104,7 @@ inline std::string misreported(const dimesh::event_list& list, const census::cou
                     : e.kind == event_kind::all_gather     ? census::operation::all_gather
                     : e.kind == event_kind::all_to_all     ? census::operation::all_to_all
                     : e.kind == event_kind::broadcast      ? census::operation::broadcast
+                    : e.kind == event_kind::reduce         ? census::operation::reduce
                                                            : census::operation::send;
     auto& t = told.entries[{op, e.axes}];
     t.calls += 1, t.bytes += e.bytes;
@@ -114,6 +115,11 @@ inline std::string misreported(const dimesh::event_list& list, const census::cou
     what << "reported were " << flops << " flops, " << moved << " bytes moved, foreseen "
          << foreseen.flops << ", " << foreseen.moved << "; ";
   return what.str();
+}
+
+/// The cost is that of this rank, where tensors live at different places.
+inline void sit_on(dimesh::detail::tally& t, const dimesh::detail::grid_state& g) {
+  std::copy_n(g.coords(), t.seat.size(), t.seat.begin());
 }
 
 template <class X> using shape_twin = typename dimesh::detail::shaped_type<X>::type;
@@ -171,6 +177,7 @@ template <class F, class... X> verdict costs_as_foreseen(const F& f, const X&...
   }
   const auto seen = census::snapshot();
   dimesh::detail::tally foreseen;
+  detail::sit_on(foreseen, std::get<0>(std::tie(x...)).grid().state());
   foreseen.sink = &ahead;
   { [[maybe_unused]] const auto y = f(detail::shape_of(x, &foreseen)...); }
   const bool origin = std::get<0>(std::tie(x...)).grid().rank() == 0;
@@ -221,6 +228,7 @@ operation_report run_adjoint(const F& f, unsigned once, double step, const std::
   dd::tally ahead, back;
   dimesh::event_list events, forward_events;
   ahead.sink = &events;
+  detail::sit_on(ahead, grid.state());
   {
     dd::tape st;
     std::tuple<detail::leaf<detail::shape_twin<X>>...> sl{

@@ -45,8 +45,12 @@ template <class... T, class F> void for_each_of(dimesh::detail::list<T...>, F&& 
   (f(dimesh::detail::tag<T>{}), ...);
 }
 
-/// Can blocks of these extents be cut under the spec on this grid?
+/// Can blocks of these extents be cut under the spec on this grid, and are its places there?
 template <class Spec, class Grid> bool comes_out_even(const Grid& g, const extents& size) {
+  for (int a = 0; a < Spec::table.axes; ++a)
+    if (Spec::table.axis[a].what == dimesh::use::placed &&
+        Spec::table.axis[a].at >= g.state().sizes()[a])
+      return false;
   for (int d = 0; d < Spec::rank; ++d)
     if (!Spec::table.uneven[d] &&
         size[static_cast<std::size_t>(d)] %

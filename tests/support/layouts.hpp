@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Over which layouts does a law hold? Over all of them: each axis replicates, splits one of the
-// dims, or (if asked) holds addends, and several axes may split one dim, in every order. Layouts
-// are types, so each costs a compilation; extents and axis sizes are run-time numbers and cost
-// nothing.
+// dims, or (if asked) holds addends or has the tensor at one place, and several axes may split one
+// dim, in every order. Layouts are types, so each costs a compilation; extents and axis sizes are
+// run-time numbers and cost nothing.
 //
 //   for_each_layout<plane, list<p, q>>([](auto t) { using L = typename decltype(t)::type; ... })
 //     -> 11 layouts: 9 pairs of uses, and the second order of (x, y) for either dim
@@ -34,10 +34,11 @@ struct s : dimesh::dim<> {};
 
 /// Which layouts to enumerate.
 struct layout_choice {
-  bool partial = false;       // axes may hold addends
-  bool uneven = false;        // splits are uneven<>: legal for every extent
-  bool split = true;          // axes may split dims
-  bool orders = true;         // several axes of one dim in every order, not in mesh order only
+  bool partial = false;  // axes may hold addends
+  bool uneven = false;  // splits are uneven<>: legal for every extent
+  bool split = true;  // axes may split dims
+  bool orders = true;  // several axes of one dim in every order, not in mesh order only
+  int places = 0;  // axes may hold the tensor at one of their first so many places
   int stride = 1, first = 0;  // every stride-th layout, from the first-th on: a sample
 };
 inline constexpr layout_choice evenly{};
@@ -63,18 +64,24 @@ struct table_set {
   }
 };
 
+/// What an axis may do.
+constexpr int uses_of(int dims, layout_choice choice) {
+  return 1 + (choice.split ? dims : 0) + (choice.partial ? 1 : 0) + choice.places;
+}
 /// The tables in which every axis has one of the uses, its digit of `code`; axes take their levels
 /// in the order given.
 constexpr table table_of(int code, int axes, int dims, const int* order, layout_choice choice) {
   table t;
   t.axes = axes;
   int digit[dimesh::max_axes] = {};
-  const int uses = 1 + (choice.split ? dims : 0) + (choice.partial ? 1 : 0);
+  const int uses = uses_of(dims, choice);
   for (int a = 0; a < axes; ++a, code /= uses) digit[a] = code % uses;
   for (int i = 0; i < axes; ++i) {
     const int a = order[i];
     if (digit[a] == 0) continue;
-    if (choice.partial && digit[a] == uses - 1) {
+    if (digit[a] >= uses - choice.places) {
+      t.set_placed(a, digit[a] - (uses - choice.places));
+    } else if (choice.partial && digit[a] == uses - choice.places - 1) {
       t.axis[a].what = use::partial;
     } else {
       t.set_split(a, digit[a] - 1);
@@ -86,7 +93,7 @@ constexpr table table_of(int code, int axes, int dims, const int* order, layout_
 
 constexpr table_set all_tables(int axes, int dims, layout_choice choice) {
   table_set found;
-  const int uses = 1 + (choice.split ? dims : 0) + (choice.partial ? 1 : 0);
+  const int uses = uses_of(dims, choice);
   int codes = 1;
   for (int a = 0; a < axes; ++a) codes *= uses;
   const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

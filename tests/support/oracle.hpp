@@ -241,9 +241,19 @@ inline dimesh::block block_of(const holding& h, std::size_t d) {
   return {begin, end - begin};
 }
 
+/// Is the rank at these coordinates one that holds nothing of the tensor?
+inline bool is_away(const holding& h) {
+  for (int a = 0; a < h.table.axes; ++a)
+    if (h.table.axis[a].what == dimesh::use::placed &&
+        h.table.axis[a].at != h.coords[static_cast<std::size_t>(a)])
+      return true;
+  return false;
+}
+
 /// Calls f(place in this rank's memory, global index) for every element of its block.
 inline void for_each_element(const holding& h,
                              const std::function<void(std::size_t, const extents&)>& f) {
+  if (is_away(h)) return;
   extents begin, size;
   for (std::size_t d = 0; d < h.whole.size.size(); ++d) {
     const dimesh::block b = block_of(h, d);
@@ -279,7 +289,7 @@ inline gathered gather(const holding& h) {
   for (index_t r = 0; r < ranks; ++r) {
     holding there = h;
     there.coords = coords_of(h, r);
-    index_t count = 1;
+    index_t count = is_away(there) ? 0 : 1;
     for (std::size_t d = 0; d < h.whole.size.size(); ++d) count *= block_of(there, d).length;
     all.begin.push_back(total);
     all.bytes.push_back(static_cast<int>(count) * h.element_bytes);
@@ -373,9 +383,12 @@ inline std::string disagreement(const holding& h, const array& want, double tole
   std::ostringstream what;
   if (h.whole.dims != want.dims) return "the dims are others, or in another order";
   if (h.whole.size != want.size) return "the extents differ";
-  index_t count = 1;
+  const bool away = is_away(h);
+  if (away && h.data != nullptr) what << "there is memory, though the tensor lives elsewhere; ";
+  index_t count = away ? 0 : 1;
   for (std::size_t d = 0; d < h.whole.size.size(); ++d) {
-    const dimesh::block b = block_of(h, d);
+    dimesh::block b = block_of(h, d);
+    if (away) b.length = 0;
     count *= b.length;
     if (h.blocks[d] != b)
       what << "the block of " << h.whole.dims[d] << " is [" << h.blocks[d].offset << ", +"

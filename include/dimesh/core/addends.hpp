@@ -26,7 +26,7 @@ DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& gri
 /// The same value with addends that really add up along `axes`.
 constexpr void settle(tensor_core& x, unsigned axes) {
   x.once &= ~axes;
-  if (!x.is_shape) settle_addends(x.memory, *x.grid, axes, x.bytes());
+  if (!x.is_shape && x.away == 0) settle_addends(x.memory, *x.grid, axes, x.bytes());
 }
 
 }  // namespace dimesh::detail

@@ -23,6 +23,10 @@ DIMESH_OUTLINE inline void settle_in_slot(storage& sum, const storage& slot, ind
 /// sum += x, both of one form; the sum's memory is its own, or `slot`.
 DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
   const index_t n = sum.elements(), bytes = n * sum.facts->element;
+  if (sum.away != 0) {  // nothing lies here
+    sum.once &= x.once;
+    return;
+  }
   const running here(watcher, "add_cotangents");
   const watched event(n, 3 * bytes);
   // Addends and a value held whole do not add up element by element.
@@ -47,7 +51,7 @@ DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const st
 constexpr void add_shapes(tensor_core& sum, const tensor_core& x) {
   sum.once &= x.once;
   tally* const t = sum.count != nullptr ? sum.count : x.count;
-  if (t == nullptr) return;
+  if (t == nullptr || sum.away != 0) return;
   const running here(t->sink, "add_cotangents");
   if (!sum.live.alone()) {
     sum.count = t;

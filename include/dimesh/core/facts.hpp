@@ -38,6 +38,7 @@ struct tensor_facts {
   bool at_run_time = false;  // the layout: of a probe
   bool is_open = false;  // and nobody has said it yet
   unsigned partial = 0;  // axes along which there are addends, as a mask
+  unsigned placed = 0;  // axes along which the ranks of one coordinate hold it, likewise
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
   const index_t* axis_sizes = nullptr;  // as far as the mesh's type says them
@@ -66,7 +67,7 @@ struct tensor_facts {
     if (!same_dims(x)) return false;
     for (int d = 0; d < rank; ++d)
       if (!layout.splits_alike(d, x.layout)) return false;
-    return true;
+    return (placed | x.placed) == 0 || layout.placed_alike(x.layout);
   }
   /// Is it what the same type says in a part of the program that hides its symbols, and so has
   /// facts of its own at other addresses? By numbers; all but the type of elements of a user's.
@@ -118,6 +119,7 @@ constexpr tensor_facts facts_with(tensor_facts f, const table& t, bool at_run_ti
   f.layout = t;
   f.at_run_time = f.is_open = at_run_time;
   f.partial = t.mask(use::partial);
+  f.placed = t.mask(use::placed);
   f.dual = dual;
   return f;
 }

@@ -36,6 +36,24 @@ namespace dimesh::detail {
   w.raise();
 }
 
+/// The tensor is to live at a coordinate that its axis does not have.
+[[noreturn]] inline void refuse_place(const tensor_facts& f, const index_t* sizes) {
+  int a = 0;
+  while (f.layout.axis[a].what != use::placed || f.layout.axis[a].at < sizes[a]) ++a;
+  (words() << "tensor: the layout places it at coordinate " << index_t{f.layout.axis[a].at}
+           << " of axis '" << f.axes[a] << "', whose coordinates are 0.." << sizes[a] - 1
+           << "; name one of these, or give the axis more ranks")
+      .raise();
+}
+/// The axes along which the rank at some coordinates (-1: any) is not where a tensor lives. Throws
+/// where an axis has no such place.
+constexpr unsigned away_at(const tensor_facts& f, const index_t* sizes, const index_t* coords) {
+  for (int a = 0; a < f.layout.axes; ++a)
+    if (f.layout.axis[a].what == use::placed && f.layout.axis[a].at >= sizes[a])
+      refuse_place(f, sizes);
+  return f.layout.away_from(coords);
+}
+
 /// The blocks of all dims at some coordinates. Out of line: every tensor that is made comes by.
 DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index_t* extents,
                                               const index_t* sizes, const index_t* coords,

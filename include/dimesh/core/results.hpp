@@ -61,6 +61,12 @@ constexpr index_t extent_among(const operation& op, const dim_facts* d, operands
   return dynamic;
 }
 
+constexpr tally* tally_of(operands x) {
+  for (int k = 0; k < x.count(); ++k)
+    if (x[k].count != nullptr) return x[k].count;
+  return nullptr;
+}
+
 [[noreturn]] inline void refuse_open(const operation& op) {
   (words() << op.facts->name
            << ": an operand is a probe, and no rule says the layout of the result; run the "
@@ -73,6 +79,7 @@ constexpr void place(const operation& op, tensor_core& y, operands x) {
   if (y.facts->is_open) refuse_open(op);
   if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
   y.stand_with(x[0]);
+  if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
   index_t extents[max_dims] = {};
   for (int d = 0; d < y.rank(); ++d) extents[d] = extent_among(op, y.facts->dim[d], x);
   y.place(extents);
@@ -89,10 +96,14 @@ constexpr unsigned common_once(unsigned partial, operands x) {
   return partial & any & ~mixed;
 }
 
-constexpr tally* tally_of(operands x) {
-  for (int k = 0; k < x.count(); ++k)
-    if (x[k].count != nullptr) return x[k].count;
-  return nullptr;
+/// Is this rank away from where the operands and the results live? What moves tensors from place to
+/// place is at work wherever one of them is.
+constexpr bool is_away(results y, operands x) {
+  unsigned away = x[0].away;
+  for (int k = 1; k < x.count(); ++k) away &= x[k].away;
+  for (int i = 0; i < y.count(); ++i)
+    if (y.has(i)) away &= y[i].away;
+  return away != 0;
 }
 
 /// Memory for a result (of a shape: bytes that count as alive).
@@ -101,16 +112,18 @@ constexpr void give_memory(const operation& op, tensor_core& y, operands x, cons
   if (y.facts->partial != 0) y.once = common_once(y.facts->partial, x);
   if (y.is_shape) {
     y.count = t;
-    if (op.facts->aliases >= 0)
+    if (op.facts->aliases >= 0 && y.away == 0)
       y.live = x[op.facts->aliases].live;
     else
       y.live = live_bytes(t, y.bytes());
+  } else if (y.away != 0) {
+    y.memory = storage{};
   } else if (op.facts->aliases >= 0) {
     y.memory = x[op.facts->aliases].memory;
   } else if (slot != nullptr && *slot) {
     y.memory = *slot;
   } else {
-    y.memory = storage::acquire(static_cast<std::size_t>(y.bytes()));
+    y.memory = y.fresh_memory();
   }
 }
 

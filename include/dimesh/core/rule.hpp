@@ -36,6 +36,7 @@ struct outcome {
   const dim_facts* other = nullptr;
   int axis = -1;  // of the operands' mesh
   int place = -1;  // an operand, or an axis among those that the caller names
+  int at = -1, other_at = -1;  // coordinates of the axis
   index_t size = 0;  // ranks along the axes that do not divide an extent
   bool is_of_goal = false;  // the layout that the caller names cannot be
 
@@ -57,6 +58,12 @@ constexpr outcome blamed(fault_code f, const dim_facts* d, const dim_facts* e, i
   return o;
 }
 constexpr outcome blamed_axis(fault_code f, int axis) { return blamed(f, nullptr, axis); }
+/// Operands live at these coordinates of an axis.
+constexpr outcome blamed_at(fault_code f, int axis, int at, int other_at) {
+  outcome o = blamed_axis(f, axis);
+  o.at = at, o.other_at = other_at;
+  return o;
+}
 constexpr outcome blamed_place(fault_code f, int place) {
   outcome o;
   o.found = f, o.place = place;

@@ -100,6 +100,18 @@ template <class R> struct fault_made<fault_code::dim_split_in_one_operand_only, 
 template <class R> struct fault_made<fault_code::dim_split_differently, R> {
   using type = dim_split_differently<culprit_dim<R>>;
 };
+template <class R> struct fault_made<fault_code::placed_elsewhere, R> {
+  using type = placed_elsewhere<culprit_axis<R>, R::value.at, R::value.other_at>;
+};
+template <class R> struct fault_made<fault_code::placed_in_one_operand_only, R> {
+  using type = placed_in_one_operand_only<culprit_axis<R>, R::value.at>;
+};
+template <class R> struct fault_made<fault_code::tensor_is_placed, R> {
+  using type = tensor_is_placed<culprit_axis<R>>;
+};
+template <class R> struct fault_made<fault_code::place_not_on_axis, R> {
+  using type = place_not_on_axis<culprit_axis<R>>;
+};
 template <class R> struct fault_made<fault_code::output_dim_not_in_any_input, R> {
   using type = output_dim_not_in_any_input<culprit_dim<R>>;
 };
@@ -143,6 +155,9 @@ template <class R> struct fault_made<fault_code::axis_not_partial, R> {
 };
 template <class R> struct fault_made<fault_code::axis_not_replicated, R> {
   using type = axis_not_replicated<culprit_axis<R>>;
+};
+template <class R> struct fault_made<fault_code::axis_not_placed, R> {
+  using type = axis_not_placed<culprit_axis<R>>;
 };
 template <class R> struct fault_made<fault_code::axis_splits_nothing, R> {
   using type = axis_splits_nothing<culprit_axis<R>>;

@@ -72,6 +72,7 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
     if (!placed) place(op, y[i], x);
     give_memory(op, y[i], x, slots != nullptr ? slots + i : nullptr, t);
   }
+  if (x[0].away != 0 && is_away(y, x)) return;
   if (x[0].is_shape) {
     if (t != nullptr) op.cost(*t, y, x);
   } else if (op.facts->aliases < 0) {

@@ -19,7 +19,7 @@ namespace dimesh::detail {
 class facts_registry {
   struct key {
     const tensor_facts* like;
-    std::uint64_t uses, uneven, halo[2];
+    std::uint64_t uses, uneven, halo[2], places[2];
     auto operator<=>(const key&) const = default;
   };
 
@@ -31,8 +31,8 @@ class facts_registry {
   const tensor_facts& under(const tensor_facts& like, const table& t) {
     const table_code c = encoded(t);
     const std::lock_guard<std::mutex> alone(lock_);
-    const auto [at, is_new] =
-        known_.try_emplace(key{&like, c.uses, c.uneven, {c.halo[0], c.halo[1]}}, nullptr);
+    const auto [at, is_new] = known_.try_emplace(
+        key{&like, c.uses, c.uneven, {c.halo[0], c.halo[1]}, {c.places[0], c.places[1]}}, nullptr);
     if (is_new) at->second = make(like, t);
     return at->second->own;
   }
@@ -44,6 +44,7 @@ class facts_registry {
     f.dual.layout = dual_of(t);
     f.own.partial = t.mask(use::partial);
     f.dual.partial = f.dual.layout.mask(use::partial);
+    f.own.placed = f.dual.placed = t.mask(use::placed);
     f.own.is_open = f.dual.is_open = false;
     f.own.dual = &f.dual;
     f.dual.dual = &f.own;
@@ -82,6 +83,8 @@ constexpr fault_words words_of(fault_code f) {
     case fault_code::extent_not_divisible:
       return {"extent_not_divisible",
               "the extent of dim 1 is not a multiple of the size of axis a"};
+    case fault_code::place_not_on_axis:
+      return {"place_not_on_axis", "the layout names a place that axis a does not have"};
     case fault_code::meshes_differ:
       return {"meshes_differ", "the operands live on different meshes"};
     case fault_code::partial_operand:
@@ -100,6 +103,13 @@ constexpr fault_words words_of(fault_code f) {
       return {"dim_split_in_one_operand_only", "dim 1 is split over axis a in one operand only"};
     case fault_code::dim_split_differently:
       return {"dim_split_differently", "the operands split dim 1 in different ways"};
+    case fault_code::placed_elsewhere:
+      return {"placed_elsewhere", "the operands live at different places of axis a"};
+    case fault_code::placed_in_one_operand_only:
+      return {"placed_in_one_operand_only",
+              "one operand lives at one place of axis a, the other one does not"};
+    case fault_code::tensor_is_placed:
+      return {"tensor_is_placed", "the tensor lives at one place of axis a"};
     case fault_code::output_dim_not_in_any_input:
       return {"output_dim_not_in_any_input", "no operand has dim 1 of the result"};
     case fault_code::dim_in_one_input_only:
@@ -122,6 +132,8 @@ constexpr fault_words words_of(fault_code f) {
       return {"axis_not_partial", "there are no addends along axis a"};
     case fault_code::axis_not_replicated:
       return {"axis_not_replicated", "the operand is not replicated along axis a"};
+    case fault_code::axis_not_placed:
+      return {"axis_not_placed", "the operand does not live at that place of axis a"};
     case fault_code::axis_splits_nothing:
       return {"axis_splits_nothing", "axis a does not split what it should"};
     case fault_code::axis_not_innermost_of_dim:

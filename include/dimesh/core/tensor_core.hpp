@@ -79,6 +79,8 @@ struct tensor_core {
   /// Partial axes along which every rank holds the whole value, to be counted once (a note on how
   /// the addends are stored; see docs/decisions). Bit a is mesh axis a.
   unsigned once = 0;
+  /// Placed axes along which this rank is not where the tensor lives: it holds no elements.
+  unsigned away = 0;
   bool is_shape = false;
   std::array<index_t, max_axes> shape_sizes{};  // of the mesh, where there is no grid
   tally* count = nullptr;  // where the cost of operations on a shape goes
@@ -94,6 +96,7 @@ struct tensor_core {
         runs(x.runs),
         memory(x.memory),
         once(x.once),
+        away(x.away),
         is_shape(x.is_shape),
         count(x.count),
         live(x.live) {
@@ -107,6 +110,7 @@ struct tensor_core {
         runs(x.runs),
         memory(std::move(x.memory)),
         once(x.once),
+        away(x.away),
         is_shape(x.is_shape),
         count(x.count),
         live(std::move(x.live)) {
@@ -133,14 +137,16 @@ struct tensor_core {
   constexpr index_t extent(int d) const { return runs.extents()[d]; }
   constexpr const block& own(int d) const { return runs.own()[d]; }
   /// How many elements of dim d this rank stores (halo counted).
-  constexpr index_t local(int d) const { return own(d).length + 2 * facts->layout.halo[d]; }
+  constexpr index_t local(int d) const {
+    return away != 0 ? 0 : own(d).length + 2 * facts->layout.halo[d];
+  }
   constexpr index_t stride(int d) const {
     return stride_along(facts->layout, runs.own(), d, facts->rank);
   }
   constexpr block_view blocks() const { return {&facts->layout, runs.own(), facts->rank}; }
   /// How many elements this rank stores.
   DIMESH_OUTLINE constexpr index_t elements() const {
-    index_t n = 1;
+    index_t n = away != 0 ? 0 : 1;
     for (int d = 0; d < facts->rank; ++d) n *= local(d);
     return n;
   }
@@ -163,15 +169,16 @@ struct tensor_core {
     if (given)
       memory = given;
     else
-      memory = storage::acquire(static_cast<std::size_t>(bytes()));
+      memory = fresh_memory();
   }
-  /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin.
+  /// Becomes a shape, whose bytes are alive on a tally. Stands for the rank at the origin, or where
+  /// the tally says; where that says nothing, for one that holds whatever is placed.
   DIMESH_OUTLINE constexpr void make_shape(const index_t* sizes, const index_t* extents, tally* t) {
     is_shape = true;
     for (int a = 0; a < facts->layout.axes; ++a)
       shape_sizes[static_cast<std::size_t>(a)] = sizes[a];
-    place(extents);
     count = t;
+    place(extents);
     live = live_bytes(t, bytes());
   }
   /// Stands for itself while costs are counted: extents and blocks without elements or grid, whose
@@ -194,10 +201,13 @@ struct tensor_core {
     for (int d = 0; d < facts->rank; ++d) runs.extents()[d] = extents[d];
     work_out_blocks(*facts, runs.extents(), sizes(), grid != nullptr ? grid->coords() : origin,
                     runs.own());
+    away = 0;
+    if (facts->placed != 0) stay_away();
   }
   /// Becomes a tensor with the extents, blocks and grid of x, which has the same blocks by type.
   constexpr void place_like(const tensor_core& x) {
     runs = x.runs;
+    away = x.away;
     stand_with(x);
   }
   /// On the grid of x, or a shape with its sizes.
@@ -207,6 +217,10 @@ struct tensor_core {
     is_shape = x.is_shape;
     if (is_shape) shape_sizes = x.shape_sizes;
   }
+  /// Memory of the pool for the elements: none where this rank is not where the tensor lives.
+  storage fresh_memory() const {
+    return away != 0 ? storage{} : storage::acquire(static_cast<std::size_t>(bytes()));
+  }
   /// Gives up the elements; blocks and grid stay.
   DIMESH_OUTLINE constexpr void forget_data() {
     memory = storage{};
@@ -214,6 +228,12 @@ struct tensor_core {
   }
 
  private:
+  /// Notes where this rank is not at the tensor's place: its blocks are empty there.
+  constexpr void stay_away() {
+    const std::array<index_t, max_axes> seat = count != nullptr ? count->seat : tally::anywhere();
+    away = away_at(*facts, sizes(), grid != nullptr ? grid->coords() : seat.data());
+    for (int d = 0; away != 0 && d < facts->rank; ++d) runs.own()[d].length = 0;
+  }
   constexpr void take_all_but_memory(const tensor_core& x) {
     facts = x.facts;
     grid_object = x.grid_object;
@@ -221,6 +241,7 @@ struct tensor_core {
     record = x.record;
     runs = x.runs;
     once = x.once;
+    away = x.away;
     is_shape = x.is_shape;
     if (is_shape) shape_sizes = x.shape_sizes;
     count = x.count;

@@ -65,7 +65,10 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr index_t stride(int d) const { return tensor_core::stride(d); }
   constexpr block_view blocks() const { return tensor_core::blocks(); }
   /// How many elements this rank stores.
-  constexpr index_t local_size() const { return product(typename Spec::dims{}); }
+  constexpr index_t local_size() const {
+    if (this->away != 0) return 0;
+    return product(typename Spec::dims{});
+  }
   constexpr index_t local_bytes() const {
     return local_size() * static_cast<index_t>(sizeof(value_type));
   }

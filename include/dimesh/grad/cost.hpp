@@ -81,7 +81,9 @@ template <class X> auto shapes_of(const X& x) {
 /// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
 /// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
 /// hold no elements, so that what is compiled for a step counts it, too. f must not ask for
-/// elements (value, data), nor make tensors on a grid. While compiling, x are shapes.
+/// elements (value, data), nor make tensors on a grid. While compiling, x are shapes. Of tensors
+/// that live at different places it is the cost of a rank that holds them all, so no rank has more;
+/// that of one place is count_at's.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;
@@ -89,7 +91,19 @@ template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   return ledger<M>{t};
 }
 
-/// The same; the sink takes every event that the ledger sums, in the order of the program: first
+/// The same for a rank at coordinate K of axis A: what lives elsewhere along A costs it nothing.
+template <Axis A, index_t K, class F, class... X>
+constexpr auto count_at(const F& f, const X&... x) {
+  using M = typename detail::mesh_of_arguments<X...>::type;
+  constexpr int a = axis_index<M, A>;
+  static_assert(a >= 0, "count_at: this axis is not in the mesh; name one that is");
+  detail::tally t;
+  if constexpr (a >= 0) t.seat[static_cast<std::size_t>(a)] = K;
+  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  return ledger<M>{t};
+}
+
+/// As count; the sink takes every event that the ledger sums, in the order of the program: first
 /// the memory of x, which is taken to live to the end.
 template <class F, class... X>
 constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {

@@ -48,7 +48,7 @@ constexpr tensor_core zero_cotangent(const tensor_core& y) {
     bar.count = y.count;
     bar.live = live_bytes(y.count, bar.bytes());
   } else {
-    bar.memory = storage::acquire(static_cast<std::size_t>(bar.bytes()));
+    bar.memory = bar.fresh_memory();
     zero_bytes(bar.memory.data(), bar.bytes());
   }
   return bar;

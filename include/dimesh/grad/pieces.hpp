@@ -122,7 +122,7 @@ template <Tensor X> sum_group sum_group_of(const X& x, unsigned axes) {
 
 /// Must it be summed elsewhere? In place only where nobody else holds the memory.
 inline bool needs_room(const tensor_core& x, bool in_place) {
-  return addend_axes(x) != 0 && !(in_place && x.memory.alone());
+  return x.away == 0 && addend_axes(x) != 0 && !(in_place && x.memory.alone());
 }
 
 /// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no
@@ -147,6 +147,7 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
     } else {
       r.memory = g.memory;
     }
+    if (g.away != 0) continue;
     std::construct_at(next++, piece{g.data<const std::byte>(), r.data<std::byte>(), g.bytes(),
                                     sum_group_of(g, addend_axes(g))});
   }

@@ -40,7 +40,7 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
     leaf->on = &t;
     leaf->outer = p.record;
     if (p.record != nullptr) t.lean_on(*p.record->on);
-    if (slab && !p.is_shape) {
+    if (slab && !p.is_shape && p.away == 0) {
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());
     }
@@ -66,7 +66,7 @@ constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
       g.count = v.count;
       g.live = live_bytes(v.count, g.bytes());
     } else {
-      g.memory = c.slot ? c.slot : storage::acquire(static_cast<std::size_t>(g.bytes()));
+      g.memory = c.slot ? c.slot : g.fresh_memory();
       zero_bytes(g.memory.data(), g.bytes());
     }
     g.once = facts->partial;
@@ -87,8 +87,8 @@ constexpr tensor_core seed_of(const tensor_core& loss) {
     bar.count = loss.count;
     bar.live = live_bytes(loss.count, bar.bytes());
   } else {
-    bar.memory = storage::acquire(static_cast<std::size_t>(bar.bytes()));
-    bar.facts->real->set_one(bar.memory.data());
+    bar.memory = bar.fresh_memory();
+    if (bar.away == 0) bar.facts->real->set_one(bar.memory.data());
   }
   return bar;
 }
@@ -110,7 +110,7 @@ constexpr void seed(const tape& t, const tensor_core& loss) {
 
 /// The loss in its room behind the gradients.
 inline void move_beside(tensor_core& loss, const storage& room) {
-  if (loss.is_shape || !room || loss.record != nullptr) return;
+  if (loss.is_shape || !room || loss.record != nullptr || loss.away != 0) return;
   copy_bytes(room.data(), loss.memory.data(), loss.bytes());
   loss.memory = room;
 }

@@ -52,11 +52,13 @@ constexpr index_t ranks_over(const table& t, int d, const index_t* sizes) {
   return ranks;
 }
 
-/// The length of every block of D, if the compiler can know that all are equal; else dynamic.
+/// The length of every block of D, if the compiler can know that all are equal; else dynamic. It
+/// cannot where ranks have none.
 /// A halo counts: it is part of what a rank stores.
 template <class S, Dim D> constexpr index_t static_block_length() {
   constexpr int d = index_of<D, typename S::dims>;
   index_t n = D::extent;
+  if (S::table.mask(use::placed) != 0) return dynamic;
   for (int a = 0; a < S::table.axes; ++a)
     if (S::table.axis[a].what == use::split && S::table.axis[a].dim == d) {
       const index_t size = S::mesh::static_sizes[static_cast<std::size_t>(a)];

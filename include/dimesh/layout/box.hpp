@@ -15,10 +15,11 @@ namespace dimesh::detail {
 /// A block of every dim of a tensor, by place; halos are not part of it.
 struct box {
   int rank = 0;
+  bool none = false;  // of a rank that holds nothing of the tensor
   index_t begin[max_dims]{}, length[max_dims]{};
 
   constexpr index_t size() const {
-    index_t n = 1;
+    index_t n = none ? 0 : 1;
     for (int d = 0; d < rank; ++d) n *= length[d];
     return n;
   }
@@ -29,7 +30,8 @@ constexpr box box_at(const table& t, int rank, const index_t* extent, const inde
                      const index_t* coords) {
   box b;
   b.rank = rank;
-  for (int d = 0; d < rank; ++d) {
+  b.none = t.away_from(coords) != 0;
+  for (int d = 0; d < rank && !b.none; ++d) {
     const block part = block_at(t, d, extent[d], sizes, coords);
     b.begin[d] = part.offset;
     b.length[d] = part.length;
@@ -40,6 +42,7 @@ constexpr box box_at(const table& t, int rank, const index_t* extent, const inde
 constexpr box intersection(const box& a, const box& b) {
   box c;
   c.rank = a.rank;
+  c.none = a.none || b.none;
   for (int d = 0; d < a.rank; ++d) {
     const index_t begin = a.begin[d] > b.begin[d] ? a.begin[d] : b.begin[d];
     const index_t a_end = a.begin[d] + a.length[d], b_end = b.begin[d] + b.length[d];
@@ -113,7 +116,8 @@ struct peer {
 };
 
 /// All that blocks depend on besides a layout: extents, the mesh, and whose blocks (null: the rank
-/// at the origin). Code on placements and tables is shared by all tensor types.
+/// at the origin, or where else a tensor lives). Code on placements and tables is shared by all
+/// tensor types.
 struct placement {
   int rank = 0;
   index_t extent[max_dims]{};
@@ -122,17 +126,23 @@ struct placement {
 
   /// The block under a table of rank r of the communicator over `axes`.
   constexpr box peers(const table& t, index_t r, unsigned axes) const {
+    if (coords == nullptr) return at_place(t, r, axes);
     return box_at(t, rank, extent, sizes, peer(r, axes, sizes, coords).coords);
   }
   constexpr box own(const table& t) const { return peers(t, 0, 0); }
-  constexpr box origins(const table& t) const {
-    return box_at(t, rank, extent, sizes, peer(0, 0, sizes, nullptr).coords);
-  }
+  /// Of the rank at the origin, or where else the tensor lives.
+  constexpr box origins(const table& t) const { return at_place(t, 0, 0); }
   constexpr box whole() const {
     box b;
     b.rank = rank;
     for (int d = 0; d < rank; ++d) b.length[d] = extent[d];
     return b;
+  }
+
+ private:
+  constexpr box at_place(const table& t, index_t r, unsigned axes) const {
+    return box_at(without_axes(t, t.mask(use::placed)), rank, extent, sizes,
+                  peer(r, axes, sizes, nullptr).coords);
   }
 };
 

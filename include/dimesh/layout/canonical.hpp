@@ -34,6 +34,8 @@ template <class M, class D, class... A>
 struct foreign_in_rule<M, split_if_free<D, A...>> : foreign_axis<M, A...> {};
 template <class M, class A> struct foreign_in_rule<M, spread<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial<A>> : foreign_axis<M, A> {};
+template <class M, class A, index_t K>
+struct foreign_in_rule<M, placed<A, K>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial_max<A>> : foreign_axis<M, A> {};
 template <class M, class A> struct foreign_in_rule<M, partial_min<A>> : foreign_axis<M, A> {};
 
@@ -76,6 +78,11 @@ struct draft_fault<R, M, Dims, fault_code::extent_not_divisible> {
                                     type_at<R::result.axis, typename M::axes>, R::result.size>;
 };
 
+template <class R, class M, class Dims>
+struct draft_fault<R, M, Dims, fault_code::place_not_on_axis> {
+  using type = place_not_on_axis<type_at<R::result.axis, typename M::axes>>;
+};
+
 template <class D> struct repeated_fault {
   using type = dim_repeated<D>;
 };
@@ -110,6 +117,7 @@ template <class... D> struct rule_fault<at_run_time_beside<D...>> {
 };
 template <class A> struct rule_fault<spread<A>> : first_of<axis_fault<A>> {};
 template <class A> struct rule_fault<partial<A>> : first_of<axis_fault<A>> {};
+template <class A, index_t K> struct rule_fault<placed<A, K>> : first_of<axis_fault<A>> {};
 template <class A> struct rule_fault<partial_max<A>> : first_of<axis_fault<A>> {};
 template <class A> struct rule_fault<partial_min<A>> : first_of<axis_fault<A>> {};
 

@@ -4,6 +4,7 @@
 //   cotangent(replicated) = partial      each rank's use of its copy adds a part
 //   cotangent(partial)    = replicated   every addend moves the value alike
 //   cotangent(split)      = split
+//   cotangent(at k)       = at k         who holds the value holds its gradient
 //
 //   cotangent<layout<pod, split<batch, rows>>, batch>  -> layout<pod, split<batch, rows>,
 //                                                      partial<cols>>

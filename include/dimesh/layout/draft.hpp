@@ -38,6 +38,7 @@ struct layout_rule {
   use what = use::replicated;  // of kind use
   bool uneven = false;
   signed char halo = 0;
+  short place = -1;  // of use placed: the coordinate, -1 where there can be none
   signed char axes = 0;
   signed char axis[max_axes]{};
   const dim_facts* dim = nullptr;  // of a split
@@ -70,6 +71,13 @@ template <class M, class A> constexpr layout_rule use_rule(use what) {
   r.what = what;
   return r;
 }
+/// Coordinates of places are kept in two bytes.
+inline constexpr index_t max_places = 32767;
+template <class M, class A> constexpr layout_rule place_rule(index_t coordinate) {
+  layout_rule r = use_rule<M, A>(use::placed);
+  r.place = static_cast<short>(coordinate >= 0 && coordinate < max_places ? coordinate : -1);
+  return r;
+}
 template <class M, class Rule> struct rule_value {
   static constexpr layout_rule make() { return {}; }
 };
@@ -84,6 +92,9 @@ template <class M, class A> struct rule_value<M, spread<A>> {
 };
 template <class M, class A> struct rule_value<M, partial<A>> {
   static constexpr layout_rule make() { return use_rule<M, A>(use::partial); }
+};
+template <class M, class A, index_t K> struct rule_value<M, placed<A, K>> {
+  static constexpr layout_rule make() { return place_rule<M, A>(K); }
 };
 template <class M, class A> struct rule_value<M, partial_max<A>> {
   static constexpr layout_rule make() { return use_rule<M, A>(use::partial_max); }
@@ -130,6 +141,15 @@ constexpr void draft_axis(draft& d, int a, use what, int dim) {
   else
     d.t.axis[a].what = what;
 }
+/// Only the ranks at one coordinate of an axis, of a size if it is known, hold the tensor.
+constexpr void draft_place(draft& d, int a, int coordinate, const index_t* axis_sizes) {
+  if (a < 0) return;
+  if (d.t.axis[a].what != use::replicated) return d.blame(fault_code::axis_used_twice, -1, -1, a);
+  const index_t size = axis_sizes[a];
+  if (coordinate < 0 || (size != dynamic && coordinate >= size))
+    return d.blame(fault_code::place_not_on_axis, -1, -1, a, size);
+  d.t.set_placed(a, coordinate);
+}
 constexpr void draft_split(draft& d, const layout_rule& r, dim_list dims) {
   const int dim = dims.place_of(r.dim);
   if (dim < 0) return;
@@ -151,9 +171,10 @@ constexpr void note_spread(draft& d, const layout_rule& r) {
   if (d.spread >> a & 1u) return d.blame(fault_code::axis_used_twice, -1, -1, a);
   d.spread |= 1u << a;
 }
-/// Spread axes come last: they take the first dim that what is already split leaves divisible.
+/// Spread axes come last: they take the first dim that what is already split leaves divisible. An
+/// axis that splits something, or holds the tensor at one place, has nothing to spread.
 constexpr void draft_spread(draft& d, int a, dim_list dims, const index_t* axis_sizes) {
-  if (a < 0 || d.t.axis[a].what == use::split) return;
+  if (a < 0 || d.t.axis[a].what == use::split || d.t.axis[a].what == use::placed) return;
   if (d.t.is_partial(a)) return d.blame(fault_code::axis_used_twice, -1, -1, a);
   int open = -1;  // a dim whose divisibility only the run can tell
   for (int dim = 0; dim < dims.size; ++dim) {
@@ -199,6 +220,8 @@ constexpr draft draft_of(const rule_list_view& rules, dim_list dims) {
     const layout_rule& r = rules.at[i];
     if (r.kind == rule_kind::split)
       draft_split(d, r, dims);
+    else if (r.kind == rule_kind::use && r.what == use::placed)
+      draft_place(d, r.axis[0], r.place, rules.axis_sizes);
     else if (r.kind == rule_kind::use)
       draft_axis(d, r.axis[0], r.what, -2);
     else if (r.kind == rule_kind::spread)

@@ -31,6 +31,7 @@ template <class Dim> struct dim_has_two_rules;
 template <class Dim> struct dim_repeated;
 template <class Dim1, class Dim2, class Axis> struct dims_share_mesh_axis;
 template <class Dim, long Extent, class Axis, long Size> struct extent_not_divisible;
+template <class Axis> struct place_not_on_axis;  // placed<axis, k>: it has no coordinate k
 template <class Mesh1, class Mesh2> struct meshes_differ;
 
 // Operations on tensors.
@@ -42,6 +43,11 @@ template <class Axis> struct partial_meets_scalar;  // likewise
 template <class Axis, class Dim> struct partial_meets_split;
 template <class Dim, class Axis> struct dim_split_in_one_operand_only;
 template <class Dim> struct dim_split_differently;
+template <class Axis, long Place1, long Place2>
+struct placed_elsewhere;  // the operands live on different ranks
+template <class Axis, long Place>
+struct placed_in_one_operand_only;  // the other one lives on all ranks of the axis
+template <class Axis> struct tensor_is_placed;  // and ranks without it have no value
 template <class Dim> struct output_dim_not_in_any_input;
 template <class Dim> struct dim_in_one_input_only;  // and not in the output: `sum` it first
 template <class Dim, class Axis> struct dim_is_split;
@@ -55,6 +61,7 @@ template <class Dim1, class Dim2> struct extents_differ;
 template <class... Elements> struct elements_differ;
 template <class Axis> struct axis_not_partial;
 template <class Axis> struct axis_not_replicated;
+template <class Axis> struct axis_not_placed;
 template <class Axis> struct axis_splits_nothing;
 template <class Dim, class Axis> struct axis_not_innermost_of_dim;
 template <class Layout1, class Layout2> struct layouts_differ;
@@ -93,6 +100,7 @@ enum class fault_code : signed char {
   dim_repeated,
   dims_share_mesh_axis,
   extent_not_divisible,
+  place_not_on_axis,
   meshes_differ,
   partial_operand,
   both_operands_partial,
@@ -101,6 +109,9 @@ enum class fault_code : signed char {
   partial_meets_split,
   dim_split_in_one_operand_only,
   dim_split_differently,
+  placed_elsewhere,
+  placed_in_one_operand_only,
+  tensor_is_placed,
   output_dim_not_in_any_input,
   dim_in_one_input_only,
   dim_is_split,
@@ -112,6 +123,7 @@ enum class fault_code : signed char {
   elements_differ,
   axis_not_partial,
   axis_not_replicated,
+  axis_not_placed,
   axis_splits_nothing,
   axis_not_innermost_of_dim,
   element_not_differentiable,
@@ -138,6 +150,15 @@ template <class Fault, class... Rest> struct first_of<Fault, Rest...> {
   using type = Fault;
 };
 template <class... Rest> struct first_of<no_fault, Rest...> : first_of<Rest...> {};
+template <class Fault> struct only_placed_impl {
+  using type = no_fault;
+};
+template <class A, long J, long K> struct only_placed_impl<placed_elsewhere<A, J, K>> {
+  using type = placed_elsewhere<A, J, K>;
+};
+template <class A, long K> struct only_placed_impl<placed_in_one_operand_only<A, K>> {
+  using type = placed_in_one_operand_only<A, K>;
+};
 template <class Fault> struct only_not_divisible_impl {
   using type = no_fault;
 };
@@ -153,13 +174,16 @@ using only = typename detail::only_impl<Fault, Kind...>::type;
 
 /// The same for all that can be wrong with a list of rules, whatever the tensor.
 template <class Fault>
-using only_of_rules =
-    only<Fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules, dims_share_mesh_axis,
-         not_a_dim, not_an_axis, not_a_mesh, not_a_layout, not_a_rule, split_without_axis>;
+using only_of_rules = only<Fault, axis_not_in_mesh, axis_used_twice, dim_has_two_rules,
+                           dims_share_mesh_axis, place_not_on_axis, not_a_dim, not_an_axis,
+                           not_a_mesh, not_a_layout, not_a_rule, split_without_axis>;
 
 /// The same for the one kind whose culprits include numbers.
 template <class Fault>
 using only_not_divisible = typename detail::only_not_divisible_impl<Fault>::type;
+
+/// The same for operands that live on different ranks.
+template <class Fault> using only_placed = typename detail::only_placed_impl<Fault>::type;
 
 /// What a faulty call returns. Every operation accepts it in silence, so one mistake stays one
 /// error; so do assignments, reads and prints of it.

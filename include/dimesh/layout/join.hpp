@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How do the layouts of several operands join into one? Axis by axis, on plain tables: whoever
 // splits must split the same dim the same way, whoever has that dim must split it too, and addends
-// combine only as the kind of operation allows. Elementwise operations and einsum share this rule.
+// combine only as the kind of operation allows; all of them live on the same ranks. Elementwise
+// operations and einsum share this rule.
 //
 //   join_tables(join_kind::product, {batch over rows; hidden, replicated}, 2, 2)
 //     -> batch over rows;   a second operand with batch replicated -> dim_split_in_one_operand_only
@@ -31,6 +32,22 @@ struct joinable {
   table t;
   bool has[max_dims]{};
 };
+
+/// Operands live at one place of an axis, or all of them on all of its ranks. Culprits: the places.
+constexpr void join_places(joined& out, const joinable* x, int operands, int a) {
+  int from = -1;
+  for (int i = 0; i < operands; ++i)
+    if (x[i].t.axis[a].what == use::placed && from < 0) from = i;
+  if (from < 0) return;
+  const axis_use u = x[from].t.axis[a];
+  for (int i = 0; i < operands; ++i) {
+    if (x[i].t.axis[a].what != use::placed)
+      return out.blame(fault_code::placed_in_one_operand_only, u.at, u.at, a);
+    if (x[i].t.axis[a].at != u.at)
+      return out.blame(fault_code::placed_elsewhere, u.at, x[i].t.axis[a].at, a);
+  }
+  out.t.axis[a] = u;
+}
 
 constexpr void join_splits(joined& out, const joinable* x, int operands, int a) {
   int from = -1;
@@ -101,6 +118,7 @@ constexpr joined join_tables(join_kind kind, const joinable* x, int operands, in
   joined out;
   out.t.axes = x[0].t.axes;
   for (int a = 0; a < out.t.axes; ++a) {
+    join_places(out, x, operands, a);
     join_splits(out, x, operands, a);
     join_partials(out, kind, x, operands, a);
   }

@@ -12,11 +12,12 @@
 
 namespace dimesh::detail {
 
-/// The rules of a table in canonical order: each a split dim (with its axes) or a partial axis.
+/// The rules of a table in canonical order: each a split dim (with its axes), or an axis that is
+/// partial or holds the tensor at one place.
 struct rule_list {
   struct rule {
     int dim = -1;   // of a split
-    int axis = -1;  // of a partial
+    int axis = -1;  // of a partial, or a place
     int axes = 0;   // how many axes split the dim
     use what = use::split;
   };
@@ -30,7 +31,7 @@ struct rule_list {
       if (u.what == use::split && !done[static_cast<int>(u.dim)]) {
         done[static_cast<int>(u.dim)] = true;
         at[size++] = {u.dim, -1, t.split_count(u.dim), use::split};
-      } else if (t.is_partial(a)) {
+      } else if (t.is_partial(a) || u.what == use::placed) {
         at[size++] = {-1, a, 0, u.what};
       }
     }
@@ -69,6 +70,11 @@ template <class M, class Dims, class Holder, int R>
 struct rule_type<M, Dims, Holder, R, use::partial_min, std::index_sequence<>> {
   using type = partial_min<type_at<Holder::rules.at[R].axis, typename M::axes>>;
 };
+template <class M, class Dims, class Holder, int R>
+struct rule_type<M, Dims, Holder, R, use::placed, std::index_sequence<>> {
+  static constexpr int axis = Holder::rules.at[R].axis;
+  using type = placed<type_at<axis, typename M::axes>, index_t{Holder::result.axis[axis].at}>;
+};
 
 template <class M, class Dims, class Holder, class Rules> struct layout_of_table;
 template <class M, class Dims, class Holder, std::size_t... R>
@@ -78,18 +84,20 @@ struct layout_of_table<M, Dims, Holder, std::index_sequence<R...>> {
                                    std::make_index_sequence<Holder::rules.at[R].axes>>::type...>;
 };
 
-/// A table in four numbers: equal tables are one template argument, and make one type once.
+/// A table in a few numbers: equal tables are one template argument, and make one type once.
 struct table_code {
   std::uint64_t uses = 0, uneven = 0, halo[2]{};  // a byte for each axis; a bit, a byte a dim
+  std::uint64_t places[2]{};                      // two bytes for each axis
   bool operator==(const table_code&) const = default;
 };
-/// Byte a of `uses`: 0 replicated, 1..4 another use, else 8 + 8 * dim + level of a split.
+/// Byte a of `uses`: 0 replicated, 1..5 another use, else 8 + 8 * dim + level of a split.
 constexpr table_code encoded(const table& t) {
   table_code c;
   for (int a = 0; a < t.axes; ++a) {
     const axis_use u = t.axis[a];
     const int code = u.what == use::split ? 8 + 8 * u.dim + u.level : static_cast<int>(u.what);
     c.uses |= static_cast<std::uint64_t>(code) << 8 * a;
+    if (u.what == use::placed) c.places[a / 4] |= static_cast<std::uint64_t>(u.at) << a % 4 * 16;
   }
   for (int d = 0; d < max_dims; ++d) {
     if (t.uneven[d]) c.uneven |= std::uint64_t{1} << d;
@@ -107,6 +115,8 @@ constexpr table decoded(const table_code& c, int axes) {
                    static_cast<signed char>((code - 8) % 8)};
     else
       t.axis[a].what = static_cast<use>(code);
+    if (t.axis[a].what == use::placed)
+      t.axis[a].at = static_cast<short>(c.places[a / 4] >> a % 4 * 16 & 65535u);
   }
   for (int d = 0; d < max_dims; ++d) {
     t.uneven[d] = (c.uneven >> d & 1u) != 0;

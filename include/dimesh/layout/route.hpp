@@ -2,7 +2,8 @@
 // By which collectives does a tensor get from one layout to another? A route: a short list of
 // steps, each to a table. What can be cut locally is cut first, so that sums run over less; then
 // addends are summed; then one step of moves, or gathers, brings every rank exactly what it still
-// lacks.
+// lacks. What lives at one place of an axis is sent, or given to all after the first cuts; what
+// shall live there goes there at the end (addends: at the beginning, as a sum).
 //
 //   route_between({split d over 0}, {replicated})         -> gather
 //   route_between({split d over 0}, {split e over 0})     -> move
@@ -13,14 +14,25 @@
 
 namespace dimesh::detail {
 
-enum class hop : signed char { own, reduce_scatter, all_reduce, all_to_all, all_gather, exchange };
+enum class hop : signed char {
+  own,
+  reduce_scatter,
+  all_reduce,
+  all_to_all,
+  all_gather,
+  exchange,
+  send,
+  reduce,
+  broadcast,
+  place
+};
 
 struct route {
   struct step {
     hop kind = hop::own;
     table to;
   };
-  static constexpr int longest = 2 * max_axes + 4;
+  static constexpr int longest = 4 * max_axes + 4;
   step at[longest]{};
   int size = 0;
 
@@ -85,16 +97,42 @@ constexpr hop last_hop(const table& now, const table& to) {
   return others == 0 && gathered == 0 && moved == 1 ? hop::all_to_all : hop::exchange;
 }
 
-/// The route from one table to another over the same dims, which asks for no new addends. Received
-/// bytes: those of the sums, over blocks cut as small as they can be without moving anything, and
-/// then what each rank lacks.
-constexpr route route_between(table now, const table& to) {
-  route r;
+/// One step for each axis that has the use `from` now and shall have the use `want`; `by` says how.
+/// It then has its use in `to`, or replicates.
+constexpr void change_places(route& r, table& now, const table& to, hop by, use from, use want) {
+  for (int a = 0; a < now.axes; ++a) {
+    const bool here = now.axis[a].what == from && !(now.axis[a] == to.axis[a]);
+    const bool there =
+        want == use::placed ? to.axis[a].what == use::placed : to.axis[a].what != use::placed;
+    if (!here || !there) continue;
+    now.axis[a] = want == use::placed ? to.axis[a] : axis_use{};
+    r.add(by, now);
+  }
+}
+/// Cuts what can be cut where it lies: replicated dims, and addends that are summed by that.
+constexpr void cut_straight(route& r, table& now, const table& to) {
   for (bool more = true; more;) {
     more = split_straight(now, to, use::replicated);
     if (more) r.add(hop::own, now);
     if (split_straight(now, to, use::partial)) r.add(hop::reduce_scatter, now), more = true;
   }
+}
+
+/// The route from one table to another over the same dims, which asks for no new addends. Received
+/// bytes: those of the sums, over blocks cut as small as they can be without moving anything, and
+/// then what each rank lacks.
+constexpr route route_between(table now, const table& goal) {
+  route r;
+  table to = goal;  // but for places that are yet to be gone to
+  for (int a = 0; a < to.axes; ++a)
+    if (to.axis[a].what == use::placed && now.axis[a].what != use::placed &&
+        now.axis[a].what != use::partial)
+      to.axis[a] = {};
+  cut_straight(r, now, to);
+  change_places(r, now, to, hop::reduce, use::partial, use::placed);
+  change_places(r, now, to, hop::send, use::placed, use::placed);
+  change_places(r, now, to, hop::broadcast, use::placed, use::replicated);
+  cut_straight(r, now, to);
   if (scatter_anyhow(now, to)) r.add(hop::reduce_scatter, now);
   bool sums = false;
   for (int a = 0; a < now.axes; ++a)
@@ -109,6 +147,8 @@ constexpr route route_between(table now, const table& to) {
     r.add(hop::own, to);  // the same blocks by another name: uneven where they happen to be even
   else if (r.size > 0)
     r.at[r.size - 1].to = to;
+  now = to;
+  change_places(r, now, goal, hop::place, use::replicated, use::placed);
   return r;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a layout say, as plain numbers? For each mesh axis whether it splits a dim (which one,
-// and at which level), leaves addends, or replicates. Rules of operations are constexpr functions
-// on such tables; types are made of the results. Dims and axes are places in lists.
+// and at which level), leaves addends, holds the tensor at one place, or replicates. Rules of
+// operations are constexpr functions on such tables; types are made of the results. Dims and axes
+// are places in lists.
 //
 //   layout<pod, split<batch, rows>> over list<batch, hidden>  ->  axis[0] = {split, dim 0, level 0}
 #pragma once
@@ -12,7 +13,7 @@
 namespace dimesh {
 
 /// What one mesh axis does to a tensor.
-enum class use : signed char { replicated, split, partial, partial_max, partial_min };
+enum class use : signed char { replicated, split, partial, partial_max, partial_min, placed };
 
 namespace detail {
 
@@ -20,10 +21,12 @@ struct axis_use {
   use what = use::replicated;
   signed char dim = -1;  // the dim it splits, as a place in the operation's list of dims
   signed char level = -1;  // its place among the axes of that dim, 0 = major
-  /// Dim and level mean something of splits alone. They are not compared elsewhere: where g++ 12
-  /// writes out a constant, it may leave zeros for what these begin with.
+  short at = -1;  // the coordinate at which the tensor lives, of placed
+  /// Dim and level mean something of splits alone, `at` of places. They are not compared elsewhere:
+  /// where g++ 12 writes out a constant, it may leave zeros for what these begin with.
   constexpr bool operator==(const axis_use& u) const {
-    return what == u.what && (what != use::split || (dim == u.dim && level == u.level));
+    return what == u.what && (what != use::split || (dim == u.dim && level == u.level)) &&
+           (what != use::placed || at == u.at);
   }
 };
 
@@ -58,7 +61,8 @@ struct table {
     return uneven[d] == other.uneven[d] && halo[d] == other.halo[d];
   }
   constexpr bool is_partial(int a) const {
-    return axis[a].what != use::replicated && axis[a].what != use::split;
+    return axis[a].what == use::partial || axis[a].what == use::partial_max ||
+           axis[a].what == use::partial_min;
   }
   constexpr bool any_partial() const { return first_partial() >= 0; }
   /// The first axis along which there is something yet to be joined, -1 if none is. Addends may be
@@ -78,6 +82,25 @@ struct table {
   constexpr void set_split(int a, int d) {
     axis[a] = {use::split, static_cast<signed char>(d), static_cast<signed char>(split_count(d))};
   }
+  constexpr void set_placed(int a, int coordinate) {
+    axis[a] = {use::placed, -1, -1, static_cast<short>(coordinate)};
+  }
+  /// Do tensors under this table and that one live on the same ranks?
+  constexpr bool placed_alike(const table& other) const {
+    for (int a = 0; a < axes; ++a) {
+      const bool mine = axis[a].what == use::placed, theirs = other.axis[a].what == use::placed;
+      if (mine != theirs || (mine && axis[a].at != other.axis[a].at)) return false;
+    }
+    return true;
+  }
+  /// The axes along which the rank at some coordinates is not where the tensor lives, by mask. A
+  /// coordinate of -1 is any place.
+  constexpr unsigned away_from(const index_t* coords) const {
+    unsigned m = 0;
+    for (int a = 0; a < axes; ++a)
+      if (axis[a].what == use::placed && coords[a] != axis[a].at && coords[a] >= 0) m |= 1u << a;
+    return m;
+  }
   /// Forget that axis a splits: minor axes of the same dim move up.
   constexpr void unsplit(int a) {
     const axis_use gone = axis[a];
@@ -95,7 +118,7 @@ struct table {
   }
 };
 
-/// Axes no longer split anything, or are no longer partial.
+/// Axes no longer split anything, are no longer partial, or no place.
 constexpr table without_axes(table t, unsigned axes) {
   for (int a = 0; a < t.axes; ++a)
     if (axes >> a & 1u) {

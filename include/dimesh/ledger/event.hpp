@@ -26,6 +26,7 @@ enum class event_kind : unsigned char {
   all_gather,
   all_to_all,
   broadcast,
+  reduce,  ///< a sum that one rank gets
   gather,  ///< blocks to one rank
   scatter,  ///< blocks from one rank
   message,  ///< from one rank to another
@@ -33,12 +34,12 @@ enum class event_kind : unsigned char {
   acquire,  ///< a tensor's bytes come alive
   release  ///< and end
 };
-inline constexpr int event_kinds = 12;
+inline constexpr int event_kinds = 13;
 
 /// "all_reduce" and so on.
 constexpr std::string_view name_of(event_kind k) {
   constexpr std::string_view names[event_kinds] = {
-      "compute", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast",
+      "compute", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce",
       "gather",  "scatter",    "message",        "collective", "acquire",    "release"};
   return names[static_cast<int>(k)];
 }

@@ -31,6 +31,14 @@ struct tally {
   index_t flops = 0, moved = 0, live = 0, peak = 0;
   std::array<traffic, 1u << max_axes> over{};  // by mask of axes
   event_sink* sink = nullptr;
+  static constexpr std::array<index_t, max_axes> anywhere() {
+    std::array<index_t, max_axes> s{};
+    s.fill(-1);
+    return s;
+  }
+  /// The rank whose cost this is, among those that hold tensors at different places: its coordinate
+  /// along each axis, or -1 for one that holds them all.
+  std::array<index_t, max_axes> seat = anywhere();
 
   constexpr void compute(index_t floating_point_operations, index_t bytes_of_memory) {
     flops += floating_point_operations;
@@ -89,7 +97,8 @@ struct tally {
 };
 }  // namespace detail
 
-/// The cost of a computation on one rank of mesh M (the rank whose blocks are largest).
+/// The cost of a computation on one rank of mesh M (the rank whose blocks are largest, and which
+/// holds whatever lives at one place, unless it was counted for another: count_at).
 template <Mesh M> struct ledger {
   detail::tally counts{};
 
@@ -97,7 +106,7 @@ template <Mesh M> struct ledger {
   constexpr index_t moved() const { return counts.moved; }  ///< bytes read and written locally
   constexpr index_t peak() const {
     return counts.peak;
-  }    ///< bytes of tensors alive at once, at most
+  }  ///< bytes of tensors alive at once, at most
 
   /// The traffic of collectives over exactly these axes.
   template <Axis... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }

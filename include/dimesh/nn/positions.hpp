@@ -18,7 +18,8 @@ namespace dimesh::nn {
 
 namespace detail {
 
-/// What splits one of the result's dims in x splits it still; all else is replicated.
+/// What splits one of the result's dims in x splits it still, and it lives where x does; all else
+/// is replicated.
 template <class Length, class Model> struct waves_rule {
   template <class...> struct dims {
     using type = list<Length, Model>;
@@ -27,7 +28,7 @@ template <class Length, class Model> struct waves_rule {
                                               dimesh::detail::dim_list out) {
     dimesh::detail::table t = x[0].layout;
     for (int a = 0; a < t.axes; ++a)
-      if (t.axis[a].what != use::split) t.axis[a] = {};
+      if (t.axis[a].what != use::split && t.axis[a].what != use::placed) t.axis[a] = {};
     return dimesh::detail::allowed(dimesh::detail::table_over_dims(t, x[0].dims(), out));
   }
 };

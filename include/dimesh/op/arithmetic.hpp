@@ -165,6 +165,9 @@ template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y)
                 "operator+: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator+: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "operator+: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   return detail::map_as<detail::join_kind::sum>(detail::add_elements{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y) {
@@ -183,6 +186,9 @@ template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y)
                 "operator-: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator-: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "operator-: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   return detail::map_as<detail::join_kind::sum>(detail::subtract_function{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y) {
@@ -202,6 +208,9 @@ template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y)
                 "operator*: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator*: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "operator*: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   return detail::map_as<detail::join_kind::product>(detail::multiply_function{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y) {
@@ -219,6 +228,9 @@ template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y)
                 "operator/: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "operator/: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "operator/: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   return detail::map_as<detail::join_kind::quotient>(detail::divide_function{}, x, y);
 }
 template <Operand X> constexpr auto operator-(const X& x) {

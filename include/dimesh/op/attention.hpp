@@ -100,6 +100,9 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
   using fault = detail::fault_of<detail::attention_rule<Query, Key, Head>, Q, K, V>;
   static_assert(ok<only<fault, meshes_differ>>,
                 "attention: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "attention: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, elements_differ>>,
                 "attention: the operands have different element types; cast one of them");
   static_assert(ok<only<fault, element_not_differentiable>>,

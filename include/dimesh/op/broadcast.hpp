@@ -1,56 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How do values that one rank alone knows (read from a file, say) become a replicated tensor? The
-// rank at one coordinate of an axis gives its block to the others along it.
+// How does what one rank alone holds become a replicated tensor? The ranks at one coordinate of an
+// axis give their blocks to the others along it: of a tensor that lives there (placed<stage, 1>),
+// or of values that only they know (read from a file, say).
 //
+//   broadcast<stage>(x)     of a tensor that lives at one place of the axis: all ranks hold it
 //   broadcast<rows>(x, 0)   -> like x; every rank along rows holds what coordinate 0 held
 #pragma once
 
-#include "dimesh/collective/broadcast.hpp"
-#include "dimesh/op/parts/transition.hpp"
+#include "dimesh/op/parts/places.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-/// Elements T, along axis a.
-template <class T> struct broadcast_op {
-  int a = 0, root = 0;
-  static constexpr bool takes_complex = true;
-
-  void fill(results y, operands x) const {
-    const auto& grid = *x[0].grid;
-    T* const to = y[0].data<T>();
-    const index_t n = x[0].elements();
-    if (grid.coords()[a] == root) collective::copy(x[0].data<T>(), to, n);
-    collective::broadcast(grid.along(1u << a), to, n, root);
-  }
-  constexpr void cost(tally& t, results y, operands x) const {
-    const index_t bytes = y[0].bytes();
-    if (x[0].sizes()[a] > 1 && bytes > 0)
-      t.collective(event_kind::broadcast, 1u << a, root == 0 ? bytes : 0, bytes);
-  }
-  static constexpr bool needs(int, unsigned) { return false; }
-  /// Where x is what its type says, this operation changes nothing: nor does its transpose.
-  constexpr void transpose(const auto& to) const { to.pass(0, to.ybar); }
-};
 
 template <class A> struct broadcast_rule : keeps_dims {
   using axes = list<A>;
   static constexpr outcome of(rule_operands x, dim_list) {
     const int a = x[0].axis_of(type_number<A>);
     if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
-    return x[0].layout.axis[a].what == use::replicated
-               ? allowed(x[0].layout)
-               : blamed_axis(fault_code::axis_not_replicated, a);
+    const use what = x[0].layout.axis[a].what;
+    if (what == use::placed) return allowed(tidied(x[0], without_axes(x[0].layout, 1u << a)));
+    return what == use::replicated ? allowed(x[0].layout)
+                                   : blamed_axis(fault_code::axis_not_replicated, a);
+  }
+};
+/// Of what is replicated by type: from the rank that the caller names.
+template <class A> struct replicate_rule : broadcast_rule<A> {
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const int a = x[0].axis_of(type_number<A>);
+    if (a >= 0 && x[0].layout.axis[a].what == use::placed)
+      return blamed_axis(fault_code::tensor_is_placed, a);
+    return broadcast_rule<A>::of(x, out);
   }
 };
 
 }  // namespace detail
 
-/// x as the ranks at coordinate `root` of A hold it. Shapes stay. Throws dimesh::error if A has no
-/// such coordinate.
-template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) {
+/// x as its place along A has it, or, where it is replicated, the ranks at coordinate 0; every rank
+/// along A holds it. Shapes stay. Placed, or replicated, along A -> replicated. Communicates: one
+/// broadcast along A; its transpose sums the cotangent at that place, where it is not whole yet.
+template <Axis A, Operand X> constexpr auto broadcast(const X& x) {
   using rule = detail::broadcast_rule<A>;
+  using fault = detail::fault_of<rule, X>;
+  static_assert(
+      ok<only<fault, axis_not_in_mesh>>,
+      "broadcast: the tensor's mesh lacks this axis; name one along which it has a place, or is "
+      "replicated");
+  static_assert(
+      ok<only<fault, axis_not_replicated>>,
+      "broadcast: the tensor is not replicated along this axis; its ranks hold different parts, "
+      "which relayout can move");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("broadcast", x);
+    constexpr int a = axis_index<typename spec_of<X>::mesh, A>;
+    return detail::apply_rule<rule, value_of<X>>(detail::broadcast_op<value_of<X>>{a, 0}, x);
+  }
+}
+
+/// x, which is replicated by type, as the ranks at coordinate `root` of A hold it. Shapes stay.
+/// Throws dimesh::error if A has no such coordinate.
+template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root) {
+  using rule = detail::replicate_rule<A>;
   using fault = detail::fault_of<rule, X>;
   static_assert(
       ok<only<fault, axis_not_in_mesh>>,
@@ -59,6 +71,9 @@ template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root = 0) 
       ok<only<fault, axis_not_replicated>>,
       "broadcast: the tensor is not replicated along this axis; its ranks hold different parts, "
       "which relayout can move");
+  static_assert(ok<only<fault, tensor_is_placed>>,
+                "broadcast: the tensor lives at one place of this axis, which its type says; leave "
+                "out the number");
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {

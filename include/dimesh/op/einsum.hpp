@@ -124,6 +124,9 @@ constexpr auto einsum(const X&... x) {
   using fault = typename detail::einsum_fault<out, X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
                 "einsum: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "einsum: the operands live on different ranks of this axis; place<axis, k> the one "
+                "that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, dim_repeated>>,
                 "einsum: a dim stands twice in the result; name it once");
   static_assert(ok<only<fault, output_dim_not_in_any_input>>,

@@ -236,6 +236,9 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
   static_assert(
       ok<only<fault, meshes_differ>>,
       "exchange: the layout is for another mesh than the tensor's; name a layout of its mesh");
+  static_assert(ok<only<fault, tensor_is_placed>>,
+                "exchange: the tensor, or the layout, has a place on an axis that moves; relayout "
+                "goes there and comes from there");
   static_assert(ok<only<fault, partial_operand>>,
                 "exchange: the tensor holds addends along an axis that moves; complete it first, "
                 "or use relayout");

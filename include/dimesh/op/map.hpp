@@ -6,7 +6,6 @@
 //   map([](auto x, auto b) { return relu(x + b); }, x[batch/rows, hidden], b[hidden])
 //     -> tensor[batch/rows, hidden]
 //   map(f, x + partial addends)  -> partial_operand<axis>: a function of a sum is not a sum
-//
 // Of bfloat16 elements, f gets floats; its float is kept as bfloat16 where all real operands are.
 //
 //   map(f, tensor<bfloat16, L, batch>)         -> tensor<bfloat16, L, batch>
@@ -286,6 +285,8 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "map: the operands live on different ranks of this axis; place or send one");
   using complex_fault = typename detail::map_complex_fault<F, X...>::type;
   static_assert(ok<only<complex_fault, element_not_differentiable>>,
                 "map: gradients do not pass through a function of complex elements; compose it of "

@@ -11,6 +11,7 @@
 
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/exchange.hpp"
+#include "dimesh/op/parts/places.hpp"
 
 namespace dimesh {
 
@@ -22,6 +23,11 @@ template <Axis... A> struct all_reduce_step {};  ///< one call over all of A...
 template <Axis... A> struct all_gather_step {};  ///< one call over all of A...
 template <Dim From, Dim To, Axis A> struct all_to_all_step {};
 template <Layout L> struct exchange_step {};  ///< one call, to layout L
+template <class From, class To>
+struct send_step {};  ///< one message, from placed<A, j> to placed<A, k>
+template <class Place> struct reduce_step {};  ///< one call, to placed<A, k>
+template <class Place> struct broadcast_step {};  ///< one call, from placed<A, k>
+template <class Place> struct place_step {};  ///< local: to placed<A, k>
 
 namespace detail {
 
@@ -61,6 +67,18 @@ template <class Route, int I> struct step_name {
   template <std::size_t i>
   using split_type = split<type_at<to.axis[axis(static_cast<int>(i))].dim, dims>, axis_type<i>>;
 
+  template <hop kind> static constexpr auto between_places() {
+    using was = placed<axis_type<0>, index_t{from.axis[axis(0)].at}>;
+    using is = placed<axis_type<0>, index_t{to.axis[axis(0)].at}>;
+    if constexpr (kind == hop::send)
+      return tag<send_step<was, is>>{};
+    else if constexpr (kind == hop::reduce)
+      return tag<reduce_step<is>>{};
+    else if constexpr (kind == hop::broadcast)
+      return tag<broadcast_step<was>>{};
+    else
+      return tag<place_step<is>>{};
+  }
   template <std::size_t... i> static auto make(std::index_sequence<i...>) {
     constexpr hop kind = Route::result.at[I].kind;
     if constexpr (kind == hop::own)
@@ -74,8 +92,10 @@ template <class Route, int I> struct step_name {
     else if constexpr (kind == hop::all_to_all)
       return tag<all_to_all_step<type_at<from.axis[axis(0)].dim, dims>,
                                  type_at<to.axis[axis(0)].dim, dims>, axis_type<0>>>{};
-    else
+    else if constexpr (kind == hop::exchange)
       return tag<exchange_step<typename Route::template layout_after<I>>>{};
+    else
+      return between_places<kind>();
   }
   using type = typename decltype(make(std::make_index_sequence<count>{}))::type;
 };
@@ -104,6 +124,14 @@ template <class Route, int I, class X> constexpr auto walk(const X& x) {
           all_reduce_op<T>{{moved}}, x, talking(moved & ~core_of(x).once, sizes_of(x)) == 0));
     else if constexpr (kind == hop::all_gather)
       return walk<Route, I + 1>(apply_or_share<S>(all_gather_op<T>{}, x, silent));
+    else if constexpr (kind == hop::send)
+      return walk<Route, I + 1>(apply_as<S>(send_op<T>{std::countr_zero(moved)}, x));
+    else if constexpr (kind == hop::reduce)
+      return walk<Route, I + 1>(apply_as<S>(reduce_op<T>{std::countr_zero(moved)}, x));
+    else if constexpr (kind == hop::broadcast)
+      return walk<Route, I + 1>(apply_as<S>(broadcast_op<T>{std::countr_zero(moved), 0}, x));
+    else if constexpr (kind == hop::place)
+      return walk<Route, I + 1>(apply_as<S>(place_op<T>{}, x));
     else
       return walk<Route, I + 1>(apply_or_share<S>(exchange_op<T>{}, x, silent));
   }
@@ -117,7 +145,16 @@ template <class X> X stepped(const X& x, const route::step& step) {
     const tensor_facts* const facts[] = {&facts_under(spec_facts<spec_of<X>>, step.to)};
     return apply_on_cores(list<spec_of<X>>{}, facts, op, nullptr, x);
   };
+  const int a = first_axis(moved_axes(from, step.to));  // of a change of place
   switch (step.kind) {
+    case hop::send:
+      return run(send_op<T>{a});
+    case hop::reduce:
+      return run(reduce_op<T>{a});
+    case hop::broadcast:
+      return run(broadcast_op<T>{a, 0});
+    case hop::place:
+      return run(place_op<T>{});
     case hop::own:
       return run(cut_op<T>{});
     case hop::reduce_scatter:

@@ -36,7 +36,7 @@ template <class Points, class... V> struct stencil_of {
   static void fill(const F& f, tensor_core& y, operands x, std::index_sequence<K...>) {
     using rows = stencil_rows<last, F, R, lattice_of<V>...>;
     const point_box points(y);
-    const placed<R> out(y.data<R>(), y, y);
+    const positioned<R> out(y.data<R>(), y, y);
     const bundle_of<lattice_of<V>...> in{{lattice_of<V>(x[static_cast<int>(K)], y)}...};
     for_each_row<local::default_space>(points, dims_of(out, points.rank), rows{f, out, in});
   }
@@ -47,7 +47,7 @@ template <class Points, class... V> struct stencil_of {
     using rows = stencil_back_rows<K, last, F, B, lattice_of<V>...>;
     zero_bytes(bar.data<T>(), bar.bytes());
     const point_box points(in[0]);
-    const placed<T> to(bar.data<T>(), bar, in[0]);
+    const positioned<T> to(bar.data<T>(), bar, in[0]);
     const bundle_of<lattice_of<V>...> x{{lattice_of<V>(in[static_cast<int>(I) + 1], in[0])}...};
     // Which neighbours of the operand does f read?
     std::vector<index_t> asked, others;
@@ -55,7 +55,7 @@ template <class Points, class... V> struct stencil_of {
     for (const index_t away : asked)
       for_each_row<local::default_space>(
           points, dims_of(to, points.rank),
-          rows{f, placed<const B>(in[0].data<const B>(), in[0], in[0]), x, to, away});
+          rows{f, positioned<const B>(in[0].data<const B>(), in[0], in[0]), x, to, away});
   }
 };
 
@@ -228,6 +228,9 @@ constexpr auto stencil(const F& f, const X&... x) {
   using fault = typename detail::stencil_fault<X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
                 "stencil: the operands live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "stencil: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, dims_share_mesh_axis>>,
                 "stencil: the operands split different dims over one mesh axis; relayout one");
   static_assert(ok<only<fault, dim_split_in_one_operand_only>>,

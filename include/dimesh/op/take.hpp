@@ -95,6 +95,9 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
   using fault = detail::fault_of<detail::take_rule<D>, X, I>;
   static_assert(ok<only<fault, meshes_differ>>,
                 "take: table and places live on different meshes; put them on one");
+  static_assert(ok<only_placed<fault>>,
+                "take: the operands live on different ranks of this axis; place<axis, k> the one "
+                "that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "take: the table lacks the dim whose places are taken; name one of its dims");
   static_assert(ok<only<fault, dim_already_in_tensor>>,

@@ -34,7 +34,8 @@ struct contributions {
       const peer p(r, all, where.sizes, nullptr);
       bool copy = false;
       for (int a = 0; a < t.axes; ++a)
-        copy = copy || (t.axis[a].what != use::split && p.coords[a] != home.coords[a]);
+        copy = copy || (t.axis[a].what != use::split && t.axis[a].what != use::placed &&
+                        p.coords[a] != home.coords[a]);
       part.push_back(where.peers(t, r, all));
       count.push_back(copy ? 0 : part.back().size());
       from_others = from_others || (r != root && count.back() > 0);
@@ -45,7 +46,7 @@ struct contributions {
 /// The box that this rank stores: its block within its halos.
 inline box stored_box(const placement& where, const table& t) {
   box b = where.own(t);
-  for (int d = 0; d < b.rank; ++d) {
+  for (int d = 0; d < b.rank && !b.none; ++d) {
     b.begin[d] -= t.halo[d];
     b.length[d] += 2 * t.halo[d];
   }
@@ -75,7 +76,8 @@ std::vector<T> gather_blocks(const communicator& everyone, const placement& wher
   const box own = where.own(t), stored = stored_box(where, t), all = where.whole();
   const storage block = room_for<T>(own.size());
   T* packed = static_cast<T*>(block.data());
-  local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
+  if (!own.none)
+    local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
   const bool here = everyone.rank() == root;
   const storage received = room_for<T>(here ? all.size() : 0),
                 whole = room_for<T>(here ? all.size() : 0);
@@ -132,6 +134,8 @@ struct owner {
       }
       offset = offset * (c.now.length + 2 * t.halo[d]) + at[d] - c.now.offset + t.halo[d];
     }
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::placed) coords[a] = t.axis[a].at;
   }
 };
 
@@ -146,7 +150,8 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
   const auto& grid = x.grid().state();
   const owner who(spec_of<X>::table, X::rank, extents.data(), grid.sizes(), at.data());
   // Of replicated blocks every rank asks the copy that has its own coordinates.
-  const unsigned talk = talking(spec_of<X>::table.mask(use::split), grid.sizes());
+  const unsigned talk = talking(
+      spec_of<X>::table.mask(use::split) | spec_of<X>::table.mask(use::placed), grid.sizes());
   index_t root = 0, me = 0;
   for (int a = 0; a < X::mesh_type::rank; ++a)
     if (talk >> a & 1u) {

@@ -14,6 +14,7 @@ namespace detail {
 struct value_rule : keeps_dims {
   static constexpr outcome of(rule_operands x, dim_list) {
     if (x[0].rank > 0) return blamed_place(fault_code::value_not_scalar, 0);
+    if (x[0].placed != 0) return blamed_axis(fault_code::tensor_is_placed, first_axis(x[0].placed));
     const int axis = x[0].layout.first_partial();
     return axis < 0 ? allowed(x[0].layout) : blamed_axis(fault_code::partial_operand, axis);
   }
@@ -39,6 +40,10 @@ template <Operand X> auto value(const X& x) {
       "value: the tensor has dims and so many numbers; take it by to_rank, or read data()");
   static_assert(ok<only<fault, partial_operand>>,
                 "value: the tensor is a sum yet to be made; complete it first");
+  static_assert(
+      ok<only<fault, tensor_is_placed>>,
+      "value: the tensor lives at one place of this axis, and other ranks have no number; "
+      "broadcast<axis> it first");
   static_assert(
       ok<only<fault, value_is_recorded>>,
       "value: the tensor is recorded, and its number would be a constant to the gradient; "

@@ -255,4 +255,31 @@ constexpr poison relayout(const X&...) {
   return {};
 }
 
+template <class A, index_t... K, class... X>
+  requires(sizeof...(K) > 0 && detail::are_wrong<detail::wants_axes, detail::list<A>, X...>)
+constexpr poison place(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_axes, detail::list<A>, X...>::type>,
+                "place: an axis and a coordinate stand in the angle brackets, a tensor in the "
+                "parentheses: place<stage, 1>(x)");
+  return {};
+}
+
+template <class A, index_t... K, class... X>
+  requires(sizeof...(K) > 0 && detail::are_wrong<detail::wants_axes, detail::list<A>, X...>)
+constexpr poison send(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_axes, detail::list<A>, X...>::type>,
+                "send: an axis and a coordinate stand in the angle brackets, a tensor in the "
+                "parentheses: send<stage, 1>(x)");
+  return {};
+}
+
+template <class A, index_t... K, class... X>
+  requires(sizeof...(K) > 0 && detail::are_wrong<detail::wants_axes, detail::list<A>, X...>)
+constexpr poison reduce(const X&...) {
+  static_assert(ok<typename detail::wrong_kind<detail::wants_axes, detail::list<A>, X...>::type>,
+                "reduce: an axis and a coordinate stand in the angle brackets, a tensor in the "
+                "parentheses: reduce<stage, 1>(x)");
+  return {};
+}
+
 }  // namespace dimesh

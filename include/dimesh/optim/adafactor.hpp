@@ -154,6 +154,10 @@ struct adafactor {
           using X = std::remove_cvref_t<decltype(g)>;
           using T = value_of<X>;
           using at = factored_dims<X>;
+          if (detail::core_of(g).away != 0) {  // it lives on other ranks
+            s.work.emplace_back();
+            return;
+          }
           detail::factored_work w{detail::factored_block(g), {}, 0};
           const auto& n = w.block;
           const index_t rows = n.rows(), columns = n.columns();
@@ -198,6 +202,16 @@ struct adafactor {
           using X = std::remove_cvref_t<decltype(p)>;
           using T = value_of<X>;
           const auto& n = s.work[k].block;
+          const unsigned talk = on.axes(on.at(p.grid().state()));
+          auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
+          s.sums.push_back({pair,
+                            pair,
+                            2 * sizeof(double),
+                            {&p.grid().state(), talk, collective::wire_of<double>}});
+          if (detail::core_of(p).away != 0) {
+            ++k;
+            return;
+          }
           const index_t rows = n.rows(), columns = n.columns();
           T* const row = static_cast<T*>(s.work[k].scratch.data());
           const auto own = [](auto& factor) { detail::own_memory(factor, true); };
@@ -217,12 +231,6 @@ struct adafactor {
             detail::blend(std::get<0>(factors).data(), row + rows, columns, keep, 1);
           }
           detail::invert_roots(row + rows, columns);
-          const unsigned talk = on.axes(on.at(p.grid().state()));
-          auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
-          s.sums.push_back({pair,
-                            pair,
-                            2 * sizeof(double),
-                            {&p.grid().state(), talk, collective::wire_of<double>}});
           if (on.counts_here(p)) {
             if (clip > 0) s.squares[2 * k] = local::factored_square(n, g.data(), row, row + rows);
             if (scale_parameter)
@@ -244,6 +252,10 @@ struct adafactor {
     for_each_tensor(
         [&](const auto&, auto& p, const auto& g, auto& m) {
           using T = value_of<std::remove_cvref_t<decltype(p)>>;
+          if (detail::core_of(p).away != 0) {
+            ++k;
+            return;
+          }
           const auto size = static_cast<double>(p.shape().size());
           const double update = std::sqrt(s.squares[2 * k] / size),
                        scale = std::sqrt(s.squares[2 * k + 1] / size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long is the gradient as one vector? Each element of each tensor counts once, however it is
-// split or replicated; the ranks sum one number. Gradients longer than a limit are cut to it.
+// split, replicated or placed; the ranks sum one number. Gradients longer than a limit are cut to
+// it.
 //
 //   auto step = complete(value_and_grad(f, params)(x));
 //   const double length = clip_by_global_norm(step.gradient, 1.0);   // all-reduces one double
@@ -56,7 +57,7 @@ class split_grids {
         [this](const auto&, const auto& x) {
           using X = std::remove_cvref_t<decltype(x)>;
           const grid_state& g = x.grid().state();
-          axes_[at(g)] |= talking(spec_of<X>::table.mask(use::split), g.sizes());
+          axes_[at(g)] |= talking(apart<X>, g.sizes());
         },
         s);
   }
@@ -77,13 +78,19 @@ class split_grids {
   }
   /// Is this rank the first of those that hold copies of x, among those whose numbers are summed?
   template <class X> bool counts_here(const X& x) {
+    if (core_of(x).away != 0) return false;
     const grid_state& g = x.grid().state();
-    return g.is_first(axes_[at(g)] & ~spec_of<X>::table.mask(use::split));
+    return g.is_first(axes_[at(g)] & ~apart<X>);
   }
 
   static constexpr int most = 16;
 
  private:
+  /// Axes whose ranks hold different things of an X: blocks, or all and nothing.
+  template <class X>
+  static constexpr unsigned apart =
+      spec_of<X>::table.mask(use::split) | spec_of<X>::table.mask(use::placed);
+
   int count_ = 0;
   const grid_state* grid_[most]{};
   unsigned axes_[most]{};
@@ -111,7 +118,8 @@ template <class S> void rescale(S& gradients, double factor) {
 
 /// The square root of the sum of the squares of all elements of a struct of tensors, in double, the
 /// same bits on every rank; inf or NaN if an element is. Communicates: all-reduces one double over
-/// the axes that split any of the tensors, for each grid on which there are tensors.
+/// the axes that split any of the tensors, or along which one has its place, for each grid on which
+/// there are tensors.
 template <class S> double global_norm(const S& gradients) {
   using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,

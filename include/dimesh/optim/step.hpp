@@ -127,6 +127,7 @@ void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_
          {static_cast<const tensor_core*>(p[i]), static_cast<const tensor_core*>(g[i]),
           static_cast<const tensor_core*>(s[i])...})
       require_grid("an optimizer's step", *one);
+    if (p[i]->away != 0) continue;
     update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
   }
 }
@@ -196,7 +197,7 @@ template <class P> P zeros_in_form_of(const P& parameters) {
   for (int i = 0; i < to.size; ++i) {
     tensor_core& s = *to.at[i];
     s.place_like(*from.at[i]);
-    s.memory = storage::acquire(static_cast<std::size_t>(s.bytes()));
+    s.memory = s.fresh_memory();
     zero_bytes(s.memory.data(), s.bytes());
   }
   return state;

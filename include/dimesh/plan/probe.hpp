@@ -75,6 +75,7 @@ template <Mesh M> class layout_value {
                       : r.kind == rule_kind::split_if_free ? "split_if_free<"
                       : r.kind == rule_kind::spread        ? "spread<"
                       : r.what == use::partial             ? "partial<"
+                      : r.what == use::placed              ? "placed<"
                       : r.what == use::partial_max         ? "partial_max<"
                                                            : "partial_min<";
     std::string first;
@@ -85,6 +86,7 @@ template <Mesh M> class layout_value {
     for (int i = 0; i < r.axes; ++i)
       out += (i > 0 || r.dim != nullptr ? ", " : "") +
              std::string(detail::names<typename M::axes>::at[static_cast<int>(r.axis[i])]);
+    if (r.what == use::placed) out += ", " + std::to_string(r.place);
     return out + ">";
   }
   std::vector<detail::layout_rule> rules_;

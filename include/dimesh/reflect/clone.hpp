@@ -26,7 +26,7 @@ template <class X> constexpr X cloned(const X& x) {
   } else if constexpr (!is_shaped<X>) {
     if (!x.defined()) return y;
     const watched event(0, 2 * x.local_bytes());
-    y.memory() = storage::acquire(static_cast<std::size_t>(x.local_bytes()));
+    y.memory() = core_of(x).fresh_memory();
     copy_bytes(y.data(), x.data(), x.local_bytes());
   }
   return y;

@@ -78,6 +78,8 @@ inline std::string text_of(const layout_facts& f) {
     const use what = f.table.axis[a].what;
     if (what == use::partial) text += " partial<" + f.axes[a] + ">";
     if (what == use::partial_max) text += " partial_max<" + f.axes[a] + ">";
+    if (what == use::placed)
+      text += " placed<" + f.axes[a] + ", " + std::to_string(f.table.axis[a].at) + ">";
     if (what == use::partial_min) text += " partial_min<" + f.axes[a] + ">";
   }
   return text;

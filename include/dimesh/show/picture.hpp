@@ -39,6 +39,7 @@ struct picture {
     for (index_t r = 0; r < ranks; ++r) {
       index_t coords[max_axes] = {}, at = r;
       for (std::size_t a = f.axes.size(); a-- > 0; at /= f.size[a]) coords[a] = at % f.size[a];
+      if (f.table.away_from(coords) != 0) continue;
       holders[place(f, down, coords) * across.blocks.size() + place(f, across, coords)].push_back(
           r);
     }
@@ -98,6 +99,8 @@ struct picture {
         return name + "holds candidates for the maximum";
       case use::partial_min:
         return name + "holds candidates for the minimum";
+      case use::placed:
+        return name + "has it at " + std::to_string(f.table.axis[a].at) + " alone";
       default:
         return name + "replicates";
     }

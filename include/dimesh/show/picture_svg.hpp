@@ -109,14 +109,17 @@ class svg_box {
     if (turn != 0) out_ += " transform=\"rotate(" + num(turn) + " " + num(x) + " " + num(y) + ")\"";
     out_ += ">" + escaped(s) + "</text>\n";
   }
-  /// A sign for what an axis does: cut, same, sum.
+  /// A sign for what an axis does: cut, same, sum, place.
   void mark(double x, double y, const std::string& line) {
+    const bool places = line.find(") has it at ") != std::string::npos;
     const bool cuts = line.find(") splits") != std::string::npos;
     const bool adds = line.find(") holds") != std::string::npos;
     rectangle(x, y - 8, 16, 16, cuts ? "#e3edf7" : "#f3f4f6", "#7b8794", 3);
     if (cuts)
       out_ += "<path d=\"M " + num(x + 8) + " " + num(y - 8) +
               " v 16\" stroke=\"#42505e\" stroke-width=\"1.5\"/>\n";
+    else if (places)
+      rectangle(x + 5, y - 3, 6, 6, "#42505e", "none", 3);
     else
       text(x + 8, y, adds ? "+" : "=", 13, "middle", "#42505e", "bold");
   }

@@ -48,16 +48,30 @@ bool is_sound(hop kind, const table& now, const table& next) {
       case hop::all_gather:
         if (was != use::split || is != use::replicated) return false;
         break;
+      case hop::send:
+        if (was != use::placed || is != use::placed) return false;
+        break;
+      case hop::reduce:
+        if (was != use::partial || is != use::placed) return false;
+        break;
+      case hop::broadcast:
+        if (was != use::placed || is != use::replicated) return false;
+        break;
+      case hop::place:
+        if (was != use::replicated || is != use::placed) return false;
+        break;
       default:
         if (was == use::partial || is == use::partial) return false;
+        if (was == use::placed || is == use::placed) return false;
     }
   }
   return true;
 }
 
-template <class F> void for_each_pair(int axes, int dims, F&& f) {
-  const auto sources = td::all_tables(axes, dims, test_support::unevenly_with_partial);
-  const auto targets = td::all_tables(axes, dims, test_support::unevenly);
+template <class F> void for_each_pair(int axes, int dims, F&& f, int places = 0) {
+  const auto sources =
+      td::all_tables(axes, dims, {.partial = true, .uneven = true, .places = places});
+  const auto targets = td::all_tables(axes, dims, {.uneven = true, .places = places});
   for (int s = 0; s < sources.size; ++s)
     for (int t = 0; t < targets.size; ++t)
       f(sources.at[static_cast<std::size_t>(s)], targets.at[static_cast<std::size_t>(t)]);
@@ -65,19 +79,22 @@ template <class F> void for_each_pair(int axes, int dims, F&& f) {
 
 TEST_CASE("a route ends where it should, by steps that are what they are called") {
   int routes = 0, wrong = 0;
+  const auto check = [&](const table& from, const table& to) {
+    const route r = route_between(from, to);
+    table now = from;
+    bool sound = true;
+    for (int i = 0; i < r.size; ++i) {
+      sound = sound && is_sound(r.at[i].kind, now, r.at[i].to);
+      now = r.at[i].to;
+    }
+    ++routes;
+    wrong += !(sound && now == to && (r.size == 0) == (from == to));
+  };
   for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 2}})
-    for_each_pair(axes, dims, [&](const table& from, const table& to) {
-      const route r = route_between(from, to);
-      table now = from;
-      bool sound = true;
-      for (int i = 0; i < r.size; ++i) {
-        sound = sound && is_sound(r.at[i].kind, now, r.at[i].to);
-        now = r.at[i].to;
-      }
-      ++routes;
-      wrong += !(sound && now == to && (r.size == 0) == (from == to));
-    });
-  CHECK(routes > 3000);
+    for_each_pair(axes, dims, check);
+  for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}})
+    for_each_pair(axes, dims, check, 2);
+  CHECK(routes > 4500);
   CHECK(wrong == 0);
 }
 

@@ -108,6 +108,28 @@ TEST_CASE("probe: a training step costs what the compiled one costs") {
   check_step<L<split<batch, rows>, split<hidden, cols>>>();
   check_step<L<split<pixel, rows>, split<hidden, cols>>>();
   check_step<L<split<hidden, cols, rows>>>();
+  check_step<L<dm::placed<rows, 1>, split<batch, cols>>>();
+}
+
+TEST_CASE("probe: places") {
+  const value here(L<dm::placed<rows, 1>>{}), there(L<dm::placed<rows, 0>>{}), everywhere;
+  CHECK(here.text() == "placed<rows, 1>");
+  using dm::placed;
+  check_same([](const auto& v) { return dm::send<rows, 0>(v); },
+             dm::tensor<float, dm::shaped<L<placed<rows, 1>>>, batch>{});
+  check_same([](const auto& v) { return dm::broadcast<rows>(v); },
+             dm::tensor<float, dm::shaped<L<placed<rows, 1>>>, batch>{});
+  check_same([](const auto& v) { return dm::place<rows, 1>(v); },
+             dm::tensor<float, dm::shaped<L<split<batch, cols>>>, batch>{});
+  check_same([](const auto& v) { return dm::relayout<L<placed<rows, 0>, split<batch, cols>>>(v); },
+             dm::tensor<float, dm::shaped<L<placed<rows, 1>>>, batch>{});
+  CHECK(what_of([&] { return under<batch>(here) + under<batch>(there); }) ==
+        "operator+: placed_elsewhere: the operands live at different places of axis 'rows'");
+  CHECK(what_of([&] { return under<batch>(here) * under<batch>(everywhere); }) ==
+        "operator*: placed_in_one_operand_only: one operand lives at one place of axis 'rows', the "
+        "other one does not");
+  CHECK(what_of([&] { return dm::send<rows, 0>(under<batch>(everywhere)); }) ==
+        "send: axis_not_placed: the operand does not live at that place of axis 'rows'");
 }
 
 TEST_CASE("probe: one program for all layouts of a mesh") {

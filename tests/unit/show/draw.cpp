@@ -55,6 +55,25 @@ TEST_CASE("draw_text: blocks, ranges and ranks of a matrix") {
   CHECK(dm::draw_text(x) == want);
 }
 
+TEST_CASE("draw_text: a tensor that lives at one place") {
+  using L = dm::layout<pod, dm::placed<rows, 1>, dm::split<hidden, cols>>;
+  using X = dm::tensor<float, L, hidden>;
+  const std::string want =
+      "   hidden = 6, over cols\n"
+      "     0..2      3..5\n"
+      "  ┌─────────┬─────────┐\n"
+      "  │ rank 2  │ rank 3  │\n"
+      "  └─────────┴─────────┘\n"
+      "  rows (2) has it at 1 alone\n"
+      "  cols (2) splits hidden\n";
+  CHECK(dm::draw_text<X>(two) == want);
+  CHECK(dm::describe<X>() == "float[hidden=6/cols] placed<rows, 1>");
+  const std::string svg = dm::draw_svg<X>(two);
+  CHECK(count(svg, ">rank 2<") == 1);
+  CHECK(count(svg, ">rank 0<") == 0);
+  CHECK(count(svg, "rows (2) has it at 1 alone") == 1);
+}
+
 TEST_CASE("draw_text: copies and addends share a cell") {
   const std::string copies = dm::draw_text<dm::tensor<float, hybrid, hidden>>(two);
   CHECK(count(copies, "ranks 0 2") == 1);

@@ -85,6 +85,8 @@ constexpr outcome goal_rule_of(const tensor_facts& x, const table& to, bool sums
                            to.mask(use::partial_max) | to.mask(use::partial_min);
   const unsigned stuck = moved & (sums ? extreme : all_partial(from));
   if (stuck != 0) return blamed_axis(fault_code::partial_operand, first_axis(stuck));
+  const unsigned away = moved & (from.mask(use::placed) | to.mask(use::placed));
+  if (!sums && away != 0) return blamed_axis(fault_code::tensor_is_placed, first_axis(away));
   const unsigned made = moved & all_partial(to);
   if (made != 0) return blamed_axis(fault_code::axis_not_partial, first_axis(made));
   if (const dim_facts* const d = haloed_dim(x); d != nullptr)

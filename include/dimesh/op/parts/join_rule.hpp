@@ -40,6 +40,8 @@ constexpr outcome join_operands(join_kind kind, rule_operands x, dim_list all) {
                    : x.count <= 4 ? join_some<4>(kind, x, all)
                                   : join_some<16>(kind, x, all);
   if (j.found == fault_code::none) return allowed(j.t);
+  if (j.found == fault_code::placed_elsewhere || j.found == fault_code::placed_in_one_operand_only)
+    return blamed_at(j.found, j.axis, j.first, j.second);
   return blamed(j.found, all[j.first], all[j.second], j.axis);
 }
 

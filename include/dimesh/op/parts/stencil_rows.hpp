@@ -14,11 +14,11 @@
 namespace dimesh::detail {
 
 /// Where the elements of an array lie beside those of points.
-template <class T> struct placed {
+template <class T> struct positioned {
   T* first;  // the element at point 0
   index_t step[max_dims + 1]{};  // from point to point along a dim of the points
 
-  placed(T* data, const tensor_core& x, const tensor_core& points) : first(data) {
+  positioned(T* data, const tensor_core& x, const tensor_core& points) : first(data) {
     index_t stride[max_dims + 1], n = 1;
     for (int d = x.rank() - 1; d >= 0; --d) {
       stride[d] = n;
@@ -42,7 +42,7 @@ template <class T> struct placed {
   }
 };
 /// The dims of the points along which it moves, as a mask.
-template <class T> unsigned dims_of(const placed<T>& x, int rank) {
+template <class T> unsigned dims_of(const positioned<T>& x, int rank) {
   unsigned mask = 0;
   for (int d = 0; d < rank; ++d) mask |= x.step[d] != 0 ? 1u << d : 0u;
   return mask;
@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr index_t along_row(index_t j, index_t step)
 /// An operand that a function sees as V.
 template <class V, local::step Row> struct lattice {
   using T = typename V::value_type;
-  placed<const T> at;
+  positioned<const T> at;
   distances<V> far;
 
   lattice(const tensor_core& x, const tensor_core& points) : at(x.data<const T>(), x, points) {
@@ -112,7 +112,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto at_point(const F& f, index_t j, const P&... row
 /// out[i] = f(neighbourhoods of i). Last: the dim along which rows of points run.
 template <int Last, class F, class R, class... L> struct stencil_rows {
   F f;
-  placed<R> out;
+  positioned<R> out;
   bundle_of<L...> in;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const index_t* at, index_t m, index_t from,
@@ -153,9 +153,9 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
     return all[K];
   }();
   F f;
-  placed<const B> ybar;
+  positioned<const B> ybar;
   bundle_of<lattice<V, Row>...> in;
-  placed<T> bar;
+  positioned<T> bar;
   index_t away;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const index_t* at, index_t m, index_t from,

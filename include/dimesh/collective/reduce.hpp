@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does one rank get a sum over ranks? The others only give.
+//
+//   reduce(c, x, y, n, root)   -> y[i] on rank `root` of c is the sum over its ranks of x[i]
+#pragma once
+
+#include "dimesh/collective/element.hpp"
+
+namespace dimesh::collective {
+
+/// y[0..n) on `root` becomes the sum over the ranks of c of x[0..n), elements that travel as w; y
+/// is not read, and elsewhere not written. Payload: n elements.
+inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
+                            const std::byte* x, std::byte* y, index_t n, int root, index_t limit) {
+  if (c.size() == 1) return copy(x, y, n * w.size);
+  if (n == 0) return;
+  prepare(c, "reduce", n, w);
+  const told here(event_kind::reduce, c, n * w.size);
+  for (index_t at = 0; at < n; at += limit) {
+    const auto count = static_cast<int>(limit < n - at ? limit : n - at);
+    std::byte* const to = c.rank() == root ? y + at * w.size : nullptr;
+    dimesh::detail::check(MPI_Reduce(x + at * w.size, to, count, w.type(),
+                                     operation(w.kind, reduction::sum), root, c.handle()),
+                          "reduce");
+  }
+}
+
+/// The same of elements whose type is known.
+template <class T>
+void reduce(const dimesh::detail::communicator& c, const T* x, T* y, index_t n, int root,
+            index_t limit = most_per_call<T>) {
+  static_assert(element<T>::reducible,
+                "collective: MPI cannot reduce this element type; cast first");
+  reduce_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, root, limit);
+}
+
+}  // namespace dimesh::collective
