@@ -39,12 +39,17 @@ class grid_state {
     require_mpi(comm);
     int ranks = 0;
     check(MPI_Comm_size(comm, &ranks), "grid");
+#ifdef DIMESH_CHECKED
+    board::start_over(comm);
+    meet_over(comm, "grid");
+#endif
     deduce(sizes, ranks);
     MPI_Comm all = MPI_COMM_NULL;
     check(MPI_Comm_dup(comm, &all), "grid");
     const auto count = static_cast<int>(names_.size());
     comms_ = std::vector<slot>(std::size_t{1} << count);
-    comms_.back().put(std::make_unique<communicator>(all, (1u << count) - 1));
+    const unsigned everyone = (1u << count) - 1;
+    comms_.back().put(std::make_unique<communicator>(all, everyone, meeting_of(all, everyone)));
     index_t at = comms_.back().owner->rank();
     for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
@@ -168,10 +173,25 @@ class grid_state {
     check(MPI_Comm_group(all.handle(), &everybody), "grid");
     check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some),
           "grid");
+    meeting* const m = meeting_of(all.handle(), axes, &members);
     check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
     MPI_Group_free(&some);
     MPI_Group_free(&everybody);
-    return std::make_unique<communicator>(made, axes);
+    return std::make_unique<communicator>(made, axes, m);
+  }
+  /// In checked builds: of some ranks of `comm` (null: all), who have now met for the first time.
+  meeting* meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+                      [[maybe_unused]] const std::vector<int>* members = nullptr) const {
+#ifdef DIMESH_CHECKED
+    std::string name;
+    for (std::size_t a = 0; a < names_.size(); ++a)
+      if (axes >> a & 1u) name += (name.empty() ? "" : ", ") + names_[a];
+    auto m = meeting::of(comm, (name.empty() ? "" : name + " of ") + mesh_, members);
+    if (m != nullptr && members != nullptr) m->agree(errand_of("grid"));
+    return m.release();
+#else
+    return nullptr;
+#endif
   }
 
   std::string mesh_;

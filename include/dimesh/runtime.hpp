@@ -43,6 +43,9 @@ class runtime {
     } else {
       MPI_Query_thread(&threads_);
     }
+#ifdef DIMESH_CHECKED
+    detail::board::start();
+#endif
     owns_kokkos_ = !Kokkos::is_initialized();
     if (owns_kokkos_) start_kokkos(argc, argv);
     before_ = std::set_terminate(&runtime::on_terminate);

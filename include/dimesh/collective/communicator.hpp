@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <string>
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/agreement.hpp"
+#endif
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/mpi.hpp"
@@ -50,12 +53,19 @@ inline int axes_keyval() {
   return key;
 }
 
+class meeting;
+
 /// Owns a communicator of the ranks along a set of axes.
 class communicator {
  public:
   communicator() = default;
-  /// Takes over `comm`, whose ranks differ along `axes` only.
-  communicator(MPI_Comm comm, unsigned axes) : comm_(comm), axes_(axes) {
+  /// Takes over `comm`, whose ranks differ along `axes` only, and in checked builds the meeting of
+  /// these ranks (null: they make their own).
+  communicator(MPI_Comm comm, unsigned axes, meeting* m = nullptr)
+      : meeting_(m), comm_(comm), axes_(axes) {
+#ifdef DIMESH_CHECKED
+    if (m == nullptr) meeting_ = meeting::of(comm, "a communicator").release();
+#endif
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_set_attr(comm_, axes_keyval(), reinterpret_cast<void*>(std::uintptr_t{axes}));
     MPI_Comm_rank(comm_, &rank_);
@@ -67,6 +77,9 @@ class communicator {
     int over = 0;
     MPI_Finalized(&over);
     if (!over && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+#ifdef DIMESH_CHECKED
+    delete meeting_;
+#endif
   }
 
   MPI_Comm handle() const { return comm_; }
@@ -81,22 +94,21 @@ class communicator {
     return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags);
   }
 
-  /// In checked builds: do all ranks of this communicator make the same call, with the same
-  /// history? A program whose ranks diverge is reported here rather than left hanging.
-  /// `elements` stands for the type of what travels.
+  /// In checked builds: do all ranks of this communicator make the same call? A program whose ranks
+  /// diverge, or of which one has ended, is reported here rather than left hanging: throws
+  /// dimesh::error on all who come. `elements` stands for the type of what travels.
   void agree(const char* call, index_t count, unsigned elements) const {
 #ifdef DIMESH_CHECKED
-    for (const char* c = call; *c != 0; ++c) mix(static_cast<unsigned char>(*c));
-    mix(static_cast<std::uint64_t>(count));
-    mix(elements);
-    std::int64_t low = static_cast<std::int64_t>(hash_ >> 2);
-    std::int64_t both[2] = {low, -low};
-    check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), call);
-    if (both[0] != -both[1])
-      throw error(
-          std::string(call) + ": the ranks of this communicator make different calls (rank " +
-          std::to_string(world_rank()) + " is about to do '" + call + "' with " +
-          std::to_string(count) + " elements); all ranks along an axis must run one program");
+    errand e;
+    e.count = count;
+    e.element = elements;
+    e.operands = doing::now().operands;
+    e.tag = tag_.load(std::memory_order_relaxed);
+    put_text(e.call, call);
+    put_text(e.within, doing::now().operation);
+    if (phase_here != nullptr) put_text(e.phase, phase_here);
+    if (meeting_ != nullptr) return meeting_->agree(e);
+    compare_hashes(e);
 #else
     (void)call;
     (void)count;
@@ -105,9 +117,22 @@ class communicator {
   }
 
  private:
+#ifdef DIMESH_CHECKED
+  /// Where nobody started a runtime, and no grid takes all ranks: differences are seen, absences
+  /// are not.
+  void compare_hashes(errand e) const {
+    std::memset(e.phase, 0, sizeof e.phase);  // told, not compared
+    const auto low = static_cast<std::int64_t>(hash_of(&e, sizeof e) >> 2);
+    std::int64_t both[2] = {low, -low};
+    check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), e.call);
+    if (both[0] != -both[1])
+      throw error(std::string(e.call) +
+                  ": the ranks of this communicator make different calls: rank " +
+                  std::to_string(world_rank()) + " is about to do " + said(e));
+  }
+#endif
   // There in every build: files of one program that differ in DIMESH_CHECKED share this type.
-  void mix(std::uint64_t v) const { hash_ = (hash_ ^ v) * 1099511628211ull; }
-  mutable std::uint64_t hash_ = 14695981039346656037ull;
+  meeting* meeting_ = nullptr;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   unsigned axes_ = 0;

@@ -5,6 +5,9 @@
 //   run_plain(bound<einsum_op<float>, 1>(op), results, operands, 2, false, nullptr)
 #pragma once
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/core/checked.hpp"
+#endif
 #include "dimesh/core/results.hpp"
 #include "dimesh/detail/compiled.hpp"
 
@@ -47,6 +50,9 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   tally* const t = x[0].is_shape ? tally_of(x) : nullptr;
   event_sink* const sink = !x[0].is_shape ? watcher : t != nullptr ? t->sink : nullptr;
   const running here(sink, op.facts->name);
+#ifdef DIMESH_CHECKED
+  const checked_run checked(op, x);
+#endif
   for (int i = 0; i < y.count(); ++i) {
     if (!y.has(i)) continue;
     if (!placed) place(op, y[i], x);
