@@ -18,6 +18,7 @@
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"
 
@@ -37,8 +38,8 @@ class grid_state {
   grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
       : mesh_(std::move(mesh)), names_(std::move(names)) {
     require_mpi(comm);
-    int ranks = 0;
-    check(MPI_Comm_size(comm, &ranks), "grid");
+    const waiting here("grid");
+    const int ranks = ranks_of(comm);
 #ifdef DIMESH_CHECKED
     board::start_over(comm);
     meet_over(comm, "grid");
@@ -90,19 +91,6 @@ class grid_state {
   const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
 
  private:
-  static void require_mpi(MPI_Comm comm) {
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (!begun || ended)
-      throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
-                        : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
-                          "main, after it");
-    if (comm == MPI_COMM_NULL)
-      throw error(
-          "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
-          "communicator only");
-  }
   void deduce(index_t* sizes, int ranks) const {
     index_t known = 1;
     int open = -1;
@@ -157,6 +145,7 @@ class grid_state {
     return *s.owner;
   }
   std::unique_ptr<communicator> make(unsigned axes) const {
+    const waiting here("grid");
     const communicator& all = *comms_.back().owner;
     MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     std::vector<int> members;

@@ -13,11 +13,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/watchdog.hpp"
 
 namespace dimesh {
 
@@ -43,7 +45,9 @@ class runtime {
     } else {
       MPI_Query_thread(&threads_);
     }
+    watchdog_ = detail::watchdog::from_environment(detail::world_rank());
 #ifdef DIMESH_CHECKED
+    const detail::waiting here("runtime");
     detail::board::start();
 #endif
     owns_kokkos_ = !Kokkos::is_initialized();
@@ -54,6 +58,7 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
   ~runtime() {
     std::set_terminate(before_);
+    if (watchdog_ != nullptr) watchdog_->end();
     if (owns_kokkos_) Kokkos::finalize();
     if (owns_mpi_) MPI_Finalize();
   }
@@ -106,6 +111,7 @@ class runtime {
   bool owns_mpi_ = false, owns_kokkos_ = false;
   int threads_ = MPI_THREAD_SINGLE;
   std::terminate_handler before_ = nullptr;
+  std::unique_ptr<detail::watchdog> watchdog_;
 };
 
 /// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves

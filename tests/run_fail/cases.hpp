@@ -10,16 +10,26 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "dimesh/runtime.hpp"
 
 namespace run_fail {
 
 inline int rank() { return dimesh::detail::world_rank(); }
+
+/// Runs a program with a watchdog that ends it after a second without a new call.
+inline void watched(void (*program)()) {
+  setenv("DIMESH_WATCHDOG", "1", 1);
+  setenv("DIMESH_WATCHDOG_ENDS", "1", 1);
+  int argc = 0;
+  dimesh::run(argc, nullptr, program);
+}
 
 struct one {
   std::string_view name;
@@ -37,8 +47,12 @@ class table {
     for (const one& c : cases_)
       if (c.name == name) {
         if (!c.alone) return dimesh::run(argc, argv, c.program);
-        c.program();
-        return 0;
+        try {
+          c.program();
+          return 0;
+        } catch (const std::exception& e) {
+          dimesh::runtime::end_job(e.what());
+        }
       }
     std::fprintf(stderr, "no case '%s'; there are:\n", argc > 1 ? argv[1] : "");
     for (const one& c : cases_) std::fprintf(stderr, "  %s\n", std::string(c.name).c_str());

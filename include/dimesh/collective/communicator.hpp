@@ -20,11 +20,12 @@
 
 namespace dimesh::detail {
 
-/// The rank in MPI_COMM_WORLD, for messages; 0 before MPI runs.
+/// The rank in MPI_COMM_WORLD, for messages; 0 before MPI runs, and after.
 inline int world_rank() {
-  int running = 0, rank = 0;
+  int running = 0, over = 0, rank = 0;
   MPI_Initialized(&running);
-  if (running) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Finalized(&over);
+  if (running && !over) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
 }
 
@@ -40,6 +41,41 @@ DIMESH_OUTLINE [[noreturn]] inline void raise_mpi(int code, const char* call) {
 /// Throws what an MPI call reports.
 inline void check(int code, const char* call) {
   if (code != MPI_SUCCESS) raise_mpi(code, call);
+}
+
+/// Throws where MPI does not run, or where there is no communicator.
+inline void require_mpi(MPI_Comm comm) {
+  int begun = 0, ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  if (!begun || ended)
+    throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
+                      : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
+                        "main, after it");
+  if (comm == MPI_COMM_NULL)
+    throw error(
+        "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
+        "communicator only");
+}
+/// MPI ends the job where it is asked about what is no communicator: here an exception does. (Open
+/// MPI's handles are pointers: it cannot tell that one was freed, if a copy of it is used.)
+inline int ranks_of(MPI_Comm comm) {
+  MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  int ranks = 0;
+  const int code = MPI_Comm_size(comm, &ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, world);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, self);
+  MPI_Errhandler_free(&world);
+  MPI_Errhandler_free(&self);
+  if (code != MPI_SUCCESS)
+    throw error(
+        "grid: this is no communicator: it was freed, or never made; make grids while theirs "
+        "lives");
+  return ranks;
 }
 
 /// The attribute under which a communicator carries the set of its axes (bit a = axis a of the

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "dimesh/detail/board.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
 
@@ -129,6 +130,7 @@ class meeting {
     mine.place = b->next_place();
     put_text(mine.along, name_);
     b->set_status("waits in " + said(mine));
+    const waiting here(mine.call);
     const std::string fault =
         ranks_[0] == b->rank() ? lead(*b, mine, turn) : follow(*b, mine, turn);
     b->set_status({});

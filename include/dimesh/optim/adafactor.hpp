@@ -137,6 +137,9 @@ struct adafactor {
                   "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>) {
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
+      const detail::core_list<P> to(parameters), from(gradients);
+      for (int i = 0; i < to.size; ++i)
+        detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
       ++state.steps;
       sum_squares(gradients, state);
       average(parameters, gradients, state);
