@@ -19,6 +19,9 @@
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/rule_uses.hpp"
+#endif
 #include "dimesh/detail/watchdog.hpp"
 
 namespace dimesh {
@@ -58,6 +61,9 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
   ~runtime() {
     std::set_terminate(before_);
+#ifdef DIMESH_CHECKED
+    if (detail::world_rank() == 0) detail::rule_uses::here().tell();
+#endif
     if (watchdog_ != nullptr) watchdog_->end();
     if (owns_kokkos_) Kokkos::finalize();
     if (owns_mpi_) MPI_Finalize();

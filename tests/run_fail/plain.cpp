@@ -91,7 +91,8 @@ const run_fail::table cases{
        (void)complete(x);
      }},
     // case two_grids_in_a_sum: 1 2
-    //   rank 0: operator\+: the operands live on two grids; make them on one, or bring them there with relayout
+    //   rank 0: operator\+: the operands live on two grids; make them on one, or bring them there
+    //   with relayout
     {"two_grids_in_a_sum",
      [] {
        const grid<pod> g, h;
@@ -153,7 +154,8 @@ const run_fail::table cases{
        step(p, d, state);
      }},
     // case gradient_of_other_extents: 1
-    //   rank 0: an optimizer's step: dim 'length' has 4 elements in a parameter and 5 in its gradient or state
+    //   rank 0: an optimizer's step: dim 'length' has 4 elements in a parameter and 5 in its
+    //   gradient or state
     {"gradient_of_other_extents",
      [] {
        const grid<pod> g;
@@ -228,13 +230,11 @@ const run_fail::table cases{
     {"odd_head",
      [] {
        const grid<pod> g;
-       (void)rotary<length, head>(
-           tensor<float, layout<pod>, length, head>(g, length{2}, head{3}));
+       (void)rotary<length, head>(tensor<float, layout<pod>, length, head>(g, length{2}, head{3}));
      }},
     // case no_such_axis: 1
     //   rank 0: layout_value: mesh 'pod' has no axis 1; its axes are 0..0
-    {"no_such_axis",
-     [] { layout_value<pod>().split(detail::facts_of_dim<length>, {1}); }},
+    {"no_such_axis", [] { layout_value<pod>().split(detail::facts_of_dim<length>, {1}); }},
     // case many_grids: 1
     //   rank 0: gradients: the tensors of one struct live on more than 16 grids
     {"many_grids",
@@ -256,10 +256,12 @@ const run_fail::table cases{
     //   rank 1: grid: mesh 'plane'
     {"ranks_do_not_fit", [] { const grid<plane> g(rows{5}); }},
     // case no_communicator: 1 2
-    //   rank 0: grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its communicator only
+    //   rank 0: grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its
+    //   communicator only
     {"no_communicator", [] { const grid<pod> g(MPI_COMM_NULL); }},
     // case freed_communicator: 1 2 mpich
-    //   rank 0: grid: this is no communicator: it was freed, or never made; make grids while theirs lives
+    //   rank 0: grid: this is no communicator: it was freed, or never made; make grids while
+    //   theirs lives
     {"freed_communicator",
      [] {
        MPI_Comm mine = MPI_COMM_NULL;
@@ -282,7 +284,8 @@ const run_fail::table cases{
      },
      true},
     // case without_kokkos: 1
-    //   tensor: there is no memory: Kokkos has not begun, or has ended; make a dimesh::runtime first
+    //   tensor: there is no memory: Kokkos has not begun, or has ended; make a dimesh::runtime
+    //   first
     {"without_kokkos",
      [] {
        MPI_Init(nullptr, nullptr);
@@ -314,7 +317,8 @@ const run_fail::table cases{
      true},
     // case watchdog_computes: 2
     //   dimesh: watchdog: rank 0 waits in 'all_reduce'
-    //   dimesh: watchdog: rank 1 has been in no call that ranks make together for 1 s; its last was 'grid'
+    //   dimesh: watchdog: rank 1 has been in no call that ranks make together for 1 s; its last
+    //   was 'grid'
     {"watchdog_computes",
      [] {
        run_fail::watched([] {

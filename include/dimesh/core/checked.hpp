@@ -7,8 +7,8 @@
 
 #include <type_traits>
 
-#include "dimesh/core/operation.hpp"
-#include "dimesh/detail/agreement.hpp"
+#include "dimesh/core/replicas.hpp"
+#include "dimesh/detail/rule_uses.hpp"
 
 namespace dimesh::detail {
 
@@ -49,5 +49,13 @@ class [[nodiscard]] checked_run {
   doing before_{};
   bool began_ = false;
 };
+
+/// Before an operation runs on data, its results being placed.
+inline void check_before(const operation& op, results y, operands x) {
+  for (int i = 0; i < y.count(); ++i)
+    for (int d = 0; y.has(i) && d < y[i].rank(); ++d)
+      rule_uses::here().add_dim(y[i].facts->dim[d]->number);
+  require_replicas_of(op, y, x);
+}
 
 }  // namespace dimesh::detail

@@ -61,6 +61,9 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
   if (x[0].is_shape) {
     if (t != nullptr) op.cost(*t, y, x);
   } else if (op.facts->aliases < 0) {
+#ifdef DIMESH_CHECKED
+    if (!std::is_constant_evaluated()) check_before(op, y, x);
+#endif
     if (sink != nullptr) [[unlikely]]
       fill_watched(op, y, x, *sink);
     else

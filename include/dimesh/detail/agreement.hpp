@@ -52,10 +52,10 @@ inline std::uint64_t hash_of(const void* data, std::size_t bytes,
 
 /// The words for elements of a kind and size.
 inline std::string element_words(std::uint32_t element) {
-  static constexpr const char* names[] = {"",       "bool",   "int8",   "int16",    "int32",
-                                          "int64",  "uint8",  "uint16", "uint32",   "uint64",
-                                          "half",   "bfloat16", "float", "double",  "long double",
-                                          "complex<float>", "complex<double>"};
+  static constexpr const char* names[] = {
+      "",      "bool",   "int8",        "int16",          "int32",          "int64",
+      "uint8", "uint16", "uint32",      "uint64",         "half",           "bfloat16",
+      "float", "double", "long double", "complex<float>", "complex<double>"};
   const std::uint32_t kind = element >> 16;
   if (kind > 0 && kind < sizeof names / sizeof *names) return names[kind];
   return std::to_string(element & 0xffffu) + "-byte";
@@ -113,8 +113,7 @@ class meeting {
     MPI_Group some = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &some);
     PMPI_Comm_group(b->comm(), &all);
-    PMPI_Group_translate_ranks(some, static_cast<int>(from.size()), from.data(), all,
-                               ranks.data());
+    PMPI_Group_translate_ranks(some, static_cast<int>(from.size()), from.data(), all, ranks.data());
     PMPI_Group_free(&some);
     PMPI_Group_free(&all);
     return std::unique_ptr<meeting>(new meeting(std::move(ranks), name));
@@ -183,8 +182,8 @@ class meeting {
       if (ends != 0 && now > ends) break;
       board::rest(since);
     }
-    std::string text = alike ? missing(b, mine, there, timeline::now() - since)
-                             : difference(mine, there, theirs);
+    std::string text =
+        alike ? missing(b, mine, there, timeline::now() - since) : difference(mine, there, theirs);
     for (std::size_t i = 1; i < n; ++i)
       if (!b.has_left(ranks_[i])) b.send(ranks_[i], notice_kind::verdict, key_, turn, {}, text);
     return text;
@@ -236,8 +235,8 @@ class meeting {
     }
     if (away.empty()) return {};
     if (away.size() > 1500) away.resize(1500);
-    return std::string(mine.call) + ": waiting in " + said(mine) + since_words(waited) +
-           ": rank" + here + away + advice;
+    return std::string(mine.call) + ": waiting in " + said(mine) + since_words(waited) + ": rank" +
+           here + away + advice;
   }
   static std::string since_words(double seconds) {
     char text[32];

@@ -138,9 +138,7 @@ class board {
     mail_.remove_if([&](const notice& n) { return n.head.key == key && n.head.turn <= turn; });
   }
   bool has_left(int rank) const { return !farewell_[static_cast<std::size_t>(rank)].empty(); }
-  const std::string& farewell(int rank) const {
-    return farewell_[static_cast<std::size_t>(rank)];
-  }
+  const std::string& farewell(int rank) const { return farewell_[static_cast<std::size_t>(rank)]; }
   /// What this rank tells those who ask; empty: it is in no call.
   void set_status(std::string text) {
     const std::lock_guard here(lock_);

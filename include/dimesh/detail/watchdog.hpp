@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where does a program stand that no longer moves? With DIMESH_WATCHDOG=seconds in the environment a
-// thread of each rank looks whether its rank came to a new call within that time, and says on
-// stderr in which one it waits, or that it is in none. It talks to nobody: ranks that hang cannot.
+// Where does a program stand that no longer moves? With DIMESH_WATCHDOG=seconds a thread of each
+// rank looks whether its rank came to a new call within that time, and says on stderr in which one
+// it waits, or that it is in none. It talks to nobody: ranks that hang cannot answer.
 //
 //   auto dog = watchdog::from_environment(rank);    // null where nobody wants one
 #pragma once
@@ -93,14 +93,14 @@ class watchdog final : wait_listener, event_sink {
       told_ = true;
       if (!ends_ || (depth_ == 0 && !at_end_)) continue;
       wake_.wait_for(lock, std::chrono::seconds(1));  // others are about to say where they are
-      if (!over_ && told_) std::_Exit(1);             // and the launcher takes them down
+      if (!over_ && told_) std::_Exit(1);  // and the launcher takes them down
     }
   }
   void tell() const {
     const double seconds = patience_.count();
     if (depth_ > 0)
-      std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n", rank_,
-                   call_.c_str(), calls_, seconds);
+      std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n",
+                   rank_, call_.c_str(), calls_, seconds);
     else if (at_end_)
       std::fprintf(stderr,
                    "dimesh: watchdog: rank %d came to the end of the program %g s ago, after %lld "

@@ -45,8 +45,9 @@ template <class T> class rank_values : public std::vector<T> {
   [[noreturn, gnu::noinline]] void refuse(std::size_t i) const {
     detail::words w;
     if (this->empty())
-      w << "to_rank: rank " << detail::world_rank() << " has none of the elements; they are on rank "
-        << root_ << ", so use them there, or broadcast_element(x, {...})";
+      w << "to_rank: rank " << detail::world_rank()
+        << " has none of the elements; they are on rank " << root_
+        << ", so use them there, or broadcast_element(x, {...})";
     else
       w << "to_rank: element " << static_cast<index_t>(i) << " is none of the "
         << static_cast<index_t>(this->size());
@@ -200,14 +201,17 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
 }  // namespace detail
 
 /// All of x on rank `root`, in the order of its dims, last fastest, as rank_values; empty on other
-/// ranks. Addends are summed; a replicated block is taken once, and nothing is sent that the root has. Collective
-/// over the grid.
+/// ranks. Addends are summed; a replicated block is taken once, and nothing is sent that the root
+/// has. Collective over the grid.
 template <Operand X> auto to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
     detail::require_grid("to_rank", detail::core_of(x));
     const auto y = complete(detail::untracked(x));
+#ifdef DIMESH_CHECKED
+    detail::require_replicas("to_rank", "the tensor", detail::core_of(y));
+#endif
     return rank_values<value_of<X>>(
         detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
                                            spec_of<std::remove_const_t<decltype(y)>>::table,

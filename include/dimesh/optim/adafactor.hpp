@@ -140,6 +140,10 @@ struct adafactor {
       const detail::core_list<P> to(parameters), from(gradients);
       for (int i = 0; i < to.size; ++i)
         detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
+#ifdef DIMESH_CHECKED
+      detail::require_replicas_in("adafactor", "gradient", gradients);
+      detail::require_replicas_in("adafactor", "parameter", parameters);
+#endif
       ++state.steps;
       sum_squares(gradients, state);
       average(parameters, gradients, state);

@@ -10,6 +10,10 @@
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/core/replicas.hpp"
+#include "dimesh/reflect/paths.hpp"
+#endif
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
@@ -154,6 +158,19 @@ void update_each_kind(list<T...>, const RuleOf& rule_of, int count, const List&.
   (update_all<T>(rule_of, count, static_cast<tensor_core* const*>(lists.at)...), ...);
 }
 
+#ifdef DIMESH_CHECKED
+/// Of every tensor of a struct; ranks without one have no part in it.
+template <class S>
+void require_replicas_in(std::string_view call, const std::string& what, const S& s) {
+  const core_list<S> all(s);
+  for (int i = 0; i < all.size; ++i) {
+    if (!all.at[i]->defined()) continue;
+    const std::string name = Tensor<S> ? std::string() : " '" + path_of(s, i).text() + "'";
+    require_replicas(call, what + name, *all.at[i]);
+  }
+}
+#endif
+
 /// Updates all tensors, the i-th one (of so many dims) by rule_of(i, rank); callers have asserted
 /// that there is no fault.
 template <class RuleOf, class P, class G, class... S>
@@ -161,6 +178,10 @@ void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients,
   if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
     using values = typename values_of<typename leaves<P>::type>::type;
     const core_list<P> to(parameters);
+#ifdef DIMESH_CHECKED
+    require_replicas_in("an optimizer's step", "gradient", gradients);
+    require_replicas_in("an optimizer's step", "parameter", parameters);
+#endif
     update_each_kind(values{}, rule_of, to.size, to, core_list<P>(gradients),
                      core_list<P>(states)...);
   }
