@@ -13,6 +13,9 @@
 
 #include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/reflect/replicas_in.hpp"
+#endif
 
 namespace dimesh {
 

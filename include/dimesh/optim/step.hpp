@@ -11,8 +11,7 @@
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
 #ifdef DIMESH_CHECKED
-#include "dimesh/core/replicas.hpp"
-#include "dimesh/reflect/paths.hpp"
+#include "dimesh/reflect/replicas_in.hpp"
 #endif
 #include "dimesh/reflect/walk.hpp"
 
@@ -157,19 +156,6 @@ template <class... T, class RuleOf, class... List>
 void update_each_kind(list<T...>, const RuleOf& rule_of, int count, const List&... lists) {
   (update_all<T>(rule_of, count, static_cast<tensor_core* const*>(lists.at)...), ...);
 }
-
-#ifdef DIMESH_CHECKED
-/// Of every tensor of a struct; ranks without one have no part in it.
-template <class S>
-void require_replicas_in(std::string_view call, const std::string& what, const S& s) {
-  const core_list<S> all(s);
-  for (int i = 0; i < all.size; ++i) {
-    if (!all.at[i]->defined()) continue;
-    const std::string name = Tensor<S> ? std::string() : " '" + path_of(s, i).text() + "'";
-    require_replicas(call, what + name, *all.at[i]);
-  }
-}
-#endif
 
 /// Updates all tensors, the i-th one (of so many dims) by rule_of(i, rank); callers have asserted
 /// that there is no fault.
