@@ -110,8 +110,10 @@ const run_fail::table cases{
     {"waits_elsewhere",
      [] {
        const grid<plane> g(cols{2});
-       const tensor<double, layout<plane, partial<rows>>, length> x(g, length{4});
-       const tensor<double, layout<plane, partial<cols>>, length> y(g, length{4});
+       using by_cols = layout<plane, partial<rows>, split<length, cols>>;
+       using by_rows = layout<plane, partial<cols>, split<length, rows>>;
+       const tensor<double, by_cols, length> x(g, length{4});
+       const tensor<double, by_rows, length> y(g, length{4});
        (void)complete(x);
        (void)complete(y);
        if (g.rank() < 2) {

@@ -138,7 +138,7 @@ class meeting {
   }
 
  private:
-  static constexpr double late_by = 0.3;  // s: for those who are about to come, or to answer
+  static constexpr double late_by = 0.5;  // s: for those who are about to come, or to answer
 
   meeting(std::vector<int> ranks, std::string_view name) : ranks_(std::move(ranks)), name_(name) {
     static std::mutex lock;

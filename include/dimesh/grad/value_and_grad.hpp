@@ -17,7 +17,7 @@
 
 #include "dimesh/core/tracked.hpp"
 #ifdef DIMESH_CHECKED
-#include "dimesh/grad/unreached.hpp"
+#include "dimesh/detail/unreached.hpp"
 #endif
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/ledger/timeline.hpp"

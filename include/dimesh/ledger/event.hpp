@@ -77,7 +77,7 @@ struct event {
 
 namespace detail {
 class watched;
-}
+}  // namespace detail
 
 /// Takes events as they come. Derived classes say what becomes of them.
 class event_sink {

@@ -14,7 +14,7 @@
 #include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
 #ifdef DIMESH_CHECKED
-#include "dimesh/reflect/replicas_in.hpp"
+#include "dimesh/detail/replicas_in.hpp"
 #endif
 
 namespace dimesh {

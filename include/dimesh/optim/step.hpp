@@ -11,7 +11,7 @@
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
 #ifdef DIMESH_CHECKED
-#include "dimesh/reflect/replicas_in.hpp"
+#include "dimesh/detail/replicas_in.hpp"
 #endif
 #include "dimesh/reflect/walk.hpp"
 
