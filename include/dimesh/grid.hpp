@@ -18,6 +18,7 @@
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"
 
@@ -37,14 +38,19 @@ class grid_state {
   grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
       : mesh_(std::move(mesh)), names_(std::move(names)) {
     require_mpi(comm);
-    int ranks = 0;
-    check(MPI_Comm_size(comm, &ranks), "grid");
+    const waiting here("grid");
+    const int ranks = ranks_of(comm);
+#ifdef DIMESH_CHECKED
+    board::start_over(comm);
+    meet_over(comm, "grid");
+#endif
     deduce(sizes, ranks);
     MPI_Comm all = MPI_COMM_NULL;
     check(MPI_Comm_dup(comm, &all), "grid");
     const auto count = static_cast<int>(names_.size());
     comms_ = std::vector<slot>(std::size_t{1} << count);
-    comms_.back().put(std::make_unique<communicator>(all, (1u << count) - 1));
+    const unsigned everyone = (1u << count) - 1;
+    comms_.back().put(std::make_unique<communicator>(all, everyone, meeting_of(all, everyone)));
     index_t at = comms_.back().owner->rank();
     for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
@@ -85,19 +91,6 @@ class grid_state {
   const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
 
  private:
-  static void require_mpi(MPI_Comm comm) {
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (!begun || ended)
-      throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
-                        : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
-                          "main, after it");
-    if (comm == MPI_COMM_NULL)
-      throw error(
-          "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
-          "communicator only");
-  }
   void deduce(index_t* sizes, int ranks) const {
     index_t known = 1;
     int open = -1;
@@ -152,6 +145,7 @@ class grid_state {
     return *s.owner;
   }
   std::unique_ptr<communicator> make(unsigned axes) const {
+    const waiting here("grid");
     const communicator& all = *comms_.back().owner;
     MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     std::vector<int> members;
@@ -168,10 +162,25 @@ class grid_state {
     check(MPI_Comm_group(all.handle(), &everybody), "grid");
     check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some),
           "grid");
+    meeting* const m = meeting_of(all.handle(), axes, &members);
     check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
     MPI_Group_free(&some);
     MPI_Group_free(&everybody);
-    return std::make_unique<communicator>(made, axes);
+    return std::make_unique<communicator>(made, axes, m);
+  }
+  /// In checked builds: of some ranks of `comm` (null: all), who have now met for the first time.
+  meeting* meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+                      [[maybe_unused]] const std::vector<int>* members = nullptr) const {
+#ifdef DIMESH_CHECKED
+    std::string name;
+    for (std::size_t a = 0; a < names_.size(); ++a)
+      if (axes >> a & 1u) name += (name.empty() ? "" : ", ") + names_[a];
+    auto m = meeting::of(comm, (name.empty() ? "" : name + " of ") + mesh_, members);
+    if (m != nullptr && members != nullptr) m->agree(errand_of("grid"));
+    return m.release();
+#else
+    return nullptr;
+#endif
   }
 
   std::string mesh_;

@@ -13,11 +13,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/rule_uses.hpp"
+#endif
+#include "dimesh/detail/watchdog.hpp"
 
 namespace dimesh {
 
@@ -43,6 +48,11 @@ class runtime {
     } else {
       MPI_Query_thread(&threads_);
     }
+    watchdog_ = detail::watchdog::from_environment(detail::world_rank());
+#ifdef DIMESH_CHECKED
+    const detail::waiting here("runtime");
+    detail::board::start();
+#endif
     owns_kokkos_ = !Kokkos::is_initialized();
     if (owns_kokkos_) start_kokkos(argc, argv);
     before_ = std::set_terminate(&runtime::on_terminate);
@@ -51,6 +61,10 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
   ~runtime() {
     std::set_terminate(before_);
+#ifdef DIMESH_CHECKED
+    if (detail::world_rank() == 0) detail::rule_uses::here().tell();
+#endif
+    if (watchdog_ != nullptr) watchdog_->end();
     if (owns_kokkos_) Kokkos::finalize();
     if (owns_mpi_) MPI_Finalize();
   }
@@ -103,6 +117,7 @@ class runtime {
   bool owns_mpi_ = false, owns_kokkos_ = false;
   int threads_ = MPI_THREAD_SINGLE;
   std::terminate_handler before_ = nullptr;
+  std::unique_ptr<detail::watchdog> watchdog_;
 };
 
 /// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves

@@ -12,6 +12,9 @@
 
 #include <Kokkos_Core.hpp>
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/rule_uses.hpp"
+#endif
 #include "dimesh/core/conversion.hpp"
 #include "dimesh/core/element_place.hpp"
 #include "dimesh/core/typed.hpp"
@@ -19,7 +22,10 @@
 
 namespace dimesh {
 
-/// A tensor of elements T with dims D... (storage order) under the canonical layout L.
+/// A tensor of elements T with dims D... (storage order) under the canonical layout L. A copy, made
+/// or assigned, shares its elements with the original: what the library then changes in place
+/// (fill, rescale, optimizers) takes memory of its own first, but data() and view() write into
+/// both; clone(x) (reflect/clone.hpp) has its own elements from the beginning.
 template <class T, class L, Dim... D>
 class [[nodiscard("tensors are values: nothing was changed in place")]] basic_tensor
     : public detail::typed_core<spec<T, L, D...>> {
@@ -205,7 +211,12 @@ template <class Fault, class T, class L, class... D> struct formed_tensor {
   using type = malformed_tensor<Fault, typename mesh_of_layout<L>::type>;
 };
 template <class T, class L, class... D> struct formed_tensor<no_fault, T, L, D...> {
+#ifdef DIMESH_CHECKED
+  using type =
+      typename with_note<&noted<L, D...>::done, basic_tensor<T, canonical<L, D...>, D...>>::type;
+#else
   using type = basic_tensor<T, canonical<L, D...>, D...>;
+#endif
 };
 /// What stands in the wrong place, or how the layout does not fit the dims.
 template <class T, class L, class... D> struct tensor_fault {

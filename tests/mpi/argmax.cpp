@@ -44,6 +44,9 @@ TEST_CASE("argmax, argmin: the first of equals, in every layout that leaves the 
       });
 }
 
+#ifdef DIMESH_CHECKED
+[[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
+#endif
 TEST_CASE("one_hot: 1 at the place, nothing for numbers that are none; argmax undoes it") {
   for_each_case<plane, unevenly, p, q>({{4, 6}, {5, 1}}, [](auto x, const array& a) {
     const auto classes = dm::cast<std::int32_t>(x);  // -4 .. 4

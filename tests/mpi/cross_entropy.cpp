@@ -33,6 +33,9 @@ array losses(const array& a, const std::function<index_t(index_t)>& target,
   });
 }
 
+#ifdef DIMESH_CHECKED
+[[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
+#endif
 index_t target_of(index_t i) { return (i * 5 + 2) % 9 - 1; }  // -1 .. 7: some are no class
 
 template <class L> struct loss {

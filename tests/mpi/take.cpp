@@ -14,6 +14,9 @@ namespace {
 using namespace test_support;
 namespace dm = dimesh;
 
+#ifdef DIMESH_CHECKED
+[[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
+#endif
 constexpr index_t place_at(index_t i) { return (i * 5 + 2) % 7 - 1; }  // -1 .. 5
 
 /// Row place_at(i) of a, or zeros.

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <string>
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/agreement.hpp"
+#endif
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/mpi.hpp"
@@ -17,11 +20,12 @@
 
 namespace dimesh::detail {
 
-/// The rank in MPI_COMM_WORLD, for messages; 0 before MPI runs.
+/// The rank in MPI_COMM_WORLD, for messages; 0 before MPI runs, and after.
 inline int world_rank() {
-  int running = 0, rank = 0;
+  int running = 0, over = 0, rank = 0;
   MPI_Initialized(&running);
-  if (running) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Finalized(&over);
+  if (running && !over) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
 }
 
@@ -39,6 +43,41 @@ inline void check(int code, const char* call) {
   if (code != MPI_SUCCESS) raise_mpi(code, call);
 }
 
+/// Throws where MPI does not run, or where there is no communicator.
+inline void require_mpi(MPI_Comm comm) {
+  int begun = 0, ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  if (!begun || ended)
+    throw error(ended ? "grid: MPI has ended; grids live within the runtime, in main"
+                      : "grid: MPI has not begun; make a dimesh::runtime first, and grids in "
+                        "main, after it");
+  if (comm == MPI_COMM_NULL)
+    throw error(
+        "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
+        "communicator only");
+}
+/// MPI ends the job where it is asked about what is no communicator: here an exception does. (Open
+/// MPI's handles are pointers: it cannot tell that one was freed, if a copy of it is used.)
+inline int ranks_of(MPI_Comm comm) {
+  MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  int ranks = 0;
+  const int code = MPI_Comm_size(comm, &ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, world);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, self);
+  MPI_Errhandler_free(&world);
+  MPI_Errhandler_free(&self);
+  if (code != MPI_SUCCESS)
+    throw error(
+        "grid: this is no communicator: it was freed, or never made; make grids while theirs "
+        "lives");
+  return ranks;
+}
+
 /// The attribute under which a communicator carries the set of its axes (bit a = axis a of the
 /// mesh): what a profiler needs to tell the traffic of one axis from another's.
 inline int axes_keyval() {
@@ -50,12 +89,19 @@ inline int axes_keyval() {
   return key;
 }
 
+class meeting;
+
 /// Owns a communicator of the ranks along a set of axes.
 class communicator {
  public:
   communicator() = default;
-  /// Takes over `comm`, whose ranks differ along `axes` only.
-  communicator(MPI_Comm comm, unsigned axes) : comm_(comm), axes_(axes) {
+  /// Takes over `comm`, whose ranks differ along `axes` only, and in checked builds the meeting of
+  /// these ranks (null: they make their own).
+  communicator(MPI_Comm comm, unsigned axes, meeting* m = nullptr)
+      : meeting_(m), comm_(comm), axes_(axes) {
+#ifdef DIMESH_CHECKED
+    if (m == nullptr) meeting_ = meeting::of(comm, "a communicator").release();
+#endif
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_set_attr(comm_, axes_keyval(), reinterpret_cast<void*>(std::uintptr_t{axes}));
     MPI_Comm_rank(comm_, &rank_);
@@ -67,6 +113,9 @@ class communicator {
     int over = 0;
     MPI_Finalized(&over);
     if (!over && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+#ifdef DIMESH_CHECKED
+    delete meeting_;
+#endif
   }
 
   MPI_Comm handle() const { return comm_; }
@@ -81,22 +130,21 @@ class communicator {
     return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags);
   }
 
-  /// In checked builds: do all ranks of this communicator make the same call, with the same
-  /// history? A program whose ranks diverge is reported here rather than left hanging.
-  /// `elements` stands for the type of what travels.
+  /// In checked builds: do all ranks of this communicator make the same call? A program whose ranks
+  /// diverge, or of which one has ended, is reported here rather than left hanging: throws
+  /// dimesh::error on all who come. `elements` stands for the type of what travels.
   void agree(const char* call, index_t count, unsigned elements) const {
 #ifdef DIMESH_CHECKED
-    for (const char* c = call; *c != 0; ++c) mix(static_cast<unsigned char>(*c));
-    mix(static_cast<std::uint64_t>(count));
-    mix(elements);
-    std::int64_t low = static_cast<std::int64_t>(hash_ >> 2);
-    std::int64_t both[2] = {low, -low};
-    check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), call);
-    if (both[0] != -both[1])
-      throw error(
-          std::string(call) + ": the ranks of this communicator make different calls (rank " +
-          std::to_string(world_rank()) + " is about to do '" + call + "' with " +
-          std::to_string(count) + " elements); all ranks along an axis must run one program");
+    errand e;
+    e.count = count;
+    e.element = elements;
+    e.operands = doing::now().operands;
+    e.tag = tag_.load(std::memory_order_relaxed);
+    put_text(e.call, call);
+    put_text(e.within, doing::now().operation);
+    if (phase_here != nullptr) put_text(e.phase, phase_here);
+    if (meeting_ != nullptr) return meeting_->agree(e);
+    compare_hashes(e);
 #else
     (void)call;
     (void)count;
@@ -105,9 +153,22 @@ class communicator {
   }
 
  private:
+#ifdef DIMESH_CHECKED
+  /// Where nobody started a runtime, and no grid takes all ranks: differences are seen, absences
+  /// are not.
+  void compare_hashes(errand e) const {
+    std::memset(e.phase, 0, sizeof e.phase);  // told, not compared
+    const auto low = static_cast<std::int64_t>(hash_of(&e, sizeof e) >> 2);
+    std::int64_t both[2] = {low, -low};
+    check(PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_), e.call);
+    if (both[0] != -both[1])
+      throw error(std::string(e.call) +
+                  ": the ranks of this communicator make different calls: rank " +
+                  std::to_string(world_rank()) + " is about to do " + said(e));
+  }
+#endif
   // There in every build: files of one program that differ in DIMESH_CHECKED share this type.
-  void mix(std::uint64_t v) const { hash_ = (hash_ ^ v) * 1099511628211ull; }
-  mutable std::uint64_t hash_ = 14695981039346656037ull;
+  meeting* meeting_ = nullptr;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   unsigned axes_ = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/memory/pool.hpp"
 
 namespace dimesh::collective {
@@ -87,6 +88,7 @@ class requests {
     }
   }
   void wait(const char* call) {
+    const dimesh::detail::waiting here(call);
     dimesh::detail::check(
         MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
         call);

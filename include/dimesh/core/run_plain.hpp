@@ -5,6 +5,9 @@
 //   run_plain(bound<einsum_op<float>, 1>(op), results, operands, 2, false, nullptr)
 #pragma once
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/core/checked.hpp"
+#endif
 #include "dimesh/core/results.hpp"
 #include "dimesh/detail/compiled.hpp"
 
@@ -67,6 +70,9 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
   tally* const t = x[0].is_shape ? tally_of(x) : nullptr;
   event_sink* const sink = !x[0].is_shape ? watcher : t != nullptr ? t->sink : nullptr;
   const running here(sink, op.facts->name);
+#ifdef DIMESH_CHECKED
+  const checked_run checked(op, x);
+#endif
   for (int i = 0; i < y.count(); ++i) {
     if (!y.has(i)) continue;
     if (!placed) place(op, y[i], x);
@@ -76,6 +82,9 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
   if (x[0].is_shape) {
     if (t != nullptr) op.cost(*t, y, x);
   } else if (op.facts->aliases < 0) {
+#ifdef DIMESH_CHECKED
+    if (!std::is_constant_evaluated()) check_before(op, y, x);
+#endif
     if (sink != nullptr) [[unlikely]]
       fill_watched(op, y, x, *sink);
     else

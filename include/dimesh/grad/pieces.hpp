@@ -140,6 +140,10 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
     tensor_core& r = *to[i];
     if (!g.defined()) continue;
     require_grid("complete", g);
+#ifdef DIMESH_CHECKED
+    if (addend_axes(g) != 0)
+      require_replicas("complete", "tensor " + std::to_string(i + 1) + " of the struct", g);
+#endif
     r.place_like(g);
     if (needs_room(g, in_place)) {
       r.memory = slab.part(static_cast<std::size_t>(at));

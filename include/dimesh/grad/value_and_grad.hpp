@@ -16,6 +16,9 @@
 #pragma once
 
 #include "dimesh/core/tracked.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/unreached.hpp"
+#endif
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -131,6 +134,9 @@ template <class F, class P> class gradient_of {
             loss.value(), in_form_of<gradients>(*parameters_)};
         seed(t, core_of(loss));
         t.backward(leaves);
+#ifdef DIMESH_CHECKED
+        if (!std::is_constant_evaluated()) name_unreached("value_and_grad", vars);
+#endif
         if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
         const core_list<P> to(out.gradient);
         collect_gradients(to.at, core_list<P>(vars).at, to.size);

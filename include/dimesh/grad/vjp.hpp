@@ -94,6 +94,9 @@ template <class Y, class... X> class vjp_pullback {
   template <class... G> static void collect(auto& variables, G&... gradient) {
     const auto one = [](auto& v, auto& g) {
       using form = std::remove_cvref_t<decltype(g)>;
+#ifdef DIMESH_CHECKED
+      if (!std::is_constant_evaluated()) name_unreached("vjp", v);
+#endif
       g = in_form_of<form>(v);
       const core_list<form> to(g);
       collect_gradients(to.at, core_list<form>(v).at, to.size);

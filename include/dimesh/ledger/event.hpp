@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/ledger/timeline.hpp"
 
 namespace dimesh {
@@ -75,6 +76,10 @@ struct event {
   constexpr bool backward() const { return !transpose_of.empty(); }
 };
 
+namespace detail {
+class watched;
+}  // namespace detail
+
 /// Takes events as they come. Derived classes say what becomes of them.
 class event_sink {
  public:
@@ -94,6 +99,7 @@ class event_sink {
 
  private:
   friend class running;
+  friend class detail::watched;
   std::string_view what_{}, transpose_of_{};
 };
 
@@ -167,7 +173,7 @@ class [[nodiscard]] watched {
         second_(ring_bytes),
         sink_(std::is_constant_evaluated() ? nullptr : watcher) {
     if (sink_ != nullptr) [[unlikely]]
-      begin_ = timeline::now();
+      begin();
   }
   /// Arithmetic and bytes through memory.
   constexpr watched(index_t flops, index_t moved) : watched(event_kind::compute, 0, flops, moved) {}
@@ -179,7 +185,13 @@ class [[nodiscard]] watched {
   }
 
  private:
+  bool told() const { return is_communication(kind_) && waits_told_to != nullptr; }
+  [[gnu::noinline]] void begin() {
+    if (told()) waits_told_to->enter(name_of(kind_), sink_->what_, first_);
+    begin_ = timeline::now();
+  }
   [[gnu::noinline]] void finish() const {
+    if (told()) waits_told_to->leave();
     event e;
     e.kind = kind_;
     e.axes = axes_;

@@ -25,6 +25,7 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/config.hpp"
+#include "dimesh/error.hpp"
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/slab.hpp"
 
@@ -136,6 +137,10 @@ class pool {
     if (b != nullptr) {
       head = b->next;
     } else {
+      if (!Kokkos::is_initialized())
+        throw error(
+            "tensor: there is no memory: Kokkos has not begun, or has ended; make a "
+            "dimesh::runtime first, and tensors in main, after it");
       if (!hooked_) Kokkos::push_finalize_hook([] { instance().drain(); });
       hooked_ = true;
       b = new buffer;

@@ -76,6 +76,10 @@ template <class T, class I> struct cross_entropy_op {
     static_assert(is_on_host<T>,
                   "cross_entropy: the kernel runs on the host only; use a host space");
     const tensor_core& x = in[0];
+#ifdef DIMESH_CHECKED
+    require_places<I>("softmax_cross_entropy", in[2], *x.facts->dim[x.rank() - 1],
+                      x.extent(x.rank() - 1));
+#endif
     local::cross_entropy(in[1].elements(), x.local(x.rank() - 1), terms_of(options, x),
                          x.data<const T>(), in[1].data<const T>(), in[2].data<const I>(),
                          y[0].data<T>());

@@ -53,6 +53,10 @@ template <class T, class I> struct one_hot_op {
     t.compute(0, x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
+#ifdef DIMESH_CHECKED
+    if constexpr (is_on_host<I>)
+      require_places<I>("one_hot", x[0], *dim, y[0].extent(y[0].rank() - 1));
+#endif
     using space = Kokkos::DefaultExecutionSpace;
     using policy = Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>;
     Kokkos::parallel_for(

@@ -66,6 +66,9 @@ template <class T, class I> struct take_op {
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "take: the kernel runs on the host only; use a host space");
     const tensor_core &table = x[0], &ids = x[1];
+#ifdef DIMESH_CHECKED
+    require_places<I>("take", ids, *table.facts->dim[0], table.extent(0));
+#endif
     const index_t count = ids.elements(), width = count == 0 ? 0 : y[0].elements() / count;
     local::take_rows(count, width, ids.data<const I>(), table.own(0).offset, table.local(0),
                      table.data<const T>(), y[0].data<T>());

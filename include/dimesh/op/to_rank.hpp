@@ -18,6 +18,44 @@
 
 namespace dimesh {
 
+/// What to_rank gives: a vector of all elements on one rank, empty on others, where asking for an
+/// element throws dimesh::error. (A plain std::vector made of it does not.)
+template <class T> class rank_values : public std::vector<T> {
+  using base = std::vector<T>;
+
+ public:
+  rank_values(base&& values, int root) : base(std::move(values)), root_(root) {}
+
+  typename base::const_reference operator[](std::size_t i) const {
+    require(i);
+    return base::operator[](i);
+  }
+  typename base::reference operator[](std::size_t i) {
+    require(i);
+    return base::operator[](i);
+  }
+  typename base::const_reference front() const { return (*this)[0]; }
+  typename base::const_reference back() const { return (*this)[this->size() - 1]; }
+
+ private:
+  void require(std::size_t i) const {
+    if (i >= this->size()) [[unlikely]]
+      refuse(i);
+  }
+  [[noreturn, gnu::noinline]] void refuse(std::size_t i) const {
+    detail::words w;
+    if (this->empty())
+      w << "to_rank: rank " << detail::world_rank()
+        << " has none of the elements; they are on rank " << root_
+        << ", so use them there, or broadcast_element(x, {...})";
+    else
+      w << "to_rank: element " << static_cast<index_t>(i) << " is none of the "
+        << static_cast<index_t>(this->size());
+    w.raise();
+  }
+  int root_;
+};
+
 namespace detail {
 
 /// What every rank of the mesh contributes to the whole on `root`: its box, or nothing where a rank
@@ -167,18 +205,23 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
 
 }  // namespace detail
 
-/// All of x on rank `root`, in the order of its dims, last fastest; empty on other ranks. Addends
-/// are summed; a replicated block is taken once, and nothing is sent that the root has. Collective
-/// over the grid.
+/// All of x on rank `root`, in the order of its dims, last fastest, as rank_values; empty on other
+/// ranks. Addends are summed; a replicated block is taken once, and nothing is sent that the root
+/// has. Collective over the grid.
 template <Operand X> auto to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
     detail::require_grid("to_rank", detail::core_of(x));
     const auto y = complete(detail::untracked(x));
-    return detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
-                                              spec_of<std::remove_const_t<decltype(y)>>::table,
-                                              y.data(), root);
+#ifdef DIMESH_CHECKED
+    detail::require_replicas("to_rank", "the tensor", detail::core_of(y));
+#endif
+    return rank_values<value_of<X>>(
+        detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
+                                           spec_of<std::remove_const_t<decltype(y)>>::table,
+                                           y.data(), root),
+        root);
   }
 }
 

@@ -137,6 +137,13 @@ struct adafactor {
                   "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>) {
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
+      const detail::core_list<P> to(parameters), from(gradients);
+      for (int i = 0; i < to.size; ++i)
+        detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
+#ifdef DIMESH_CHECKED
+      detail::require_replicas_in("adafactor", "gradient", gradients);
+      detail::require_replicas_in("adafactor", "parameter", parameters);
+#endif
       ++state.steps;
       sum_squares(gradients, state);
       average(parameters, gradients, state);

@@ -13,6 +13,9 @@
 
 #include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/replicas_in.hpp"
+#endif
 
 namespace dimesh {
 
@@ -87,6 +90,9 @@ template <Layout S, class Optimizer> class sharded_optimizer {
   /// The second half: `gradients` are reduce-scattered ones.
   template <class P, class G, class State>
   void update_all_gather(P& parameters, const G& gradients, State& state) const {
+#ifdef DIMESH_CHECKED
+    detail::require_replicas_in("sharded", "parameter", parameters);
+#endif
     auto shards = shards_of<S>(parameters);
     detail::lend_memory(shards, parameters);
     try {

@@ -5,10 +5,14 @@
 //   update_each(rule, params, grads, state...)   // rule(p, g, s...): references to elements
 #pragma once
 
+#include "dimesh/core/results.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/replicas_in.hpp"
+#endif
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
@@ -117,6 +121,20 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
     local::for_each(n, rule, p.data<T>(), from, s.template data<T>()...);
 }
 
+/// Throws dimesh::error unless a gradient or state of parameter p lives where p does, and is as
+/// large.
+DIMESH_OUTLINE inline void require_place_of(std::string_view call, const tensor_core& p,
+                                            const tensor_core& x) {
+  require_grid(call, x);
+  if (x.grid != p.grid) refuse_grids(call);
+  for (int d = 0; d < p.rank(); ++d)
+    if (p.extent(d) != x.extent(d))
+      (words() << call << ": dim '" << p.facts->dim[d]->name << "' has " << p.extent(d)
+               << " elements in a parameter and " << x.extent(d)
+               << " in its gradient or state; pass those of these parameters")
+          .raise();
+}
+
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.
 template <class T, class RuleOf, class... S>
 void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_core* const* g,
@@ -126,7 +144,7 @@ void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_
     for (const tensor_core* one :
          {static_cast<const tensor_core*>(p[i]), static_cast<const tensor_core*>(g[i]),
           static_cast<const tensor_core*>(s[i])...})
-      require_grid("an optimizer's step", *one);
+      require_place_of("an optimizer's step", *p[i], *one);
     if (p[i]->away != 0) continue;
     update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
   }
@@ -147,6 +165,10 @@ void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients,
   if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
     using values = typename values_of<typename leaves<P>::type>::type;
     const core_list<P> to(parameters);
+#ifdef DIMESH_CHECKED
+    require_replicas_in("an optimizer's step", "gradient", gradients);
+    require_replicas_in("an optimizer's step", "parameter", parameters);
+#endif
     update_each_kind(values{}, rule_of, to.size, to, core_list<P>(gradients),
                      core_list<P>(states)...);
   }

@@ -147,6 +147,9 @@ DIMESH_OUTLINE inline std::string trace_event(const rank_span& s) {
 DIMESH_OUTLINE inline std::vector<rank_span> gather_timeline(
     MPI_Comm comm, const std::vector<std::string>& names) {
   const auto check = [](int code) { detail::check(code, "gather_timeline"); };
+#ifdef DIMESH_CHECKED
+  detail::meet_over(comm, "gather_timeline");
+#endif
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);

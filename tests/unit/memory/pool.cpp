@@ -3,9 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <complex>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
+
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
 
 namespace {
 using namespace dimesh;
@@ -59,6 +64,39 @@ TEST_CASE("a fresh buffer is spoilt where the pool is told so, and as it was lef
   write_and_return();
   CHECK(first() == first());
   pool::instance().spoil_fresh(true);
+}
+
+/// What spoilt memory is as an element: NaN for numbers that have one, -1 for integers.
+template <class T> bool is_spoilt() {
+  const storage s = storage::acquire(10 * sizeof(T));
+  T x[10];
+  std::memcpy(x, s.data(), sizeof x);
+  bool all = true;
+  for (const T& v : x) {
+    if constexpr (std::is_integral_v<T>)
+      all = all && v == static_cast<T>(-1);
+    else
+      all = all && v != v;
+  }
+  return all;
+}
+TEST_CASE("fresh memory is no number of any type") {
+  pool::instance().spoil_fresh(true);
+  CHECK(is_spoilt<float>());
+  CHECK(is_spoilt<double>());
+  CHECK(is_spoilt<long double>());
+  CHECK(is_spoilt<bfloat16>());
+  CHECK(is_spoilt<half>());
+  CHECK(is_spoilt<std::complex<float>>());
+  CHECK(is_spoilt<std::complex<double>>());
+  CHECK(is_spoilt<std::int8_t>());
+  CHECK(is_spoilt<std::int16_t>());
+  CHECK(is_spoilt<std::int32_t>());
+  CHECK(is_spoilt<std::int64_t>());
+  CHECK(is_spoilt<std::uint8_t>());
+  CHECK(is_spoilt<std::uint16_t>());
+  CHECK(is_spoilt<std::uint32_t>());
+  CHECK(is_spoilt<std::uint64_t>());
 }
 
 TEST_CASE("after a first round nothing more is asked of the system") {

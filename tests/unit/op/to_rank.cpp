@@ -12,7 +12,8 @@ static_assert(is_same_v<decltype(dm::to_rank(dm::poison{})), dm::poison>);
 static_assert(is_same_v<decltype(dm::broadcast_element(dm::poison{}, std::array<dm::index_t, 1>{})),
                         dm::poison>);
 using V = dm::tensor<double, L<dm::split<batch, rows>, dm::partial<cols>>, batch, hidden>;
-static_assert(is_same_v<decltype(dm::to_rank(std::declval<V>())), std::vector<double>>);
+static_assert(is_same_v<decltype(dm::to_rank(std::declval<V>())), dm::rank_values<double>>);
+static_assert(std::is_base_of_v<std::vector<double>, dm::rank_values<double>>);
 static_assert(is_same_v<decltype(dm::broadcast_element(std::declval<V>(), {1, 2})), double>);
 
 /// The owner of an element and its place there, against blocks counted out by hand.

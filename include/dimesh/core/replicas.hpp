@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Do the ranks that a layout says hold the same block hold the same block? Checked builds compare:
+// the operands of every operation that communicates, what leaves for one rank, and the parameters
+// and gradients of an optimizer's step. Ranks exchange a hash of 8 bytes a tensor; where hashes
+// differ, they find the first element that does.
+//
+//   require_replicas("complete", "operand 1", core)      // throws dimesh::error on all these ranks
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "dimesh/core/operation.hpp"
+#include "dimesh/detail/agreement.hpp"
+
+namespace dimesh::detail {
+
+/// Axes of several ranks along which x is replicated.
+inline unsigned replica_axes(const tensor_core& x) {
+  unsigned axes = 0;
+  for (int a = 0; a < x.layout().axes; ++a)
+    if (x.layout().axis[a].what == use::replicated && x.sizes()[a] > 1) axes |= 1u << a;
+  return axes;
+}
+
+/// Bytes of elements on the host.
+inline std::vector<std::byte> bytes_on_host(const tensor_core& x) {
+  std::vector<std::byte> out(static_cast<std::size_t>(x.bytes()));
+  Kokkos::fence();
+  Kokkos::deep_copy(
+      Kokkos::View<std::byte*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(out.data(), out.size()),
+      Kokkos::View<const std::byte*, memory_space, Kokkos::MemoryUnmanaged>(
+          static_cast<const std::byte*>(x.memory.data()), out.size()));
+  return out;
+}
+
+/// Of real numbers: the same bits, both NaN, or both zero. Which NaN a sum gives depends on the
+/// order in which a rank adds.
+template <class T> bool same_numbers(const std::byte* a, const std::byte* b, int count) {
+  for (int i = 0; i < count; ++i) {
+    T x, y;
+    std::memcpy(&x, a + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    std::memcpy(&y, b + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    if (!(x == y || (std::isnan(x) && std::isnan(y)))) return false;
+  }
+  return true;
+}
+inline bool same_element(element_kind kind, const std::byte* a, const std::byte* b,
+                         std::size_t size) {
+  if (std::memcmp(a, b, size) == 0) return true;
+  switch (kind) {
+    case element_kind::float32:
+      return same_numbers<float>(a, b, 1);
+    case element_kind::float64:
+      return same_numbers<double>(a, b, 1);
+    case element_kind::complex64:
+      return same_numbers<float>(a, b, 2);
+    case element_kind::complex128:
+      return same_numbers<double>(a, b, 2);
+    case element_kind::long_double:
+      return same_numbers<long double>(a, b, 1);  // of which some bytes mean nothing
+    case element_kind::half:
+    case element_kind::bfloat16: {
+      std::uint16_t x, y;
+      std::memcpy(&x, a, 2), std::memcpy(&y, b, 2);
+      const unsigned inf = kind == element_kind::half ? 0x7c00u : 0x7f80u;
+      const bool both_nan = (x & 0x7fffu) > inf && (y & 0x7fffu) > inf;
+      return both_nan || ((x | y) & 0x7fffu) == 0;
+    }
+    default:
+      return false;
+  }
+}
+
+/// "length 3, depth 0": where in the whole tensor an element of this rank's block lies.
+inline std::string place_words(const tensor_core& x, index_t element) {
+  std::string text;
+  for (int d = x.rank(); d-- > 0;) {
+    const index_t at = element % x.local(d) + x.own(d).offset - x.layout().halo[d];
+    element /= x.local(d);
+    text = std::string(x.facts->dim[d]->name) + " " + std::to_string(at) +
+           (text.empty() ? "" : ", ") + text;
+  }
+  return text.empty() ? "its one element" : text;
+}
+
+/// The axes along which two ranks of a group differ, of those in `axes`.
+inline std::string axes_between(const grid_state& g, unsigned axes, int a, int b) {
+  std::string text;
+  for (int i = max_axes; i-- > 0;) {
+    if (!(axes >> i & 1u)) continue;
+    const int n = static_cast<int>(g.sizes()[i]);
+    if (a % n != b % n) text = "'" + g.axis_name(i) + "'" + (text.empty() ? "" : ", ") + text;
+    a /= n, b /= n;
+  }
+  return text;
+}
+
+/// A hash of many bytes, eight at a time.
+inline std::uint64_t hash_of_block(const std::byte* data, std::size_t bytes) {
+  std::uint64_t h = hash_of(&bytes, sizeof bytes);
+  std::size_t at = 0;
+  for (; at + 8 <= bytes; at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, data + at, 8);
+    h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 29;
+  }
+  return hash_of(data + at, bytes - at, h);
+}
+
+/// Collective over the ranks that hold replicas of x.
+inline void require_replicas(std::string_view call, std::string_view what, const tensor_core& x) {
+  // (Processors of several kinds, or threads, may round differently: then one does without.)
+  static const bool off = [] {
+    const char* const text = std::getenv("DIMESH_REPLICAS");
+    return text != nullptr && std::strcmp(text, "off") == 0;
+  }();
+  const unsigned axes = off ? 0 : replica_axes(x);
+  if (axes == 0 || x.is_shape || !x.memory) return;
+  const communicator& c = x.grid->along(axes);
+  const std::vector<std::byte> mine = bytes_on_host(x);
+  const std::uint64_t hash = hash_of_block(mine.data(), mine.size());
+  const auto ranks = static_cast<std::size_t>(c.size());
+  c.agree("comparison of replicas", x.elements(),
+          static_cast<unsigned>(x.facts->kind) << 16 | static_cast<unsigned>(x.facts->element));
+  std::vector<std::uint64_t> all(ranks);
+  check(PMPI_Allgather(&hash, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, c.handle()),
+        "replicas");
+  bool same = true;
+  for (const std::uint64_t h : all) same = same && h == hash;
+  if (same) return;
+  std::vector<std::byte> first(mine);
+  constexpr std::size_t piece = 1u << 30;
+  for (std::size_t at = 0; at < first.size(); at += piece)
+    PMPI_Bcast(first.data() + at,
+               static_cast<int>(piece < first.size() - at ? piece : first.size() - at), MPI_BYTE, 0,
+               c.handle());
+  const auto size = static_cast<std::size_t>(x.facts->element);
+  index_t at = 0;
+  while (at < x.elements() &&
+         same_element(x.facts->kind, mine.data() + static_cast<std::size_t>(at) * size,
+                      first.data() + static_cast<std::size_t>(at) * size, size))
+    ++at;
+  std::vector<std::int64_t> differs(ranks);
+  const auto own = static_cast<std::int64_t>(at);
+  PMPI_Allgather(&own, 1, MPI_INT64_T, differs.data(), 1, MPI_INT64_T, c.handle());
+  int world[2] = {world_rank(), 0};
+  std::vector<int> worlds(ranks);
+  PMPI_Allgather(world, 1, MPI_INT, worlds.data(), 1, MPI_INT, c.handle());
+  for (std::size_t r = 0; r < ranks; ++r)
+    if (differs[r] < x.elements())
+      throw error(std::string(call) + ": replicas differ: " + std::string(what) +
+                  " is the same along " + axes_between(*x.grid, axes, 0, static_cast<int>(r)) +
+                  " by its layout, but rank " + std::to_string(worlds[r]) +
+                  " holds other elements than rank " + std::to_string(worlds[0]) +
+                  ", the first at " + place_words(x, differs[r]) +
+                  "; make it from the same numbers on all ranks, or split it");
+}
+
+/// Does an operation send anything? Its cost says so.
+class notices_messages final : public event_sink {
+ public:
+  constexpr void take(const event& e) override { any = any || is_communication(e.kind); }
+  bool any = false;
+};
+inline bool communicates(const operation& op, results y, operands x) {
+  notices_messages seen;
+  tally t;
+  t.sink = &seen;
+  op.cost(t, y, x);
+  return seen.any;
+}
+
+/// Before an operation runs. That of `broadcast` is there to make ranks alike.
+inline void require_replicas_of(const operation& op, results y, operands x) {
+  if (op.facts->name == "broadcast" || !communicates(op, y, x)) return;
+  for (int k = 0; k < x.count(); ++k)
+    require_replicas(op.facts->name, "operand " + std::to_string(k + 1), x[k]);
+}
+
+/// Tests of what numbers outside stand for in plain builds turn this off.
+inline bool checks_places = true;
+
+/// Throws where one of the whole numbers is no place of a dim and not -1, which stands for none.
+template <class I>
+void require_places(std::string_view call, const tensor_core& numbers, const dim_facts& d,
+                    index_t extent) {
+  const I* const at = numbers.data<const I>();
+  if (!checks_places) return;
+  for (index_t i = 0; i < numbers.elements(); ++i) {
+    const auto place = static_cast<index_t>(at[i]);
+    if (place >= -1 && place < extent) continue;
+    throw error(std::string(call) + ": the number at " + place_words(numbers, i) + " is " +
+                std::to_string(place) + ", and dim '" + std::string(d.name) +
+                "' has the places 0.." + std::to_string(extent - 1) +
+                "; -1 stands for none of them");
+  }
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Do all ranks of a group make the same call? In checked builds they ask each other before they
+// make it: rank by rank they tell the first of the group what they are about to do, and it answers
+// that all agree, or who is the first that differs, or who does not come. The answer is an
+// exception on all who wait; nobody waits for ever.
+//
+//   meeting m(comm, "rows of pod");   m.agree(errand);       // throws dimesh::error
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "dimesh/detail/board.hpp"
+#include "dimesh/detail/waiting.hpp"
+#include "dimesh/element/element_traits.hpp"
+#include "dimesh/error.hpp"
+
+namespace dimesh::detail {
+
+/// The operation that runs, and a hash of its operands, as ranks compare them.
+struct doing {
+  std::string_view operation;
+  std::uint64_t operands = 0;
+
+  static doing& now() {
+    static thread_local doing it;
+    return it;
+  }
+};
+/// From here to the end of the scope, this operation runs.
+class [[nodiscard]] while_doing {
+ public:
+  explicit while_doing(std::string_view operation, std::uint64_t operands = 0)
+      : before_(doing::now()) {
+    doing::now() = {operation, operands};
+  }
+  while_doing(const while_doing&) = delete;
+  while_doing& operator=(const while_doing&) = delete;
+  ~while_doing() { doing::now() = before_; }
+
+ private:
+  doing before_;
+};
+
+/// Fowler, Noll, Vo: a hash of 64 bits.
+inline std::uint64_t hash_of(const void* data, std::size_t bytes,
+                             std::uint64_t h = 14695981039346656037ull) {
+  const auto* const p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211ull;
+  return h;
+}
+
+/// The words for elements of a kind and size.
+inline std::string element_words(std::uint32_t element) {
+  static constexpr const char* names[] = {
+      "",      "bool",   "int8",        "int16",          "int32",          "int64",
+      "uint8", "uint16", "uint32",      "uint64",         "half",           "bfloat16",
+      "float", "double", "long double", "complex<float>", "complex<double>"};
+  const std::uint32_t kind = element >> 16;
+  if (kind > 0 && kind < sizeof names / sizeof *names) return names[kind];
+  return std::to_string(element & 0xffffu) + "-byte";
+}
+
+/// "'all_reduce' along rows of pod with 4 elements of double, in 'sum' (its call 7)"
+inline std::string said(const errand& e) {
+  std::string s = "'" + std::string(e.call) + "'";
+  if (e.along[0] != 0) s += " along " + std::string(e.along);
+  if (e.element != 0) {
+    s += e.count > 0 ? " with " + std::to_string(e.count) + " elements of " : " with elements of ";
+    s += element_words(e.element);
+  }
+  if (e.within[0] != 0 && std::strcmp(e.call, e.within) != 0)
+    s += ", in '" + std::string(e.within) + "'";
+  if (e.phase[0] != 0) s += ", in span '" + std::string(e.phase) + "'";
+  return s + " (its call " + std::to_string(e.place) + ")";
+}
+inline bool same_errand(const errand& a, const errand& b) {
+  return a.count == b.count && a.operands == b.operands && a.element == b.element &&
+         a.tag == b.tag && std::strcmp(a.call, b.call) == 0 &&
+         std::strcmp(a.within, b.within) == 0 && std::strcmp(a.along, b.along) == 0;
+}
+inline errand errand_of(const char* call) {
+  errand e;
+  put_text(e.call, call);
+  if (phase_here != nullptr) put_text(e.phase, phase_here);
+  return e;
+}
+/// What differs where the two texts of said() are alike.
+inline std::string hidden_difference(const errand& a, const errand& b) {
+  if (a.operands != b.operands && a.count == b.count)
+    return "; the operands have other layouts or extents";
+  if (a.tag != b.tag) return "; one of them has sent more messages before";
+  return "";
+}
+
+/// The ranks of a communicator, which meet before each of their collectives.
+class meeting {
+ public:
+  /// Of all ranks of `comm`, or of these. Null where there is no board. Not collective; but ranks
+  /// make the meetings of a group in one order.
+  static std::unique_ptr<meeting> of(MPI_Comm comm, std::string_view name,
+                                     const std::vector<int>* members = nullptr) {
+    const board* const b = board::here();
+    if (b == nullptr) return nullptr;
+    std::vector<int> from;
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    if (members != nullptr)
+      from = *members;
+    else
+      for (int r = 0; r < size; ++r) from.push_back(r);
+    std::vector<int> ranks(from.size());
+    MPI_Group some = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &some);
+    PMPI_Comm_group(b->comm(), &all);
+    PMPI_Group_translate_ranks(some, static_cast<int>(from.size()), from.data(), all, ranks.data());
+    PMPI_Group_free(&some);
+    PMPI_Group_free(&all);
+    return std::unique_ptr<meeting>(new meeting(std::move(ranks), name));
+  }
+
+  const std::vector<int>& ranks() const { return ranks_; }
+
+  /// Throws dimesh::error on every rank that comes, unless all come for the same.
+  void agree(errand mine) const {
+    board* const b = board::here();
+    if (ranks_.size() < 2 || b == nullptr) return;
+    const std::uint64_t turn = ++turn_;
+    mine.place = b->next_place();
+    put_text(mine.along, name_);
+    b->set_status("waits in " + said(mine));
+    const waiting here(mine.call);
+    const std::string fault =
+        ranks_[0] == b->rank() ? lead(*b, mine, turn) : follow(*b, mine, turn);
+    b->set_status({});
+    b->forget(key_, turn);
+    if (!fault.empty()) throw error(fault);
+  }
+
+ private:
+  static constexpr double late_by = 0.5;  // s: for those who are about to come, or to answer
+
+  meeting(std::vector<int> ranks, std::string_view name) : ranks_(std::move(ranks)), name_(name) {
+    static std::mutex lock;
+    static std::map<std::uint64_t, std::uint64_t> made;
+    key_ = hash_of(ranks_.data(), ranks_.size() * sizeof(int), hash_of(name.data(), name.size()));
+    const std::lock_guard here(lock);
+    const std::uint64_t number = ++made[key_];
+    key_ = hash_of(&number, sizeof number, key_);
+  }
+
+  /// The first of the group: hears what the others want and tells them.
+  std::string lead(board& b, const errand& mine, std::uint64_t turn) const {
+    const std::size_t n = ranks_.size();
+    std::vector<char> there(n, 0);
+    std::vector<errand> theirs(n);
+    there[0] = 1, theirs[0] = mine;
+    const double since = timeline::now();
+    double ends = 0;  // when nobody waits any longer; 0: not known
+    bool alike = true;
+    for (std::size_t come = 1; come < n;) {
+      b.poll();
+      bool gone = false;
+      for (std::size_t i = 1; i < n; ++i) {
+        notice got;
+        if (there[i]) continue;
+        if (!b.take(notice_kind::errand, key_, turn, ranks_[i], got)) {
+          gone = gone || b.has_left(ranks_[i]);
+          continue;
+        }
+        there[i] = 1, theirs[i] = got.what, ++come;
+        alike = alike && same_errand(mine, got.what);
+      }
+      if (come == n) break;
+      const double now = timeline::now();
+      if (ends == 0 && (gone || !alike)) ends = now + late_by;
+      if (ends == 0 && b.patience() > 0 && now - since > b.patience()) {
+        for (std::size_t i = 1; i < n; ++i)
+          if (!there[i] && !b.has_left(ranks_[i])) b.ask(ranks_[i]);
+        ends = now + late_by;
+      }
+      if (ends != 0 && now > ends) break;
+      board::rest(since);
+    }
+    std::string text =
+        alike ? missing(b, mine, there, timeline::now() - since) : difference(mine, there, theirs);
+    for (std::size_t i = 1; i < n; ++i)
+      if (!b.has_left(ranks_[i])) b.send(ranks_[i], notice_kind::verdict, key_, turn, {}, text);
+    return text;
+  }
+  /// The others: tell the first what they want, and wait for its answer.
+  std::string follow(board& b, const errand& mine, std::uint64_t turn) const {
+    const int first = ranks_[0];
+    b.send(first, notice_kind::errand, key_, turn, mine);
+    const double since = timeline::now();
+    for (double ends = 0;;) {
+      b.poll();
+      notice got;
+      if (b.take(notice_kind::verdict, key_, turn, first, got)) return got.text;
+      const double now = timeline::now();
+      if (ends == 0 && b.has_left(first)) ends = now;
+      // The first of the group waits for others likewise; its answer says more than this rank's.
+      if (ends == 0 && b.patience() > 0 && now - since > b.patience() + 2 * late_by) {
+        b.ask(first);
+        ends = now + late_by;
+      }
+      if (ends != 0 && now >= ends)
+        return std::string(mine.call) + ": rank " + std::to_string(b.rank()) + " waits in " +
+               said(mine) + since_words(now - since) + "; rank " + std::to_string(first) + " " +
+               whereabouts(b, first) + advice;
+      board::rest(since);
+    }
+  }
+
+  std::string difference(const errand& mine, const std::vector<char>& there,
+                         const std::vector<errand>& theirs) const {
+    for (std::size_t i = 1; i < there.size(); ++i)
+      if (there[i] && !same_errand(mine, theirs[i]))
+        return std::string(mine.call) +
+               ": the ranks of this communicator make different calls: rank " +
+               std::to_string(ranks_[0]) + " is about to do " + said(mine) + "; rank " +
+               std::to_string(ranks_[i]) + " is the first that differs: it is about to do " +
+               said(theirs[i]) + hidden_difference(mine, theirs[i]) + advice;
+    return {};
+  }
+  std::string missing(board& b, const errand& mine, const std::vector<char>& there,
+                      double waited) const {
+    std::string here, away;
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      const std::string rank = std::to_string(ranks_[i]);
+      if (there[i])
+        here += " " + rank;
+      else
+        away += "; rank " + rank + " " + whereabouts(b, ranks_[i]);
+    }
+    if (away.empty()) return {};
+    if (away.size() > 1500) away.resize(1500);
+    return std::string(mine.call) + ": waiting in " + said(mine) + since_words(waited) + ": rank" +
+           here + away + advice;
+  }
+  static std::string since_words(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, " for %.1f s", seconds);
+    return text;
+  }
+  static std::string whereabouts(board& b, int rank) {
+    if (b.has_left(rank)) return b.farewell(rank);
+    if (!b.answer(rank).empty()) return b.answer(rank);
+    return "is in no call that ranks make together";
+  }
+
+  static constexpr const char* advice = "; all ranks along an axis must run one program";
+  std::vector<int> ranks_;  // of the board
+  std::string name_;
+  std::uint64_t key_ = 0;
+  mutable std::uint64_t turn_ = 0;
+};
+
+/// Before a collective over a communicator of the user: throws as meeting::agree does.
+inline void meet_over(MPI_Comm comm, const char* call) {
+  static std::mutex lock;
+  static std::map<std::vector<int>, std::unique_ptr<meeting>> all;
+  meeting* m = nullptr;
+  {
+    const std::lock_guard here(lock);
+    auto made = meeting::of(comm, "");
+    if (made == nullptr) return;
+    auto& slot = all[made->ranks()];
+    if (slot == nullptr) slot = std::move(made);
+    m = slot.get();
+  }
+  m->agree(errand_of(call));
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who wants to know where a rank waits for others? The watchdog (watchdog.hpp), where the runtime
+// has started one: then this is not null. Collectives do not ask: they find it behind the sink that
+// events are reported to, which the runtime then sets, too.
+//
+//   const waiting here("grid");    // until the end of the scope
+#pragma once
+
+#include <string_view>
+
+#include "dimesh/detail/config.hpp"
+
+namespace dimesh::detail {
+
+class wait_listener {
+ public:
+  /// This rank is about to wait in a call, within an operation, with so many bytes (-1: unknown).
+  virtual void enter(std::string_view call, std::string_view within, index_t bytes) = 0;
+  virtual void leave() = 0;
+
+ protected:
+  ~wait_listener() = default;
+};
+inline constinit wait_listener* waits_told_to = nullptr;
+
+class [[nodiscard]] waiting {
+ public:
+  explicit waiting(const char* call) : told_(waits_told_to) {
+    if (told_ != nullptr) [[unlikely]]
+      told_->enter(call, {}, -1);
+  }
+  waiting(const waiting&) = delete;
+  waiting& operator=(const waiting&) = delete;
+  ~waiting() {
+    if (told_ != nullptr) [[unlikely]]
+      told_->leave();
+  }
+
+ private:
+  wait_listener* told_;
+};
+
+}  // namespace dimesh::detail

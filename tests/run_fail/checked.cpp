@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checked builds: programs that would hang, or go on with wrong numbers, end with a sentence on
+// every rank that comes. The lines below a case are regular expressions, all of which its output
+// must match.
+// checked: yes
+// options: -O0
+#include "cases.hpp"
+#include "dimesh/create.hpp"
+#include "dimesh/fill.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/grad/vjp.hpp"
+#include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/take.hpp"
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/optim/sgd.hpp"
+#include "dimesh/optim/sharded.hpp"
+
+namespace {
+using namespace dimesh;
+
+struct rows : axis<> {};
+struct cols : axis<> {};
+struct pod : mesh<rows> {};
+struct plane : mesh<rows, cols> {};
+struct length : dim<> {};
+struct sample : dim<2> {};
+struct label : dim<4> {};
+namespace other {
+struct length : dim<> {};
+}  // namespace other
+template <class L> struct both {
+  BOOST_HANA_DEFINE_STRUCT(both, (tensor<float, L, sample>, a), (tensor<float, L, sample>, b));
+};
+auto numbers(const grid<pod>& g, const std::vector<int>& n) {
+  tensor<int, layout<pod>, sample> x(g);
+  fill_from(x, n);
+  return x;
+}
+using addends = tensor<double, layout<pod, partial<rows>>, length>;
+
+const run_fail::table cases{
+    // case length_differs: 2 3
+    //   rank 0: [^\n]*make different calls
+    //   rank 1: [^\n]*make different calls
+    //   rank 0 is about to do 'all_reduce' along rows of pod with 4 elements of double
+    //   rank 1 is the first that differs: it is about to do [^\n]* with 5 elements
+    {"length_differs",
+     [] {
+       const grid<pod> g;
+       (void)complete(addends(g, length{4}));  // all agree
+       (void)complete(addends(g, length{g.rank() == 1 ? 5 : 4}));
+     }},
+    // case type_differs: 2 3
+    //   rank 0: [^\n]*make different calls
+    //   rank 1: [^\n]*elements of double[^\n]*rank 1 is the first that differs[^\n]*elements of
+    //   int32
+    {"type_differs",
+     [] {
+       const grid<pod> g;
+       if (g.rank() == 1)
+         (void)complete(tensor<int, layout<pod, partial<rows>>, length>(g, length{4}));
+       else
+         (void)complete(addends(g, length{4}));
+     }},
+    // case call_differs: 2 4
+    //   rank 0: [^\n]*make different calls[^\n]*'all_reduce'[^\n]*rank 1 [^\n]*about to do 'gather'
+    {"call_differs",
+     [] {
+       const grid<pod> g;
+       const addends x(g, length{4});
+       if (g.rank() == 1)
+         (void)to_rank(
+             tensor<double, layout<pod, split<length, rows>>, length>(g, length{4 * g.ranks()}));
+       else
+         (void)complete(x);
+     }},
+    // case one_rank_leaves: 2 3 4
+    //   rank 0: all_reduce: waiting in 'all_reduce' along rows of pod
+    //   rank 1 has come to the end of the program, after \d+ calls
+    {"one_rank_leaves",
+     [] {
+       const grid<pod> g;
+       const addends x(g, length{4});
+       if (g.rank() != 1) (void)complete(x);
+     }},
+    // case only_one_stays: 2 3 4
+    //   rank 1: all_reduce: rank 1 waits in 'all_reduce'[^\n]*rank 0 has come to the end
+    {"only_one_stays",
+     [] {
+       const grid<pod> g;
+       const addends x(g, length{4});
+       if (g.rank() == 1) (void)complete(x);
+     }},
+    // case steps_differ: 2 4
+    //   rank 0: all_reduce: waiting in [^\n]*rank 1 has come to the end of the program
+    {"steps_differ",
+     [] {
+       const grid<pod> g;
+       addends x(g, length{4});
+       for (int step = 0; step < (g.rank() == 1 ? 3 : 5); ++step) (void)complete(x);
+     }},
+    // case waits_elsewhere: 4
+    //   rank 0: [^\n]*waiting in 'all_reduce' along rows of plane[^\n]*rank 2 waits in
+    //   'all_reduce' along cols of plane
+    //   rank 2: [^\n]*waiting in 'all_reduce' along cols of plane
+    {"waits_elsewhere",
+     [] {
+       const grid<plane> g(cols{2});
+       using by_cols = layout<plane, partial<rows>, split<length, cols>>;
+       using by_rows = layout<plane, partial<cols>, split<length, rows>>;
+       const tensor<double, by_cols, length> x(g, length{4});
+       const tensor<double, by_rows, length> y(g, length{4});
+       (void)complete(x);
+       (void)complete(y);
+       if (g.rank() < 2) {
+         (void)complete(x);
+       } else {
+         if (g.rank() == 2) (void)complete(y);
+         if (g.rank() == 3) MPI_Barrier(g.everyone().handle());
+       }
+     }},
+    // case one_rank_computes: 2 3
+    //   rank 0: [^\n]*waiting in 'all_reduce'[^\n]* for \d\.\d s: rank 0[^\n]*rank 1 is in no call
+    //   that ranks make together
+    {"one_rank_computes",
+     [] {
+       const grid<pod> g;
+       const addends x(g, length{4});
+       if (g.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(8));
+       (void)complete(x);
+     }},
+    // case grid_on_some: 2 3
+    //   rank 0: grid: waiting in 'grid'[^\n]*rank 1 has come to the end of the program
+    {"grid_on_some",
+     [] {
+       if (run_fail::rank() != 1) grid<pod> g;
+     }},
+    // case first_use_of_axes: 4
+    //   rank 0: grid: waiting in 'grid' along rows of plane[^\n]*rank 2 has come to the end
+    {"first_use_of_axes",
+     [] {
+       const grid<plane> g(cols{2});
+       if (g.rank() < 2) (void)g.along<rows>();
+     }},
+    // ---- numbers that are none, and replicas that are none ------------------------------------
+    // case label_from_one: 1 2
+    //   rank 0: softmax_cross_entropy: the number at sample 1 is 4, and dim 'label' has the places
+    //   0\.\.3; -1 stands for none
+    {"label_from_one",
+     [] {
+       const grid<pod> g;
+       const tensor<float, layout<pod>, sample, label> x =
+           zeros<tensor<float, layout<pod>, sample, label>>(g);
+       (void)softmax_cross_entropy<label>(x, numbers(g, {-1, 4}));
+     }},
+    // case id_outside: 1 2
+    //   rank 0: take: the number at sample 0 is 4, and dim 'label' has the places 0\.\.3
+    {"id_outside",
+     [] {
+       const grid<pod> g;
+       (void)take<label>(zeros<tensor<float, layout<pod>, label>>(g), numbers(g, {4, 0}));
+     }},
+    // case class_outside: 1 2
+    //   rank 0: one_hot: the number at sample 1 is -2, and dim 'label' has the places 0\.\.3
+    {"class_outside",
+     [] {
+       const grid<pod> g;
+       (void)one_hot<label>(numbers(g, {3, -2}));
+     }},
+    // case replicas_at_a_collective: 4
+    //   rank 0: all_reduce: replicas differ: operand 1 is the same along 'rows' by its layout, but
+    //   rank 2 holds other elements than rank 0, the first at length 2; make it from
+    //   rank 3: all_reduce: replicas differ: [^\n]* rank 3 holds other elements than rank 1
+    {"replicas_at_a_collective",
+     [] {
+       const grid<plane> g(cols{2});
+       tensor<double, layout<plane, partial<cols>>, length> x(g, length{4});
+       fill(x, 1);
+       if (g.coord<rows>() == 1) x.data()[2] = 2;
+       (void)complete(x);
+     }},
+    // case replicas_to_rank: 2 3 4
+    //   rank 0: to_rank: replicas differ: the tensor is the same along 'rows' by its layout, but
+    //   rank 1 holds other elements than rank 0, the first at length 2
+    //   rank 1: to_rank: replicas differ
+    {"replicas_to_rank",
+     [] {
+       const grid<pod> g;
+       tensor<double, layout<pod>, length> y(g, length{4});
+       fill(y, 1);
+       if (g.rank() == 1) y.data()[2] = 2;
+       (void)to_rank(y);
+     }},
+    // case replicas_in_a_step: 2 4
+    //   rank 0: an optimizer's step: replicas differ: gradient 'b' is the same along 'rows'
+    //   [^\n]*rank 1 holds other elements than rank 0, the first at sample 0
+    {"replicas_in_a_step",
+     [] {
+       const grid<pod> g;
+       auto p = zeros<both<layout<pod>>>(g);
+       auto d = zeros<both<layout<pod>>>(g);
+       d.b.data()[0] = g.rank() == 0 ? 0.5f : 1.5f;
+       sgd{.rate = 0.1}(p, d);
+     }},
+    // case parameters_in_a_step: 2
+    //   rank 0: an optimizer's step: replicas differ: parameter 'a' is the same along 'rows'
+    //   [^\n]*the first at sample 1
+    {"parameters_in_a_step",
+     [] {
+       const grid<pod> g;
+       auto p = zeros<both<layout<pod>>>(g);
+       const auto d = zeros<both<layout<pod>>>(g);
+       p.a.data()[1] = static_cast<float>(g.rank());
+       auto state = adam{}.start(p);
+       adam{}(p, d, state);
+     }},
+    // case parameters_in_sharded: 2
+    //   rank 0: sharded: replicas differ: parameter 'a' is the same along 'rows'
+    {"parameters_in_sharded",
+     [] {
+       const grid<pod> g;
+       auto p = zeros<both<layout<pod>>>(g);
+       const auto d = zeros<both<gradient<layout<pod>>>>(g);
+       p.a.data()[1] = static_cast<float>(g.rank());
+       const auto step = sharded<layout<pod, split<sample, rows>>>(adam{});
+       auto state = step.start(p);
+       step(p, d, state);
+     }},
+    // case fresh_memory: 1
+    //   rank 0: all elements of fresh memory are NaN
+    {"fresh_memory",
+     [] {
+       const grid<pod> g;
+       const tensor<float, layout<pod>, length> x(g, length{1000});
+       for (index_t i = 0; i < 1000; ++i)
+         if (!std::isnan(x.data()[i])) return;
+       throw error("all elements of fresh memory are NaN");
+     }},
+    // case parameter_left_out: 1 2
+    //   dimesh: note: value_and_grad: no path of the value reaches 'b'; its gradient is 0
+    //   exit: 0
+    {"parameter_left_out",
+     [] {
+       const grid<pod> g;
+       const auto p = zeros<both<layout<pod>>>(g);
+       for (int i = 0; i < 2; ++i)
+         (void)value_and_grad([](const auto& q) { return sum<sample>(q.a); }, p)();
+     }},
+    // case pulled_parameter_left_out: 1
+    //   dimesh: note: vjp: no path of the value reaches 'a'; its gradient is 0
+    //   exit: 0
+    {"pulled_parameter_left_out",
+     [] {
+       const grid<pod> g;
+       const auto p = zeros<both<layout<pod>>>(g);
+       auto [y, pull] = vjp([](const auto& q) { return 2.0f * q.b; }, p);
+       (void)pull(zeros<tensor<float, gradient<layout<pod>>, sample>>(g));
+     }},
+    // case rule_of_no_dim: 1 2
+    //   dimesh: note: no tensor of this program has the dim of the layout rule
+    //   [^\n]*split<[^\n]*other::length, [^\n]*rows>; is it another dim of the same name
+    //   exit: 0
+    {"rule_of_no_dim",
+     [] {
+       const grid<pod> g;
+       const tensor<float, layout<pod, split<other::length, rows>>, length> x(g, length{4});
+     }},
+    // case caught_on_one_rank: 2
+    //   rank 0: all_reduce: waiting in [^\n]*rank 1 has come to the end of the program
+    {"caught_on_one_rank",
+     [] {
+       const grid<pod> g;
+       try {
+         if (g.rank() == 1) throw error("mine");
+         (void)complete(addends(g, length{4}));
+       } catch (const error&) {
+         if (g.rank() == 0) throw;
+       }
+     }},
+};
+}  // namespace
+
+int main(int argc, char** argv) { return cases.run(argc, argv); }
