@@ -16,6 +16,7 @@
 #pragma once
 
 #include "dimesh/core/tracked.hpp"
+#include "dimesh/core/user_function.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -53,6 +54,9 @@ template <class X>
 struct loss_fault<X> {
   using type = no_fault;
 };
+template <> struct loss_fault<void> {
+  using type = function_gives_no_tensor<void>;
+};
 
 /// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
@@ -86,14 +90,19 @@ template <class V> constexpr void sum_where_recorded(const V& variables) {
         variables);
 }
 
-/// A function with written-out parameters, which takes recorded tensors only.
-template <class F>
-inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
+/// Why a function that gradients are wanted of cannot be called: as any function, or because it
+/// takes plain tensors and gets recorded ones.
+template <class F, class Plain, class Recorded> struct no_recorded_call;
+template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
+  using given = typename no_call<F, const V&...>::type;
+  using type = std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
+};
 
 template <class F, class P> class gradient_of {
  protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
+  using nothing = value_and_gradient<poison, gradients>;
 
  public:
   constexpr gradient_of(const F& f, const P& parameters) : f_(f), parameters_(&parameters) {}
@@ -102,44 +111,65 @@ template <class F, class P> class gradient_of {
     // A mistake in f shows on plain parameters first: one error, also where f is called on them
     // elsewhere.
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
-    if constexpr (is_poison<decltype(f_(std::declval<const tried&>(), in...))>) {
-      return value_and_gradient<poison, gradients>{};
-    } else {
-      tape t;
-      variables vars = in_form_of<variables>(*parameters_);
-      const storage behind = open(t, vars);
-      node_base* const leaves = t.last();
-      trace_span forward("forward");
-      auto loss = f_(static_cast<const variables&>(vars), in...);
-      forward.end();
-      using loss_type = decltype(loss);
-      using fault = typename loss_fault<loss_type>::type;
-      static_assert(
-          ok<only<fault, result_not_recorded>>,
-          "value_and_grad: no parameter reaches the value of the function; compute it from "
-          "the parameters");
-      static_assert(ok<only<fault, element_not_differentiable>>,
-                    "value_and_grad: the function's value is complex; take its real part or its "
-                    "norm2");
-      static_assert(ok<only<fault, value_not_scalar>>,
-                    "value_and_grad: the function's value has dims; sum or average them first");
-      if constexpr (!ok<fault> || is_poison<loss_type>) {
-        return value_and_gradient<poison, gradients>{};
-      } else {
-        const trace_span here("backward");
-        value_and_gradient<decltype(loss.value()), gradients> out{
-            loss.value(), in_form_of<gradients>(*parameters_)};
-        seed(t, core_of(loss));
-        t.backward(leaves);
-        if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
-        const core_list<P> to(out.gradient);
-        collect_gradients(to.at, core_list<P>(vars).at, to.size);
-        return out;
-      }
-    }
+    if constexpr (!requires(const tried& p) { f_(p, in...); })
+      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
+    else if constexpr (is_poison<decltype(f_(std::declval<const tried&>(), in...))>)
+      return nothing{};
+    else if constexpr (!requires(const variables& p) { f_(p, in...); })
+      return refuse<typename no_recorded_call<F, list<P, In...>, list<variables, In...>>::type>();
+    else
+      return checked<decltype(f_(std::declval<const variables&>(), in...))>(in...);
   }
 
  protected:
+  /// Says why f is not called.
+  template <class Fault> static constexpr nothing refuse() {
+    static_assert(ok<only<Fault, function_not_callable_with>>,
+                  "value_and_grad: the function cannot be called with the parameters and these "
+                  "inputs; give it one parameter for each of them, const auto&");
+    static_assert(ok<only<Fault, function_not_const, parameter_not_const>>,
+                  "value_and_grad: the function changes itself or what it is given; take const "
+                  "auto&, and let operator() be const");
+    static_assert(ok<only<Fault, function_takes_plain_only>>,
+                  "value_and_grad: the function takes plain tensors, and gets recorded ones; take "
+                  "const auto&, or be a template of the parameters' layout");
+    return {};
+  }
+  template <class Loss, class... In> constexpr auto checked(const In&... in) const {
+    using fault = typename loss_fault<Loss>::type;
+    static_assert(ok<only<fault, function_gives_no_tensor>>,
+                  "value_and_grad: the function returns nothing; return the loss");
+    static_assert(ok<only<fault, result_not_recorded>>,
+                  "value_and_grad: no parameter reaches the value of the function; compute it from "
+                  "the parameters");
+    static_assert(ok<only<fault, element_not_differentiable>>,
+                  "value_and_grad: the function's value is complex; take its real part or its "
+                  "norm2");
+    static_assert(ok<only<fault, value_not_scalar>>,
+                  "value_and_grad: the function's value has dims; sum or average them first");
+    if constexpr (!ok<fault> || is_poison<Loss>)
+      return nothing{};
+    else
+      return run(in...);
+  }
+  template <class... In> constexpr auto run(const In&... in) const {
+    tape t;
+    variables vars = in_form_of<variables>(*parameters_);
+    const storage behind = open(t, vars);
+    node_base* const leaves = t.last();
+    trace_span forward("forward");
+    auto loss = f_(static_cast<const variables&>(vars), in...);
+    forward.end();
+    const trace_span here("backward");
+    value_and_gradient<decltype(loss.value()), gradients> out{
+        loss.value(), in_form_of<gradients>(*parameters_)};
+    seed(t, core_of(loss));
+    t.backward(leaves);
+    if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
+    const core_list<P> to(out.gradient);
+    collect_gradients(to.at, core_list<P>(vars).at, to.size);
+    return out;
+  }
   constexpr storage open(tape& t, variables& vars) const {
     const core_list<P> to(vars);
     storage behind = open_variables(t, core_list<P>(*parameters_).at, to.at, to.size);

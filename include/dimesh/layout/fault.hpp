@@ -81,6 +81,16 @@ template <class First, class Second> struct lengths_differ;  // two arrays of st
 template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
+// Functions of the user's.
+template <class... Arguments> struct function_not_callable_with;
+template <class Function> struct function_not_const;
+template <class Function> struct parameter_not_const;  // of the function
+template <class Function> struct function_takes_plain_only;  // where what is recorded is passed
+template <class Result> struct function_gives_no_number;
+template <class Result> struct function_gives_no_tensor;
+template <class From, class To> struct fraction_cut;
+template <class Function> struct branch_on_element;
+
 /// The same ways as values, for rules that compute; core/rule.hpp makes types of them.
 enum class fault_code : signed char {
   none,
