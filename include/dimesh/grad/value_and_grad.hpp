@@ -57,6 +57,9 @@ struct loss_fault<X> {
 template <> struct loss_fault<void> {
   using type = function_gives_no_tensor<void>;
 };
+template <> struct loss_fault<not_called> {
+  using type = no_fault;
+};
 
 /// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
@@ -69,6 +72,20 @@ template <class X, class... Rest>
 struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };
+
+/// What is wrong with the value of a function of recorded arguments.
+template <class Y> struct reached_fault {
+  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || std::is_same_v<Y, not_called>,
+                                  no_fault, result_not_recorded<Y>>;
+};
+template <> struct reached_fault<void> {
+  using type = function_gives_no_tensor<void>;
+};
+
+/// What may be a function, and what its arguments.
+template <class F>
+inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
+template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
 
 /// In place of the function that faulty parameters have not.
 struct poisoned_function {
@@ -95,7 +112,8 @@ template <class V> constexpr void sum_where_recorded(const V& variables) {
 template <class F, class Plain, class Recorded> struct no_recorded_call;
 template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
   using given = typename no_call<F, const V&...>::type;
-  using type = std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
+  using type =
+      std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
 };
 
 template <class F, class P> class gradient_of {
@@ -111,14 +129,15 @@ template <class F, class P> class gradient_of {
     // A mistake in f shows on plain parameters first: one error, also where f is called on them
     // elsewhere.
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
-    if constexpr (!requires(const tried& p) { f_(p, in...); })
+    using given = decltype(ask<F>()(std::declval<const tried&>(), in...));
+    if constexpr (std::is_same_v<given, not_called>)
       return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
-    else if constexpr (is_poison<decltype(f_(std::declval<const tried&>(), in...))>)
+    else if constexpr (is_poison<given>)
       return nothing{};
-    else if constexpr (!requires(const variables& p) { f_(p, in...); })
-      return refuse<typename no_recorded_call<F, list<P, In...>, list<variables, In...>>::type>();
+    else if constexpr (std::is_void_v<given>)
+      return checked<void>();
     else
-      return checked<decltype(f_(std::declval<const variables&>(), in...))>(in...);
+      return checked<decltype(ask<F>()(std::declval<const variables&>(), in...))>(in...);
   }
 
  protected:
@@ -147,7 +166,9 @@ template <class F, class P> class gradient_of {
                   "norm2");
     static_assert(ok<only<fault, value_not_scalar>>,
                   "value_and_grad: the function's value has dims; sum or average them first");
-    if constexpr (!ok<fault> || is_poison<Loss>)
+    if constexpr (std::is_same_v<Loss, not_called>)
+      return refuse<function_takes_plain_only<F>>();
+    else if constexpr (!ok<fault> || is_poison<Loss>)
       return nothing{};
     else
       return run(in...);
@@ -161,8 +182,8 @@ template <class F, class P> class gradient_of {
     auto loss = f_(static_cast<const variables&>(vars), in...);
     forward.end();
     const trace_span here("backward");
-    value_and_gradient<decltype(loss.value()), gradients> out{
-        loss.value(), in_form_of<gradients>(*parameters_)};
+    value_and_gradient<decltype(loss.value()), gradients> out{loss.value(),
+                                                              in_form_of<gradients>(*parameters_)};
     seed(t, core_of(loss));
     t.backward(leaves);
     if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
@@ -202,7 +223,9 @@ template <class F, class P> class gradient_of_own {
 /// the parameters: a struct of tensors (see walk.hpp), or one tensor. `parameters` is read
 /// at each call and must outlive the returned function. f gets the struct with its layout
 /// `tracked`.
-template <class F, class P> constexpr auto value_and_grad(const F& f, const P& parameters) {
+template <class F, class P>
+  requires detail::is_function_object<F>
+constexpr auto value_and_grad(const F& f, const P& parameters) {
   using fault = typename detail::parameters_fault<typename detail::leaves<P>::type>::type;
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
@@ -214,7 +237,7 @@ template <class F, class P> constexpr auto value_and_grad(const F& f, const P& p
 
 /// The same of parameters that nothing else holds: the function keeps them.
 template <class F, class P>
-  requires(!std::is_lvalue_reference_v<P>)
+  requires(!std::is_lvalue_reference_v<P> && detail::is_function_object<F>)
 constexpr auto value_and_grad(const F& f, P&& parameters) {
   using own = std::remove_const_t<P>;
   using fault = typename detail::parameters_fault<typename detail::leaves<own>::type>::type;
@@ -224,6 +247,27 @@ constexpr auto value_and_grad(const F& f, P&& parameters) {
     return detail::gradient_of_own<F, own>(f, std::forward<P>(parameters));
   else
     return detail::poisoned_function{};
+}
+
+/// What it says to other arguments.
+template <class... A>
+  requires(sizeof...(A) != 2)
+constexpr auto value_and_grad(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "value_and_grad: it takes a function and its parameters; what it returns takes the "
+                "inputs: value_and_grad(f, params)(x, y)");
+  return detail::poisoned_function{};
+}
+template <class F, class P>
+  requires(!detail::is_function_object<F>)
+constexpr auto value_and_grad(const F&, const P&) {
+  static_assert(!std::is_function_v<F>,
+                "value_and_grad: a function has one type for each parameter, and gets recorded "
+                "tensors; write a function object: [](const auto& p, const auto& x) { ... }");
+  static_assert(ok<std::conditional_t<std::is_function_v<F>, no_fault, wrong_arguments<F, P>>>,
+                "value_and_grad: the function comes first, then its parameters; the inputs go to "
+                "what it returns: value_and_grad(f, params)(x, y)");
+  return detail::poisoned_function{};
 }
 
 }  // namespace dimesh

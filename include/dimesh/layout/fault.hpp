@@ -84,10 +84,13 @@ template <class Result> struct recorded_tensor_not_passed;  // it is captured by
 // Functions of the user's.
 template <class... Arguments> struct function_not_callable_with;
 template <class Function> struct function_not_const;
+template <class Function> struct function_not_an_object;
 template <class Function> struct parameter_not_const;  // of the function
 template <class Function> struct function_takes_plain_only;  // where what is recorded is passed
 template <class Result> struct function_gives_no_number;
 template <class Result> struct function_gives_no_tensor;
+template <class Number> struct derivative_lost;  // where a dual number becomes a plain one
+template <class Number> struct derivative_not_known;
 template <class From, class To> struct fraction_cut;
 template <class Function> struct branch_on_element;
 

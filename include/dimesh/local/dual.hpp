@@ -8,6 +8,7 @@
 // Conventions: relu'(0) = abs'(0) = floor' = 0; of equals, maximum and minimum take the first.
 #pragma once
 
+#include "dimesh/layout/fault.hpp"
 #include "dimesh/local/math.hpp"
 
 #include <limits>
@@ -36,6 +37,16 @@ template <class T, int N> struct dual {
     return x;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool depends_on(int k) const { return (active >> k & 1u) != 0; }
+
+  /// Its derivatives would be lost: says so.
+  template <class S>
+    requires std::is_arithmetic_v<S>
+  explicit operator S() const {
+    static_assert(ok<std::conditional_t<std::is_void_v<S>, no_fault, derivative_lost<S>>>,
+                  "map: where gradients are wanted, elements come as dual numbers, and this makes "
+                  "a plain one of it; keep auto, compare, or choose by select");
+    return {};
+  }
 };
 
 template <class T, int N> inline constexpr bool is_scalar<dual<T, N>> = true;

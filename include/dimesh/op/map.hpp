@@ -255,7 +255,8 @@ DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 1, 3u);
 /// them all sets their order. f takes scalars (and dual numbers, if gradients are wanted) and must
 /// be a pure function; it runs on the device where Kokkos does. One pass over memory.
 template <class T = void, class F, Operand... X>
-  requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>))
+  requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>) && !Operand<F> &&
+           !std::is_function_v<F>)
 constexpr auto map(const F& f, const X&... x) {
   using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
   static_assert(ok<only<fault, partial_operand>>,
@@ -269,26 +270,34 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands are split differently; relayout one of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "map: the operands live on different meshes; put them on one");
-  using called = typename detail::map_function_fault<F, X...>::type;
-  static_assert(ok<only<called, function_not_callable_with>>,
-                "map: the function cannot be called with these elements; give it a parameter for "
-                "each operand, of its element's type or auto");
-  static_assert(ok<only<called, function_not_const, parameter_not_const>>,
-                "map: the function changes itself or its arguments; take elements by value, return "
-                "the new one, and let operator() be const");
-  static_assert(ok<only<called, function_gives_no_number>>,
-                "map: the function returns no number; return the new element");
-  static_assert(ok<only<called, function_takes_plain_only>>,
-                "map: where gradients are wanted the function gets dual numbers, and this one "
-                "takes plain ones; give it auto parameters");
-  using complex_fault = typename detail::map_complex_fault<F, X...>::type;
-  static_assert(ok<only<complex_fault, element_not_differentiable>>,
-                "map: gradients do not pass through a function of complex elements; compose it of "
-                "+ - * /, conj, real, imag and norm2, or use stop_gradient");
-  if constexpr (!ok<complex_fault> || !ok<called>)
+  if constexpr ((is_poison<X> || ...)) {
     return poison{};
-  else
-    return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+  } else {
+    using R = decltype(detail::ask<F>()(std::declval<computed<value_of<X>>>()...));
+    using dual = decltype(detail::ask<F>()(std::declval<detail::element_given<X, X...>>()...));
+    using called = typename detail::map_function_fault<R, dual, F, X...>::type;
+    static_assert(ok<only<called, function_not_callable_with>>,
+                  "map: the function cannot be called with these elements; give it a parameter for "
+                  "each operand, of its element's type or auto");
+    static_assert(
+        ok<only<called, function_not_const, parameter_not_const>>,
+        "map: the function changes itself or its arguments; take elements by value, return "
+        "the new one, and let operator() be const");
+    static_assert(ok<only<called, function_gives_no_number>>,
+                  "map: the function returns no number; return the new element");
+    static_assert(ok<only<called, function_takes_plain_only>>,
+                  "map: where gradients are wanted the function gets dual numbers, and this one "
+                  "takes plain ones; give it auto parameters");
+    using complex_fault = typename detail::map_complex_fault<F, X...>::type;
+    static_assert(
+        ok<only<complex_fault, element_not_differentiable>>,
+        "map: gradients do not pass through a function of complex elements; compose it of "
+        "+ - * /, conj, real, imag and norm2, or use stop_gradient");
+    if constexpr (!ok<complex_fault> || !ok<called>)
+      return poison{};
+    else
+      return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+  }
 }
 
 }  // namespace dimesh

@@ -8,7 +8,7 @@
 
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/core/user_function.hpp"
-#include "dimesh/local/dual.hpp"
+#include "dimesh/local/dual_in_std.hpp"
 #include "dimesh/local/pull_kernels.hpp"
 
 namespace dimesh::detail {
@@ -31,42 +31,35 @@ template <class As, class F, class... V> struct map_value {
   using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
 
-/// What the function is given for an element of X in the backward pass.
-template <class Dual, class X>
-using dual_given =
-    std::conditional_t<is_tracked<X> && is_real<value_of<X>>, Dual, computed<value_of<X>>>;
-
-template <bool Recorded> struct recorded_map_fault {
-  template <class F, class... X> using type = no_fault;
-};
-template <> struct recorded_map_fault<true> {
-  template <class... X> static constexpr unsigned mask() {
+template <class... X> struct recorded_elements {
+  static constexpr unsigned mask = [] {
     unsigned bits = 0, k = 0;
     ((bits |= (is_tracked<X> ? 1u : 0u) << k++), ...);
     return bits;
-  }
-  template <class... X>
-  using reals = local::detail::real_inputs<mask<X...>(), value_of<X>...>;
-  template <class... X>
-  using given = dual<typename reals<X...>::value, reals<X...>::count>;
-  template <class F, class... X>
-  using type =
-      std::conditional_t<calls<const F&, dual_given<given<X...>, X>...>, no_fault,
-                         function_takes_plain_only<F>>;
+  }();
+  using reals = local::detail::real_inputs<mask, value_of<X>...>;
+  using type = dual<typename reals::value, reals::count>;
 };
+/// What the function is given for an element of X in the backward pass.
+template <class X, class... All> struct element_given_impl {
+  using type = computed<value_of<X>>;
+};
+template <class X, class... All>
+  requires(is_tracked<X> && is_real<value_of<X>>)
+struct element_given_impl<X, All...> : recorded_elements<All...> {};
+template <class X, class... All> using element_given = typename element_given_impl<X, All...>::type;
 
-/// What is wrong with a function of the elements of X...
-template <class F, class... X> struct map_function_fault {
-  static constexpr auto find() {
-    if constexpr ((is_poison<X> || ...))
-      return tag<no_fault>{};
-    else if constexpr (!ok<number_fault<F, computed<value_of<X>>...>>)
-      return tag<number_fault<F, computed<value_of<X>>...>>{};
-    else
-      return tag<typename recorded_map_fault<((is_tracked<X> && is_real<value_of<X>>) ||
-                                             ...)>::template type<F, X...>>{};
-  }
-  using type = typename decltype(find())::type;
+/// What is wrong with a function of the elements of X... that gives R of plain ones, and D of those
+/// of the backward pass.
+template <class R, class D, class F, class... X>
+struct map_function_fault : result_fault<std::decay_t<R>> {};
+template <class R, class F, class... X> struct map_function_fault<R, not_called, F, X...> {
+  using type = function_takes_plain_only<F>;
+};
+template <class D, class F, class... X>
+struct map_function_fault<not_called, D, F, X...> : no_call<F, computed<value_of<X>>...> {};
+template <class F, class... X>
+struct map_function_fault<not_called, not_called, F, X...> : no_call<F, computed<value_of<X>>...> {
 };
 
 }  // namespace dimesh::detail
