@@ -197,12 +197,12 @@ constexpr auto jvp(const F& f, const A&... x_then_v) {
     return detail::no_tangent{};
   } else {
     using Y = typename given::template result_of<F>;
-    using reached = typename detail::reached_fault<Y>::type;
+    using reached = typename detail::reached_fault<Y, F>::type;
     static_assert(ok<only<reached, function_gives_no_tensor>>,
                   "jvp: the function returns nothing; return a tensor");
     static_assert(ok<only<reached, result_not_recorded>>,
                   "jvp: no argument reaches the value of the function; compute it from them");
-    if constexpr (std::is_same_v<Y, detail::not_called>)
+    if constexpr (detail::is_refused<Y, F>)
       return detail::refuse_jvp<typename given::template no_call_fault<F>>();
     else if constexpr (!detail::is_tracked<Y>)
       return detail::no_tangent{};

@@ -172,6 +172,12 @@ template <class F> class recomputed {
       return refuse<X...>();
     } else if constexpr (!(is_recorded<X> || ...)) {
       return f_(x...);
+    } else if constexpr (takes_one_type<F> && !is_recorded<given> && holds_tensors<given>) {
+      static_assert(
+          ok<std::conditional_t<std::is_void_v<given>, no_fault, function_takes_plain_only<F>>>,
+          "recompute: the function takes plain tensors, and gets recorded ones; take "
+          "const auto&");
+      return poison{};
     } else if constexpr ((find_nested<X>() || ...)) {
       static_assert(!(find_nested<X>() || ...),
                     "recompute: gradients of gradients do not pass through a recomputed block; "

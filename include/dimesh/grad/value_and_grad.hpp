@@ -73,12 +73,17 @@ struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };
 
+/// A function does not take recorded arguments, or makes plain tensors of them first.
+template <class Y, class F>
+inline constexpr bool is_refused =
+    std::is_same_v<Y, not_called> ||
+    (takes_one_type<F> && !is_tracked<Y> && !is_poison<Y> && !std::is_void_v<Y>);
 /// What is wrong with the value of a function of recorded arguments.
-template <class Y> struct reached_fault {
-  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || std::is_same_v<Y, not_called>,
-                                  no_fault, result_not_recorded<Y>>;
+template <class Y, class F> struct reached_fault {
+  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,
+                                  result_not_recorded<Y>>;
 };
-template <> struct reached_fault<void> {
+template <class F> struct reached_fault<void, F> {
   using type = function_gives_no_tensor<void>;
 };
 

@@ -151,12 +151,12 @@ auto vjp(const F& f, const X&... x) {
     return value_and_pullback<poison, detail::poisoned_pullback>{};
   } else {
     using Y = decltype(detail::ask<F>()(std::declval<const rebind_layout<X, tracked>&>()...));
-    using reached = typename detail::reached_fault<Y>::type;
+    using reached = typename detail::reached_fault<Y, F>::type;
     static_assert(ok<only<reached, function_gives_no_tensor>>,
                   "vjp: the function returns nothing; return a tensor");
     static_assert(ok<only<reached, result_not_recorded>>,
                   "vjp: no argument reaches the value of the function; compute it from them");
-    if constexpr (std::is_same_v<Y, detail::not_called>) detail::refuse_vjp<F, X...>();
+    if constexpr (detail::is_refused<Y, F>) detail::refuse_vjp<F, X...>();
     if constexpr (!detail::is_tracked<Y>) {
       return value_and_pullback<poison, detail::poisoned_pullback>{};
     } else {

@@ -92,7 +92,8 @@ template <class Result> struct function_gives_no_tensor;
 template <class Number> struct derivative_lost;  // where a dual number becomes a plain one
 template <class Number> struct derivative_not_known;
 template <class From, class To> struct fraction_cut;
-template <class Function> struct branch_on_element;
+template <class Comparison> struct branch_on_element;
+template <class... Elements> struct element_not_named;  // of what a stencil's function is given
 
 /// The same ways as values, for rules that compute; core/rule.hpp makes types of them.
 enum class fault_code : signed char {

@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-#include "dimesh/op/map.hpp"
+#include "dimesh/op/stencil.hpp"
 
 namespace dimesh {
 
@@ -37,6 +37,15 @@ constexpr poison map(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "map: the function comes first, then the tensors whose elements it takes: map(f, "
                 "x, y)");
+  return {};
+}
+
+template <class... A>
+  requires detail::function_misplaced<A...>
+constexpr poison stencil(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "stencil: the function comes first, then the tensors that it looks at: stencil(f, "
+                "u)");
   return {};
 }
 
