@@ -29,6 +29,7 @@
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/compound.hpp"        // x += y
+#include "dimesh/op/outer.hpp"          // all pairs
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/complex.hpp"        // conj, real, imag, norm2

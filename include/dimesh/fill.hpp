@@ -224,39 +224,39 @@ template <class X> constexpr void refuse_fill() {
 }  // namespace detail
 
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_by(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_uniform(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_normal(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_block(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X, class... With>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_from(X&&, const With&...) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X>
-  requires(!detail::Fillable<X>)
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
 void clear(X&&) {
-  detail::refuse_fill<std::remove_cvref_t<X>>();
+  detail::refuse_fill<std::remove_reference_t<X>>();
 }
 
 }  // namespace dimesh

@@ -45,6 +45,8 @@ template <class Dim> struct dim_split_differently;
 template <class Dim> struct output_dim_not_in_any_input;
 template <class Dim> struct dim_in_one_input_only;  // and not in the output: `sum` it first
 template <class Dim, class Axis> struct dim_is_split;
+template <class Dim1, class Dim2>
+struct no_operand_has_all_dims;  // the first and second lack these
 template <class Dim> struct dim_not_in_tensor;
 template <class Dim> struct dim_not_in_order;
 template <class Dim> struct dim_already_in_tensor;
@@ -127,7 +129,8 @@ enum class fault_code : signed char {
   axis_not_innermost_of_dim,
   element_not_differentiable,
   element_not_summable,
-  value_not_scalar
+  value_not_scalar,
+  no_operand_has_all_dims
 };
 
 /// True for the absence of a fault. A variable, not a concept: compilers then name the culprits

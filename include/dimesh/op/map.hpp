@@ -39,7 +39,6 @@ template <join_kind Kind> struct elementwise_rule {
   template <class... Dims> struct dims : leading_dims<united<Dims...>, Dims...> {};
   static constexpr outcome of(rule_operands x, dim_list out) { return join_rule(Kind, x, out); }
 };
-
 /// What it makes of specs S...
 template <join_kind Kind, class... S> struct map_rule {
   using fault = spec_fault<elementwise_rule<Kind>, S...>;
@@ -279,20 +278,18 @@ constexpr auto map(const F& f, const X&... x) {
     static_assert(ok<only<called, function_not_callable_with>>,
                   "map: the function cannot be called with these elements; give it a parameter for "
                   "each operand, of its element's type or auto");
-    static_assert(
-        ok<only<called, function_not_const, parameter_not_const>>,
-        "map: the function changes itself or its arguments; take elements by value, return "
-        "the new one, and let operator() be const");
+    static_assert(ok<only<called, function_not_const, parameter_not_const>>,
+                  "map: the function changes itself or its arguments; take elements by value, and "
+                  "let operator() be const");
     static_assert(ok<only<called, function_gives_no_number>>,
                   "map: the function returns no number; return the new element");
     static_assert(ok<only<called, function_takes_plain_only>>,
                   "map: where gradients are wanted the function gets dual numbers, and this one "
                   "takes plain ones; give it auto parameters");
     using complex_fault = typename detail::map_complex_fault<F, X...>::type;
-    static_assert(
-        ok<only<complex_fault, element_not_differentiable>>,
-        "map: gradients do not pass through a function of complex elements; compose it of "
-        "+ - * /, conj, real, imag and norm2, or use stop_gradient");
+    static_assert(ok<only<complex_fault, element_not_differentiable>>,
+                  "map: gradients do not pass through a function of complex elements; compose it "
+                  "of + - * /, conj, real, imag and norm2, or use stop_gradient");
     if constexpr (!ok<complex_fault> || !ok<called>)
       return poison{};
     else
