@@ -67,8 +67,16 @@ template <class F, class X> void fill_elements(X& x, const F& f) {
 }
 
 template <class> using index_of_dim = const index_t&;
+// Without arguments, f() and what stands in for it would be two equal choices.
+template <class F>
+  requires calls<const F&>
+auto answer_of_indices(list<>) -> decltype(std::declval<const F&>()());
+template <class F>
+  requires(!calls<const F&>)
+not_called answer_of_indices(list<>);
 /// What f gives for an element's indices.
 template <class F, class... D>
+  requires(sizeof...(D) > 0)
 auto answer_of_indices(list<D...>) -> decltype(ask<F>()(std::declval<index_of_dim<D>>()...));
 template <class T, class R>
 using cut_fault = std::conditional_t<std::is_floating_point_v<T> && std::is_integral_v<R>,

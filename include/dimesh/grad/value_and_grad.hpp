@@ -92,6 +92,12 @@ template <class F>
 inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
 template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
 
+/// What is wrong with parameters: members that walks would pass by, elements without gradients.
+template <class P>
+using differentiable_fault =
+    typename first_of<typename walk_fault<P>::type,
+                      typename parameters_fault<typename leaves<P>::type>::type>::type;
+
 /// In place of the function that faulty parameters have not.
 struct poisoned_function {
   template <class... In>
@@ -231,7 +237,10 @@ template <class F, class P> class gradient_of_own {
 template <class F, class P>
   requires detail::is_function_object<F>
 constexpr auto value_and_grad(const F& f, const P& parameters) {
-  using fault = typename detail::parameters_fault<typename detail::leaves<P>::type>::type;
+  using fault = detail::differentiable_fault<P>;
+  static_assert(ok<only<fault, member_not_described, member_not_walked>>,
+                "value_and_grad: the parameters have a member that is no tensor, or that is not "
+                "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
@@ -245,7 +254,10 @@ template <class F, class P>
   requires(!std::is_lvalue_reference_v<P> && detail::is_function_object<F>)
 constexpr auto value_and_grad(const F& f, P&& parameters) {
   using own = std::remove_const_t<P>;
-  using fault = typename detail::parameters_fault<typename detail::leaves<own>::type>::type;
+  using fault = detail::differentiable_fault<own>;
+  static_assert(ok<only<fault, member_not_described, member_not_walked>>,
+                "value_and_grad: the parameters have a member that is no tensor, or that is not "
+                "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
