@@ -60,6 +60,10 @@ template <class X, class M, class Lo, class Hi, class... E>
 inline constexpr bool fills<2, X, grid<M>, random_key, Lo, Hi, E...> =
     std::is_convertible_v<Lo, computed<value_of<X>>> &&
     std::is_convertible_v<Hi, computed<value_of<X>>> && (Extents<E> && ...);
+template <class X, class... A> inline constexpr bool generates = false;
+template <class X, class M, class F, class... E>
+inline constexpr bool generates<X, grid<M>, F, E...> =
+    (std::is_class_v<F> || std::is_pointer_v<F>) && (Extents<E> && ...);
 }  // namespace detail
 
 /// How many elements a vector of a struct has, by the member's name.
@@ -114,6 +118,10 @@ constexpr S constant(const Where& where, T value, const From&... extents) {
   for_each_tensor(
       [&](const auto&, auto& x) {
         using X = std::remove_cvref_t<decltype(x)>;
+        static_assert(
+            ok<detail::cut_fault<T, value_of<X>>>,
+            "constant: the elements are whole numbers, and a fraction would be cut; round "
+            "it, or let the tensor have fractions");
         if constexpr (!detail::is_shaped<X>) dimesh::fill(x, static_cast<value_of<X>>(value));
       },
       s);
@@ -139,10 +147,20 @@ constexpr S zeros(const Where& where, std::initializer_list<elements> lengths,
 
 /// A tensor whose element (i...) is f(i...): global indices, in the order of the dims.
 template <Operand X, class F, Extents... From>
+  requires(std::is_class_v<F> || std::is_pointer_v<F>)
 X generate(const grid<typename X::mesh_type>& g, const F& f, const From&... extents) {
   X x(g, extents...);
   dimesh::fill_by(x, f);
   return x;
+}
+/// What it says to other arguments.
+template <class X, class... A>
+  requires(!(Operand<X> && detail::generates<X, A...>))
+auto generate(const A&...) {
+  static_assert(ok<detail::maker_fault<X, A...>>,
+                "generate: a tensor stands in the angle brackets; the grid, a function of an "
+                "element's indices and open extents in the parentheses: generate<X>(grid, f)");
+  return detail::nothing_made<X>();
 }
 /// A tensor of random numbers, uniform in [lo, hi).
 template <Operand X, Extents... From>

@@ -26,9 +26,11 @@
 #include "dimesh/create.hpp"            // zeros, generate, uniform ...
 #include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
+#include "dimesh/local/dual_in_std.hpp" // numbers with derivatives, which functions in map get
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/compound.hpp"        // x += y
+#include "dimesh/op/outer.hpp"          // all pairs
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/complex.hpp"        // conj, real, imag, norm2
@@ -45,6 +47,7 @@
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
+#include "dimesh/op/wrong_functions.hpp"
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"

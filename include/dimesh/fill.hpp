@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "dimesh/core/fill_elements.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
@@ -24,37 +25,8 @@ namespace dimesh {
 
 namespace detail {
 
-/// Element (i...) gets f(i...). out: (length[0], ..., length[R-1]). Flat: one element a call;
-/// otherwise one row of the last dim.
-template <bool Flat, int R, class T, class F> struct generate_kernel {
-  T* out;
-  F f;
-  index_t length[R + 1];  // of the block; one place more, for R = 0
-  index_t offset[R + 1];  // global index of the block's first element
-
-  template <std::size_t... K>
-  KOKKOS_INLINE_FUNCTION T value(const index_t* at, std::index_sequence<K...>) const {
-    (void)at;
-    return static_cast<T>(f(at[K]...));
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(index_t n) const {
-    constexpr int outer = Flat || R == 0 ? R : R - 1;
-    index_t at[R + 1] = {}, rest = n;
-    for (int d = outer - 1; d >= 0; --d) {
-      at[d] = offset[d] + rest % length[d];
-      rest /= length[d];
-    }
-    if constexpr (outer == R) {
-      out[n] = value(at, std::make_index_sequence<R>{});
-    } else {
-      T* row = out + n * length[outer];
-      for (index_t j = 0; j < length[outer]; ++j) {
-        at[outer] = offset[outer] + j;
-        row[j] = value(at, std::make_index_sequence<R>{});
-      }
-    }
-  }
-};
+/// Given as an lvalue that can be written.
+template <class X> concept Fillable = Tensor<X> && !is_tracked<X> && !std::is_const_v<X>;
 
 /// Of a random number's element: its place in the row-major order of the whole tensor.
 template <int R, class Draw> struct keyed {
@@ -112,15 +84,21 @@ template <class X> struct fill_fault {
 }  // namespace detail
 
 /// Sets every stored element to 0, under any layout.
-template <Tensor X> void clear(X& x) {
+template <detail::Fillable X> void clear(X& x) {
   detail::own_memory(x, false);
   x.set_once(0);
   Kokkos::deep_copy(x.view(), value_of<X>{});
 }
 
 /// Sets every element to a value.
-template <Tensor X> void fill(X& x, computed<value_of<X>> value) {
+template <detail::Fillable X, class V>
+  requires std::is_convertible_v<V, computed<value_of<X>>>
+void fill(X& x, const V& number) {
   using fault = typename detail::fill_fault<X>::type;
+  static_assert(ok<detail::cut_fault<V, value_of<X>>>,
+                "fill: the elements are whole numbers, and a fraction would be cut; round it, or "
+                "let the tensor have fractions");
+  const computed<value_of<X>> value = static_cast<computed<value_of<X>>>(number);
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "fill: blocks of this dim carry a halo; fill a tensor without it, then halo_exchange");
@@ -135,7 +113,7 @@ template <Tensor X> void fill(X& x, computed<value_of<X>> value) {
 
 /// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, f is a
 /// named function object with KOKKOS_FUNCTION.
-template <class F, Tensor X> void fill_by(X& x, const F& f) {
+template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
   using fault = typename detail::fill_fault<X>::type;
   static_assert(
       ok<only<fault, dim_has_halo>>,
@@ -143,24 +121,26 @@ template <class F, Tensor X> void fill_by(X& x, const F& f) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "fill_by: the layout is that of a maximum yet to be found; fill a tensor of another layout");
-  if (!detail::holds_value(x)) return dimesh::clear(x);
-  if (x.local_size() == 0) return;
-  detail::own_memory(x, false);
-  x.set_once(0);
-  using space = Kokkos::DefaultExecutionSpace;
-  constexpr int rank = spec_of<X>::rank;
-  constexpr bool flat =
-      !Kokkos::SpaceAccessibility<Kokkos::HostSpace, detail::memory_space>::accessible;
-  detail::generate_kernel<flat, rank, value_of<X>, F> kernel{x.data(), f, {}, {}};
-  index_t calls = 1;
-  for (int d = 0; d < rank; ++d) {
-    kernel.length[d] = x.block(d).length;
-    kernel.offset[d] = x.block(d).offset;
-    if (flat || d < rank - 1) calls *= kernel.length[d];
+  using called = decltype(detail::answer_of_indices<F>(typename spec_of<X>::dims{}));
+  using given =
+      typename detail::indexed_fault<called, value_of<X>, F, typename spec_of<X>::dims>::type;
+  static_assert(ok<only<given, function_not_callable_with>>,
+                "fill_by: the function cannot be called with the indices of an element; give it an "
+                "index_t for each dim, in their order");
+  static_assert(ok<only<given, function_not_const, parameter_not_const>>,
+                "fill_by: the function changes itself or its arguments; take indices by value, and "
+                "let operator() be const");
+  static_assert(ok<only<given, function_gives_no_number>>,
+                "fill_by: the function returns nothing that an element can be made of; return the "
+                "element");
+  static_assert(ok<only<given, fraction_cut>>,
+                "fill_by: the elements are whole numbers, and the function's fractions would be "
+                "cut; round them, or let the tensor have fractions");
+  if constexpr (ok<given>) {
+    if (!detail::holds_value(x)) return dimesh::clear(x);
+    if (x.local_size() == 0) return;
+    detail::fill_elements(x, f);
   }
-  Kokkos::parallel_for("dimesh::fill_by",
-                       Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>(0, calls), kernel);
-  if constexpr (flat) space().fence();
 }
 
 namespace detail {
@@ -174,19 +154,19 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
 }  // namespace detail
 
 /// Sets the elements to random numbers: uniform in [lo, hi).
-template <Tensor X>
+template <detail::Fillable X>
 void fill_uniform(X& x, random_key key, computed<value_of<X>> lo, computed<value_of<X>> hi) {
   detail::fill_keyed(x, detail::draw_uniform<computed<value_of<X>>>{key, lo, hi - lo});
 }
 /// Sets the elements to random numbers: normal with this mean and standard deviation.
-template <Tensor X>
+template <detail::Fillable X>
 void fill_normal(X& x, random_key key, computed<value_of<X>> mean, computed<value_of<X>> stddev) {
   detail::fill_keyed(x, detail::draw_normal<computed<value_of<X>>>{key, mean, stddev});
 }
 
 /// Copies this rank's block from an array on the host, row-major in the order of the dims.
 /// Throws dimesh::error unless it has as many elements as the block.
-template <Tensor X> void fill_block(X& x, std::span<const value_of<X>> from) {
+template <detail::Fillable X> void fill_block(X& x, std::span<const value_of<X>> from) {
   if (static_cast<index_t>(from.size()) != x.local_size())
     throw error("fill_block: the block has " + std::to_string(x.local_size()) +
                 " elements, the array " + std::to_string(from.size()) + " (rank " +
@@ -199,7 +179,7 @@ template <Tensor X> void fill_block(X& x, std::span<const value_of<X>> from) {
 
 /// Copies this rank's part of an array on the host that holds the whole tensor, row-major in the
 /// order of the dims. Throws dimesh::error unless it has as many elements as the tensor.
-template <Tensor X> void fill_from(X& x, std::span<const value_of<X>> whole) {
+template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> whole) {
   using fault = typename detail::fill_fault<X>::type;
   static_assert(
       ok<only<fault, dim_has_halo>>,
@@ -231,27 +211,52 @@ template <Tensor X> void fill_from(X& x, std::span<const value_of<X>> whole) {
   Kokkos::deep_copy(x.view(), host);
 }
 
-/// Poison stays what it is.
+namespace detail {
+/// What is said of something that cannot be filled; nothing of poison.
+template <class X> constexpr void refuse_fill() {
+  static_assert(ok<std::conditional_t<is_tracked<X>, value_is_recorded<X>, no_fault>>,
+                "fill: the tensor is recorded, and what is written into it has no gradient; make a "
+                "tensor of its own (zeros_like, map), or compute the value");
+  static_assert(ok<std::conditional_t<is_tracked<X> || is_poison<X>, no_fault, not_a_tensor<X>>>,
+                "fill: a tensor comes first, one that can be written, and then what fills it: "
+                "fill(x, 1), fill_by(x, f)");
+}
+}  // namespace detail
+
 template <class X, class... With>
-  requires is_poison<X>
-void fill(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X, class... With>
-  requires is_poison<X>
-void fill_by(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill_by(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X, class... With>
-  requires is_poison<X>
-void fill_uniform(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill_uniform(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X, class... With>
-  requires is_poison<X>
-void fill_normal(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill_normal(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X, class... With>
-  requires is_poison<X>
-void fill_block(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill_block(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X, class... With>
-  requires is_poison<X>
-void fill_from(X&, const With&...) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void fill_from(X&&, const With&...) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 template <class X>
-  requires is_poison<X>
-void clear(X&) {}
+  requires(!detail::Fillable<std::remove_reference_t<X>>)
+void clear(X&&) {
+  detail::refuse_fill<std::remove_reference_t<X>>();
+}
 
 }  // namespace dimesh

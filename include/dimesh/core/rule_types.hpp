@@ -172,6 +172,10 @@ template <class R> struct fault_made<fault_code::element_not_summable, R> {
   using type = element_not_summable<typename culprit_spec<R>::value_type>;
 };
 
+template <class R> struct fault_made<fault_code::no_operand_has_all_dims, R> {
+  using type = no_operand_has_all_dims<culprit_dim<R>, other_dim<R>>;
+};
+
 /// The layout that a caller names: the fault is told of it, or of its mesh and that of the operand.
 template <class L, class Dims> struct goal_formation;
 template <class L, class... D> struct goal_formation<L, list<D...>> {

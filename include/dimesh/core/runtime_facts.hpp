@@ -141,6 +141,8 @@ constexpr fault_words words_of(fault_code f) {
               "another axis cuts the blocks that axis a makes of dim 1"};
     case fault_code::element_not_differentiable:
       return {"element_not_differentiable", "the elements have no gradients"};
+    case fault_code::no_operand_has_all_dims:
+      return {"no_operand_has_all_dims", "neither operand has all dims of the result"};
     case fault_code::element_not_summable:
       return {"element_not_summable", "ranks cannot add up elements of this type"};
     case fault_code::value_not_scalar:

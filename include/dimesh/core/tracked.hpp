@@ -40,6 +40,13 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
     if (this->record != nullptr) detail::core_of(v).record = this->record->outer;
     return v;
   }
+  /// What is written into its elements, or read out of them, has no gradient: says so.
+  template <class V = Value> constexpr typename Value::value_type* data() const {
+    return no_elements<V>();
+  }
+  template <class V = Value> constexpr typename Value::value_type* view() const {
+    return no_elements<V>();
+  }
   /// Gives up the elements; its uses are recorded as before.
   using base::forget_data;
   constexpr detail::cell* cell() const { return this->record; }
@@ -49,6 +56,16 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
   const auto& grid() const {
     detail::require_grid("tensor::grid", *this);
     return detail::grid_of<typename Value::mesh_type>(*this);
+  }
+
+ private:
+  template <class V> static constexpr typename Value::value_type* no_elements() {
+    static_assert(
+        ok<std::conditional_t<std::is_void_v<V>, no_fault,
+                              value_is_recorded<typename V::value_type>>>,
+        "tensor: the tensor is recorded, and what is done with its elements would have no "
+        "gradient; compute with the tensor, or take stop_gradient(x)");
+    return nullptr;
   }
 };
 

@@ -160,4 +160,12 @@ template <class V, class G> constexpr auto complete(value_and_gradient<V, G>&& s
   }
 }
 
+/// Of a gradient that was not yet taken.
+template <class F, class P> constexpr auto complete(const detail::gradient_of<F, P>&) {
+  static_assert(ok<std::conditional_t<std::is_void_v<F>, no_fault, wrong_arguments<F>>>,
+                "complete: value_and_grad(f, params) is a function, and has not been called; give "
+                "it the inputs: complete(value_and_grad(f, params)(x, y))");
+  return value_and_gradient<poison, poison>{};
+}
+
 }  // namespace dimesh

@@ -146,8 +146,11 @@ template <std::size_t... I, class... A> struct halves<std::index_sequence<I...>,
   static constexpr bool alike = std::is_same_v<arguments, tangents>;
 
   template <class F>
-  using result_of = decltype(std::declval<const F&>()(
-      std::declval<const twice_tracked<type_at<I, list<A...>>>&>()...));
+  using result_of =
+      decltype(ask<F>()(std::declval<const twice_tracked<type_at<I, list<A...>>>&>()...));
+  template <class F>
+  using no_call_fault =
+      typename no_recorded_call<F, arguments, list<twice_tracked<type_at<I, list<A...>>>...>>::type;
   template <class Y, class F>
   static constexpr auto run(const F& f, const std::tuple<const A&...>& a) {
     return jvp_run<F, type_at<I, list<A...>>...>::template run<Y>(f, std::get<I>(a)...,
@@ -155,6 +158,20 @@ template <std::size_t... I, class... A> struct halves<std::index_sequence<I...>,
   }
 };
 using no_tangent = value_and_tangent<poison>;
+
+/// Says why f is not called.
+template <class Fault> constexpr no_tangent refuse_jvp() {
+  static_assert(ok<only<Fault, function_not_callable_with>>,
+                "jvp: the function cannot be called with the first half of the arguments; give it "
+                "one parameter for each of them, const auto&");
+  static_assert(ok<only<Fault, function_not_const, parameter_not_const>>,
+                "jvp: the function changes itself or what it is given; take const auto&, and let "
+                "operator() be const");
+  static_assert(ok<only<Fault, function_takes_plain_only>>,
+                "jvp: the function takes plain tensors, and gets recorded ones; take const auto&, "
+                "or be a template of the arguments' layouts");
+  return {};
+}
 
 }  // namespace detail
 
@@ -164,7 +181,7 @@ using no_tangent = value_and_tangent<poison>;
 /// transposes do, there and back. Throws dimesh::error where an operation's transpose has no
 /// transpose (fused norms, attention).
 template <class F, class... A>
-  requires(sizeof...(A) > 0 && sizeof...(A) % 2 == 0)
+  requires(sizeof...(A) > 0 && sizeof...(A) % 2 == 0 && detail::is_function_object<F>)
 constexpr auto jvp(const F& f, const A&... x_then_v) {
   using given = detail::halves<std::make_index_sequence<sizeof...(A) / 2>, A...>;
   static_assert(ok<only<typename given::fault, element_not_differentiable>>,
@@ -180,15 +197,28 @@ constexpr auto jvp(const F& f, const A&... x_then_v) {
     return detail::no_tangent{};
   } else {
     using Y = typename given::template result_of<F>;
-    using reached =
-        std::conditional_t<detail::is_tracked<Y> || is_poison<Y>, no_fault, result_not_recorded<Y>>;
-    static_assert(ok<reached>,
+    using reached = typename detail::reached_fault<Y, F>::type;
+    static_assert(ok<only<reached, function_gives_no_tensor>>,
+                  "jvp: the function returns nothing; return a tensor");
+    static_assert(ok<only<reached, result_not_recorded>>,
                   "jvp: no argument reaches the value of the function; compute it from them");
-    if constexpr (!detail::is_tracked<Y>)
+    if constexpr (detail::is_refused<Y, F>)
+      return detail::refuse_jvp<typename given::template no_call_fault<F>>();
+    else if constexpr (!detail::is_tracked<Y>)
       return detail::no_tangent{};
     else
       return given::template run<detail::plain<Y>>(f, std::tie(x_then_v...));
   }
+}
+
+/// What it says to other arguments.
+template <class F, class... A>
+  requires(sizeof...(A) % 2 == 1 || !detail::is_function_object<F>)
+constexpr auto jvp(const F&, const A&...) {
+  static_assert(ok<wrong_arguments<F, A...>>,
+                "jvp: the function comes first, then all its arguments, then a tangent for each: "
+                "jvp(f, x, y, dx, dy)");
+  return detail::no_tangent{};
 }
 
 }  // namespace dimesh

@@ -167,8 +167,17 @@ template <class F> class recomputed {
   constexpr explicit recomputed(const F& f) : f_(f) {}
 
   template <class... X> constexpr auto operator()(const X&... x) const {
-    if constexpr (!(is_recorded<X> || ...)) {
+    using given = decltype(ask<F>()(x...));
+    if constexpr (std::is_same_v<given, not_called> || std::is_void_v<given>) {
+      return refuse<X...>();
+    } else if constexpr (!(is_recorded<X> || ...)) {
       return f_(x...);
+    } else if constexpr (takes_one_type<F> && !is_recorded<given> && holds_tensors<given>) {
+      static_assert(
+          ok<std::conditional_t<std::is_void_v<given>, no_fault, function_takes_plain_only<F>>>,
+          "recompute: the function takes plain tensors, and gets recorded ones; take "
+          "const auto&");
+      return poison{};
     } else if constexpr ((find_nested<X>() || ...)) {
       static_assert(!(find_nested<X>() || ...),
                     "recompute: gradients of gradients do not pass through a recomputed block; "
@@ -191,6 +200,21 @@ template <class F> class recomputed {
   }
 
  private:
+  /// Says why f is not called.
+  template <class... X> static constexpr poison refuse() {
+    constexpr bool called = calls<const F&, const X&...>;
+    using fault = std::conditional_t<called, function_gives_no_tensor<void>,
+                                     typename no_call<F, const X&...>::type>;
+    static_assert(ok<only<fault, function_not_callable_with>>,
+                  "recompute: the function cannot be called with these arguments; take recorded "
+                  "tensors as const auto&, one parameter for each argument");
+    static_assert(ok<only<fault, function_not_const, parameter_not_const>>,
+                  "recompute: the function changes itself or what it is given; take const auto&, "
+                  "and let operator() be const");
+    static_assert(ok<only<fault, function_gives_no_tensor>>,
+                  "recompute: the function returns nothing; return a tensor or a struct of them");
+    return {};
+  }
   template <class Y, class... X> constexpr Y run(const X&... x) const {
     tape* const t = tape_among(x...);
     const auto plain = f_(unrecorded(x)...);
@@ -225,6 +249,19 @@ template <class F> class recomputed {
 /// f gives a tensor or a struct, array or tuple of tensors, the same each time that it is called
 /// (random numbers by key: random.hpp). Communicates what f communicates, forward and again before
 /// its backward pass.
-template <class F> constexpr auto recompute(const F& f) { return detail::recomputed<F>(f); }
+template <class F>
+  requires detail::is_function_object<F>
+constexpr auto recompute(const F& f) {
+  return detail::recomputed<F>(f);
+}
+/// What it says to other arguments.
+template <class F, class... A>
+  requires(sizeof...(A) > 0 || !detail::is_function_object<F>)
+constexpr auto recompute(const F&, const A&...) {
+  static_assert(ok<wrong_arguments<F, A...>>,
+                "recompute: it takes a function alone, and what it returns takes the arguments: "
+                "recompute(f)(x, y)");
+  return [](const auto&...) { return poison{}; };
+}
 
 }  // namespace dimesh

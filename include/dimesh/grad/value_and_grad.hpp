@@ -16,6 +16,7 @@
 #pragma once
 
 #include "dimesh/core/tracked.hpp"
+#include "dimesh/core/user_function.hpp"
 #ifdef DIMESH_CHECKED
 #include "dimesh/detail/unreached.hpp"
 #endif
@@ -56,6 +57,12 @@ template <class X>
 struct loss_fault<X> {
   using type = no_fault;
 };
+template <> struct loss_fault<void> {
+  using type = function_gives_no_tensor<void>;
+};
+template <> struct loss_fault<not_called> {
+  using type = no_fault;
+};
 
 /// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
@@ -68,6 +75,31 @@ template <class X, class... Rest>
 struct parameters_fault<list<X, Rest...>> {
   using type = element_not_differentiable<value_of<X>>;
 };
+
+/// A function does not take recorded arguments, or makes plain tensors of them first.
+template <class Y, class F>
+inline constexpr bool is_refused =
+    std::is_same_v<Y, not_called> ||
+    (takes_one_type<F> && !is_tracked<Y> && !is_poison<Y> && !std::is_void_v<Y>);
+/// What is wrong with the value of a function of recorded arguments.
+template <class Y, class F> struct reached_fault {
+  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,
+                                  result_not_recorded<Y>>;
+};
+template <class F> struct reached_fault<void, F> {
+  using type = function_gives_no_tensor<void>;
+};
+
+/// What may be a function, and what its arguments.
+template <class F>
+inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
+template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
+
+/// What is wrong with parameters: members that walks would pass by, elements without gradients.
+template <class P>
+using differentiable_fault =
+    typename first_of<typename walk_fault<P>::type,
+                      typename parameters_fault<typename leaves<P>::type>::type>::type;
 
 /// In place of the function that faulty parameters have not.
 struct poisoned_function {
@@ -89,14 +121,20 @@ template <class V> constexpr void sum_where_recorded(const V& variables) {
         variables);
 }
 
-/// A function with written-out parameters, which takes recorded tensors only.
-template <class F>
-inline constexpr bool takes_one_type = std::is_pointer_v<F> || requires { &F::operator(); };
+/// Why a function that gradients are wanted of cannot be called: as any function, or because it
+/// takes plain tensors and gets recorded ones.
+template <class F, class Plain, class Recorded> struct no_recorded_call;
+template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
+  using given = typename no_call<F, const V&...>::type;
+  using type =
+      std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
+};
 
 template <class F, class P> class gradient_of {
  protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
+  using nothing = value_and_gradient<poison, gradients>;
 
  public:
   constexpr gradient_of(const F& f, const P& parameters) : f_(f), parameters_(&parameters) {}
@@ -105,47 +143,71 @@ template <class F, class P> class gradient_of {
     // A mistake in f shows on plain parameters first: one error, also where f is called on them
     // elsewhere.
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
-    if constexpr (is_poison<decltype(f_(std::declval<const tried&>(), in...))>) {
-      return value_and_gradient<poison, gradients>{};
-    } else {
-      tape t;
-      variables vars = in_form_of<variables>(*parameters_);
-      const storage behind = open(t, vars);
-      node_base* const leaves = t.last();
-      trace_span forward("forward");
-      auto loss = f_(static_cast<const variables&>(vars), in...);
-      forward.end();
-      using loss_type = decltype(loss);
-      using fault = typename loss_fault<loss_type>::type;
-      static_assert(
-          ok<only<fault, result_not_recorded>>,
-          "value_and_grad: no parameter reaches the value of the function; compute it from "
-          "the parameters");
-      static_assert(ok<only<fault, element_not_differentiable>>,
-                    "value_and_grad: the function's value is complex; take its real part or its "
-                    "norm2");
-      static_assert(ok<only<fault, value_not_scalar>>,
-                    "value_and_grad: the function's value has dims; sum or average them first");
-      if constexpr (!ok<fault> || is_poison<loss_type>) {
-        return value_and_gradient<poison, gradients>{};
-      } else {
-        const trace_span here("backward");
-        value_and_gradient<decltype(loss.value()), gradients> out{
-            loss.value(), in_form_of<gradients>(*parameters_)};
-        seed(t, core_of(loss));
-        t.backward(leaves);
-#ifdef DIMESH_CHECKED
-        if (!std::is_constant_evaluated()) name_unreached("value_and_grad", vars);
-#endif
-        if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
-        const core_list<P> to(out.gradient);
-        collect_gradients(to.at, core_list<P>(vars).at, to.size);
-        return out;
-      }
-    }
+    using given = decltype(ask<F>()(std::declval<const tried&>(), in...));
+    if constexpr (std::is_same_v<given, not_called>)
+      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
+    else if constexpr (is_poison<given>)
+      return nothing{};
+    else if constexpr (std::is_void_v<given>)
+      return checked<void>();
+    else
+      return checked<decltype(ask<F>()(std::declval<const variables&>(), in...))>(in...);
   }
 
  protected:
+  /// Says why f is not called.
+  template <class Fault> static constexpr nothing refuse() {
+    static_assert(ok<only<Fault, function_not_callable_with>>,
+                  "value_and_grad: the function cannot be called with the parameters and these "
+                  "inputs; give it one parameter for each of them, const auto&");
+    static_assert(ok<only<Fault, function_not_const, parameter_not_const>>,
+                  "value_and_grad: the function changes itself or what it is given; take const "
+                  "auto&, and let operator() be const");
+    static_assert(ok<only<Fault, function_takes_plain_only>>,
+                  "value_and_grad: the function takes plain tensors, and gets recorded ones; take "
+                  "const auto&, or be a template of the parameters' layout");
+    return {};
+  }
+  template <class Loss, class... In> constexpr auto checked(const In&... in) const {
+    using fault = typename loss_fault<Loss>::type;
+    static_assert(ok<only<fault, function_gives_no_tensor>>,
+                  "value_and_grad: the function returns nothing; return the loss");
+    static_assert(ok<only<fault, result_not_recorded>>,
+                  "value_and_grad: no parameter reaches the value of the function; compute it from "
+                  "the parameters");
+    static_assert(ok<only<fault, element_not_differentiable>>,
+                  "value_and_grad: the function's value is complex; take its real part or its "
+                  "norm2");
+    static_assert(ok<only<fault, value_not_scalar>>,
+                  "value_and_grad: the function's value has dims; sum or average them first");
+    if constexpr (std::is_same_v<Loss, not_called>)
+      return refuse<function_takes_plain_only<F>>();
+    else if constexpr (!ok<fault> || is_poison<Loss>)
+      return nothing{};
+    else
+      return run(in...);
+  }
+  template <class... In> constexpr auto run(const In&... in) const {
+    tape t;
+    variables vars = in_form_of<variables>(*parameters_);
+    const storage behind = open(t, vars);
+    node_base* const leaves = t.last();
+    trace_span forward("forward");
+    auto loss = f_(static_cast<const variables&>(vars), in...);
+    forward.end();
+    const trace_span here("backward");
+    value_and_gradient<decltype(loss.value()), gradients> out{loss.value(),
+                                                              in_form_of<gradients>(*parameters_)};
+    seed(t, core_of(loss));
+    t.backward(leaves);
+#ifdef DIMESH_CHECKED
+    if (!std::is_constant_evaluated()) name_unreached("value_and_grad", vars);
+#endif
+    if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
+    const core_list<P> to(out.gradient);
+    collect_gradients(to.at, core_list<P>(vars).at, to.size);
+    return out;
+  }
   constexpr storage open(tape& t, variables& vars) const {
     const core_list<P> to(vars);
     storage behind = open_variables(t, core_list<P>(*parameters_).at, to.at, to.size);
@@ -178,8 +240,13 @@ template <class F, class P> class gradient_of_own {
 /// the parameters: a struct of tensors (see walk.hpp), or one tensor. `parameters` is read
 /// at each call and must outlive the returned function. f gets the struct with its layout
 /// `tracked`.
-template <class F, class P> constexpr auto value_and_grad(const F& f, const P& parameters) {
-  using fault = typename detail::parameters_fault<typename detail::leaves<P>::type>::type;
+template <class F, class P>
+  requires detail::is_function_object<F>
+constexpr auto value_and_grad(const F& f, const P& parameters) {
+  using fault = detail::differentiable_fault<P>;
+  static_assert(ok<only<fault, member_not_described, member_not_walked>>,
+                "value_and_grad: the parameters have a member that is no tensor, or that is not "
+                "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
@@ -190,16 +257,40 @@ template <class F, class P> constexpr auto value_and_grad(const F& f, const P& p
 
 /// The same of parameters that nothing else holds: the function keeps them.
 template <class F, class P>
-  requires(!std::is_lvalue_reference_v<P>)
+  requires(!std::is_lvalue_reference_v<P> && detail::is_function_object<F>)
 constexpr auto value_and_grad(const F& f, P&& parameters) {
   using own = std::remove_const_t<P>;
-  using fault = typename detail::parameters_fault<typename detail::leaves<own>::type>::type;
+  using fault = detail::differentiable_fault<own>;
+  static_assert(ok<only<fault, member_not_described, member_not_walked>>,
+                "value_and_grad: the parameters have a member that is no tensor, or that is not "
+                "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
     return detail::gradient_of_own<F, own>(f, std::forward<P>(parameters));
   else
     return detail::poisoned_function{};
+}
+
+/// What it says to other arguments.
+template <class... A>
+  requires(sizeof...(A) != 2)
+constexpr auto value_and_grad(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "value_and_grad: it takes a function and its parameters; what it returns takes the "
+                "inputs: value_and_grad(f, params)(x, y)");
+  return detail::poisoned_function{};
+}
+template <class F, class P>
+  requires(!detail::is_function_object<F>)
+constexpr auto value_and_grad(const F&, const P&) {
+  static_assert(!std::is_function_v<F>,
+                "value_and_grad: a function has one type for each parameter, and gets recorded "
+                "tensors; write a function object: [](const auto& p, const auto& x) { ... }");
+  static_assert(ok<std::conditional_t<std::is_function_v<F>, no_fault, wrong_arguments<F, P>>>,
+                "value_and_grad: the function comes first, then its parameters; the inputs go to "
+                "what it returns: value_and_grad(f, params)(x, y)");
+  return detail::poisoned_function{};
 }
 
 }  // namespace dimesh

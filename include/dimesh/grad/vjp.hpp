@@ -110,10 +110,29 @@ template <class Y, class... X> class vjp_pullback {
   cell* value_ = nullptr;
 };
 
+template <class... A> inline constexpr bool takes_vjp = false;
+template <class F, class... X>
+inline constexpr bool takes_vjp<F, X...> = sizeof...(X) > 0 && is_function_object<F> &&
+                                           (has_tensors<X> && ...);
+
 /// In place of the pullback of a function that is at fault.
 struct poisoned_pullback {
   template <class YBar> poison operator()(const YBar&) { return {}; }
 };
+
+/// Says why f is not called with recorded arguments X....
+template <class F, class... X> constexpr void refuse_vjp() {
+  using fault = typename no_recorded_call<F, list<X...>, list<rebind_layout<X, tracked>...>>::type;
+  static_assert(ok<only<fault, function_not_callable_with>>,
+                "vjp: the function cannot be called with these arguments; give it one parameter "
+                "for each of them, const auto&");
+  static_assert(ok<only<fault, function_not_const, parameter_not_const>>,
+                "vjp: the function changes itself or what it is given; take const auto&, and let "
+                "operator() be const");
+  static_assert(ok<only<fault, function_takes_plain_only>>,
+                "vjp: the function takes plain tensors, and gets recorded ones; take const auto&, "
+                "or be a template of the arguments' layouts");
+}
 
 /// The first argument's fault: elements without gradients.
 template <class... X>
@@ -126,7 +145,7 @@ using arguments_fault = typename parameters_fault<
 /// the layout `tracked` and returns a tensor. What else f needs, it captures. Communicates what f
 /// communicates; the pullback what f's operations do backwards.
 template <class F, class... X>
-  requires(sizeof...(X) > 0)
+  requires(sizeof...(X) > 0 && detail::is_function_object<F> && (detail::has_tensors<X> && ...))
 auto vjp(const F& f, const X&... x) {
   using fault = detail::arguments_fault<X...>;
   static_assert(ok<only<fault, element_not_differentiable>>,
@@ -134,11 +153,13 @@ auto vjp(const F& f, const X&... x) {
   if constexpr (!ok<fault>) {
     return value_and_pullback<poison, detail::poisoned_pullback>{};
   } else {
-    using Y = decltype(f(std::declval<const rebind_layout<X, tracked>&>()...));
-    using reached =
-        std::conditional_t<detail::is_tracked<Y> || is_poison<Y>, no_fault, result_not_recorded<Y>>;
-    static_assert(ok<reached>,
+    using Y = decltype(detail::ask<F>()(std::declval<const rebind_layout<X, tracked>&>()...));
+    using reached = typename detail::reached_fault<Y, F>::type;
+    static_assert(ok<only<reached, function_gives_no_tensor>>,
+                  "vjp: the function returns nothing; return a tensor");
+    static_assert(ok<only<reached, result_not_recorded>>,
                   "vjp: no argument reaches the value of the function; compute it from them");
+    if constexpr (detail::is_refused<Y, F>) detail::refuse_vjp<F, X...>();
     if constexpr (!detail::is_tracked<Y>) {
       return value_and_pullback<poison, detail::poisoned_pullback>{};
     } else {
@@ -149,6 +170,16 @@ auto vjp(const F& f, const X&... x) {
                                                                   std::move(pullback)};
     }
   }
+}
+
+/// What it says to other arguments.
+template <class... A>
+  requires(!detail::takes_vjp<A...>)
+value_and_pullback<poison, detail::poisoned_pullback> vjp(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "vjp: the function comes first, then its arguments, tensors or structs of them: "
+                "vjp(f, params, x)");
+  return {};
 }
 
 }  // namespace dimesh

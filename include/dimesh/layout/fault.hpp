@@ -51,6 +51,8 @@ template <class Axis> struct tensor_is_placed;  // and ranks without it have no 
 template <class Dim> struct output_dim_not_in_any_input;
 template <class Dim> struct dim_in_one_input_only;  // and not in the output: `sum` it first
 template <class Dim, class Axis> struct dim_is_split;
+template <class Dim1, class Dim2>
+struct no_operand_has_all_dims;  // the first and second lack these
 template <class Dim> struct dim_not_in_tensor;
 template <class Dim> struct dim_not_in_order;
 template <class Dim> struct dim_already_in_tensor;
@@ -91,6 +93,20 @@ template <class First, class Second> struct lengths_differ;  // two arrays of st
 template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
+// Functions of the user's.
+template <class... Arguments> struct function_not_callable_with;
+template <class Function> struct function_not_const;
+template <class Function> struct function_not_an_object;
+template <class Function> struct parameter_not_const;  // of the function
+template <class Function> struct function_takes_plain_only;  // where what is recorded is passed
+template <class Result> struct function_gives_no_number;
+template <class Result> struct function_gives_no_tensor;
+template <class Number> struct derivative_lost;  // where a dual number becomes a plain one
+template <class Number> struct derivative_not_known;
+template <class From, class To> struct fraction_cut;
+template <class Comparison> struct branch_on_element;
+template <class... Elements> struct element_not_named;  // of what a stencil's function is given
+
 /// The same ways as values, for rules that compute; core/rule.hpp makes types of them.
 enum class fault_code : signed char {
   none,
@@ -128,7 +144,8 @@ enum class fault_code : signed char {
   axis_not_innermost_of_dim,
   element_not_differentiable,
   element_not_summable,
-  value_not_scalar
+  value_not_scalar,
+  no_operand_has_all_dims
 };
 
 /// True for the absence of a fault. A variable, not a concept: compilers then name the culprits

@@ -8,10 +8,9 @@
 // Conventions: relu'(0) = abs'(0) = floor' = 0; of equals, maximum and minimum take the first.
 #pragma once
 
-#include "dimesh/local/math.hpp"
-
 #include <limits>
 #include <type_traits>
+#include "dimesh/local/choice.hpp"
 
 namespace dimesh {
 
@@ -20,7 +19,7 @@ namespace dimesh {
 /// that is zero vanish, which IEEE arithmetic alone would not allow.
 template <class T, int N> struct dual {
   T value{};
-  T partial[N]{};
+  T partial[N > 0 ? N : 1]{};
   unsigned active = 0;
 
   dual() = default;
@@ -36,6 +35,16 @@ template <class T, int N> struct dual {
     return x;
   }
   KOKKOS_FORCEINLINE_FUNCTION bool depends_on(int k) const { return (active >> k & 1u) != 0; }
+
+  /// Its derivatives would be lost: says so.
+  template <class S>
+    requires std::is_arithmetic_v<S>
+  explicit operator S() const {
+    static_assert(ok<std::conditional_t<std::is_void_v<S>, no_fault, derivative_lost<S>>>,
+                  "map: where gradients are wanted, elements come as dual numbers, and this makes "
+                  "a plain one of it; keep auto, compare, or choose by select");
+    return {};
+  }
 };
 
 template <class T, int N> inline constexpr bool is_scalar<dual<T, N>> = true;
@@ -65,6 +74,9 @@ template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION D select(bool c, const X& x, const Y& y);
 template <class T, int N>
 KOKKOS_FORCEINLINE_FUNCTION dual<T, N> select(bool c, const dual<T, N>& x, const dual<T, N>& y);
+template <class X, class Y> auto select(detail::choice c, const X& x, const Y& y) {
+  return select(c.holds, x, y);
+}
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION D maximum(const X& x, const Y& y);
 template <class T, int N, class Y>
@@ -163,25 +175,25 @@ KOKKOS_FORCEINLINE_FUNCTION dual<T, N>& operator/=(dual<T, N>& x, const Y& y) {
 }
 
 // Comparisons look at the values only.
-template <class X, class Y, class = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION bool operator==(const X& x, const Y& y) {
-  return detail::primal_of(x) == detail::primal_of(y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator==(const X& x, const Y& y) {
+  return {detail::primal_of(x) == detail::primal_of(y)};
 }
-template <class X, class Y, class = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION bool operator<(const X& x, const Y& y) {
-  return detail::primal_of(x) < detail::primal_of(y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator<(const X& x, const Y& y) {
+  return {detail::primal_of(x) < detail::primal_of(y)};
 }
-template <class X, class Y, class = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION bool operator>(const X& x, const Y& y) {
-  return detail::primal_of(x) > detail::primal_of(y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator>(const X& x, const Y& y) {
+  return {detail::primal_of(x) > detail::primal_of(y)};
 }
-template <class X, class Y, class = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION bool operator<=(const X& x, const Y& y) {
-  return detail::primal_of(x) <= detail::primal_of(y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator<=(const X& x, const Y& y) {
+  return {detail::primal_of(x) <= detail::primal_of(y)};
 }
-template <class X, class Y, class = detail::joint_t<X, Y>>
-KOKKOS_FORCEINLINE_FUNCTION bool operator>=(const X& x, const Y& y) {
-  return detail::primal_of(x) >= detail::primal_of(y);
+template <class X, class Y, class D = detail::joint_t<X, Y>>
+KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator>=(const X& x, const Y& y) {
+  return {detail::primal_of(x) >= detail::primal_of(y)};
 }
 
 template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> exp(const dual<T, N>& x) {

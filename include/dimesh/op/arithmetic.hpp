@@ -7,7 +7,7 @@
 //   select(x > y, x, y)                -> elementwise choice
 #pragma once
 
-#include "dimesh/op/map.hpp"
+#include "dimesh/op/parts/operate.hpp"
 
 namespace dimesh {
 
@@ -150,7 +150,7 @@ DIMESH_INSTANCE(map_op<unscale_function<double>, double, double>, 1, 1u);
 }  // namespace detail
 
 template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y) {
-  using fault = detail::map_fault<detail::join_kind::sum, X, Y>;
+  using fault = detail::operator_fault<detail::join_kind::sum, X, Y>;
   static_assert(
       ok<only<fault, partial_meets_replicated, partial_meets_split>>,
       "operator+: one operand is a sum yet to be made, the other is not and would be counted "
@@ -168,10 +168,13 @@ template <Operand X, Operand Y> constexpr auto operator+(const X& x, const Y& y)
   static_assert(ok<only_placed<fault>>,
                 "operator+: the operands live on different ranks of this axis; place<axis, k> the "
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  return detail::map_as<detail::join_kind::sum>(detail::add_elements{}, x, y);
+  static_assert(ok<only<fault, no_operand_has_all_dims>>,
+                "operator+: each operand lacks a dim of the other, so the result would have all "
+                "pairs; rename one, or say map([](auto a, auto b) { return a + b; }, x, y)");
+  return detail::operate<detail::join_kind::sum>(detail::add_elements{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y) {
-  using fault = detail::map_fault<detail::join_kind::sum, X, Y>;
+  using fault = detail::operator_fault<detail::join_kind::sum, X, Y>;
   static_assert(
       ok<only<fault, partial_meets_replicated, partial_meets_split>>,
       "operator-: one operand is a sum yet to be made, the other is not and would be counted "
@@ -189,10 +192,13 @@ template <Operand X, Operand Y> constexpr auto operator-(const X& x, const Y& y)
   static_assert(ok<only_placed<fault>>,
                 "operator-: the operands live on different ranks of this axis; place<axis, k> the "
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  return detail::map_as<detail::join_kind::sum>(detail::subtract_function{}, x, y);
+  static_assert(ok<only<fault, no_operand_has_all_dims>>,
+                "operator-: each operand lacks a dim of the other, so the result would have all "
+                "pairs; rename one, or say map([](auto a, auto b) { return a - b; }, x, y)");
+  return detail::operate<detail::join_kind::sum>(detail::subtract_function{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y) {
-  using fault = detail::map_fault<detail::join_kind::product, X, Y>;
+  using fault = detail::operator_fault<detail::join_kind::product, X, Y>;
   static_assert(ok<only<fault, both_operands_partial>>,
                 "operator*: both operands are sums yet to be made; complete one of them first");
   static_assert(ok<only<fault, partial_meets_split>>,
@@ -211,10 +217,13 @@ template <Operand X, Operand Y> constexpr auto operator*(const X& x, const Y& y)
   static_assert(ok<only_placed<fault>>,
                 "operator*: the operands live on different ranks of this axis; place<axis, k> the "
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  return detail::map_as<detail::join_kind::product>(detail::multiply_function{}, x, y);
+  static_assert(ok<only<fault, no_operand_has_all_dims>>,
+                "operator*: each operand lacks a dim of the other, so the result would have all "
+                "pairs; rename one, or say outer(x, y)");
+  return detail::operate<detail::join_kind::product>(detail::multiply_function{}, x, y);
 }
 template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y) {
-  using fault = detail::map_fault<detail::join_kind::quotient, X, Y>;
+  using fault = detail::operator_fault<detail::join_kind::quotient, X, Y>;
   static_assert(ok<only<fault, partial_operand>>,
                 "operator/: the denominator is a sum yet to be made; complete it first");
   static_assert(ok<only<fault, partial_meets_split>>,
@@ -231,7 +240,10 @@ template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y)
   static_assert(ok<only_placed<fault>>,
                 "operator/: the operands live on different ranks of this axis; place<axis, k> the "
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  return detail::map_as<detail::join_kind::quotient>(detail::divide_function{}, x, y);
+  static_assert(ok<only<fault, no_operand_has_all_dims>>,
+                "operator/: each operand lacks a dim of the other, so the result would have all "
+                "pairs; rename one, or say map([](auto a, auto b) { return a / b; }, x, y)");
+  return detail::operate<detail::join_kind::quotient>(detail::divide_function{}, x, y);
 }
 template <Operand X> constexpr auto operator-(const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,

@@ -35,15 +35,15 @@ template <class L, Dim... D> inline constexpr bool is_formable = ok<layout_fault
 /// x + y and x - y.
 template <class X, class Y>
 inline constexpr bool is_addable =
-    detail::legal<detail::map_fault<detail::join_kind::sum, X, Y>, X, Y>;
+    detail::legal<detail::operator_fault<detail::join_kind::sum, X, Y>, X, Y>;
 /// x * y.
 template <class X, class Y>
 inline constexpr bool is_multipliable =
-    detail::legal<detail::map_fault<detail::join_kind::product, X, Y>, X, Y>;
+    detail::legal<detail::operator_fault<detail::join_kind::product, X, Y>, X, Y>;
 /// x / y.
 template <class X, class Y>
 inline constexpr bool is_divisible =
-    detail::legal<detail::map_fault<detail::join_kind::quotient, X, Y>, X, Y>;
+    detail::legal<detail::operator_fault<detail::join_kind::quotient, X, Y>, X, Y>;
 /// map(f, x...), comparisons, select and the functions of op/functions.hpp.
 template <class... X>
 inline constexpr bool is_mappable =

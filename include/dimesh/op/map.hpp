@@ -17,6 +17,7 @@
 #include "dimesh/op/parts/complex_products.hpp"
 #include "dimesh/op/parts/expand.hpp"
 #include "dimesh/op/parts/join_rule.hpp"
+#include "dimesh/op/parts/map_function.hpp"
 
 namespace dimesh {
 
@@ -37,29 +38,10 @@ template <join_kind Kind> struct elementwise_rule {
   template <class... Dims> struct dims : leading_dims<united<Dims...>, Dims...> {};
   static constexpr outcome of(rule_operands x, dim_list out) { return join_rule(Kind, x, out); }
 };
-
 /// What it makes of specs S...
 template <join_kind Kind, class... S> struct map_rule {
   using fault = spec_fault<elementwise_rule<Kind>, S...>;
   template <class T> using result = result_spec<elementwise_rule<Kind>, T, S...>;
-};
-
-/// The one type among V... that only stores; float where there are several.
-template <class... V> struct stored_of {
-  template <class T>
-  static constexpr bool only = ((!is_storage_only<V> || std::is_same_v<V, T>) && ...);
-  using type =
-      std::conditional_t<only<bfloat16>, bfloat16, std::conditional_t<only<half>, half, float>>;
-};
-
-/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 (or half)
-/// where f gives float and no more precise real number went in; else what f gives.
-template <class As, class F, class... V> struct map_value {
-  using given = std::decay_t<std::invoke_result_t<const F&, computed<V>...>>;
-  static constexpr bool stored = std::is_same_v<given, float> && (is_storage_only<V> || ...) &&
-                                 !(std::is_floating_point_v<V> || ...);
-  using natural = std::conditional_t<stored, typename stored_of<V...>::type, given>;
-  using type = std::conditional_t<std::is_void_v<As>, natural, As>;
 };
 
 /// weight * (ybar summed over the dims that the result lacks), elements T of B: the transpose of a
@@ -271,7 +253,8 @@ DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 1, 3u);
 /// them all sets their order. f takes scalars (and dual numbers, if gradients are wanted) and must
 /// be a pure function; it runs on the device where Kokkos does. One pass over memory.
 template <class T = void, class F, Operand... X>
-  requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>))
+  requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>) && !Operand<F> &&
+           !std::is_function_v<F>)
 constexpr auto map(const F& f, const X&... x) {
   using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
   static_assert(ok<only<fault, partial_operand>>,
@@ -287,14 +270,32 @@ constexpr auto map(const F& f, const X&... x) {
                 "map: the operands live on different meshes; put them on one");
   static_assert(ok<only_placed<fault>>,
                 "map: the operands live on different ranks of this axis; place or send one");
-  using complex_fault = typename detail::map_complex_fault<F, X...>::type;
-  static_assert(ok<only<complex_fault, element_not_differentiable>>,
-                "map: gradients do not pass through a function of complex elements; compose it of "
-                "+ - * /, conj, real, imag and norm2, or use stop_gradient");
-  if constexpr (!ok<complex_fault>)
+  if constexpr ((is_poison<X> || ...)) {
     return poison{};
-  else
-    return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+  } else {
+    using R = decltype(detail::ask<F>()(std::declval<computed<value_of<X>>>()...));
+    using dual = decltype(detail::ask<F>()(std::declval<detail::element_given<X, X...>>()...));
+    using called = typename detail::map_function_fault<R, dual, F, X...>::type;
+    static_assert(ok<only<called, function_not_callable_with>>,
+                  "map: the function cannot be called with these elements; give it a parameter for "
+                  "each operand, of its element's type or auto");
+    static_assert(ok<only<called, function_not_const, parameter_not_const>>,
+                  "map: the function changes itself or its arguments; take elements by value, and "
+                  "let operator() be const");
+    static_assert(ok<only<called, function_gives_no_number>>,
+                  "map: the function returns no number; return the new element");
+    static_assert(ok<only<called, function_takes_plain_only>>,
+                  "map: where gradients are wanted the function gets dual numbers, and this one "
+                  "takes plain ones; give it auto parameters");
+    using complex_fault = typename detail::map_complex_fault<F, X...>::type;
+    static_assert(ok<only<complex_fault, element_not_differentiable>>,
+                  "map: gradients do not pass through a function of complex elements; compose it "
+                  "of + - * /, conj, real, imag and norm2, or use stop_gradient");
+    if constexpr (!ok<complex_fault> || !ok<called>)
+      return poison{};
+    else
+      return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
+  }
 }
 
 }  // namespace dimesh

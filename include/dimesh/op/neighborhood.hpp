@@ -9,6 +9,9 @@
 
 #include <vector>
 
+#include "dimesh/core/tracked.hpp"
+#include "dimesh/core/user_function.hpp"
+#include "dimesh/detail/words.hpp"
 #include "dimesh/local/dual.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
@@ -73,12 +76,25 @@ template <class V> struct distances {
   }
 };
 
+template <class... U> constexpr poison refuse_accessor() {
+  static_assert(ok<std::conditional_t<(sizeof...(U) > 99), no_fault, element_not_named<U...>>>,
+                "stencil: the function is given an accessor, no number; take an element out of it: "
+                "at<>(u), or a neighbour: at<dim>(u, 1)");
+  return {};
+}
+
 /// An element of a block and its neighbours, as values.
 template <class V> struct seen_values {
   using tensor = V;
   using value = typename V::value_type;
   const value* here;
   distances<V> far;
+  template <class... I> constexpr poison operator()(const I&...) const {
+    return refuse_accessor<value>();
+  }
+  template <class I> constexpr poison operator[](const I&) const {
+    return refuse_accessor<value>();
+  }
   template <class... D, class... I> KOKKOS_FORCEINLINE_FUNCTION value get(I... by) const {
     return here[far.template offset<D...>(by...)];
   }
@@ -101,10 +117,34 @@ template <class V> struct seen_duals {
   }
 };
 
-/// Writes down which neighbours are asked for.
-template <class V> struct seen_nothing {
+/// Throws dimesh::error where a neighbour is asked for that no halo holds.
+template <class V> struct seen_in_reach {
   using tensor = V;
   using value = typename V::value_type;
+  const signed char* halo;
+  value element;
+  template <class... D, class... I> value get(I... by) const {
+    (check<D>(static_cast<index_t>(by)), ...);
+    return element;
+  }
+
+ private:
+  template <class D> void check(index_t by) const {
+    const index_t width = halo[index_of<D, typename V::dims>];
+    if (by > width || -by > width)
+      (words() << "stencil: the function reads the neighbour at " << by << " along " << name_of<D>()
+               << ", and blocks carry a halo of " << width << "; exchange one of "
+               << (by > 0 ? by : -by))
+          .raise();
+  }
+};
+
+/// Writes down which neighbours are asked for. Real numbers do not say what they are: a function
+/// that asks for other neighbours where an element is greater would not be seen through.
+template <class V> struct seen_nothing {
+  using tensor = V;
+  using T = typename V::value_type;
+  using value = std::conditional_t<is_real<T>, dual<computed<T>, looking>, T>;
   distances<V> far;
   std::vector<index_t>* asked;
   template <class... D, class... I> value get(I... by) const {
@@ -143,13 +183,78 @@ template <class G, class X> struct seen_still {
   }
 };
 
+/// What a stencil's function is given, and not what `at` takes out of it.
+template <class U>
+concept Seen = requires {
+  typename U::tensor::dims;
+  typename U::value;
+};
+template <class U> struct brief_type {
+  using type = U;
+};
+template <Seen U> struct brief_type<U> {
+  using type = typename U::value;
+};
+template <class U> using brief = typename brief_type<U>::type;
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr poison operator+(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr poison operator-(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr poison operator*(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr poison operator/(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+template <Seen A> constexpr poison operator-(const A&) { return refuse_accessor<brief<A>>(); }
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr bool operator<(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+template <class A, class B>
+  requires(Seen<A> || Seen<B>)
+constexpr bool operator>(const A&, const B&) {
+  return refuse_accessor<brief<A>, brief<B>>();
+}
+
+/// What a stencil's function is given of X.
+template <class X> using seen_in = seen_values<seen_of<spec_of<X>>>;
+
+/// The same where its gradient is wanted: what the function looks at.
+template <class X>
+using seen_back = std::conditional_t<is_tracked<X> && is_real<value_of<X>>,
+                                     seen_nothing<seen_of<spec_of<X>>>, seen_in<X>>;
+
+/// What is wrong with a function of what is seen of X... that gives R of elements, and D of what
+/// only looks.
+template <class R, class D, class F, class... X>
+struct stencil_function_fault : result_fault<std::conditional_t<Seen<R>, void, R>> {};
+template <class R, class F, class... X> struct stencil_function_fault<R, not_called, F, X...> {
+  using type = function_takes_plain_only<F>;
+};
+template <class D, class F, class... X>
+struct stencil_function_fault<not_called, D, F, X...> : no_call<F, seen_in<X>...> {};
+template <class F, class... X>
+struct stencil_function_fault<not_called, not_called, F, X...> : no_call<F, seen_in<X>...> {};
+
 }  // namespace detail
 
 /// The neighbour at these distances along D..., each at most the width of the halo. Dims that are
 /// not named stay where they are.
-template <Dim... D, class Seen, class... I>
-KOKKOS_FORCEINLINE_FUNCTION auto at(const Seen& u, I... by) {
-  using fault = typename detail::look_fault<typename Seen::tensor, D...>::type;
+template <Dim... D, detail::Seen U, class... I>
+KOKKOS_FORCEINLINE_FUNCTION auto at(const U& u, I... by) {
+  using fault = typename detail::look_fault<typename U::tensor, D...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "at: the tensor lacks this dim; name one of its dims");
   static_assert(ok<only<fault, dim_has_no_halo>>,
@@ -157,10 +262,19 @@ KOKKOS_FORCEINLINE_FUNCTION auto at(const Seen& u, I... by) {
                 "first, or leave the dim out");
   static_assert(sizeof...(D) == sizeof...(I),
                 "at: one distance is needed for each dim; give as many");
-  if constexpr (ok<fault> && sizeof...(D) == sizeof...(I))
+  static_assert((std::is_integral_v<I> && ...),
+                "at: distances are whole numbers; the element at 1 is the next one");
+  if constexpr (ok<fault> && sizeof...(D) == sizeof...(I) && (std::is_integral_v<I> && ...))
     return u.template get<D...>(by...);
   else
     return poison{};
+}
+/// Outside of such a function there is nothing to look at.
+template <class... D, Operand X, class... I> constexpr poison at(const X&, const I&...) {
+  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, not_by_element<X>>>,
+                "at: it looks around in the function given to stencil; broadcast_element(x, {3, "
+                "4}) gives one element of a tensor to every rank");
+  return {};
 }
 
 }  // namespace dimesh

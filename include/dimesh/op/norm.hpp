@@ -97,6 +97,22 @@ inline constexpr bool norm_may_be_local =
     (std::is_same_v<typename spec_of<G>::dims, list<D>> && ...) &&
     (std::is_same_v<value_of<G>, value_of<X>> && ...);
 
+/// The first dim of a gain that the tensor lacks.
+template <class X, class... G> struct gain_fault {
+  template <class... D> static constexpr auto of_dims(list<D...>) {
+    return tag<typename first_of<std::conditional_t<(index_of<D, typename spec_of<X>::dims> >= 0),
+                                                    no_fault, dim_not_in_tensor<D>>...>::type>{};
+  }
+  static constexpr auto find() {
+    if constexpr (is_poison<X> || (is_poison<G> || ...))
+      return tag<no_fault>{};
+    else
+      return tag<typename first_of<typename decltype(of_dims(
+          typename spec_of<G>::dims{}))::type...>::type>{};
+  }
+  using type = typename decltype(find())::type;
+};
+
 /// Of means and sums, whatever splits D.
 template <bool Center, class D, class X, class... G>
 constexpr auto composed_norm(double epsilon, const X& x, const G&... g) {
@@ -118,7 +134,8 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
   using dims = typename over_dims_fault<false, X, D>::type;
   if constexpr (!ok<dims> || is_poison<X> || (is_poison<G> || ...)) {
     return poison{};
-  } else if constexpr (!ok<map_fault<join_kind::nonlinear, X, G...>>) {
+  } else if constexpr (!ok<map_fault<join_kind::nonlinear, X, G...>> ||
+                       !ok<typename gain_fault<X, G...>::type>) {
     return poison{};
   } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
     return cast<value_of<X>>(normalized<Center, D>(epsilon, cast<computed<value_of<X>>>(x),
@@ -171,6 +188,9 @@ constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias)
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, G...>>,
                 "layer_norm: gain and bias do not fit the tensor; complete what is partial, "
                 "relayout what is split differently");
+  static_assert(ok<typename detail::gain_fault<X, G...>::type>,
+                "layer_norm: a gain or bias has a dim that the tensor lacks; the tensor comes "
+                "first, and the gain has dims of it: layer_norm<hidden>(x, gain, bias)");
   return detail::normalized<true, D>(epsilon, x, gain_and_bias...);
 }
 /// The same with an epsilon of 1e-5.
@@ -196,6 +216,9 @@ constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, G...>>,
                 "rms_norm: the gain does not fit the tensor; complete what is partial, relayout "
                 "what is split differently");
+  static_assert(ok<typename detail::gain_fault<X, G...>::type>,
+                "rms_norm: the gain has a dim that the tensor lacks; the tensor comes first, and "
+                "the gain has dims of it: rms_norm<hidden>(x, gain)");
   return detail::normalized<false, D>(epsilon, x, gain...);
 }
 /// The same with an epsilon of 1e-5.

@@ -31,6 +31,14 @@ template <class Points, class... V> struct stencil_of {
   static constexpr int last = Points::size > 0 ? Points::size - 1 : 0;
   template <class X> using lattice_of = lattice<X, row_step<typename X::dims, Points>>;
 
+  /// Some element, to ask a function what it reads: fractions of both signs.
+  template <class X> static typename X::value_type sign_of(int sign) {
+    using T = typename X::value_type;
+    if constexpr (std::is_floating_point_v<T>)
+      return static_cast<T>(sign);
+    else
+      return T(1);
+  }
   /// y = f at all points.
   template <class F, class R, std::size_t... K>
   static void fill(const F& f, tensor_core& y, operands x, std::index_sequence<K...>) {
@@ -38,6 +46,8 @@ template <class Points, class... V> struct stencil_of {
     const point_box points(y);
     const positioned<R> out(y.data<R>(), y, y);
     const bundle_of<lattice_of<V>...> in{{lattice_of<V>(x[static_cast<int>(K)], y)}...};
+    for (const int sign : {1, -1})
+      (void)f(seen_in_reach<V>{x[static_cast<int>(K)].layout().halo, sign_of<V>(sign)}...);
     for_each_row<local::default_space>(points, dims_of(out, points.rank), rows{f, out, in});
   }
   /// The cotangent of operand K, stored like it: halos and all; in: ybar, and the operands.
@@ -203,10 +213,12 @@ template <class F, class R, class Points, class... V> struct stencil_op {
   }
 };
 
-/// What a stencil's function is given of X.
-template <class X> using seen_in = seen_values<seen_of<spec_of<X>>>;
 template <class F, class R, class Points, class... X>
 using stencil_on = stencil_op<F, R, Points, seen_of<spec_of<X>>...>;
+template <class R, class F, class... X> constexpr auto run_stencil(const F& f, const X&... x) {
+  using S = typename map_rule<join_kind::nonlinear, bare_spec<spec_of<X>>...>::template result<R>;
+  return apply_as<S>(stencil_on<F, R, typename S::dims, X...>{f}, x...);
+}
 
 template <class... X> struct stencil_fault {
   using type = typename map_rule<join_kind::nonlinear, bare_spec<spec_of<X>>...>::fault;
@@ -223,7 +235,7 @@ struct stencil_fault<X...> {
 /// returns a scalar; it must be pure. Shapes: the result has the operands' dims, without halos.
 /// Local: exchange halos first.
 template <class F, Operand... X>
-  requires(sizeof...(X) > 0)
+  requires(sizeof...(X) > 0 && !Operand<F>)
 constexpr auto stencil(const F& f, const X&... x) {
   using fault = typename detail::stencil_fault<X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
@@ -242,13 +254,32 @@ constexpr auto stencil(const F& f, const X&... x) {
                 "stencil: an operand is a sum yet to be made; complete it first");
   if constexpr (!ok<fault> || (is_poison<X> || ...)) {
     return poison{};
-  } else if constexpr (is_poison<decltype(f(std::declval<detail::seen_in<X>>()...))>) {
-    return poison{};  // it looks where there is nothing
   } else {
-    using R = std::decay_t<decltype(f(std::declval<detail::seen_in<X>>()...))>;
-    using S = typename detail::map_rule<detail::join_kind::nonlinear,
-                                        detail::bare_spec<spec_of<X>>...>::template result<R>;
-    return detail::apply_as<S>(detail::stencil_on<F, R, typename S::dims, X...>{f}, x...);
+    using R = std::decay_t<decltype(detail::ask<F>()(std::declval<detail::seen_in<X>>()...))>;
+    if constexpr (is_poison<R>) {
+      return poison{};  // it looks where there is nothing
+    } else {
+      using D = decltype(detail::ask<F>()(std::declval<detail::seen_back<X>>()...));
+      using called = typename detail::stencil_function_fault<R, D, F, X...>::type;
+      static_assert(ok<only<called, function_not_callable_with>>,
+                    "stencil: the function cannot be called with an accessor for each operand; "
+                    "take each as const auto&");
+      static_assert(
+          ok<only<called, function_not_const, parameter_not_const>>,
+          "stencil: the function changes itself or its arguments; take accessors as const "
+          "auto&, and let operator() be const");
+      static_assert(ok<only<called, function_gives_no_number>>,
+                    "stencil: the function returns no number; return the new element, made of "
+                    "at<>(u) and its neighbours");
+      static_assert(
+          ok<only<called, function_takes_plain_only>>,
+          "stencil: where gradients are wanted elements are dual numbers, and the function "
+          "takes plain ones; let what it calls take auto");
+      if constexpr (ok<called>)
+        return detail::run_stencil<R>(f, x...);
+      else
+        return poison{};
+    }
   }
 }
 

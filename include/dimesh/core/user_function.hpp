@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Can a function of the user's be called as an operation calls it, and does it return what the
+// operation needs? Asked where the user's call is, before anything else is made of the function.
+//
+//   decltype(ask<F>()(1.f, 2.f))          -> what f gives, or not_called, and then
+//   no_call<F, float, float>::type        -> function_not_callable_with<float, float>
+//   result_fault<void>::type              -> function_gives_no_number<void>
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "dimesh/tensor.hpp"
+
+namespace dimesh::detail {
+
+/// f(a...) is an expression.
+template <class F, class... A>
+inline constexpr bool calls = requires { std::declval<F>()(std::declval<A>()...); };
+
+/// What a function gives that cannot be called so.
+struct not_called {};
+
+/// F has an operator(): its name is ambiguous beside another one.
+struct some_call {
+  void operator()();
+};
+template <class F> struct beside_some_call : F, some_call {};
+template <class F> inline constexpr bool has_call = false;
+template <class F>
+  requires(std::is_class_v<F> && !std::is_final_v<F>)
+inline constexpr bool has_call<F> = !requires { &beside_some_call<F>::operator(); };
+
+/// F, never called: gives what a const F gives, or not_called. By choice of an overload, and not by
+/// a constraint, which would stand in all that the compilers say of mistakes inside of f.
+template <class F, bool = has_call<F>> struct asked : F {
+  using F::operator();
+  not_called operator()(...) const;
+};
+template <class F> struct asked<F, false> {
+  template <class... A>
+    requires calls<const F&, A...>
+  auto operator()(A&&... a) const -> decltype(std::declval<const F&>()(std::forward<A>(a)...));
+  not_called operator()(...) const;
+};
+template <class F> const asked<F>& ask();
+
+/// Why a call of a function that is not called so is none: what is wrong with the function's
+/// const, with its parameters' const, or else with their number and types.
+template <class F, class... A> struct no_call {
+  static constexpr auto find() {
+    if constexpr (calls<F&, A...>)
+      return tag<function_not_const<F>>{};
+    else if constexpr (calls<const F&, std::remove_cvref_t<A>&...>)
+      return tag<parameter_not_const<F>>{};
+    else
+      return tag<function_not_callable_with<std::remove_cvref_t<A>...>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+/// What an element can be made of: no tensor, no pointer, nothing that owns memory.
+template <class R>
+inline constexpr bool is_number = !Operand<R> && is_element<R> && std::is_trivially_copyable_v<R> &&
+                                  !std::is_pointer_v<R> && !std::is_empty_v<R>;
+
+/// What is wrong with the result of a function that gives an element.
+template <class R> struct result_fault {
+  using type = std::conditional_t<is_number<R>, no_fault, function_gives_no_number<R>>;
+};
+template <> struct result_fault<void> {
+  using type = function_gives_no_number<void>;
+};
+/// A function whose parameters are written out, so that it takes no types but these.
+template <class F>
+inline constexpr bool takes_one_type =
+    std::is_function_v<F> || std::is_pointer_v<F> || requires { &F::operator(); };
+
+}  // namespace dimesh::detail

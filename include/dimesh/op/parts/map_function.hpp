@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What may a user's function be that `map` applies, and elements of which type does it give? It is
+// asked with the numbers that it will get: plain ones, and dual numbers where gradients are wanted.
+//
+//   map_value<void, F, float>::type           -> float
+//   map_function_fault<F, X, Y>::type         -> function_not_callable_with<float, float>
+#pragma once
+
+#include "dimesh/core/tracked.hpp"
+#include "dimesh/core/user_function.hpp"
+#include "dimesh/local/dual_in_std.hpp"
+#include "dimesh/local/pull_kernels.hpp"
+
+namespace dimesh::detail {
+
+/// The one type among V... that only stores; float where there are several.
+template <class... V> struct stored_of {
+  template <class T>
+  static constexpr bool only = ((!is_storage_only<V> || std::is_same_v<V, T>) && ...);
+  using type =
+      std::conditional_t<only<bfloat16>, bfloat16, std::conditional_t<only<half>, half, float>>;
+};
+
+/// The element type of f's results on elements V...: As, where one is asked for; bfloat16 (or half)
+/// where f gives float and no more precise real number went in; else what f gives.
+template <class As, class F, class... V> struct map_value {
+  using given = std::decay_t<std::invoke_result_t<const F&, computed<V>...>>;
+  static constexpr bool stored = std::is_same_v<given, float> && (is_storage_only<V> || ...) &&
+                                 !(std::is_floating_point_v<V> || ...);
+  using natural = std::conditional_t<stored, typename stored_of<V...>::type, given>;
+  using type = std::conditional_t<std::is_void_v<As>, natural, As>;
+};
+
+template <class... X> struct recorded_elements {
+  static constexpr unsigned mask = [] {
+    unsigned bits = 0, k = 0;
+    ((bits |= (is_tracked<X> ? 1u : 0u) << k++), ...);
+    return bits;
+  }();
+  using reals = local::detail::real_inputs<mask, value_of<X>...>;
+  using type = dual<typename reals::value, reals::count>;
+};
+/// What the function is given for an element of X in the backward pass.
+template <class X, class... All> struct element_given_impl {
+  using type = computed<value_of<X>>;
+};
+template <class X, class... All>
+  requires(is_tracked<X> && is_real<value_of<X>>)
+struct element_given_impl<X, All...> : recorded_elements<All...> {};
+template <class X, class... All> using element_given = typename element_given_impl<X, All...>::type;
+
+/// What is wrong with a function of the elements of X... that gives R of plain ones, and D of those
+/// of the backward pass.
+template <class R, class D, class F, class... X>
+struct map_function_fault : result_fault<std::decay_t<R>> {};
+template <class R, class F, class... X> struct map_function_fault<R, not_called, F, X...> {
+  using type = function_takes_plain_only<F>;
+};
+template <class D, class F, class... X>
+struct map_function_fault<not_called, D, F, X...> : no_call<F, computed<value_of<X>>...> {};
+template <class F, class... X>
+struct map_function_fault<not_called, not_called, F, X...> : no_call<F, computed<value_of<X>>...> {
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does one read who gives the tensor first and the function behind it, or no more than a
+// function's name? One sentence: overloads of what takes a function.
+//
+//   map(x, f)         -> wrong_arguments<...>: map: the function comes first ...
+//   map(std::exp, x)  -> function_not_an_object<float(*)(float)>
+//   std::exp(x)       -> not_by_element<...>
+#pragma once
+
+#include <cmath>
+
+#include "dimesh/op/stencil.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class Function> constexpr poison refuse_name() {
+  static_assert(
+      ok<std::conditional_t<std::is_void_v<Function>, no_fault, function_not_an_object<Function>>>,
+      "map: a function's name may mean several functions; write a function object: "
+      "map([](auto v) { return dm::exp(v); }, x)");
+  return {};
+}
+
+/// Tensors among the arguments, but not a function first and then they alone.
+template <class... A> inline constexpr bool function_misplaced = false;
+template <class F, class... X>
+inline constexpr bool function_misplaced<F, X...> =
+    (Operand<F> || (Operand<X> || ...)) && (Operand<F> || !(Operand<X> && ...));
+
+}  // namespace detail
+
+template <class T = void, class... A>
+  requires detail::function_misplaced<A...>
+constexpr poison map(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "map: the function comes first, then the tensors whose elements it takes: map(f, "
+                "x, y)");
+  return {};
+}
+
+template <class... A>
+  requires detail::function_misplaced<A...>
+constexpr poison stencil(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "stencil: the function comes first, then the tensors that it looks at: stencil(f, "
+                "u)");
+  return {};
+}
+
+/// A name that means several functions is that of the elements' type.
+template <Tensor X>
+constexpr poison map(computed<value_of<X>> (*)(computed<value_of<X>>), const X&) {
+  return detail::refuse_name<computed<value_of<X>>(computed<value_of<X>>)>();
+}
+template <Tensor X, Tensor Y>
+constexpr poison map(computed<value_of<X>> (*)(computed<value_of<X>>, computed<value_of<X>>),
+                     const X&, const Y&) {
+  using T = computed<value_of<X>>;
+  return detail::refuse_name<T(T, T)>();
+}
+
+}  // namespace dimesh
+
+// A name of the standard library is found nowhere else than in its namespace.
+namespace std {
+
+template <dimesh::Tensor X> constexpr dimesh::poison exp(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "exp: that of std takes one number; of a tensor write dm::exp(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison log(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "log: that of std takes one number; of a tensor write dm::log(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison tanh(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "tanh: that of std takes one number; of a tensor write dm::tanh(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison sqrt(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "sqrt: that of std takes one number; of a tensor write dm::sqrt(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison sin(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "sin: that of std takes one number; of a tensor write dm::sin(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison cos(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "cos: that of std takes one number; of a tensor write dm::cos(x)");
+  return {};
+}
+template <dimesh::Tensor X> constexpr dimesh::poison abs(const X&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "abs: that of std takes one number; of a tensor write dm::abs(x)");
+  return {};
+}
+template <dimesh::Tensor X, class Y> constexpr dimesh::poison pow(const X&, const Y&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<X>>,
+                "pow: that of std takes numbers; of a tensor write map([](auto v) { return "
+                "dm::pow(v, 3); }, x)");
+  return {};
+}
+
+}  // namespace std
