@@ -41,6 +41,7 @@
 #include "dimesh/op/stop_gradient.hpp"
 #include "dimesh/op/take.hpp"           // rows of a table
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
+#include "dimesh/op/start.hpp"
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind

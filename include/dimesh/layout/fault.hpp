@@ -60,6 +60,8 @@ template <class Layout1, class Layout2> struct layouts_differ;
 template <class Dims1, class Dims2> struct dims_differ;  // or their order
 template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
 template <class X> struct not_by_element;
+template <class X> struct move_not_awaited;  // a tensor that is on its way
+template <class X> struct move_not_given_up;  // await uses a handle up
 template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/broadcast.hpp"
+#include "dimesh/core/flight.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -15,14 +16,20 @@ namespace detail {
 /// Elements T, along axis a.
 template <class T> struct broadcast_op {
   int a = 0, root = 0;
+  static constexpr event_kind kind = event_kind::broadcast;
   static constexpr bool takes_complex = true;
 
-  void fill(results y, operands x) const {
+  void fill(results y, operands x) const { give(y, x, nullptr); }
+  void start(results y, operands x, flight& f) const {
+    f.axes = 1u << a;
+    give(y, x, &f.under_way);
+  }
+  void give(results y, operands x, collective::requests* later) const {
     const auto& grid = *x[0].grid;
     T* const to = y[0].data<T>();
     const index_t n = x[0].elements();
     if (grid.coords()[a] == root) collective::copy(x[0].data<T>(), to, n);
-    collective::broadcast(grid.along(1u << a), to, n, root);
+    collective::broadcast(grid.along(1u << a), to, n, root, collective::most_per_call<T>, later);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t bytes = y[0].bytes();

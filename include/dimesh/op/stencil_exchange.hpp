@@ -29,8 +29,7 @@ template <class Op, class R> struct stencil_exchange_op {
 
   void fill(results y, operands x) const {
     op.fill(y, x);
-    stages_of(y[0], ends)
-        .fill(*y[0].grid, placement_of(y[0]), y[0].layout(), stored_region<R>(y[0]));
+    halo_plan::of(y[0], stages_of(y[0], ends), false).fill(stored_region<R>(y[0]));
   }
   constexpr void cost(tally& t, results y, operands x) const {
     op.cost(t, y, x);
