@@ -22,6 +22,7 @@
 #include "dimesh/runtime.hpp"           // start and end of a program
 #include "dimesh/tensor.hpp"            // tensor<float, L, batch, hidden>
 #include "dimesh/shaped.hpp"            // a tensor without data
+#include "dimesh/core/started.hpp"      // a tensor on its way
 #include "dimesh/create.hpp"            // zeros, generate, uniform ...
 #include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
@@ -41,7 +42,6 @@
 #include "dimesh/op/stop_gradient.hpp"
 #include "dimesh/op/take.hpp"           // rows of a table
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
-#include "dimesh/op/start.hpp"
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
@@ -61,6 +61,7 @@
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/start.hpp"         // moves that begin, and are awaited later
 #include "dimesh/op/is_legal.hpp"       // may these operands meet?
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/operation.hpp"      // for operations of one's own

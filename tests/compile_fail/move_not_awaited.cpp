@@ -2,6 +2,7 @@
 // A tensor that is on its way among the operands.
 // expect: await: the operand is a move that has been started, not a tensor yet
 // expect: move_not_awaited<
+// lines: 24
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

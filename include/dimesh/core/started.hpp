@@ -23,9 +23,9 @@ template <class X> inline constexpr bool is_started<started<X>> = true;
 
 namespace detail {
 
-/// Asked by whatever takes tensors: the one place where operations meet a started move.
-template <class X> constexpr bool refuse_started() {
-  static_assert(ok<std::conditional_t<sizeof(tag<X>) == 0, no_fault, move_not_awaited<X>>>,
+/// Every operation asks whether its operands are poison: the one place where they meet a move.
+template <class X> constexpr bool refuse_move() {
+  static_assert(ok<move_not_awaited<X>>,
                 "await: the operand is a move that has been started, not a tensor yet; take "
                 "await(std::move(s)) of it first");
   return true;
@@ -41,9 +41,9 @@ template <class Op> constexpr event_kind kind_of_move() {
 
 }  // namespace detail
 
+template <class X> inline constexpr bool stands_for_tensor<started<X>> = true;
 /// Operations take it for poison, after they have refused it.
-template <class X>
-inline constexpr bool is_poison<started<X>> = detail::refuse_started<X>();
+template <class X> inline constexpr bool is_poison<started<X>> = detail::refuse_move<X>();
 
 /// An X that is on its way.
 template <class X> class [[nodiscard("a move that is started is to be awaited")]] started {
@@ -96,6 +96,13 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
     require_move("ready");
     return !flight_ || flight_->ready(detail::core_of(y_));
   }
+  /// No tensor yet: says so.
+  template <class Y>
+    requires requires { typename Y::spec_type; }
+  constexpr operator Y() const {  // NOLINT: where a type is declared
+    (void)is_poison<started>;
+    return {};
+  }
   /// Is there a move to await?
   constexpr bool holds() const { return holds_; }
 
@@ -139,8 +146,7 @@ template <class X>
   requires(!std::is_same_v<std::remove_cvref_t<X>, poison> &&
            !(is_started<X> && !std::is_lvalue_reference_v<X>))
 constexpr poison await(X&&) {
-  static_assert(ok<std::conditional_t<sizeof(detail::tag<X>) == 0, no_fault,
-                                      move_not_given_up<std::remove_cvref_t<X>>>>,
+  static_assert(ok<move_not_given_up<std::remove_cvref_t<X>>>,
                 "await: it takes a started move, and uses it up: await(std::move(s))");
   return {};
 }

@@ -191,4 +191,8 @@ struct [[nodiscard]] poison {
 template <class X> inline constexpr bool is_poison = false;
 template <> inline constexpr bool is_poison<poison> = true;
 
+/// What operations let in where a tensor is wanted, although it is none: poison, and what they
+/// refuse when they ask whether it is poison (core/started.hpp).
+template <class X> inline constexpr bool stands_for_tensor = is_poison<X>;
+
 }  // namespace dimesh
