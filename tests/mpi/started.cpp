@@ -122,6 +122,67 @@ matrix counted(const dm::grid<pod>& g, index_t n, index_t first) {
   return m;
 }
 
+/// Blocks after they have changed places, of one dim that is split over axes in some order.
+template <class A, class D, class X>
+array exchanged(const X& v, const array& a, const std::vector<index_t>& to) {
+  using S = dm::spec_of<X>;
+  constexpr int axis = dm::axis_index<typename S::mesh, A>;
+  constexpr auto d = static_cast<std::size_t>(dm::detail::index_of<D, typename S::dims>);
+  const auto* const along = v.grid().state().sizes();
+  array out = a;
+  for_each_index(a.size, [&](const extents& index) {
+    const index_t ranks = dm::detail::ranks_over(S::table, d, along), length = a.size[d] / ranks;
+    index_t below = 1;  // ranks along the axes that cut the blocks of A
+    for (int b = 0; b < S::table.axes; ++b)
+      if (S::table.axis[b].what == dm::use::split && S::table.axis[b].dim == static_cast<int>(d) &&
+          S::table.axis[b].level > S::table.axis[axis].level)
+        below *= along[b];
+    const index_t block = index[d] / length, mine = block / below % along[axis];
+    extents there = index;
+    there[d] += (to[static_cast<std::size_t>(mine)] - mine) * below * length;
+    std::size_t from = 0, at = 0;
+    for (std::size_t e = 0; e < index.size(); ++e) {
+      from = from * static_cast<std::size_t>(a.size[e]) + static_cast<std::size_t>(index[e]);
+      at = at * static_cast<std::size_t>(a.size[e]) + static_cast<std::size_t>(there[e]);
+    }
+    out.values[at] = a.values[from];
+  });
+  return out;
+}
+
+/// Every permutation of few ranks, some of many.
+template <class F> void for_each_permutation(index_t n, const F& f) {
+  std::vector<index_t> to(static_cast<std::size_t>(n));
+  for (index_t i = 0; i < n; ++i) to[static_cast<std::size_t>(i)] = i;
+  int tried = 0;
+  do f(to);
+  while (++tried < 24 && std::next_permutation(to.begin(), to.end()));
+}
+
+TEST_CASE("permute_along: blocks change places, go back, and cost a message") {
+  for_each_case<plane, layout_choice{.partial = true}, p, q>(
+      {{24, 12}, {0, 12}}, [](const auto& v, const array& a) {
+        using S = dm::spec_of<std::remove_cvref_t<decltype(v)>>;
+        for_each_of(dm::detail::list<x, y>{}, [&](auto axis) {
+          using A = typename decltype(axis)::type;
+          constexpr auto now = S::table.axis[dm::axis_index<plane, A>];
+          if constexpr (now.what == dm::use::split) {
+            using D = dm::detail::type_at<now.dim, typename S::dims>;
+            for_each_permutation(v.grid().template size<A>(), [&](const auto& to) {
+              const auto move = [&to](const auto& w) { return dm::permute_along<A>(w, to); };
+              const auto start = [&to](const auto& w) {
+                return dm::start_permute_along<A>(
+                    w, [&to](index_t i) { return to[static_cast<std::size_t>(i)]; });
+              };
+              CHECK(agrees(move(v), exchanged<A, D>(v, a, to)));
+              check_start(move, start, v);
+              check_movement(move, a, v);
+            });
+          }
+        });
+      });
+}
+
 TEST_CASE("several on one axis, awaited in any order, blocking calls between them") {
   const dm::grid<pod> g;
   const matrix a = counted(g, 6, 0), b = counted(g, 40, 7), c = counted(g, 6, 77);
@@ -255,6 +316,32 @@ TEST_CASE("recorded: gradients, and gradients of gradients, through a started mo
     return dm::complete(dm::value_and_grad(norm, a)()).gradient;
   };
   CHECK(same(twice(started), twice(blocking)));
+}
+
+TEST_CASE("permute_along: what is no permutation is named, on all ranks") {
+  const dm::grid<pod> g;
+  const matrix a = counted(g, 3, 0);
+  const std::string last = std::to_string(g.ranks() - 1), ranks = std::to_string(g.ranks());
+  const std::string end = "; each of the coordinates 0.." + last + " must be named once";
+  CHECK_THROWS_WITH((void)dm::permute_along<rows>(a, [](index_t i) { return i - 1; }),
+                    ("permute_along: along axis 'rows' the block at 0 is sent to -1" + end).c_str());
+  CHECK_THROWS_WITH(
+      (void)dm::start_permute_along<rows>(a, std::array<int, 9>{}),
+      ("permute_along: along axis 'rows' lie " + ranks + " ranks, and the table has 9 entries" + end)
+          .c_str());
+  if (g.ranks() == 1) return;
+  CHECK_THROWS_WITH(
+      (void)dm::permute_along<rows>(a, [](index_t) { return 0; }),
+      ("permute_along: along axis 'rows' the blocks at 0 and 1 are both sent to 0" + end).c_str());
+  using ragged =
+      dm::tensor<double, dm::layout<pod, dm::split<dm::uneven<batch>, rows>>, batch, hidden>;
+  const ragged b(g, batch{g.ranks() + 1}, hidden{2});
+  CHECK_THROWS_WITH(
+      (void)dm::permute_along<rows>(b, [](index_t i) { return i; }),
+      ("permute_along: the " + std::to_string(g.ranks() + 1) +
+       " elements of dim 'batch' are cut into blocks of different lengths by " + ranks +
+       " ranks along axis 'rows'; blocks that change places must be equal")
+          .c_str());
 }
 
 TEST_CASE("a steady step works out no plan") {

@@ -30,6 +30,7 @@ struct flight {
   int tags[max_dims] = {};  // of the messages of each stage
   const operation* mover = nullptr;
   tensor_core x;  // the operand
+  storage result;  // the memory that the result lies in
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
   int exceptions = 0;  // that were passing when it began
@@ -68,8 +69,9 @@ struct flight {
   }
   void finish(tensor_core& y) {
     unlist();
+    if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
     const watched here(kind, axes, 0, 0);
-    while (!landed) end_stage(y);
+    end_all(y);
   }
   /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
   /// ranks may have failed, and never answer.
@@ -78,13 +80,13 @@ struct flight {
     try {
       int over = 0;
       MPI_Finalized(&over);
-      if (over) return give_up(y);
+      if (over) return give_up();
       if (std::uncaught_exceptions() <= exceptions) return finish(y);
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
       while (!ready(y))
-        if (std::chrono::steady_clock::now() > end) return give_up(y);
+        if (std::chrono::steady_clock::now() > end) return give_up();
     } catch (...) {
-      give_up(y);
+      give_up();
     }
   }
   std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
@@ -112,6 +114,9 @@ struct flight {
     thread_local std::vector<std::unique_ptr<flight>> all;
     return all;
   }
+  void end_all(tensor_core& y) {
+    while (!landed) end_stage(y);
+  }
   void end_stage(tensor_core& y) {
     under_way.wait(name());
     landed = land == nullptr || land(*this, y);
@@ -120,8 +125,9 @@ struct flight {
     if (listed_) collective::detail::progress_list::all().leave(under_way);
     listed_ = false;
   }
-  void give_up(tensor_core& y) noexcept {
-    for (const storage* s : {&x.memory, &y.memory, &out, &in})
+  void give_up() noexcept {
+    if (under_way.empty()) return;
+    for (const storage* s : {&x.memory, &result, &out, &in})
       if (*s) under_way.keep(*s);
     under_way.keep(std::shared_ptr<const void>(plan));
     under_way.give_up();
@@ -129,12 +135,12 @@ struct flight {
   }
   void clear() noexcept {
     unlist();
-    under_way.give_up();
+    give_up();
     if (mover != nullptr) mover->drop();
     mover = nullptr;
     plan.reset();
     out = in = storage{};
-    x.memory = storage{};
+    x.memory = result = storage{};
     x.record = nullptr;
     land = nullptr;
     stage = 0;
@@ -200,6 +206,7 @@ DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tenso
   place(*f.mover, y, in);
   give_memory(*f.mover, y, in, nullptr, nullptr);
   f.x = x;
+  f.result = y.memory;
   if (!recorded) f.x.record = nullptr;
   f.exceptions = std::uncaught_exceptions();
 }

@@ -87,6 +87,12 @@ struct halo_plan : move_plan {
     return plan_of<halo_plan>(y, y, s.hints(back));
   }
 
+  /// The stages up to the last one that waits for other ranks.
+  int stages_that_wait() const {
+    int n = stages.count;
+    while (n > 0 && moves(n - 1).over == nullptr) --n;
+    return n;
+  }
   /// Fills the halos of `all`, stored like the tensor, whose interior is there.
   template <class T> void fill(const region<T>& all) const {
     for (int i = 0; i < stages.count; ++i) {

@@ -19,6 +19,7 @@
 #include "dimesh/op/exchange.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/parts/start.hpp"
+#include "dimesh/op/permute_along.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/shift.hpp"
@@ -69,6 +70,11 @@ constexpr auto start_halo_exchange(const X& x, boundary ends = boundary::zero) {
 template <class D, class X>
 constexpr auto start_shift(const X& x, index_t k, boundary ends = boundary::periodic) {
   return shift<D>(detail::to_start(x), k, ends);
+}
+/// Begins permute_along<A>(x, perm).
+template <class A, class X, class Perm>
+constexpr auto start_permute_along(const X& x, const Perm& perm) {
+  return permute_along<A>(detail::to_start(x), perm);
 }
 
 }  // namespace dimesh
