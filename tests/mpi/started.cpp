@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "dimesh/op/chunks.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -342,6 +343,65 @@ TEST_CASE("permute_along: what is no permutation is named, on all ranks") {
        " elements of dim 'batch' are cut into blocks of different lengths by " + ranks +
        " ranks along axis 'rows'; blocks that change places must be equal")
           .c_str());
+}
+
+struct token : dm::dim<> {};
+struct expert : dm::dim<> {};
+struct feature : dm::dim<> {};
+struct part : dm::dim<> {};
+using routed = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, feature>;
+
+TEST_CASE("all_to_all in chunks: a function of each, joined, and its gradient") {
+  const dm::grid<pod> g;
+  routed r(g, token{2 * g.ranks()}, expert{3 * g.ranks()}, feature{12});
+  for (index_t i = 0; i < r.local_size(); ++i)
+    r.data()[i] = static_cast<double>((100 * g.rank() + 7 * i) % 23 - 11);
+  const auto whole = [](const auto& v) {
+    const auto there = dm::all_to_all<token, expert, rows>(v);
+    return dm::all_to_all<expert, token, rows>(there * there);
+  };
+  for (const index_t chunks : {1, 3, 12}) {
+    const auto in_chunks = [chunks](const auto& v) {
+      return dm::join_chunks<part, feature>(
+          dm::all_to_all_in_chunks<token, expert, rows, feature, part>(
+              v, chunks, [](const auto& c) {
+                return dm::start_all_to_all<expert, token, rows>(c * c);
+              }));
+    };
+    census::reset();
+    const auto y = in_chunks(r);
+    const auto seen = census::snapshot();
+    census::reset();
+    const auto want = whole(r);
+    CHECK(seen.bytes() == census::snapshot().bytes());
+    static_assert(std::is_same_v<decltype(y), decltype(want)>);
+    CHECK(same(y, want));
+    const auto loss_of = [](const auto& f) {
+      return [&f](const auto& v) { return dm::complete(dm::sum(dm::square(f(v)))); };
+    };
+    CHECK(same(dm::value_and_grad(loss_of(in_chunks), r)().gradient,
+               dm::value_and_grad(loss_of(whole), r)().gradient));
+  }
+  index_t elements = 0;
+  dm::all_to_all_in_chunks<token, expert, rows, feature, part>(
+      r, 4, [&elements](const auto& c) { elements += c.local_size(); });
+  CHECK(elements == r.local_size());
+  CHECK_THROWS_WITH(
+      (void)(dm::all_to_all_in_chunks<token, expert, rows, feature, part>(
+          r, 5, [](const auto& c) { return c; })),
+      "all_to_all_in_chunks: the 12 elements of dim 'feature' cannot be cut into 5 chunks; their "
+      "number is 1 to 16, and their length what the extent says");
+}
+
+TEST_CASE("a helping thread needs an MPI that is started for threads") {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  REQUIRE(level < MPI_THREAD_MULTIPLE);  // as the tests' main starts it
+  CHECK_THROWS_WITH(dm::progress_thread{},
+                    ("progress_thread: MPI grants thread level " + std::to_string(level) +
+                     ", and a thread of its own needs " + std::to_string(int{MPI_THREAD_MULTIPLE}) +
+                     "; start the program with runtime(argc, argv, MPI_THREAD_MULTIPLE)")
+                        .c_str());
 }
 
 TEST_CASE("a steady step works out no plan") {
