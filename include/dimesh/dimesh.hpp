@@ -23,6 +23,7 @@
 #include "dimesh/runtime.hpp"           // start and end of a program
 #include "dimesh/tensor.hpp"            // tensor<float, L, batch, hidden>
 #include "dimesh/shaped.hpp"            // a tensor without data
+#include "dimesh/core/started.hpp"      // a tensor on its way
 #include "dimesh/create.hpp"            // zeros, generate, uniform ...
 #include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
@@ -59,6 +60,7 @@
 #include "dimesh/op/own.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/permute_along.hpp"  // whole blocks change places
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/whole.hpp"
@@ -66,6 +68,7 @@
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/start.hpp"         // moves that begin, and are awaited later
 #include "dimesh/op/is_legal.hpp"       // may these operands meet?
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/operation.hpp"      // for operations of one's own

@@ -286,7 +286,7 @@ template <class T, class L, class... D>
 using tensor = typename detail::tensor_type<T, L, D...>::type;
 
 /// What operations take: a tensor, or the poison that a faulty call returned.
-template <class X> concept Operand = Tensor<X> || is_poison<X>;
+template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;
 
 namespace detail {
 template <class S> struct tensor_of_spec;

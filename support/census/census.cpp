@@ -69,6 +69,8 @@ int ranks(MPI_Comm comm) {
   return n;
 }
 
+int others(MPI_Comm comm) { return ranks(comm) - 1; }
+
 bool is_root(int root, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
@@ -79,6 +81,13 @@ std::int64_t sum(const int* numbers, int n) {
   std::int64_t total = 0;
   for (int i = 0; i < n; ++i) total += numbers[i];
   return total;
+}
+
+/// Of an all-to-all: the part that a rank has for itself is handed to nobody.
+std::int64_t sum_to_others(const int* numbers, MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return sum(numbers, ranks(comm)) - numbers[rank];
 }
 
 /// What a rank contributes to an all-gather or a gather: in place, its part of the receive buffer.
@@ -288,14 +297,14 @@ int MPI_Iallgatherv(const void* send, int send_count, MPI_Datatype send_type, vo
 int MPI_Alltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                  int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
   const call here(operation::all_to_all, comm,
-                  ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
+                  others(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }
 
 int MPI_Ialltoall(const void* send, int send_count, MPI_Datatype send_type, void* recv,
                   int recv_count, MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
   const call here(operation::all_to_all, comm,
-                  ranks(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
+                  others(comm) * contribution(send, send_count, send_type, recv_count, recv_type));
   return PMPI_Ialltoall(send, send_count, send_type, recv, recv_count, recv_type, comm, request);
 }
 
@@ -303,8 +312,8 @@ int MPI_Alltoallv(const void* send, const int send_counts[], const int send_at[]
                   MPI_Datatype send_type, void* recv, const int recv_counts[], const int recv_at[],
                   MPI_Datatype recv_type, MPI_Comm comm) {
   const call here(operation::all_to_all, comm,
-                  send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
-                                       : bytes_of(sum(send_counts, ranks(comm)), send_type));
+                  send == MPI_IN_PLACE ? bytes_of(sum_to_others(recv_counts, comm), recv_type)
+                                       : bytes_of(sum_to_others(send_counts, comm), send_type));
   return PMPI_Alltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                         recv_type, comm);
 }
@@ -313,8 +322,8 @@ int MPI_Ialltoallv(const void* send, const int send_counts[], const int send_at[
                    MPI_Datatype send_type, void* recv, const int recv_counts[], const int recv_at[],
                    MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
   const call here(operation::all_to_all, comm,
-                  send == MPI_IN_PLACE ? bytes_of(sum(recv_counts, ranks(comm)), recv_type)
-                                       : bytes_of(sum(send_counts, ranks(comm)), send_type));
+                  send == MPI_IN_PLACE ? bytes_of(sum_to_others(recv_counts, comm), recv_type)
+                                       : bytes_of(sum_to_others(send_counts, comm), send_type));
   return PMPI_Ialltoallv(send, send_counts, send_at, send_type, recv, recv_counts, recv_at,
                          recv_type, comm, request);
 }

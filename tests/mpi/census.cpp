@@ -71,7 +71,7 @@ TEST_CASE("census: sums and gathers count the send buffer") {
         }) == 48);
   CHECK(bytes_of_one(operation::all_to_all, [&] {
           MPI_Alltoall(x.data(), 6, MPI_DOUBLE, y.data(), 6, MPI_DOUBLE, comm);
-        }) == 48 * w.size);
+        }) == 48 * (w.size - 1));  // nobody gets the own part
 }
 
 TEST_CASE("census: blocks of different lengths") {
@@ -101,7 +101,7 @@ TEST_CASE("census: blocks of different lengths") {
   CHECK(bytes_of_one(operation::all_to_all, [&] {
           MPI_Alltoallv(x.data(), counts.data(), at.data(), MPI_FLOAT, y.data(), from.data(),
                         from_at.data(), MPI_FLOAT, MPI_COMM_WORLD);
-        }) == 4 * all);
+        }) == 4 * (all - w.rank));
 }
 
 TEST_CASE("census: a root's data count on the root only") {

@@ -121,6 +121,10 @@ TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
       census::reset();
       const auto y = dimesh::stencil_exchange(laplace{}, ends, u);
       const auto seen = census::snapshot();
+      census::reset();
+      const auto meanwhile = dimesh::stencil_exchange(laplace{}, dimesh::beside_interior(ends), u);
+      CHECK(census::snapshot() == seen);
+      CHECK(std::equal(y.data(), y.data() + y.local_size(), meanwhile.data()));
       const auto z = dimesh::halo_exchange<1, q>(
           dimesh::halo_exchange<2, p>(dimesh::stencil(laplace{}, u), ends), ends);
       static_assert(std::is_same_v<decltype(y), decltype(z)>);

@@ -98,7 +98,7 @@ inline std::string misreported(const dimesh::event_list& list, const census::cou
   dimesh::index_t flops = 0, moved = 0;
   for (const dimesh::event& e : list.events) {
     flops += e.flops, moved += e.moved;
-    if (!is_communication(e.kind)) continue;
+    if (!is_communication(e.kind) || e.part == dimesh::event_part::finish) continue;
     const auto op = e.kind == event_kind::all_reduce       ? census::operation::all_reduce
                     : e.kind == event_kind::reduce_scatter ? census::operation::reduce_scatter
                     : e.kind == event_kind::all_gather     ? census::operation::all_gather

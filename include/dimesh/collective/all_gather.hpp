@@ -9,6 +9,22 @@
 
 namespace dimesh::collective {
 
+/// Blocks of n elements on this rank, `sum` of them in all, that MPI can count; or, with `later`,
+/// begins to hand them on. Payload: the own block.
+inline void all_gather_counted(const dimesh::detail::communicator& c, const wire& w,
+                               const std::byte* x, index_t n, index_t sum, std::byte* y,
+                               const call_counts& counts, requests* later = nullptr) {
+  prepare(c, "all_gather", sum, w);
+  const told here(event_kind::all_gather, c, n * w.size, sum * w.size);
+  const auto units = static_cast<int>(n * w.units());
+  dimesh::detail::check(
+      later == nullptr ? MPI_Allgatherv(x, units, w.type(), y, counts.receive_count,
+                                        counts.receive_at, w.type(), c.handle())
+                       : MPI_Iallgatherv(x, units, w.type(), y, counts.receive_count,
+                                         counts.receive_at, w.type(), c.handle(), later->add()),
+      "all_gather");
+}
+
 /// Blocks of count[r] elements that travel as w; the own one has count[rank]. Payload: the own
 /// block.
 inline void all_gather_elements_v(const dimesh::detail::communicator& c, const wire& w,
@@ -22,17 +38,15 @@ inline void all_gather_elements_v(const dimesh::detail::communicator& c, const w
   if (sum == 0) return;
   const index_t n = count[c.rank()];
   if (c.size() > 1) {
+    if (sum <= limit) {
+      auto& ints = detail::int_arrays::instance(c.size());
+      detail::to_int(w.units(), count, c.size(), ints.receive_count, ints.receive_at);
+      return all_gather_counted(
+          c, w, x, n, sum, y,
+          {nullptr, nullptr, ints.receive_count.data(), ints.receive_at.data()});
+    }
     prepare(c, "all_gather", sum, w);
     const told here(event_kind::all_gather, c, n * w.size, sum * w.size);
-    auto& ints = detail::int_arrays::instance(c.size());
-    if (sum <= limit) {
-      detail::to_int(w.units(), count, c.size(), ints.receive_count, ints.receive_at);
-      dimesh::detail::check(
-          MPI_Allgatherv(x, static_cast<int>(n * w.units()), w.type(), y, ints.receive_count.data(),
-                         ints.receive_at.data(), w.type(), c.handle()),
-          "all_gather");
-      return;
-    }
     for (int k = 1, p = c.size(), me = c.rank(); k < p; ++k) {
       const int to = (me + k) % p, from = (me + p - k) % p;
       index_t at = 0;
@@ -43,9 +57,11 @@ inline void all_gather_elements_v(const dimesh::detail::communicator& c, const w
   copy(x, y + own * w.size, n * w.size);
 }
 
-/// Blocks of n elements each. Payload: n elements.
+/// Blocks of n elements each; or, with `later`, begins to hand them on (at once where MPI cannot
+/// count them). Payload: n elements.
 inline void all_gather_elements(const dimesh::detail::communicator& c, const wire& w,
-                                const std::byte* x, index_t n, std::byte* y) {
+                                const std::byte* x, index_t n, std::byte* y,
+                                requests* later = nullptr) {
   if (n == 0) return;
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n > w.most_per_call()) {
@@ -55,8 +71,11 @@ inline void all_gather_elements(const dimesh::detail::communicator& c, const wir
   prepare(c, "all_gather", n, w);
   const told here(event_kind::all_gather, c, n * w.size, c.size() * n * w.size);
   const auto units = static_cast<int>(n * w.units());
-  dimesh::detail::check(MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle()),
-                        "all_gather");
+  dimesh::detail::check(
+      later == nullptr
+          ? MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle())
+          : MPI_Iallgather(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
+      "all_gather");
 }
 
 /// The same of elements whose type is known.

@@ -6,27 +6,33 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 
 /// Buffers beyond `cut_above` bytes travel in pieces of `piece` bytes.
 inline constexpr index_t cut_above = index_t{8} << 20, piece = index_t{1} << 20;
 
-/// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w.
-/// Payload: n elements.
+/// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w; or, with
+/// `later`, begins to, in one piece. Payload: n elements.
 inline void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w,
                                 const std::byte* x, std::byte* y, index_t n,
-                                reduction r = reduction::sum) {
+                                reduction r = reduction::sum, requests* later = nullptr) {
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "all_reduce", n, w);
   const told here(event_kind::all_reduce, c, n * w.size);
-  const index_t step = n * w.size > cut_above ? piece / w.size : n;
+  const index_t whole = n < w.most_per_call() ? n : w.most_per_call();
+  const index_t step = later == nullptr && n * w.size > cut_above ? piece / w.size : whole;
   for (index_t at = 0; at < n; at += step) {
     const auto count = static_cast<int>(step < n - at ? step : n - at);
-    dimesh::detail::check(MPI_Allreduce(x == y ? MPI_IN_PLACE : x + at * w.size, y + at * w.size,
-                                        count, w.type(), operation(w.kind, r), c.handle()),
-                          "all_reduce");
+    const void* const from = x == y ? MPI_IN_PLACE : x + at * w.size;
+    dimesh::detail::check(
+        later == nullptr ? MPI_Allreduce(from, y + at * w.size, count, w.type(),
+                                         operation(w.kind, r), c.handle())
+                         : MPI_Iallreduce(from, y + at * w.size, count, w.type(),
+                                          operation(w.kind, r), c.handle(), later->add()),
+        "all_reduce");
   }
 }
 

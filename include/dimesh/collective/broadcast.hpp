@@ -5,21 +5,25 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 
-/// In place. Payload: n elements on the root, nothing elsewhere.
+/// In place; or, with `later`, begins to. Payload: n elements on the root, nothing elsewhere.
 template <class T>
 void broadcast(const dimesh::detail::communicator& c, T* x, index_t n, int root,
-               index_t limit = most_per_call<T>) {
+               index_t limit = most_per_call<T>, requests* later = nullptr) {
   if (c.size() == 1 || n == 0) return;
   prepare(c, "broadcast", n, wire_of<T>);
   const told here(event_kind::broadcast, c, c.rank() == root ? n * wire_of<T>.size : 0,
                   n * wire_of<T>.size);
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * element<T>::units);
-    dimesh::detail::check(MPI_Bcast(x + at, count, element<T>::type(), root, c.handle()),
-                          "broadcast");
+    const MPI_Datatype type = element<T>::type();
+    dimesh::detail::check(
+        later == nullptr ? MPI_Bcast(x + at, count, type, root, c.handle())
+                         : MPI_Ibcast(x + at, count, type, root, c.handle(), later->add()),
+        "broadcast");
   }
 }
 

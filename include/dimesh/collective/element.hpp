@@ -126,6 +126,13 @@ struct told : dimesh::detail::watched {
       : told(kind, c, payload, payload) {}
 };
 
+/// Counts and offsets in MPI's units, as its calls on blocks of different lengths want them. MPI
+/// reads them until a call that was started is over: they lie in a plan.
+struct call_counts {
+  const int *send_count = nullptr, *send_at = nullptr;
+  const int *receive_count = nullptr, *receive_at = nullptr;
+};
+
 /// Consecutive elements of a buffer.
 struct run {
   index_t at = 0, count = 0;

@@ -18,8 +18,33 @@ struct message {
   run part;
 };
 
-/// Sends and receives runs of elements that travel as w, at most `limit` of them in one message;
-/// between two ranks they match in order. `memory` is that of x and y. Payload: what is sent.
+/// Starts to send and receive runs of elements that travel as w, at most `limit` of them in one
+/// message, under a tag of the call's own; between two ranks they match in order. Payload: what is
+/// sent.
+inline void start_exchange_some(const dimesh::detail::communicator& c, const wire& w,
+                                const std::byte* x, const std::vector<message>& sends, std::byte* y,
+                                const std::vector<message>& receives, const char* call, int tag,
+                                index_t limit, requests& under) {
+  const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
+    for (const message& m : messages)
+      for (index_t at = 0; at < m.part.count; at += limit) {
+        const index_t n = limit < m.part.count - at ? limit : m.part.count - at;
+        f(m.peer, (m.part.at + at) * w.size, static_cast<int>(n * w.units()));
+      }
+  };
+  for_each_message(receives, [&](int peer, index_t at, int n) {
+    dimesh::detail::check(
+        MPI_Irecv(y + at, n, w.type(), peer, tag, c.handle(), under.add(under_way::receive)), call);
+  });
+  if (dimesh::detail::watcher != nullptr) [[unlikely]]
+    for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
+  for_each_message(sends, [&](int peer, index_t at, int n) {
+    dimesh::detail::check(
+        MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), under.add(under_way::other)), call);
+  });
+}
+
+/// The same, and waits for all. `memory` is that of x and y.
 inline void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
                                    const std::byte* x, const std::vector<message>& sends,
                                    std::byte* y, const std::vector<message>& receives,
@@ -34,23 +59,7 @@ inline void exchange_some_elements(const dimesh::detail::communicator& c, const 
     ~ending() { of.give_up(); }
   } const at_the_end{kept};
   for (const auto& m : memory) kept.keep(m);
-  const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
-    for (const message& m : messages)
-      for (index_t at = 0; at < m.part.count; at += limit) {
-        const index_t n = limit < m.part.count - at ? limit : m.part.count - at;
-        f(m.peer, (m.part.at + at) * w.size, static_cast<int>(n * w.units()));
-      }
-  };
-  for_each_message(receives, [&](int peer, index_t at, int n) {
-    dimesh::detail::check(
-        MPI_Irecv(y + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::receive)), call);
-  });
-  if (dimesh::detail::watcher != nullptr) [[unlikely]]
-    for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
-  for_each_message(sends, [&](int peer, index_t at, int n) {
-    dimesh::detail::check(
-        MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), kept.add(under_way::other)), call);
-  });
+  start_exchange_some(c, w, x, sends, y, receives, call, tag, limit, kept);
   kept.wait(call);
 }
 

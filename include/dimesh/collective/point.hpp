@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 

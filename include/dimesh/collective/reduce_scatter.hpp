@@ -10,6 +10,20 @@
 
 namespace dimesh::collective {
 
+/// Blocks one after another, `sum` elements in all, which MPI can count; y gets the own one, or,
+/// with `later`, will get it. Payload: all of x.
+inline void reduce_scatter_counted(const dimesh::detail::communicator& c, const wire& w,
+                                   const std::byte* x, index_t sum, std::byte* y, const int* count,
+                                   requests* later = nullptr) {
+  prepare(c, "reduce_scatter", sum, w);
+  const told here(event_kind::reduce_scatter, c, sum * w.size);
+  const MPI_Op op = operation(w.kind, reduction::sum);
+  dimesh::detail::check(
+      later == nullptr ? MPI_Reduce_scatter(x, y, count, w.type(), op, c.handle())
+                       : MPI_Ireduce_scatter(x, y, count, w.type(), op, c.handle(), later->add()),
+      "reduce_scatter");
+}
+
 /// Blocks of count[r] elements one after another, which travel as w; y gets the own one. Payload:
 /// all of x.
 inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, const wire& w,
@@ -19,17 +33,14 @@ inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, con
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (sum == 0) return;
   if (c.size() == 1) return copy(x, y, sum * w.size);
+  if (sum <= limit) {
+    auto& ints = detail::int_arrays::instance(c.size());
+    detail::to_int(1, count, c.size(), ints.receive_count, ints.receive_at);
+    return reduce_scatter_counted(c, w, x, sum, y, ints.receive_count.data());
+  }
   prepare(c, "reduce_scatter", sum, w);
   const told here(event_kind::reduce_scatter, c, sum * w.size);
   const MPI_Op op = operation(w.kind, reduction::sum);
-  auto& ints = detail::int_arrays::instance(c.size());
-  if (sum <= limit) {
-    detail::to_int(1, count, c.size(), ints.receive_count, ints.receive_at);
-    dimesh::detail::check(
-        MPI_Reduce_scatter(x, y, ints.receive_count.data(), w.type(), op, c.handle()),
-        "reduce_scatter");
-    return;
-  }
   for (int r = 0; r < c.size(); x += w.size * count[r++])  // beyond an int: block by block
     for (index_t at = 0; at < count[r]; at += limit) {
       const auto n = static_cast<int>(limit < count[r] - at ? limit : count[r] - at);
@@ -39,20 +50,26 @@ inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, con
     }
 }
 
-/// Blocks of n elements each; large ones go in pieces, as in all_reduce. Payload: all of x.
+/// Blocks of n elements each; large ones go in pieces, as in all_reduce. With `later` it begins to,
+/// in one piece, which MPI must be able to count. Payload: all of x.
 inline void reduce_scatter_elements(const dimesh::detail::communicator& c, const wire& w,
-                                    const std::byte* x, index_t n, std::byte* y) {
+                                    const std::byte* x, index_t n, std::byte* y,
+                                    requests* later = nullptr) {
   if (n == 0) return;
   const index_t ranks = c.size(), size = w.size;
   if (ranks == 1) return copy(x, y, n * size);
   prepare(c, "reduce_scatter", n, w);
   const told here(event_kind::reduce_scatter, c, ranks * n * size);
-  const auto call = [&c, &w](const std::byte* in, std::byte* out, index_t count) {
-    dimesh::detail::check(MPI_Reduce_scatter_block(in, out, static_cast<int>(count), w.type(),
-                                                   operation(w.kind, reduction::sum), c.handle()),
-                          "reduce_scatter");
+  const auto call = [&c, &w, later](const std::byte* in, std::byte* out, index_t count) {
+    const auto units = static_cast<int>(count);
+    const MPI_Op op = operation(w.kind, reduction::sum);
+    dimesh::detail::check(
+        later == nullptr
+            ? MPI_Reduce_scatter_block(in, out, units, w.type(), op, c.handle())
+            : MPI_Ireduce_scatter_block(in, out, units, w.type(), op, c.handle(), later->add()),
+        "reduce_scatter");
   };
-  if (n * ranks * size <= cut_above) return call(x, y, n);
+  if (later != nullptr || n * ranks * size <= cut_above) return call(x, y, n);
   const index_t step = piece / size / ranks > 0 ? piece / size / ranks : 1;
   const auto scratch =
       dimesh::detail::storage::acquire(static_cast<std::size_t>(step * ranks * size));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -30,9 +31,10 @@ class abandoned {
     static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
     return *it;
   }
-  void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory) {
+  void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory,
+            std::shared_ptr<const void> counts) {
     const std::lock_guard lock(mutex_);
-    sets_.push_back({std::move(requests), std::move(memory)});
+    sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
     requests.clear(), memory.clear();
     any_.store(true, std::memory_order_release);
   }
@@ -54,6 +56,7 @@ class abandoned {
   struct set {
     std::vector<MPI_Request> requests;
     std::vector<dimesh::detail::storage> memory;
+    std::shared_ptr<const void> counts;
   };
   std::mutex mutex_;
   std::vector<set> sets_;
@@ -62,7 +65,8 @@ class abandoned {
 
 }  // namespace detail
 
-/// Requests in the order in which they were made. Its vectors are kept from use to use.
+/// Requests in the order in which they were made. Its vectors are kept from use to use; they move
+/// as requests are added, while MPI holds no pointers to them.
 class requests {
  public:
   requests() = default;
@@ -71,13 +75,15 @@ class requests {
   ~requests() { give_up(); }
 
   /// A place for a new request.
-  MPI_Request* add(under_way what) {
+  MPI_Request* add(under_way what = under_way::other) {
     receives_.push_back(what == under_way::receive);
     requests_.push_back(MPI_REQUEST_NULL);
     return &requests_.back();
   }
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory) { memory_.push_back(memory); }
+  /// What holds the counts that MPI reads until then.
+  void keep(std::shared_ptr<const void> counts) { counts_ = std::move(counts); }
 
   /// Lets MPI work on them; those made first are asked first.
   void progress(const char* call) {
@@ -96,6 +102,8 @@ class requests {
     detail::abandoned::all().reap();  // those given up earlier may be over, too
   }
   bool empty() const { return requests_.empty(); }
+  /// None of them is under way any more, as far as progress() knows.
+  bool done() const { return first_ == requests_.size(); }
 
   /// Nobody will wait for them any more.
   void give_up() noexcept {
@@ -111,18 +119,20 @@ class requests {
       }
     int done = 0;
     MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-    if (!done) detail::abandoned::all().take(requests_, memory_);
+    if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
     clear();
   }
 
  private:
   void clear() noexcept {
     requests_.clear(), receives_.clear(), memory_.clear();
+    counts_.reset();
     first_ = 0;
   }
   std::vector<MPI_Request> requests_;
   std::vector<bool> receives_;
   std::vector<dimesh::detail::storage> memory_;
+  std::shared_ptr<const void> counts_;
   std::size_t first_ = 0;  // those before it are done
 };
 

@@ -7,8 +7,7 @@
 // Where an exception comes before wait(), the memory stays taken until MPI is done with it.
 #pragma once
 
-#include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/all_reduce.hpp"
 
 namespace dimesh::collective {
 
@@ -20,16 +19,10 @@ class pending_sums {
   /// `most` of them.
   void start_elements(const dimesh::detail::communicator& c, const wire& w, std::byte* x, index_t n,
                       index_t most, const dimesh::detail::storage& memory) {
-    prepare(c, call, n, w);
-    const told here(event_kind::all_reduce, c, n * w.size);
     if (memory) sums_.keep(memory);
-    for (index_t at = 0; at < n; at += most) {
-      const auto count = static_cast<int>(most < n - at ? most : n - at);
-      dimesh::detail::check(MPI_Iallreduce(MPI_IN_PLACE, x + at * w.size, count, w.type(),
-                                           operation(w.kind, reduction::sum), c.handle(),
-                                           sums_.add(under_way::other)),
-                            call);
-    }
+    for (index_t at = 0; at < n; at += most)
+      all_reduce_elements(c, w, x + at * w.size, x + at * w.size, most < n - at ? most : n - at,
+                          reduction::sum, &sums_);
   }
   template <class T>
   void start(const dimesh::detail::communicator& c, T* x, index_t n, index_t most,

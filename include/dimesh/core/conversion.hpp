@@ -16,7 +16,7 @@ template <class T, class L, Dim... D> class shaped_tensor;
 template <class Value> class tracked_tensor;
 
 /// Anything with a spec: a tensor with data, a recorded one, or a shape.
-template <class X> concept Tensor = requires { typename X::spec_type; } && !is_poison<X>;
+template <class X> concept Tensor = requires { typename X::spec_type; } && !stands_for_tensor<X>;
 
 template <class X> using spec_of = typename X::spec_type;
 template <class X> using value_of = typename X::value_type;

@@ -72,6 +72,8 @@ template <class View, class Dims> struct ranks_differ;  // a View has another nu
 template <class Type1, class Type2> struct not_the_same_kind;  // plain, recorded, a shape
 template <class X> struct not_by_element;
 template <class Dim> struct dim_without_index;  // of those that say where an element is
+template <class X> struct move_not_awaited;  // a tensor that is on its way
+template <class X> struct move_not_given_up;  // await uses a handle up
 template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up
@@ -232,5 +234,9 @@ struct [[nodiscard]] poison {
 /// Poison, or a tensor type that cannot be (tensor.hpp).
 template <class X> inline constexpr bool is_poison = false;
 template <> inline constexpr bool is_poison<poison> = true;
+
+/// What operations let in where a tensor is wanted, although it is none: poison, and what they
+/// refuse when they ask whether it is poison (core/started.hpp).
+template <class X> inline constexpr bool stands_for_tensor = is_poison<X>;
 
 }  // namespace dimesh

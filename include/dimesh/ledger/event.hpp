@@ -12,6 +12,7 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dimesh/detail/config.hpp"
@@ -49,6 +50,10 @@ constexpr bool is_communication(event_kind k) {
   return k > event_kind::compute && k < event_kind::acquire;
 }
 
+/// Is it a move from its beginning to its end, or one of these? Of a move that is started, the
+/// start says the bytes, the finish how long somebody waited for it.
+enum class event_part : unsigned char { whole, start, finish };
+
 /// What each of n ranks sends under a ring algorithm to reduce, scatter or gather `whole` bytes; of
 /// other collectives, the bytes themselves.
 constexpr index_t ring_bytes(event_kind k, index_t whole, index_t n) {
@@ -60,6 +65,7 @@ constexpr index_t ring_bytes(event_kind k, index_t whole, index_t n) {
 /// One thing that a rank does. Names live as long as the program.
 struct event {
   event_kind kind = event_kind::compute;
+  event_part part = event_part::whole;  ///< of communication
   unsigned axes = 0;  ///< of a collective: bit a is axis a of the mesh
   std::string_view what{};  ///< the operation that runs, "einsum"; empty between operations
   std::string_view transpose_of{};  ///< on the way back: the operation whose cotangents are made
@@ -89,6 +95,7 @@ class event_sink {
   constexpr void report(event e) {
     e.what = what_;
     e.transpose_of = transpose_of_;
+    if (is_communication(e.kind)) e.part = part_;
     if (!std::is_constant_evaluated() && detail::phase_here != nullptr)
       e.phase = detail::phase_here;
     take(e);
@@ -100,7 +107,9 @@ class event_sink {
  private:
   friend class running;
   friend class detail::watched;
+  friend class in_part;
   std::string_view what_{}, transpose_of_{};
+  event_part part_ = event_part::whole;
 };
 
 /// Keeps them all, in their order.
@@ -137,6 +146,24 @@ class [[nodiscard]] running {
   }
   event_sink* sink_;
   std::string_view what_{}, transpose_of_{};
+};
+
+/// While one of these lives, communication that a sink (which may be null) hears of is a part of a
+/// started move.
+class [[nodiscard]] in_part {
+ public:
+  constexpr in_part(event_sink* s, event_part p) : sink_(s) {
+    if (s != nullptr) before_ = std::exchange(s->part_, p);
+  }
+  in_part(const in_part&) = delete;
+  in_part& operator=(const in_part&) = delete;
+  constexpr ~in_part() {
+    if (sink_ != nullptr) sink_->part_ = before_;
+  }
+
+ private:
+  event_sink* sink_;
+  event_part before_ = event_part::whole;
 };
 
 namespace detail {

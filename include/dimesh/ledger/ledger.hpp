@@ -65,6 +65,8 @@ struct tally {
   constexpr void enter(const event& e) {
     if (e.kind == event_kind::compute)
       compute(e.flops, e.moved);
+    else if (e.part == event_part::finish)
+      return;  // its start has said all
     else if (is_communication(e.kind))
       collective(e.kind, e.axes, e.bytes, e.ring_bytes);
     else

@@ -41,6 +41,7 @@ class time_estimate final : public event_sink {
     for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes_[a] = sizes.size[a];
   }
   constexpr void take(const event& e) override {
+    if (e.part == event_part::finish) return;  // its start has said all
     time_share& s = shares_[static_cast<std::size_t>(e.kind)];
     ++s.events;
     if (is_communication(e.kind)) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/core/flight.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -16,14 +17,19 @@ namespace detail {
 /// Elements T; reduces what is partial over the axes in the mask.
 template <class T> struct all_reduce_cost {
   unsigned axes;
+  static constexpr event_kind kind = event_kind::all_reduce;
   static constexpr bool takes_complex = true;
 
   constexpr unsigned talk(const tensor_core& x) const { return talking(axes & ~x.once, x.sizes()); }
-  void reduce(results y, operands x, collective::reduction how) const {
+  /// Over whom and how much is all the plan there is.
+  void reduce(results y, operands x, collective::reduction how, flight* f = nullptr) const {
     const unsigned over = talk(x[0]);
     if (over == 0) return collective::copy(x[0].data<T>(), y[0].data<T>(), x[0].elements());
-    collective::all_reduce(x[0].grid->along(over), x[0].data<T>(), y[0].data<T>(), x[0].elements(),
-                           how);
+    if (f != nullptr) f->axes = over;
+    collective::all_reduce_elements(x[0].grid->along(over), collective::wire_of<T>,
+                                    collective::bytes_of(x[0].data<T>()),
+                                    collective::bytes_of(y[0].data<T>()), x[0].elements(), how,
+                                    f != nullptr ? &f->under_way : nullptr);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned over = talk(x[0]);
@@ -36,6 +42,9 @@ template <class T> struct all_reduce_cost {
 /// Addends are summed.
 template <class T> struct all_reduce_op : all_reduce_cost<T> {
   void fill(results y, operands x) const { this->reduce(y, x, collective::reduction::sum); }
+  void start(results y, operands x, flight& f) const {
+    this->reduce(y, x, collective::reduction::sum, &f);
+  }
   static constexpr bool needs(int, unsigned) { return false; }
   /// Of replicated cotangents of addends every rank has a sum to make likewise.
   constexpr void transpose(const auto& to) const { to.give(0, *this, to.ybar); }
@@ -45,7 +54,11 @@ template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
   static constexpr std::string_view call = "all_reduce";
   bool greatest;
   void fill(results y, operands x) const {
-    this->reduce(y, x, greatest ? collective::reduction::max : collective::reduction::min);
+    this->reduce(y, x, how());
+  }
+  void start(results y, operands x, flight& f) const { this->reduce(y, x, how(), &f); }
+  collective::reduction how() const {
+    return greatest ? collective::reduction::max : collective::reduction::min;
   }
 };
 

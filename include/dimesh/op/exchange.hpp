@@ -11,119 +11,13 @@
 // replication: the choice is the same on all ranks, and spreads the load over the copies.
 #pragma once
 
-#include <bit>
-
-#include "dimesh/collective/all_to_all.hpp"
 #include "dimesh/op/parts/blocks.hpp"
+#include "dimesh/op/parts/exchange_plan.hpp"
 #include "dimesh/op/parts/goal.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-/// The parts of a rank's block that others have for it, or want of it, and where they lie: in the
-/// block itself if every part is one run of its elements, else one after another in a buffer.
-struct exchange_side {
-  box whole;
-  std::vector<box> part;
-  std::vector<collective::run> runs;
-  index_t packed = 0;  // elements of the buffer, 0 if there is none
-
-  void resize(std::size_t ranks) {
-    if (part.size() < ranks) part.resize(ranks), runs.resize(ranks);
-  }
-  void lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
-    bool stays = may_stay;
-    for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));
-    packed = 0;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      const index_t count = r == me ? 0 : part[r].size();
-      runs[r] = {count == 0 ? 0 : stays ? offset_in(whole, part[r]) : packed, count};
-      if (!stays) packed += count;
-    }
-  }
-};
-
-/// Who needs what of whom, when blocks go from table `from` to table `to`. Kept from call to call.
-struct exchange_plan {
-  unsigned talk = 0;
-  index_t most = 0;  // elements of the largest block of any rank
-  std::size_t ranks = 0;
-  exchange_side had, wanted;
-  box kept;
-
-  /// Axes that replicate in `from` do not talk: receivers take what has their coordinates there.
-  static constexpr unsigned axes(const table& from, const table& to) {
-    return moved_axes(from, to) & from.mask(use::split);
-  }
-  static exchange_plan& of(const grid_state& grid, const placement& where, const table& from,
-                           const table& to, bool back) {
-    thread_local exchange_plan p;
-    const index_t before = where.origins(from).size(), after = where.origins(to).size();
-    p.talk = talking(axes(from, to), grid.sizes());
-    p.most = before > after ? before : after;
-    p.had.whole = where.own(from);
-    p.wanted.whole = where.own(to);
-    p.kept = intersection(p.had.whole, p.wanted.whole);
-    p.ranks = p.talk == 0 ? 0 : static_cast<std::size_t>(group_size(p.talk, grid.sizes()));
-    p.had.resize(p.ranks);
-    p.wanted.resize(p.ranks);
-    for (std::size_t r = 0; r < p.ranks; ++r) {
-      const auto peer = static_cast<index_t>(r);
-      p.had.part[r] = intersection(p.had.whole, where.peers(to, peer, p.talk));
-      p.wanted.part[r] = intersection(where.peers(from, peer, p.talk), p.wanted.whole);
-    }
-    const auto me = p.ranks == 0 ? 0 : static_cast<std::size_t>(grid.along(p.talk).rank());
-    p.had.lay_out(p.ranks, me, !back);
-    p.wanted.lay_out(p.ranks, me, true);
-    return p;
-  }
-};
-
-/// Moves x, laid out as `from`, to y, laid out as `to`; or adds to what y holds.
-template <bool Add, class T>
-void move_parts(const exchange_plan& p, const grid_state& grid, const exchange_side& from,
-                const T* x, const exchange_side& to, T* y) {
-  const strides old_stride(from.whole), new_stride(to.whole);
-  const T* kept = x + offset_in(from.whole, p.kept);
-  T* place = y + offset_in(to.whole, p.kept);
-  if (p.kept.size() > 0) {
-    if constexpr (Add)
-      local::add_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place, new_stride.data());
-    else
-      local::copy_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place,
-                      new_stride.data());
-  }
-  if (p.talk == 0) return;
-  storage out, in;
-  const T* sent = x;
-  T* received = y;
-  if (from.packed > 0) {
-    out = storage::acquire(static_cast<std::size_t>(from.packed) * sizeof(T));
-    T* packed = static_cast<T*>(out.data());
-    sent = packed;
-    for (std::size_t r = 0; r < p.ranks; ++r)
-      if (from.runs[r].count > 0)
-        local::pack(from.whole.rank, from.part[r].length, x + offset_in(from.whole, from.part[r]),
-                    old_stride.data(), packed + from.runs[r].at);
-  }
-  if (to.packed > 0) {
-    in = storage::acquire(static_cast<std::size_t>(to.packed) * sizeof(T));
-    received = static_cast<T*>(in.data());
-  }
-  collective::all_to_all_v(grid.along(p.talk), sent, from.runs.data(), received, to.runs.data(),
-                           p.most);
-  if (to.packed == 0) return;
-  for (std::size_t r = 0; r < p.ranks; ++r)
-    if (to.runs[r].count > 0) {
-      const T* part = received + to.runs[r].at;
-      T* at = y + offset_in(to.whole, to.part[r]);
-      if constexpr (Add)
-        local::unpack_add(to.whole.rank, to.part[r].length, part, at, new_stride.data());
-      else
-        local::unpack(to.whole.rank, to.part[r].length, part, at, new_stride.data());
-    }
-}
 
 /// What the rank at the origin sends and receives, in elements.
 struct exchange_volume {
@@ -149,13 +43,16 @@ template <class T> struct exchange_back_op;
 
 /// Elements T, any splits and replications to any others.
 template <class T> struct exchange_op {
+  static constexpr event_kind kind = event_kind::all_to_all;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
-    const grid_state& grid = *x[0].grid;
-    const auto& p =
-        exchange_plan::of(grid, placement_of(x[0]), x[0].layout(), y[0].layout(), false);
-    move_parts<false, T>(p, grid, p.had, x[0].data<const T>(), p.wanted, y[0].data<T>());
+    move_parts<false, T>(exchange_plan::of(x[0], y[0], false), x[0].data<const T>(),
+                         y[0].data<T>());
+  }
+  void start(results y, operands x, flight& f) const {
+    move_parts<false, T>(exchange_plan::of(x[0], y[0], false), x[0].data<const T>(),
+                         y[0].data<T>(), &f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());
@@ -182,11 +79,8 @@ template <class T> struct exchange_back_op {
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
-    const grid_state& grid = *x[0].grid;
-    const auto& p = exchange_plan::of(grid, placement_of(x[0]), dual_of(y[0].layout()),
-                                      dual_of(x[0].layout()), true);
     zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_parts<true, T>(p, grid, p.wanted, x[0].data<const T>(), p.had, y[0].data<T>());
+    move_parts<true, T>(exchange_plan::of(x[0], y[0], true), x[0].data<const T>(), y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const table from = dual_of(y[0].layout()), to = dual_of(x[0].layout());
@@ -251,7 +145,7 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else if constexpr (detail::has_layout<L, X>)
-    return x;
+    return detail::unchanged(x);
   else
     return detail::apply_rule<rule, value_of<X>>(detail::exchange_op<value_of<X>>{}, x);
 }

@@ -44,28 +44,11 @@ struct halo_stages {
   }
   template <class T> region<T> interior(const region<T>& all) const { return at_stage(all, -1); }
 
-  /// Fills the halos of y, whose interior holds the blocks under table t.
-  template <class T>
-  void fill(const grid_state& grid, const placement& where, const table& t,
-            const region<T>& y) const {
-    for (int i = 0; i < count; ++i) {
-      const cut_dim dim(where, t, dims[i], ends);
-      const region<T> halo = at_stage(y, i);
-      if (ends == boundary::zero || dim.extent() == 0) zero_ends(dim, width[i], halo);
-      move_windows<false, T>(grid, dim, {0, width[i]}, halo.within(dims[i], width[i]), halo,
-                             "halo_exchange");
-    }
-  }
-  /// Adds what the halos of y hold to the elements that they are copies of.
-  template <class T>
-  void fold(const grid_state& grid, const placement& where, const table& t,
-            const region<T>& y) const {
-    for (int i = count - 1; i >= 0; --i) {
-      const cut_dim dim(where, t, dims[i], ends);
-      const region<T> halo = at_stage(y, i);
-      move_windows<true, T>(grid, dim, {0, width[i]}, halo, halo.within(dims[i], width[i]),
-                            "halo_exchange");
-    }
+  /// The stages in short, of the dims that a tensor has: what a plan depends on besides its layout.
+  plan_hints hints(bool back) const {
+    std::uint64_t order = 0;
+    for (int i = 0; i < count; ++i) order = order << 4 | static_cast<unsigned>(dims[i]);
+    return {static_cast<index_t>(order), count, static_cast<index_t>(ends) << 1 | index_t{back}};
   }
   /// The messages of all stages; y has the halos.
   constexpr void cost(tally& counts, const placement& where, const table& t, const tensor_core& y,
@@ -81,14 +64,104 @@ struct halo_stages {
       count_windows(counts, cut_dim(where, t, dims[i], ends), {0, width[i]}, across, back);
     }
   }
-  /// Zeros where the window leaves the dim.
-  template <class T> static void zero_ends(const cut_dim& dim, index_t w, const region<T>& y) {
+};
+
+/// The messages of each stage, for tensors that have the halos.
+struct halo_plan : move_plan {
+  struct stage : window_moves {
+    index_t before = 0, behind = 0;  // places at either end of the array that leave the dim
+    using window_moves::window_moves;
+  };
+  halo_stages stages;
+  std::vector<stage> at;
+
+  halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with)
+      : stages{static_cast<boundary>(with[2] >> 1)} {
+    for (index_t i = 0; i < with[1]; ++i) {
+      const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
+      stages.add(d, y.layout().halo[d]);
+    }
+    for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
+  }
+  static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back) {
+    return plan_of<halo_plan>(y, y, s.hints(back));
+  }
+
+  /// The stages up to the last one that waits for other ranks.
+  int stages_that_wait() const {
+    int n = stages.count;
+    while (n > 0 && moves(n - 1).over == nullptr) --n;
+    return n;
+  }
+  /// Fills the halos of `all`, stored like the tensor, whose interior is there.
+  template <class T> void fill(const region<T>& all) const {
+    for (int i = 0; i < stages.count; ++i) {
+      zero_ends(i, all);
+      move_windows<false, T>(moves(i), inner(all, i), stages.at_stage(all, i), "halo_exchange");
+    }
+  }
+  /// Adds what the halos of `all` hold to the elements that they are copies of.
+  template <class T> void fold(const region<T>& all) const {
+    for (int i = stages.count - 1; i >= 0; --i)
+      move_windows<true, T>(moves(i), stages.at_stage(all, i), inner(all, i), "halo_exchange");
+  }
+  /// Takes tags for all stages and begins the first one: the others follow as messages arrive.
+  template <class T> void start(const region<T>& all, flight& f) const {
+    f.plan = shared_from_this();
+    for (int i = 0; i < stages.count; ++i)
+      f.tags[i] = window_tag(moves(i), "halo_exchange", collective::wire_of<T>);
+    f.land = [](flight& g, tensor_core& y) {
+      const auto& p = static_cast<const halo_plan&>(*g.plan);
+      const region<T> here = stored_region<T>(y);
+      unpack_windows<false>(p.moves(g.stage), static_cast<const T*>(g.in.data()),
+                            p.stages.at_stage(here, g.stage));
+      ++g.stage;
+      return p.go_on(here, g);
+    };
+    f.landed = go_on(all, f);
+  }
+
+ private:
+  const window_moves& moves(int i) const { return at[static_cast<std::size_t>(i)]; }
+  template <class T> region<T> inner(const region<T>& all, int i) const {
+    return stages.at_stage(all, i).within(stages.dims[i], stages.width[i]);
+  }
+  /// Stages that wait for nobody are made at once. True: that was the last.
+  template <class T> bool go_on(const region<T>& all, flight& f) const {
+    for (; f.stage < stages.count; ++f.stage) {
+      zero_ends(f.stage, all);
+      start_windows<T>(moves(f.stage), inner(all, f.stage), stages.at_stage(all, f.stage),
+                       "halo_exchange", f.tags[f.stage], f);
+      if (moves(f.stage).over != nullptr) return false;
+    }
+    return true;
+  }
+  void add(const tensor_core& y, int i, bool back) {
+    const int d = stages.dims[i];
+    const index_t w = stages.width[i];
+    const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);
+    index_t across = 1;
+    for (int e = 0; e < y.rank(); ++e) {
+      index_t n = y.local(e);
+      for (int later = i + 1; later < stages.count; ++later)
+        n -= stages.dims[later] == e ? 2 * stages.width[later] : 0;
+      across *= e == d ? 1 : n;
+    }
+    stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
+    if (stages.ends != boundary::zero && dim.extent() != 0) return;
     const block mine = dim.of(dim.me());
-    const index_t n = y.extent[dim.d];
-    const index_t before = w - mine.offset, behind = mine.offset + mine.length + w - dim.extent();
-    if (before > 0) zero_region(y.part(dim.d, 0, before < n ? before : n));
-    if (behind > 0)
-      zero_region(y.part(dim.d, behind < n ? n - behind : 0, behind < n ? behind : n));
+    const index_t n = mine.length + 2 * w;
+    const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
+    s.before = clamped(w - mine.offset);
+    s.behind = clamped(mine.offset + mine.length + w - dim.extent());
+  }
+  /// Zeros where the window leaves the dim.
+  template <class T> void zero_ends(int i, const region<T>& all) const {
+    const stage& s = at[static_cast<std::size_t>(i)];
+    const int d = stages.dims[i];
+    const region<T> y = stages.at_stage(all, i);
+    if (s.before > 0) zero_region(y.part(d, 0, s.before));
+    if (s.behind > 0) zero_region(y.part(d, y.extent[d] - s.behind, s.behind));
   }
 };
 
@@ -102,7 +175,12 @@ template <class T> struct halo_exchange_op {
   void fill(results y, operands x) const {
     const auto all = stored_region<T>(y[0]);
     move_region<false, T>(stored_region<const T>(x[0]), stages.interior(all));
-    stages.fill(*x[0].grid, placement_of(x[0]), x[0].layout(), all);
+    halo_plan::of(y[0], stages, false).fill(all);
+  }
+  void start(results y, operands x, flight& f) const {
+    const auto all = stored_region<T>(y[0]);
+    move_region<false, T>(stored_region<const T>(x[0]), stages.interior(all));
+    halo_plan::of(y[0], stages, false).start(all, f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     stages.cost(t, placement_of(x[0]), x[0].layout(), y[0], false);
@@ -122,7 +200,7 @@ template <class T> struct halo_back_op {
     copy_bytes(sums.data(), x[0].memory.data(), x[0].bytes());
     auto all = stored_region<T>(x[0]);
     all.data = static_cast<T*>(sums.data());
-    stages.fold(*x[0].grid, placement_of(x[0]), y[0].layout(), all);
+    halo_plan::of(x[0], stages, true).fold(all);
     move_region<false, T>(stages.interior(all), stored_region<T>(y[0]));
   }
   constexpr void cost(tally& t, results y, operands x) const {

@@ -12,6 +12,7 @@
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/exchange.hpp"
 #include "dimesh/op/parts/places.hpp"
+#include "dimesh/op/parts/start.hpp"
 
 namespace dimesh {
 
@@ -28,6 +29,8 @@ struct send_step {};  ///< one message, from placed<A, j> to placed<A, k>
 template <class Place> struct reduce_step {};  ///< one call, to placed<A, k>
 template <class Place> struct broadcast_step {};  ///< one call, from placed<A, k>
 template <class Place> struct place_step {};  ///< local: to placed<A, k>
+
+template <Layout L, Operand X> constexpr auto relayout(const X& x);
 
 namespace detail {
 
@@ -104,37 +107,49 @@ template <class Route, int... I> struct step_names<Route, std::integer_sequence<
   using type = steps<typename step_name<Route, I>::type...>;
 };
 
+/// Step I of the route.
+template <class Route, int I, class X> constexpr auto stepped_by(const X& x) {
+  using L = typename Route::template layout_after<I>;
+  constexpr hop kind = Route::result.at[I].kind;
+  constexpr unsigned moved = moved_axes(spec_of<X>::table, Route::result.at[I].to);
+  const bool silent = talking(moved, sizes_of(x)) == 0;
+  using T = value_of<X>;
+  using S = under<spec_of<X>, L>;
+  if constexpr (kind == hop::own)
+    return apply_or_share<S>(cut_op<T>{}, x, silent);
+  else if constexpr (kind == hop::reduce_scatter)
+    return apply_or_share<S>(reduce_scatter_op<T>{}, x, silent);
+  else if constexpr (kind == hop::all_reduce)
+    return apply_or_share<S>(all_reduce_op<T>{{moved}}, x,
+                             talking(moved & ~core_of(x).once, sizes_of(x)) == 0);
+  else if constexpr (kind == hop::all_gather)
+    return apply_or_share<S>(all_gather_op<T>{}, x, silent);
+  else if constexpr (kind == hop::send)
+    return apply_or_share<S>(send_op<T>{std::countr_zero(moved)}, x, false);
+  else if constexpr (kind == hop::reduce)
+    return apply_or_share<S>(reduce_op<T>{std::countr_zero(moved)}, x, false);
+  else if constexpr (kind == hop::broadcast)
+    return apply_or_share<S>(broadcast_op<T>{std::countr_zero(moved), 0}, x, false);
+  else if constexpr (kind == hop::place)
+    return apply_or_share<S>(place_op<T>{}, x, false);
+  else
+    return apply_or_share<S>(exchange_op<T>{}, x, silent);
+}
 /// Walks the route from step I on.
 template <class Route, int I, class X> constexpr auto walk(const X& x) {
-  if constexpr (I == Route::result.size) {
+  if constexpr (I == Route::result.size)
     return x;
-  } else {
-    using L = typename Route::template layout_after<I>;
-    constexpr hop kind = Route::result.at[I].kind;
-    constexpr unsigned moved = moved_axes(spec_of<X>::table, Route::result.at[I].to);
-    const bool silent = talking(moved, sizes_of(x)) == 0;
-    using T = value_of<X>;
-    using S = under<spec_of<X>, L>;
-    if constexpr (kind == hop::own)
-      return walk<Route, I + 1>(apply_or_share<S>(cut_op<T>{}, x, silent));
-    else if constexpr (kind == hop::reduce_scatter)
-      return walk<Route, I + 1>(apply_or_share<S>(reduce_scatter_op<T>{}, x, silent));
-    else if constexpr (kind == hop::all_reduce)
-      return walk<Route, I + 1>(apply_or_share<S>(
-          all_reduce_op<T>{{moved}}, x, talking(moved & ~core_of(x).once, sizes_of(x)) == 0));
-    else if constexpr (kind == hop::all_gather)
-      return walk<Route, I + 1>(apply_or_share<S>(all_gather_op<T>{}, x, silent));
-    else if constexpr (kind == hop::send)
-      return walk<Route, I + 1>(apply_as<S>(send_op<T>{std::countr_zero(moved)}, x));
-    else if constexpr (kind == hop::reduce)
-      return walk<Route, I + 1>(apply_as<S>(reduce_op<T>{std::countr_zero(moved)}, x));
-    else if constexpr (kind == hop::broadcast)
-      return walk<Route, I + 1>(apply_as<S>(broadcast_op<T>{std::countr_zero(moved), 0}, x));
-    else if constexpr (kind == hop::place)
-      return walk<Route, I + 1>(apply_as<S>(place_op<T>{}, x));
-    else
-      return walk<Route, I + 1>(apply_or_share<S>(exchange_op<T>{}, x, silent));
-  }
+  else
+    return walk<Route, I + 1>(stepped_by<Route, I>(x));
+}
+/// Walks all but the last step, which begins only.
+template <class Route, int I, class X> constexpr auto start_walk(const X& x) {
+  if constexpr (Route::result.size == 0)
+    return arrived(starting<X>{x});
+  else if constexpr (I + 1 == Route::result.size)
+    return stepped_by<Route, I>(starting<X>{x});
+  else
+    return start_walk<Route, I + 1>(stepped_by<Route, I>(x));
 }
 
 /// One step of a probe.
@@ -178,6 +193,13 @@ template <class Rule, class X> X walk_probe(X x) {
 template <class L, class X>
 using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
 
+template <class L, class X> constexpr auto start_relaid(const starting<X>& x) {
+  if constexpr (is_shaped<X>)
+    return started_on_shape(core_of(x.of).count, [&x] { return relayout<L>(x.of); });
+  else
+    return start_walk<route_of<spec_of<X>, layout_for<L, X>>, 0>(x.of);
+}
+
 }  // namespace detail
 
 /// x under layout L (cut down to what concerns its dims). Shapes stay. Received bytes a rank: those
@@ -211,6 +233,8 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
       "relayout: blocks with halos stay where they are; change the layout before halo_exchange");
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
+  else if constexpr (detail::is_starting<X>)
+    return detail::start_relaid<L>(x);
   else if constexpr (detail::is_probe<X>)
     return detail::walk_probe<rule>(x);
   else if constexpr (is_there)

@@ -12,6 +12,23 @@ namespace dimesh {
 
 namespace detail {
 
+/// Around a ring only the remainder counts.
+constexpr window shift_window(index_t by, boundary ends, index_t extent) {
+  return {ends == boundary::periodic && extent > 0 ? by % extent : by, 0};
+}
+/// with: the dim, how far, and what lies beyond its ends.
+struct shift_plan : move_plan, window_moves {
+  shift_plan(const tensor_core& x, const tensor_core&, const plan_hints& with)
+      : shift_plan(x, cut_dim(placement_of(x), x.layout(), static_cast<int>(with[0]),
+                              static_cast<boundary>(with[2])),
+                   with[1]) {}
+
+ private:
+  shift_plan(const tensor_core& x, const cut_dim& dim, index_t by)
+      : window_moves(*x.grid, dim, shift_window(by, dim.ends, dim.extent()),
+                     x.local(dim.d) > 0 ? x.elements() / x.local(dim.d) : 0, false) {}
+};
+
 /// Elements T, along dim d.
 template <class T> struct shift_op {
   int d = 0;
@@ -22,20 +39,30 @@ template <class T> struct shift_op {
   constexpr cut_dim dim_of(const tensor_core& x) const {
     return cut_dim(placement_of(x), x.layout(), d, ends);
   }
-  /// Around a ring only the remainder counts.
-  constexpr window window_in(index_t extent) const {
-    return {ends == boundary::periodic && extent > 0 ? by % extent : by, 0};
+  const shift_plan& plan(const tensor_core& x) const {
+    return plan_of<shift_plan>(x, x, {d, by, static_cast<index_t>(ends)});
   }
   void fill(results y, operands x) const {
-    const cut_dim dim = dim_of(x[0]);
     if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_windows<false, T>(*x[0].grid, dim, window_in(dim.extent()), stored_region<const T>(x[0]),
-                           stored_region<T>(y[0]), "shift");
+    move_windows<false, T>(plan(x[0]), stored_region<const T>(x[0]), stored_region<T>(y[0]),
+                           "shift");
+  }
+  void start(results y, operands x, flight& f) const {
+    const shift_plan& p = plan(x[0]);
+    if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());
+    f.plan = p.shared_from_this();
+    start_windows<T>(p, stored_region<const T>(x[0]), stored_region<T>(y[0]), "shift",
+                     window_tag(p, "shift", collective::wire_of<T>), f);
+    f.land = [](flight& g, tensor_core& to) {
+      unpack_windows<false>(static_cast<const shift_plan&>(*g.plan),
+                            static_cast<const T*>(g.in.data()), stored_region<T>(to));
+      return true;
+    };
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t rows = x[0].local(d) > 0 ? x[0].bytes() / x[0].local(d) : 0;
     const cut_dim dim = dim_of(x[0]);
-    count_windows(t, dim, window_in(dim.extent()), rows, false);
+    count_windows(t, dim, shift_window(by, ends, dim.extent()), rows, false);
     t.compute(0, 2 * y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }

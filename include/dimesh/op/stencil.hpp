@@ -39,11 +39,11 @@ template <class Points, class... V> struct stencil_of {
     else
       return T(1);
   }
-  /// y = f at all points.
+  /// y = f at some points.
   template <class F, class R, std::size_t... K>
-  static void fill(const F& f, tensor_core& y, operands x, std::index_sequence<K...>) {
+  static void fill(const F& f, tensor_core& y, operands x, const point_box& points,
+                   std::index_sequence<K...>) {
     using rows = stencil_rows<last, F, R, lattice_of<V>...>;
-    const point_box points(y);
     const positioned<R> out(y.data<R>(), y, y);
     const bundle_of<lattice_of<V>...> in{{lattice_of<V>(x[static_cast<int>(K)], y)}...};
     for (const int sign : {1, -1})
@@ -185,8 +185,10 @@ template <std::size_t K, class F, class B, class Points, class... V> struct sten
 template <class F, class R, class Points, class... V> struct stencil_op {
   F f;
 
-  void fill(results y, operands x) const {
-    stencil_of<Points, V...>::template fill<F, R>(f, y[0], x, std::index_sequence_for<V...>{});
+  void fill(results y, operands x) const { fill_at(y, x, point_box(y[0])); }
+  void fill_at(results y, operands x, const point_box& points) const {
+    stencil_of<Points, V...>::template fill<F, R>(f, y[0], x, points,
+                                                  std::index_sequence_for<V...>{});
   }
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(y[0].elements(), y[0].bytes() + bytes_of(x));

@@ -5,6 +5,7 @@
 //
 //   u = stencil_exchange(f, boundary::zero, u)
 //     -> like u, halos and all; the same as halo_exchange<..>(stencil(f, u))
+//   u = stencil_exchange(f, beside_interior(boundary::zero), u)   // halos travel meanwhile
 #pragma once
 
 #include "dimesh/op/halo_exchange.hpp"
@@ -26,11 +27,35 @@ constexpr halo_stages stages_of(const tensor_core& x, boundary ends) {
 template <class Op, class R> struct stencil_exchange_op {
   Op op;
   boundary ends;
+  bool beside;
 
   void fill(results y, operands x) const {
+    const halo_plan& p = halo_plan::of(y[0], stages_of(y[0], ends), false);
+    const region<R> all = stored_region<R>(y[0]);
+    if (beside && p.stages_that_wait() > 0) return fill_beside(p, all, y, x);
     op.fill(y, x);
-    stages_of(y[0], ends)
-        .fill(*y[0].grid, placement_of(y[0]), y[0].layout(), stored_region<R>(y[0]));
+    p.fill(all);
+  }
+  /// Edges first; while these travel, what lies between them.
+  void fill_beside(const halo_plan& p, const region<R>& all, results y, operands x) const {
+    point_box rest(y[0]);
+    for (int i = 0; i < p.stages_that_wait(); ++i) {
+      const int d = p.stages.dims[i];
+      const index_t w = p.stages.width[i];
+      point_box low = rest, high = rest;
+      low.end[d] = std::min(rest.begin[d] + w, rest.end[d]);
+      high.begin[d] = std::max(rest.end[d] - w, low.end[d]);
+      op.fill_at(y, x, low);
+      op.fill_at(y, x, high);
+      rest.begin[d] = low.end[d];
+      rest.end[d] = high.begin[d];
+    }
+    const flight_owner f(flight::fresh());
+    f->result = y[0].memory;
+    p.start(all, *f);
+    op.fill_at(y, x, rest);
+    f->axes = 0;  // the messages have been reported
+    f->finish(y[0]);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     op.cost(t, y, x);
@@ -83,10 +108,22 @@ struct stencil_exchange_fault<U, X...> {
 
 }  // namespace detail
 
+/// What lies beyond the ends of dims, and when halos travel: after the result has been computed, or
+/// beside its interior. The values are the same. What pays depends on the MPI library and on the
+/// blocks: edges that are columns are computed slowly (benchmarks/started.cpp).
+struct halo_way {
+  boundary ends = boundary::zero;
+  bool beside_interior = false;
+  constexpr halo_way(boundary e, bool beside = false)  // NOLINT: a boundary says it mostly
+      : ends(e), beside_interior(beside) {}
+};
+/// Halos travel while the interior is computed.
+constexpr halo_way beside_interior(boundary ends) { return {ends, true}; }
+
 /// f of every element and its neighbours (as `stencil`), the result with halos like those of u,
 /// which are exchanged. Shapes: as u. Sends the surface; copies nothing else.
 template <class F, Operand U, Operand... X>
-constexpr auto stencil_exchange(const F& f, boundary ends, const U& u, const X&... x) {
+constexpr auto stencil_exchange(const F& f, halo_way way, const U& u, const X&... x) {
   using fault = typename detail::stencil_exchange_fault<U, X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
                 "stencil_exchange: the operands live on different meshes; put them on one");
@@ -109,13 +146,13 @@ constexpr auto stencil_exchange(const F& f, boundary ends, const U& u, const X&.
                                             std::declval<detail::seen_in<X>>()...))>) {
     return poison{};  // it looks where there is nothing
   } else if constexpr (detail::is_tracked<U> || (detail::is_tracked<X> || ...)) {
-    return detail::exchange_like<spec_of<U>, 0>(stencil(f, u, x...), ends);
+    return detail::exchange_like<spec_of<U>, 0>(stencil(f, u, x...), way.ends);
   } else {
     using R = std::decay_t<decltype(f(std::declval<detail::seen_in<U>>(),
                                       std::declval<detail::seen_in<X>>()...))>;
     using op = detail::stencil_on<F, R, typename spec_of<U>::dims, U, X...>;
     return detail::apply_as<detail::with_value<spec_of<U>, R>>(
-        detail::stencil_exchange_op<op, R>{{f}, ends}, u, x...);
+        detail::stencil_exchange_op<op, R>{{f}, way.ends, way.beside_interior}, u, x...);
   }
 }
 

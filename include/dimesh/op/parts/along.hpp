@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/collective/neighbors.hpp"
+#include "dimesh/core/flight.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
@@ -155,17 +156,54 @@ template <class T> void zero_region(const region<T>& y) {
   if (y.size() > 0) local::fill_box(y.rank, y.extent, T{}, y.data, y.stride);
 }
 
-/// What goes to, and comes from, other ranks. Kept from call to call.
-struct window_traffic {
+/// Who has which piece of whose window: of this rank.
+struct window_moves {
+  /// Where a run of places of the dim lies in the owner's block and in the window.
+  struct piece {
+    index_t own, place, count;
+  };
+  const communicator* over = nullptr;  // null: there is nobody to talk to
+  int d = 0;
+  std::vector<piece> kept;  // of the own window
   std::vector<collective::message> sends, receives;
+  std::vector<piece> out, in;  // what these consist of, in their order
   index_t sent = 0, received = 0;
-  static window_traffic& fresh() {
-    thread_local window_traffic t;
-    t.sends.clear();
-    t.receives.clear();
-    t.sent = t.received = 0;
-    return t;
+
+  window_moves() = default;
+  /// Windows are filled from blocks; back: emptied into them. across: elements at one place of the
+  /// dim.
+  window_moves(const grid_state& grid, const cut_dim& dim, const window& w, index_t across,
+               bool back)
+      : d(dim.d) {
+    const index_t me = dim.me();
+    const block mine = dim.of(me);
+    const auto add_to = [](std::vector<piece>& all) {
+      return [&all](index_t own, index_t place, index_t count) {
+        all.push_back({own, place, count});
+      };
+    };
+    dim.for_each_piece(mine, mine, w, add_to(kept));
+    if (dim.talk == 0) return;
+    over = &grid.along(dim.talk);
+    for (index_t r = 0; r < dim.ranks(); ++r) {
+      if (r == me) continue;
+      const block theirs = dim.of(r);
+      const index_t given = dim.elements(mine, theirs, w) * across,
+                    taken = dim.elements(theirs, mine, w) * across;
+      add(sends, sent, r, back ? taken : given);
+      add(receives, received, r, back ? given : taken);
+    }
+    for (const auto& m : sends) {
+      const block theirs = dim.of(m.peer);
+      dim.for_each_piece(back ? theirs : mine, back ? mine : theirs, w, add_to(out));
+    }
+    for (const auto& m : receives) {
+      const block theirs = dim.of(m.peer);
+      dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
+    }
   }
+
+ private:
   static void add(std::vector<collective::message>& list, index_t& total, index_t rank,
                   index_t count) {
     if (count > 0) list.push_back({static_cast<int>(rank), {total, count}});
@@ -173,56 +211,71 @@ struct window_traffic {
   }
 };
 
+/// The pieces of the own window.
+template <bool Back, class T>
+void move_kept(const window_moves& m, const region<const T>& x, const region<T>& y) {
+  for (const auto& p : m.kept)
+    move_region<Back, T>(x.part(m.d, Back ? p.place : p.own, p.count),
+                         y.part(m.d, Back ? p.own : p.place, p.count));
+}
+/// What others get, in a buffer.
+template <bool Back, class T> storage pack_windows(const window_moves& m, const region<const T>& x) {
+  storage out = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
+  T* packed = static_cast<T*>(out.data());
+  const index_t across = x.across(m.d);
+  for (const auto& p : m.out) {
+    const auto part = x.part(m.d, Back ? p.place : p.own, p.count);
+    local::pack(part.rank, part.extent, part.data, part.stride, packed);
+    packed += p.count * across;
+  }
+  return out;
+}
+template <bool Back, class T>
+void unpack_windows(const window_moves& m, const T* received, const region<T>& y) {
+  const index_t across = y.across(m.d);
+  for (const auto& p : m.in) {
+    const auto part = y.part(m.d, Back ? p.own : p.place, p.count);
+    if constexpr (Back)
+      local::unpack_add(part.rank, part.extent, received, part.data, part.stride);
+    else
+      local::unpack(part.rank, part.extent, received, part.data, part.stride);
+    received += p.count * across;
+  }
+}
+
 /// Fills the windows y of all ranks from their blocks x. Back: adds to the blocks y what the
 /// windows x hold of them. Blocks may lie inside their windows.
 template <bool Back, class T>
-void move_windows(const grid_state& grid, const cut_dim& dim, const window& w,
-                  const region<const T>& x, const region<T>& y, const char* call) {
-  const int d = dim.d;
-  const index_t me = dim.me(), across = x.across(d);
-  const block mine = dim.of(me);
-  dim.for_each_piece(mine, mine, w, [&](index_t own, index_t place, index_t count) {
-    move_region<Back, T>(x.part(d, Back ? place : own, count),
-                         y.part(d, Back ? own : place, count));
-  });
-  if (dim.talk == 0) return;
-  auto& t = window_traffic::fresh();
-  for (index_t r = 0; r < dim.ranks(); ++r) {
-    if (r == me) continue;
-    const block theirs = dim.of(r);
-    const index_t given = dim.elements(mine, theirs, w) * across,
-                  taken = dim.elements(theirs, mine, w) * across;
-    t.add(t.sends, t.sent, r, Back ? taken : given);
-    t.add(t.receives, t.received, r, Back ? given : taken);
-  }
-  const storage out = storage::acquire(static_cast<std::size_t>(t.sent) * sizeof(T));
-  const storage in = storage::acquire(static_cast<std::size_t>(t.received) * sizeof(T));
-  T* packed = static_cast<T*>(out.data());
-  for (const auto& m : t.sends) {
-    const block theirs = dim.of(m.peer);
-    dim.for_each_piece(Back ? theirs : mine, Back ? mine : theirs, w,
-                       [&](index_t own, index_t place, index_t count) {
-                         const auto part = x.part(d, Back ? place : own, count);
-                         local::pack(part.rank, part.extent, part.data, part.stride, packed);
-                         packed += count * across;
-                       });
-  }
-  const T* received = static_cast<const T*>(in.data());
-  collective::exchange_some(grid.along(dim.talk), static_cast<const T*>(out.data()), t.sends,
-                            static_cast<T*>(in.data()), t.receives, call, {out, in});
-  for (const auto& m : t.receives) {
-    const block theirs = dim.of(m.peer);
-    dim.for_each_piece(Back ? mine : theirs, Back ? theirs : mine, w,
-                       [&](index_t own, index_t place, index_t count) {
-                         const auto part = y.part(d, Back ? own : place, count);
-                         if constexpr (Back)
-                           local::unpack_add(part.rank, part.extent, received, part.data,
-                                             part.stride);
-                         else
-                           local::unpack(part.rank, part.extent, received, part.data, part.stride);
-                         received += count * across;
-                       });
-  }
+void move_windows(const window_moves& m, const region<const T>& x, const region<T>& y,
+                  const char* call) {
+  move_kept<Back>(m, x, y);
+  if (m.over == nullptr) return;
+  const storage out = pack_windows<Back>(m, x);
+  const storage in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
+  collective::exchange_some(*m.over, static_cast<const T*>(out.data()), m.sends,
+                            static_cast<T*>(in.data()), m.receives, call, {out, in});
+  unpack_windows<Back>(m, static_cast<const T*>(in.data()), y);
+}
+/// Begins to fill the windows, under a tag that all ranks took at the same point of the program;
+/// what comes from others is in f.in when the requests are over.
+template <class T>
+void start_windows(const window_moves& m, const region<const T>& x, const region<T>& y,
+                   const char* call, int tag, flight& f) {
+  move_kept<false>(m, x, y);
+  if (m.over == nullptr) return;
+  f.out = pack_windows<false>(m, x);
+  f.in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
+  f.axes |= m.over->axes();
+  collective::start_exchange_some(*m.over, collective::wire_of<T>,
+                                  static_cast<const std::byte*>(f.out.data()), m.sends,
+                                  static_cast<std::byte*>(f.in.data()), m.receives, call, tag,
+                                  collective::most_per_call<T>, f.under_way);
+}
+/// The tag, and what checked builds compare, of messages that are about to start.
+inline int window_tag(const window_moves& m, const char* call, const collective::wire& w) {
+  if (m.over == nullptr) return 0;
+  collective::prepare(*m.over, call, 0, w);
+  return m.over->next_tag();
 }
 
 }  // namespace detail

@@ -18,6 +18,25 @@ namespace dimesh {
 
 namespace detail {
 
+// Calls that are to begin only (core/started.hpp).
+template <class X> struct starting;
+template <class X> inline constexpr bool is_starting = false;
+template <class X> inline constexpr bool is_starting<starting<X>> = true;
+template <class S, class Op, class X>
+constexpr auto start_as(const Op& op, const starting<X>& x);
+template <class S, class Op, class X>
+constexpr auto start_or_share(const Op& op, const starting<X>& x, bool nothing);
+template <class Rule, class T, class Op, class X>
+constexpr auto start_by_rule(const Op& op, const starting<X>& x);
+template <class X> constexpr auto arrived(const starting<X>& x);
+/// x, to which nothing is to be done.
+template <class X> constexpr auto unchanged(const X& x) {
+  if constexpr (is_starting<X>)
+    return arrived(x);
+  else
+    return x;
+}
+
 /// The tensor type of a spec: with data or a shape, recorded on so many tapes.
 template <class S, bool Shaped, int Depth> struct result_type {
   using type = tracked_tensor<typename result_type<S, Shaped, Depth - 1>::type>;
@@ -106,7 +125,9 @@ template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, c
 /// The same of one plain operand, on its own memory where `nothing` is to be said to anybody.
 template <class S, class Op, class X>
 constexpr auto apply_or_share(const Op& op, const X& x, bool nothing) {
-  if constexpr (is_tracked<X> || is_shaped<X>)
+  if constexpr (is_starting<X>)
+    return start_or_share<S>(op, x, nothing);
+  else if constexpr (is_tracked<X> || is_shaped<X>)
     return apply_as<S>(op, x);
   else
     return apply_on_cores(list<S>{}, nullptr, op, nothing ? &core_of(x).memory : nullptr, x);

@@ -76,7 +76,9 @@ constexpr const tensor_facts& result_facts(std::string_view call, const X&... x)
 template <class Rule, class T, class Op, class... X>
 constexpr auto apply_rule(const Op& op, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
-  if constexpr ((is_probe<X> || ...)) {
+  if constexpr ((is_starting<X> || ...)) {
+    return start_by_rule<Rule, T>(op, x...);
+  } else if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...)};
     return apply_on_cores(list<S>{}, facts, op, nullptr, x...);
   } else {

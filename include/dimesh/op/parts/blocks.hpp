@@ -11,71 +11,123 @@
 
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/reduce_scatter.hpp"
+#include "dimesh/core/flight.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh::detail {
 
-/// The parts of an array that the ranks of a communicator hold, in rank order. The arrays are kept
-/// from call to call.
-struct part_list {
-  std::vector<box> part;
-  std::vector<index_t> count;
-  index_t total = 0;
-  bool equal = true;    // all parts have one size
-  bool in_order = true; // the parts one after another are the array
+/// Which of the moves below a plan is for.
+enum class parts_move : index_t { gather, scatter };
 
-  /// Parts under table t of a box `whole`, for the ranks of the communicator over `axes`.
-  static part_list& of(const placement& where, const table& t, const box& whole, unsigned axes) {
-    thread_local part_list list;
-    const auto n = static_cast<std::size_t>(group_size(axes, where.sizes));
-    if (list.part.size() < n) list.part.resize(n), list.count.resize(n);
-    list.total = 0;
-    list.equal = list.in_order = true;
-    for (std::size_t r = 0; r < n; ++r) {
-      const box& b = list.part[r] = where.peers(t, static_cast<index_t>(r), axes);
-      const index_t count = list.count[r] = b.size();
-      list.equal = list.equal && count == list.count[0];
-      list.in_order =
-          list.in_order && (count == 0 || (is_run(whole, b) && offset_in(whole, b) == list.total));
-      list.total += count;
+/// The parts of an array that the ranks of a communicator hold, in rank order: who has which part
+/// when blocks of `split` become blocks of `whole`, or the other way round. Of a sum that is
+/// scattered, the axes along which it counts once say nothing (with[1]).
+struct parts_plan : move_plan {
+  const communicator* over = nullptr;  // null: there is nobody to talk to
+  collective::wire wire{};
+  box whole, own;
+  strides stride;
+  std::vector<box> part;
+  std::vector<index_t> at, count;  // elements before it in the whole, and in it
+  std::vector<int> units, first;  // the same one after another, as MPI counts
+  index_t total = 0, mine = 0;
+  bool equal = true;     // all parts have one size
+  bool in_order = true;  // the parts one after another are the array
+  bool fits = true;      // MPI can count them
+
+  parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with)
+      : whole(placement_of(split).own(around.layout())),
+        own(placement_of(split).own(split.layout())),
+        stride(whole) {
+    const placement where = placement_of(split);
+    const bool gathers = with[0] == static_cast<index_t>(parts_move::gather);
+    wire = {split.facts->kind, split.facts->element};
+    unsigned axes = moved_axes(split.layout(), around.layout());
+    if (!gathers) axes &= around.facts->partial & ~static_cast<unsigned>(with[1]);
+    axes = talking(axes, where.sizes);
+    if (axes == 0) return;
+    over = &split.grid->along(axes);
+    for (index_t r = 0; r < over->size(); ++r) {
+      part.push_back(where.peers(split.layout(), r, axes));
+      const box& b = part.back();
+      count.push_back(b.size());
+      at.push_back(b.size() > 0 ? offset_in(whole, b) : 0);
+      equal = equal && count.back() == count.front();
+      in_order =
+          in_order && (count.back() == 0 || (is_run(whole, b) && at.back() == total));
+      total += count.back();
     }
-    return list;
+    mine = count[static_cast<std::size_t>(over->rank())];
+    fits = total <= wire.most_per_call();
+    index_t next = 0;
+    for (const index_t n : count) {
+      units.push_back(fits ? static_cast<int>(n * wire.units()) : 0);
+      first.push_back(fits ? static_cast<int>(next * wire.units()) : 0);
+      next += n;
+    }
   }
 };
 
-/// Are the parts of `whole` of one size and in rank order, as seen at once? So they are where one
-/// axis cuts one dim evenly and no dim before it has a second element: the common case, kept quick.
-constexpr bool plainly_in_order(const table& t, unsigned talk, const box& whole, const box& own) {
-  const axis_use u = t.axis[std::countr_zero(talk)];
-  return std::has_single_bit(talk) && !t.uneven[static_cast<int>(u.dim)] && is_run(whole, own);
+/// The plan of a gather of x to y.
+inline const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y) {
+  return plan_of<parts_plan>(x, y, {static_cast<index_t>(parts_move::gather)});
+}
+/// Of the sum of x scattered to y.
+inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y) {
+  return plan_of<parts_plan>(y, x, {static_cast<index_t>(parts_move::scatter), x.once});
 }
 
-/// y, a block under `to`, from the blocks x of all ranks under `from`.
-template <class T>
-void gather_parts(const grid_state& grid, const placement& where, const table& from, const T* x,
-                  const table& to, T* y) {
-  const unsigned talk = talking(moved_axes(from, to), grid.sizes());
-  const box whole = where.own(to);
-  if (talk == 0) return collective::copy(x, y, whole.size());
-  const box own = where.own(from);
-  if (plainly_in_order(from, talk, whole, own))
-    return collective::all_gather(grid.along(talk), x, own.size(), y);
-  const part_list& parts = part_list::of(where, from, whole, talk);
-  storage scratch;  // [ranks][part], where that is not the order of y
-  if (!parts.in_order)
-    scratch = storage::acquire(static_cast<std::size_t>(parts.total) * sizeof(T));
-  T* received = parts.in_order ? y : static_cast<T*>(scratch.data());
-  const auto& c = grid.along(talk);
-  if (parts.equal)
-    collective::all_gather(c, x, parts.count[0], received);
+/// received, the parts one after another, from the parts x of all ranks; or, with `later`, begins.
+inline void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
+                            collective::requests* later) {
+  if (p.equal)
+    collective::all_gather_elements(*p.over, p.wire, x, p.mine, received, later);
+  else if (p.fits)
+    collective::all_gather_counted(*p.over, p.wire, x, p.mine, p.total, received,
+                                   {nullptr, nullptr, p.units.data(), p.first.data()}, later);
   else
-    collective::all_gather_v(c, x, parts.count.data(), received);
-  if (parts.in_order) return;
-  const strides stride(whole);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(c.size()); received += parts.count[r++])
-    local::unpack(whole.rank, parts.part[r].length, static_cast<const T*>(received),
-                  y + offset_in(whole, parts.part[r]), stride.data());
+    collective::all_gather_elements_v(*p.over, p.wire, x, p.count.data(), received,
+                                      p.wire.most_per_call());
+}
+/// Room for the parts one after another, where that is not the order of the whole.
+inline storage room_for_parts(const parts_plan& p) {
+  if (p.in_order) return {};
+  return storage::acquire(static_cast<std::size_t>(p.total * p.wire.size));
+}
+template <class T> void unpack_parts(const parts_plan& p, const T* received, T* y) {
+  for (std::size_t r = 0; r < p.part.size(); received += p.count[r++])
+    local::unpack(p.whole.rank, p.part[r].length, received, y + p.at[r], p.stride.data());
+}
+template <class T> void pack_parts(const parts_plan& p, const T* x, T* packed) {
+  for (std::size_t r = 0; r < p.part.size(); packed += p.count[r++])
+    local::pack(p.whole.rank, p.part[r].length, x + p.at[r], p.stride.data(), packed);
+}
+
+/// y from the blocks x of all ranks.
+template <class T> void gather_parts(const tensor_core& x, const tensor_core& y) {
+  const parts_plan& p = gather_plan(x, y);
+  if (p.over == nullptr) return collective::copy(x.data<T>(), y.data<T>(), p.whole.size());
+  const storage scratch = room_for_parts(p);
+  T* const received = p.in_order ? y.data<T>() : static_cast<T*>(scratch.data());
+  gather_received(p, collective::bytes_of(x.data<T>()), collective::bytes_of(received), nullptr);
+  if (!p.in_order) unpack_parts<T>(p, received, y.data<T>());
+}
+template <class T> void start_gather_parts(const tensor_core& x, const tensor_core& y, flight& f) {
+  const parts_plan& p = gather_plan(x, y);
+  if (p.over == nullptr || !p.fits) return gather_parts<T>(x, y);
+  f.plan = p.shared_from_this();
+  f.axes = p.over->axes();
+  f.in = room_for_parts(p);
+  T* const received = p.in_order ? y.data<T>() : static_cast<T*>(f.in.data());
+  gather_received(p, collective::bytes_of(x.data<T>()), collective::bytes_of(received),
+                  &f.under_way);
+  if (p.in_order) return;
+  f.land = [](flight& g, tensor_core& to) {
+    unpack_parts<T>(static_cast<const parts_plan&>(*g.plan), static_cast<const T*>(g.in.data()),
+                    to.data<T>());
+    return true;
+  };
 }
 
 /// y, a block under `to`, from a larger block x under `from` on the same rank.
@@ -85,31 +137,34 @@ void cut_part(const placement& where, const table& from, const T* x, const table
   local::pack(own.rank, own.length, x + offset_in(whole, own), strides(whole).data(), y);
 }
 
-/// y, a block under `to`, from the sum over the axes in `talk` of blocks x under `from`.
-template <class T>
-void scatter_parts(const grid_state& grid, const placement& where, unsigned talk, const table& from,
-                   const T* x, const table& to, T* y) {
-  if (talk == 0) return cut_part(where, from, x, to, y);
-  const box whole = where.own(from);
-  const box own = where.own(to);
-  const auto& c = grid.along(talk);
-  if (plainly_in_order(to, talk, whole, own))
-    return collective::reduce_scatter(c, x, own.size(), y);
-  const part_list& parts = part_list::of(where, to, whole, talk);
-  storage scratch;  // [ranks][part], where that is not the order of x
-  if (!parts.in_order) {
-    scratch = storage::acquire(static_cast<std::size_t>(parts.total) * sizeof(T));
-    T* packed = static_cast<T*>(scratch.data());
-    const strides stride(whole);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(c.size()); packed += parts.count[r++])
-      local::pack(whole.rank, parts.part[r].length, x + offset_in(whole, parts.part[r]),
-                  stride.data(), packed);
-    x = static_cast<const T*>(scratch.data());
-  }
-  if (parts.equal)
-    collective::reduce_scatter(c, x, parts.count[0], y);
+/// y, its part, from the sum of x, the parts one after another; or, with `later`, begins.
+inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                           collective::requests* later) {
+  if (p.equal)
+    collective::reduce_scatter_elements(*p.over, p.wire, x, p.mine, y, later);
+  else if (p.fits)
+    collective::reduce_scatter_counted(*p.over, p.wire, x, p.total, y, p.units.data(), later);
   else
-    collective::reduce_scatter_v(c, x, parts.count.data(), y);
+    collective::reduce_scatter_elements_v(*p.over, p.wire, x, p.count.data(), y,
+                                          p.wire.most_per_call());
+}
+/// y from the sum of the blocks x.
+template <class T>
+void scatter_parts(const tensor_core& x, const tensor_core& y, flight* later = nullptr) {
+  const parts_plan& p = scatter_plan(x, y);
+  if (p.over == nullptr)
+    return local::pack(p.own.rank, p.own.length, x.data<const T>() + offset_in(p.whole, p.own),
+                       p.stride.data(), y.data<T>());
+  storage scratch = room_for_parts(p);
+  if (!p.in_order) pack_parts<T>(p, x.data<const T>(), static_cast<T*>(scratch.data()));
+  const T* const from = p.in_order ? x.data<T>() : static_cast<const T*>(scratch.data());
+  const bool waits = later == nullptr || !p.fits;
+  scatter_packed(p, collective::bytes_of(from), collective::bytes_of(y.data<T>()),
+                 waits ? nullptr : &later->under_way);
+  if (waits) return;
+  later->plan = p.shared_from_this();
+  later->axes = p.over->axes();
+  later->out = std::move(scratch);
 }
 
 /// What the rank at the origin hands over when it is summed and scattered, in elements.
@@ -125,12 +180,13 @@ template <class T> struct reduce_scatter_op;
 /// Elements T. To a layout in which axes that split the operand's dims at their minor ends
 /// replicate.
 template <class T> struct all_gather_op {
+  static constexpr event_kind kind = event_kind::all_gather;
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
-    gather_parts<T>(*x[0].grid, placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(),
-                    y[0].data<T>());
+    gather_parts<T>(x[0], y[0]);
   }
+  void start(results y, operands x, flight& f) const { start_gather_parts<T>(x[0], y[0], f); }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(moved_axes(x[0].layout(), y[0].layout()), x[0].sizes());
     const index_t n = group_size(talk, x[0].sizes()), bytes = y[0].bytes();
@@ -144,15 +200,14 @@ template <class T> struct all_gather_op {
 /// To a layout in which axes that the operand is partial along split dims at their minor ends.
 /// Along axes whose value counts once there is nothing to sum: a block is cut out.
 template <class T> struct reduce_scatter_op {
+  static constexpr event_kind kind = event_kind::reduce_scatter;
   static constexpr bool takes_complex = true;
 
   static constexpr unsigned talk(const tensor_core& y, const tensor_core& x) {
     return talking(moved_axes(x.layout(), y.layout()) & x.facts->partial & ~x.once, x.sizes());
   }
-  void fill(results y, operands x) const {
-    scatter_parts<T>(*x[0].grid, placement_of(x[0]), talk(y[0], x[0]), x[0].layout(),
-                     x[0].data<T>(), y[0].layout(), y[0].data<T>());
-  }
+  void fill(results y, operands x) const { scatter_parts<T>(x[0], y[0]); }
+  void start(results y, operands x, flight& f) const { scatter_parts<T>(x[0], y[0], &f); }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned axes = talk(y[0], x[0]);
     if (axes == 0) return;

@@ -12,6 +12,7 @@
 #include "dimesh/collective/broadcast.hpp"
 #include "dimesh/collective/reduce.hpp"
 #include "dimesh/collective/send.hpp"
+#include "dimesh/core/flight.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh::detail {
@@ -97,6 +98,7 @@ template <class T> struct reduce_op {
 /// where x is replicated by type. Elements T.
 template <class T> struct broadcast_op {
   int a = 0, root = 0;
+  static constexpr event_kind kind = event_kind::broadcast;
   static constexpr bool takes_complex = true;
 
   constexpr bool is_placed(const tensor_core& x) const {
@@ -105,12 +107,18 @@ template <class T> struct broadcast_op {
   constexpr index_t from(const tensor_core& x) const {
     return is_placed(x) ? place_on(x, a) : root;
   }
-  void fill(results y, operands x) const {
+  void fill(results y, operands x) const { give(y, x, nullptr); }
+  void start(results y, operands x, flight& f) const {
+    f.axes = 1u << a;
+    give(y, x, &f.under_way);
+  }
+  void give(results y, operands x, collective::requests* later) const {
     const auto& grid = *x[0].grid;
     T* const to = y[0].data<T>();
     const index_t n = y[0].elements();
     if (grid.coords()[a] == from(x[0])) collective::copy(x[0].data<T>(), to, n);
-    collective::broadcast(grid.along(1u << a), to, n, static_cast<int>(from(x[0])));
+    collective::broadcast(grid.along(1u << a), to, n, static_cast<int>(from(x[0])),
+                          collective::most_per_call<T>, later);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t bytes = y[0].bytes();

@@ -55,7 +55,7 @@ template <class Rows> struct each_kept {
       index_t own = e, other = s;
       for (int d = box.last(); d >= 0; --d) {
         index_t& rest = kept >> d & 1u ? own : other;
-        at[d] = rest % box.extent(d);
+        at[d] = box.begin[d] + rest % box.extent(d);
         rest /= box.extent(d);
       }
       rows(at, 1, at[box.last()], at[box.last()] + 1);

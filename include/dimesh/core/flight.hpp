@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is there of a move between its start and its end? The requests that MPI works on, what keeps
+// the memory that they read and write, and what is left to do when they are over. Movers are
+// operations with one member more:
+//
+//   void start(results y, operands x, flight& f) const;   // like fill, but leaves requests in
+//                                                         // f.under_way and the rest in f.land
+//
+// The end of a move is an operation, too (`landing`): it runs, reports and is recorded as the
+// mover itself, but where that one fills the result, it waits.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <new>
+
+#include "dimesh/collective/progress.hpp"
+#include "dimesh/core/plans.hpp"
+#include "dimesh/core/pullback.hpp"
+
+namespace dimesh::detail {
+
+struct flight {
+  collective::requests under_way;
+  std::shared_ptr<const move_plan> plan;
+  storage out, in;  // scratch
+  /// What is left to do in the result when the requests are over; false: there are new ones.
+  bool (*land)(flight&, tensor_core& y) = nullptr;
+  int stage = 0;
+  int tags[max_dims] = {};  // of the messages of each stage
+  const operation* mover = nullptr;
+  tensor_core x;  // the operand
+  storage result;  // the memory that the result lies in
+  event_kind kind = event_kind::collective;
+  unsigned axes = 0;
+  int exceptions = 0;  // that were passing when it began
+  bool landed = false;
+
+  flight() = default;
+  flight(const flight&) = delete;
+  flight& operator=(const flight&) = delete;
+
+  /// A place for the mover, as the tape and the end of the move ask it.
+  template <class Bound, class Op> Bound& hold(const Op& op) {
+    static_assert(sizeof(Bound) <= sizeof room_, "start: the operation is too large");
+    auto* const b = new (static_cast<void*>(room_)) Bound(op);
+    mover = b;
+    return *b;
+  }
+  /// Its requests are there, if any: a helping thread may test them from now on.
+  void begun() {
+    auto& list = collective::detail::progress_list::all();
+    if (!list.is_on() || under_way.empty()) return;
+    list.enter(under_way);
+    listed_ = true;
+  }
+  /// Lets MPI work on it. True: nothing is left to wait for.
+  bool ready(tensor_core& y) {
+    while (!landed) {
+      unlist();
+      under_way.progress(name());
+      if (!under_way.done()) {
+        begun();
+        return false;
+      }
+      end_stage(y);
+    }
+    return true;
+  }
+  void finish(tensor_core& y) {
+    unlist();
+    if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
+    const watched here(kind, axes, 0, 0);
+    end_all(y);
+  }
+  /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
+  /// ranks may have failed, and never answer.
+  void drop(tensor_core& y) noexcept {
+    unlist();
+    try {
+      int over = 0;
+      MPI_Finalized(&over);
+      if (over) return give_up();
+      if (std::uncaught_exceptions() <= exceptions) return finish(y);
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      while (!ready(y))
+        if (std::chrono::steady_clock::now() > end) return give_up();
+    } catch (...) {
+      give_up();
+    }
+  }
+  std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
+
+  /// Flights are kept from use to use.
+  static flight& fresh() {
+    auto& all = spare();
+    if (all.empty()) return *new flight;
+    flight& f = *all.back().release();
+    all.pop_back();
+    return f;
+  }
+  DIMESH_OUTLINE static inline void give_back(flight* f) noexcept {
+    f->clear();
+    try {
+      spare().emplace_back(f);
+    } catch (...) {
+      delete f;
+    }
+  }
+  ~flight() { clear(); }
+
+ private:
+  static std::vector<std::unique_ptr<flight>>& spare() {
+    thread_local std::vector<std::unique_ptr<flight>> all;
+    return all;
+  }
+  void end_all(tensor_core& y) {
+    while (!landed) end_stage(y);
+  }
+  void end_stage(tensor_core& y) {
+    under_way.wait(name());
+    landed = land == nullptr || land(*this, y);
+  }
+  void unlist() noexcept {
+    if (listed_) collective::detail::progress_list::all().leave(under_way);
+    listed_ = false;
+  }
+  void give_up() noexcept {
+    if (under_way.empty()) return;
+    for (const storage* s : {&x.memory, &result, &out, &in})
+      if (*s) under_way.keep(*s);
+    under_way.keep(std::shared_ptr<const void>(plan));
+    under_way.give_up();
+    landed = true;
+  }
+  void clear() noexcept {
+    unlist();
+    give_up();
+    if (mover != nullptr) mover->drop();
+    mover = nullptr;
+    plan.reset();
+    out = in = storage{};
+    x.memory = result = storage{};
+    x.record = nullptr;
+    land = nullptr;
+    stage = 0;
+    axes = 0;
+    landed = false;
+  }
+  const char* name() const { return "await"; }
+
+  bool listed_ = false;
+  alignas(std::max_align_t) std::byte room_[512];
+};
+
+/// Has it a start?
+template <class Op> inline constexpr bool can_start =
+    requires(const Op& op, results y, operands x, flight& f) { op.start(y, x, f); };
+
+/// The end of a move.
+class landing final : public operation {
+ public:
+  explicit landing(flight& f) : operation(f.mover->facts), flight_(&f) { sum = f.mover->sum; }
+  ~landing() = default;
+
+  void fill(results y, operands) const override { flight_->finish(y[0]); }
+  void cost(tally& t, results y, operands x) const override { mover().cost(t, y, x); }
+  bool needs(int k, unsigned wanted) const override { return mover().needs(k, wanted); }
+  void transpose(const pullback_base& to) const override { mover().transpose(to); }
+  index_t extent_of(const dim_facts* d) const override { return mover().extent_of(d); }
+  const operation* keep(tape& t) const override { return mover().keep(t); }
+  void drop() const override {}
+
+ private:
+  const operation& mover() const { return *flight_->mover; }
+  flight* flight_;
+};
+
+/// The flight of a handle, which may have none.
+class flight_owner {
+ public:
+  constexpr flight_owner() = default;
+  explicit flight_owner(flight& f) : flight_(&f) {}
+  constexpr flight_owner(flight_owner&& o) noexcept : flight_(std::exchange(o.flight_, nullptr)) {}
+  constexpr flight_owner& operator=(flight_owner&& o) noexcept {
+    std::swap(flight_, o.flight_);
+    return *this;
+  }
+  constexpr ~flight_owner() {
+    if (flight_ != nullptr) flight::give_back(flight_);
+  }
+  constexpr flight* operator->() const { return flight_; }
+  constexpr flight& operator*() const { return *flight_; }
+  constexpr explicit operator bool() const { return flight_ != nullptr; }
+
+ private:
+  flight* flight_ = nullptr;
+};
+
+/// Makes the result y of a move of x and keeps what MPI will read.
+DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
+                                          bool recorded) {
+  const tensor_core* const at[] = {&x};
+  const operands in(at, 1);
+  match_operands(*f.mover, in);
+  place(*f.mover, y, in);
+  give_memory(*f.mover, y, in, nullptr, nullptr);
+  f.x = x;
+  f.result = y.memory;
+  if (!recorded) f.x.record = nullptr;
+  f.exceptions = std::uncaught_exceptions();
+}
+/// Waits for the move and does what is left: y is its result, recorded where the operand is.
+DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
+  const landing it(f);
+  const storage slot = y.memory;
+  operand in[] = {{&f.x, f.x.record}};
+  tensor_core* const all[] = {&y};
+  const in_part here(watcher, event_part::finish);
+  evaluate(it, results(all, 1), in, 1, true, &slot);
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who sends what to whom? A plan says it: peers, boxes, counts, all that a move needs besides its
+// data. It is a value, worked out at the first use and kept by each thread: a steady step of a
+// program works out none.
+//
+//   struct swap_plan : move_plan { swap_plan(const tensor_core& x, const tensor_core& y, plan_hints); };
+//   plan_of<swap_plan>(x, y)   -> the plan for these layouts, extents and this grid
+//   plans_made()               -> how often one had to be worked out
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "dimesh/core/tensor_core.hpp"
+
+namespace dimesh::detail {
+
+/// What plans have in common: whoever uses one for longer than a call keeps it.
+struct move_plan : std::enable_shared_from_this<move_plan> {};
+
+/// What a plan depends on besides layouts and extents: parameters of the operation.
+using plan_hints = std::array<index_t, 3>;
+
+/// What tells plans apart. Facts say element size, dims, tables; there is one of them for a type.
+struct plan_key {
+  const void* kind = nullptr;
+  const grid_state* grid = nullptr;
+  const tensor_facts *from = nullptr, *to = nullptr;
+  plan_hints with{};
+  index_t extent[max_dims] = {};
+
+  bool operator==(const plan_key& k) const {
+    if (kind != k.kind || grid != k.grid || from != k.from || to != k.to || with != k.with)
+      return false;
+    for (int d = 0; d < from->rank; ++d)
+      if (extent[d] != k.extent[d]) return false;
+    return true;
+  }
+  std::size_t hash() const {
+    std::uint64_t h = 0;
+    const auto mix = [&h](std::uint64_t v) {
+      h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+      h ^= h >> 29;
+    };
+    const auto at = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+    mix(at(kind) ^ at(grid) << 1);
+    mix(at(from) ^ at(to) << 1);
+    for (const index_t v : with) mix(static_cast<std::uint64_t>(v));
+    for (int d = 0; d < from->rank; ++d) mix(static_cast<std::uint64_t>(extent[d]));
+    return static_cast<std::size_t>(h);
+  }
+};
+
+/// The plans of a thread, in a table that grows. Those of grids that have ended go when it does.
+class plan_cache {
+ public:
+  static plan_cache& here() {
+    thread_local plan_cache all;
+    return all;
+  }
+  /// Where the plan for a key stands, or is to stand.
+  std::shared_ptr<const move_plan>& at(const plan_key& key) {
+    if (2 * (used_ + 1) > slots_.size()) grow();
+    std::unique_ptr<entry>& e = find(key);
+    if (!e) {
+      e = std::make_unique<entry>(entry{key, nullptr});
+      ++used_;
+    }
+    return e->plan;
+  }
+
+ private:
+  struct entry {
+    plan_key key;
+    std::shared_ptr<const move_plan> plan;
+  };
+  std::unique_ptr<entry>& find(const plan_key& key) {
+    std::size_t i = key.hash() & (slots_.size() - 1);
+    while (slots_[i] && !(slots_[i]->key == key)) i = (i + 1) & (slots_.size() - 1);
+    return slots_[i];
+  }
+  DIMESH_OUTLINE inline void grow() {
+    std::vector<std::unique_ptr<entry>> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    used_ = 0;
+    for (auto& e : old)
+      if (e && e->key.grid->alive()) {
+        find(e->key) = std::move(e);
+        ++used_;
+      }
+  }
+  std::vector<std::unique_ptr<entry>> slots_;  // a power of two of them, at most half are taken
+  std::size_t used_ = 0;
+};
+
+inline std::atomic<index_t> plans_worked_out{0};
+/// How often a plan had to be worked out, on all threads.
+inline index_t plans_made() { return plans_worked_out.load(std::memory_order_relaxed); }
+
+template <class Plan> inline constexpr char kind_of_plan = 0;
+
+template <class Plan>
+[[gnu::noinline]] void make_plan(std::shared_ptr<const move_plan>& at, const tensor_core& x,
+                              const tensor_core& y, const plan_hints& with) {
+  at = std::make_shared<const Plan>(x, y, with);
+  plans_worked_out.fetch_add(1, std::memory_order_relaxed);
+}
+/// The plan of a move from x to y, tensors with the same dims on one grid.
+template <class Plan>
+const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
+  plan_key key{&kind_of_plan<Plan>, x.grid, x.facts, y.facts, with};
+  for (int d = 0; d < x.rank(); ++d) key.extent[d] = x.extent(d);
+  std::shared_ptr<const move_plan>& plan = plan_cache::here().at(key);
+  if (!plan) [[unlikely]]
+    make_plan<Plan>(plan, x, y, with);
+  return static_cast<const Plan&>(*plan);
+}
+
+}  // namespace dimesh::detail

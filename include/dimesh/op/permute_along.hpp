@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do whole blocks change places along an axis? Every rank gives its block to the rank that a
+// permutation of the coordinates names: one message each. The backward pass sends them back.
+//
+//   permute_along<rows>(x, [](index_t i) { return (i + 1) % 4; })    // the next one gets it
+//   permute_along<rows>(x, std::array{1, 0, 3, 2})                   // pairs swap
+//     -> like x; the block at coordinate perm(i) is the one that stood at i
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dimesh/collective/neighbors.hpp"
+#include "dimesh/collective/point.hpp"
+#include "dimesh/core/flight.hpp"
+#include "dimesh/op/parts/transition.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Elements T, along axis a. Of the permutation a rank knows where its block goes, and whose it
+/// gets.
+template <class T> struct permute_along_op {
+  int a = 0, to = 0, from = 0;
+  static constexpr std::string_view call = "permute_along";
+  static constexpr event_kind kind = event_kind::message;
+  static constexpr bool takes_complex = true;
+
+  void fill(results y, operands x) const {
+    const communicator& c = x[0].grid->along(1u << a);
+    const T* const in = x[0].data<T>();
+    const index_t n = x[0].elements();
+    if (to == c.rank()) collective::copy(in, y[0].data<T>(), n);
+    if (c.size() == 1 || n == 0) return;
+    collective::prepare(c, "permute_along", n, collective::wire_of<T>);
+    if (to == c.rank()) return;
+    const collective::told here(kind, c, n * collective::wire_of<T>.size);
+    collective::exchange(c, in, n, to, y[0].data<T>(), n, from, "permute_along");
+  }
+  void start(results y, operands x, flight& f) const {
+    const communicator& c = x[0].grid->along(1u << a);
+    const T* const in = x[0].data<T>();
+    const index_t n = x[0].elements();
+    if (to == c.rank()) collective::copy(in, y[0].data<T>(), n);
+    if (c.size() == 1 || n == 0) return;
+    f.axes = c.axes();
+    collective::prepare(c, "permute_along", n, collective::wire_of<T>);
+    const int tag = c.next_tag();
+    if (to == c.rank()) return;
+    thread_local std::vector<collective::message> out(1), in_from(1);
+    out[0] = {to, {0, n}};
+    in_from[0] = {from, {0, n}};
+    collective::start_exchange_some(c, collective::wire_of<T>, collective::bytes_of(in), out,
+                                    collective::bytes_of(y[0].data<T>()), in_from, "permute_along",
+                                    tag, collective::most_per_call<T>, f.under_way);
+  }
+  constexpr void cost(tally& t, results, operands x) const {
+    const index_t bytes = x[0].bytes();
+    if (to != 0 && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& way) const {
+    way.give(0, permute_along_op{a, from, to}, way.ybar);
+  }
+};
+
+/// A splits a dim; blocks without halos.
+template <class A> struct permute_along_rule : keeps_dims {
+  using axes = list<A>;
+  static constexpr outcome of(rule_operands x, dim_list) {
+    const int a = x[0].axis_of(type_number<A>);
+    if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
+    if (x[0].layout.axis[a].what != use::split)
+      return blamed_axis(fault_code::axis_splits_nothing, a);
+    return without_halos_only(x[0], allowed(x[0].layout));
+  }
+};
+
+/// Where the block at coordinate i goes, as a function or a table says it.
+template <class Perm> constexpr index_t sent_to(const Perm& perm, index_t i) {
+  if constexpr (requires { perm(i); })
+    return static_cast<index_t>(perm(i));
+  else
+    return static_cast<index_t>(perm[static_cast<std::size_t>(i)]);
+}
+template <class A> [[noreturn]] void refuse_permutation(const std::string& what, index_t size) {
+  throw error("permute_along: along axis " + quoted<A>() + " " + what +
+              "; each of the coordinates 0.." + std::to_string(size - 1) +
+              " must be named once");
+}
+/// Who sends to coordinate `me`. Throws where the permutation is none.
+template <class A, class Perm>
+constexpr index_t checked_permutation(const Perm& perm, index_t size, index_t me) {
+  if constexpr (requires { perm.size(); })
+    if (static_cast<index_t>(perm.size()) != size)
+      refuse_permutation<A>(
+          "lie " + std::to_string(size) + " ranks, and the table has " +
+              std::to_string(perm.size()) + " entries",
+          size);
+  std::vector<index_t> from(static_cast<std::size_t>(size), index_t{-1});
+  for (index_t i = 0; i < size; ++i) {
+    const index_t to = sent_to(perm, i);
+    if (to < 0 || to >= size)
+      refuse_permutation<A>(
+          "the block at " + std::to_string(i) + " is sent to " + std::to_string(to), size);
+    index_t& sender = from[static_cast<std::size_t>(to)];
+    if (sender >= 0)
+      refuse_permutation<A>("the blocks at " + std::to_string(sender) + " and " +
+                                std::to_string(i) + " are both sent to " + std::to_string(to),
+                            size);
+    sender = i;
+  }
+  return from[static_cast<std::size_t>(me)];
+}
+/// Blocks that change places have one length: all ranks see alike whether they have.
+template <class A> constexpr void require_equal_blocks(const tensor_core& x, int a) {
+  const auto d = static_cast<int>(x.layout().axis[a].dim);
+  const index_t ranks = ranks_over(x.layout(), d, x.sizes());
+  if (x.extent(d) % ranks == 0) return;
+  throw error("permute_along: the " + std::to_string(x.extent(d)) + " elements of dim '" +
+              std::string(x.facts->dim[d]->name) + "' are cut into blocks of different lengths by " +
+              std::to_string(ranks) + " ranks along axis " + quoted<A>() +
+              "; blocks that change places must be equal");
+}
+
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(permute_along_op<float>, 0);
+DIMESH_INSTANCE(permute_along_op<float>, 1);
+DIMESH_INSTANCE(permute_along_op<double>, 0);
+DIMESH_INSTANCE(permute_along_op<double>, 1);
+
+}  // namespace detail
+
+/// x with its blocks along A exchanged: the one at coordinate i goes to coordinate perm(i) (a
+/// function), or perm[i] (a table with an entry for each). Shapes and layouts stay. Throws
+/// dimesh::error on all ranks if perm is no permutation, or if blocks differ in length.
+template <Axis A, Operand X, class Perm>
+constexpr auto permute_along(const X& x, const Perm& perm) {
+  using rule = detail::permute_along_rule<A>;
+  using fault = detail::fault_of<rule, X>;
+  static_assert(
+      ok<only<fault, axis_not_in_mesh>>,
+      "permute_along: the tensor's mesh lacks this axis; name one that splits a dim of the tensor");
+  static_assert(ok<only<fault, axis_splits_nothing>>,
+                "permute_along: the axis splits no dim of the tensor, so that there are no blocks "
+                "to exchange along it; name one that does");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "permute_along: the blocks carry halos; exchange blocks before halo_exchange");
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<rule>("permute_along", x);
+    constexpr int a = axis_index<typename spec_of<X>::mesh, A>;
+    const detail::tensor_core& core = detail::core_of(x);
+    if (!core.is_shape) detail::require_grid("permute_along", core);
+    const index_t me = core.is_shape ? 0 : core.grid->coords()[a];
+    const index_t from = detail::checked_permutation<A>(perm, core.sizes()[a], me);
+    detail::require_equal_blocks<A>(core, a);
+    return detail::apply_rule<rule, value_of<X>>(
+        detail::permute_along_op<value_of<X>>{a, static_cast<int>(detail::sent_to(perm, me)),
+                                              static_cast<int>(from)},
+        x);
+  }
+}
+
+}  // namespace dimesh
