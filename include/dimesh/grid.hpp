@@ -25,17 +25,14 @@ namespace dimesh {
 
 namespace detail {
 
-template <class... A> std::vector<std::string> names_of(list<A...>) {
-  return {std::string(name_of<A>())...};
-}
-
 /// The part of a grid that does not depend on the mesh's type.
 class grid_state {
  public:
   /// Collective over `comm`. Sizes of `dynamic` are deduced if there is one at most. Throws on
   /// every rank alike when the sizes do not multiply to the number of ranks.
-  grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
-      : mesh_(std::move(mesh)), names_(std::move(names)) {
+  grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number, std::vector<std::string> names,
+             index_t* sizes)
+      : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
     require_mpi(comm);
     int ranks = 0;
     check(MPI_Comm_size(comm, &ranks), "grid");
@@ -44,7 +41,7 @@ class grid_state {
     check(MPI_Comm_dup(comm, &all), "grid");
     const auto count = static_cast<int>(names_.size());
     comms_ = std::vector<slot>(std::size_t{1} << count);
-    comms_.back().put(std::make_unique<communicator>(all, (1u << count) - 1));
+    comms_.back().put(std::make_unique<communicator>(all, (1u << count) - 1, number_));
     index_t at = comms_.back().owner->rank();
     for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
@@ -60,6 +57,8 @@ class grid_state {
     if (const communicator* c = s.made.load(std::memory_order_acquire)) return *c;
     return make_once(s, axes);
   }
+  /// That over all of them.
+  const communicator& everyone() const { return *comms_.back().owner; }
   /// Is this rank the first of those that differ from it along these axes only?
   bool is_first(unsigned axes) const {
     for (int a = 0; a < max_axes; ++a)
@@ -171,10 +170,11 @@ class grid_state {
     check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
     MPI_Group_free(&some);
     MPI_Group_free(&everybody);
-    return std::make_unique<communicator>(made, axes);
+    return std::make_unique<communicator>(made, axes, number_);
   }
 
   std::string mesh_;
+  std::uint64_t number_;
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes
@@ -241,7 +241,7 @@ template <class Of> class grid {
  private:
   using sizes_type = std::array<index_t, M::rank>;
   grid(MPI_Comm comm, sizes_type sizes)
-      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()),
+      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()), mesh_number<M>,
                                         detail::names_of(typename M::axes{}), sizes.data())) {}
 
   template <class... A> static sizes_type given(const A&... a) {

@@ -55,7 +55,8 @@ class communicator {
  public:
   communicator() = default;
   /// Takes over `comm`, whose ranks differ along `axes` only.
-  communicator(MPI_Comm comm, unsigned axes) : comm_(comm), axes_(axes) {
+  communicator(MPI_Comm comm, unsigned axes, std::uint64_t mesh = 0)
+      : comm_(comm), axes_(axes), mesh_(mesh) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_set_attr(comm_, axes_keyval(), reinterpret_cast<void*>(std::uintptr_t{axes}));
     MPI_Comm_rank(comm_, &rank_);
@@ -73,6 +74,8 @@ class communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   unsigned axes() const { return axes_; }
+  /// The number of the mesh whose axes they are.
+  std::uint64_t mesh() const { return mesh_; }
 
   /// A tag for messages that only the same call on another rank may match: calls that are under way
   /// at the same time get different ones. Ranks ask for tags in one order; 0 is never among them.
@@ -111,6 +114,7 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   unsigned axes_ = 0;
+  std::uint64_t mesh_ = 0;
   mutable std::atomic<unsigned> tag_{0};
 };
 

@@ -53,7 +53,10 @@ constexpr void compute(const operation& op, results y, operands x, bool placed,
     give_memory(op, y[i], x, slots != nullptr ? slots + i : nullptr, t);
   }
   if (x[0].is_shape) {
-    if (t != nullptr) op.cost(*t, y, x);
+    if (t != nullptr) {
+      t->mesh = x[0].facts->mesh;
+      op.cost(*t, y, x);
+    }
   } else if (op.facts->aliases < 0) {
     if (sink != nullptr) [[unlikely]]
       fill_watched(op, y, x, *sink);

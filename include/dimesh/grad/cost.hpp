@@ -48,12 +48,19 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   }
 }
 
-/// The sizes of mesh M that x, or a tensor in it, is a shape for.
-template <class M, class X> void find_sizes(mesh_sizes<M>& sizes, const X& x) {
+/// The sizes of mesh M that x, or a tensor in it, is a shape for; and other meshes.
+template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
   if constexpr (is_shaped<X>) {
-    if constexpr (std::is_same_v<typename X::mesh_type, M>) sizes = x.sizes();
+    using Other = typename X::mesh_type;
+    if constexpr (std::is_same_v<Other, M>) {
+      log.sizes = x.sizes();
+    } else {
+      for (const mesh_note& o : log.others)
+        if (o.number == mesh_number<Other>) return;
+      log.others.push_back(mesh_note::of(x.sizes()));
+    }
   } else if constexpr (TensorStruct<X>) {
-    for_each_tensor([&sizes](const auto&, const auto& s) { find_sizes(sizes, s); }, x);
+    for_each_tensor([&log](const auto&, const auto& s) { find_sizes(log, s); }, x);
   }
 }
 
@@ -78,10 +85,11 @@ template <class X> auto shapes_of(const X& x) {
 }
 
 /// What f(x...) costs the rank with the largest blocks; x are shapes, structs of shapes, or plain
-/// values.
+/// values. The ledger's axes are those of the mesh of the first one; .on<M>() has those of others.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;
+  if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   return ledger<M>{t};
 }
@@ -93,6 +101,7 @@ constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;
   t.sink = &sink;
+  if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   t.sink = nullptr;
   return ledger<M>{t};
@@ -101,7 +110,7 @@ constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
 /// The list of these events.
 template <class F, class... X> auto events_of(const F& f, const X&... x) {
   event_log<typename detail::mesh_of_arguments<X...>::type> log;
-  (detail::find_sizes(log.sizes, x), ...);
+  (detail::find_sizes(log, x), ...);
   event_list list;
   count_to(list, f, x...);
   log.events = std::move(list.events);
