@@ -22,7 +22,7 @@ namespace dimesh {
 
 namespace detail {
 /// The mesh of a grid, or of sizes.
-template <class Where> struct mesh_of_where;
+template <class Where> struct mesh_of_where {};
 template <Mesh M> struct mesh_of_where<grid<M>> {
   using type = M;
 };
@@ -66,17 +66,22 @@ template <Mesh M, class Where> constexpr const auto& where_of(const Where& where
   else
     return where;
 }
-/// The first tensor on a mesh of which there is no grid; asked of several grids only.
-template <class Leaves, class Where> struct where_fault {
-  using type = no_fault;
+/// The first tensor on a mesh of which there is no grid.
+template <class Where> struct meshes_of_where {
+  using type = list<typename mesh_of_where<Where>::type>;
 };
-template <class... X, class... W> struct where_fault<list<X...>, grids<W...>> {
+template <class... W> struct meshes_of_where<grids<W...>> {
+  using type = typename grids<W...>::meshes;
+};
+template <class Leaves, class Meshes> struct where_fault;
+template <class... X, class Meshes> struct where_fault<list<X...>, Meshes> {
   using type = typename first_of<
-      std::conditional_t<(index_of<typename X::mesh_type, typename grids<W...>::meshes> >= 0),
-                         no_fault, mesh_without_grid<typename X::mesh_type>>...>::type;
+      std::conditional_t<(is_poison<X> || index_of<typename X::mesh_type, Meshes> >= 0), no_fault,
+                         mesh_without_grid<typename X::mesh_type>>...>::type;
 };
 template <class S, class Where>
-using where_fault_of = typename where_fault<typename leaves<S>::type, Where>::type;
+using where_fault_of =
+    typename where_fault<typename leaves<S>::type, typename meshes_of_where<Where>::type>::type;
 
 /// What can be made: tensors and structs of them, but no layout, dim or number.
 template <class S> constexpr bool is_made() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// checks: 560 2050 4480
 // relayout between two meshes of the same ranks: from every layout of one to every layout of the
 // other, values, bytes and gradients; communicators that number the ranks differently.
 #include "dimesh/op/relayout_across.hpp"

@@ -16,8 +16,8 @@
 //
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
-//   constexpr void land(tensor_core& y) const     the result lives elsewhere than the operands: sets
-//                                                 its grid (or sizes) and which addends count once
+//   constexpr void land(tensor_core& y) const     the result lives elsewhere than the operands:
+//                                                 sets its grid (or sizes) and what counts once
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
 //   std::string_view call                 what errors and events call it, in place of the struct's
 //                                         own name; may be static constexpr

@@ -154,18 +154,24 @@ template <class L> struct across_rule : keeps_dims {
   }
 };
 
-/// The mesh of the layout is not that of the grid; or data shall live on sizes without ranks.
+/// What is no grid; the grid of another mesh than the layout's; or sizes without ranks for data.
 template <class L, class X, class Where> struct landing_fault {
-  using mesh = typename mesh_of_where<Where>::type;
-  using type = std::conditional_t<
-      !std::is_same_v<typename L::mesh, mesh>, meshes_differ<typename L::mesh, mesh>,
-      std::conditional_t<!is_shaped<X> && std::is_same_v<Where, mesh_sizes<mesh>>,
-                         wrong_arguments<Where>, no_fault>>;
-};
-template <class L, class X, class Where>
-  requires is_poison<X>
-struct landing_fault<L, X, Where> {
-  using type = no_fault;
+  static constexpr auto find() {
+    if constexpr (is_poison<X>) {
+      return tag<no_fault>{};
+    } else if constexpr (requires { typename mesh_of_where<Where>::type; }) {
+      using mesh = typename mesh_of_where<Where>::type;
+      if constexpr (!std::is_same_v<typename L::mesh, mesh>)
+        return tag<meshes_differ<typename L::mesh, mesh>>{};
+      else if constexpr (!is_shaped<X> && std::is_same_v<Where, mesh_sizes<mesh>>)
+        return tag<wrong_arguments<Where>>{};
+      else
+        return tag<no_fault>{};
+    } else {
+      return tag<wrong_arguments<Where>>{};
+    }
+  }
+  using type = typename decltype(find())::type;
 };
 
 template <class L, class X, class Where>
@@ -192,7 +198,6 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// receivers ask one after another in turn. Throws dimesh::error, on every rank, where the grids
 /// are not over the same ranks, or a run-time extent cannot be cut evenly.
 template <Layout L, Operand X, class Where>
-  requires requires { typename detail::mesh_of_where<Where>::type; }
 constexpr auto relayout(const X& x, const Where& where) {
   using rule = detail::across_rule<L>;
   using fault = detail::fault_of<rule, X>;
@@ -217,7 +222,8 @@ constexpr auto relayout(const X& x, const Where& where) {
                 "relayout: the layout is for one mesh, and the grid is of another; name a layout "
                 "of the grid's mesh, or the other grid");
   static_assert(ok<only<place, wrong_arguments>>,
-                "relayout: the tensor has data, which need a grid; pass it in place of its sizes");
+                "relayout: the second argument is a grid of the layout's mesh; its sizes without "
+                "ranks will do for shapes alone");
   if constexpr (!ok<fault> || !ok<place> || is_poison<X>)
     return poison{};
   else
