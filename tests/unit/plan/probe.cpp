@@ -206,7 +206,7 @@ struct to_long {
 
 TEST_CASE("probe: to another mesh, and there under a layout that the run names") {
   using X = dm::probe<float, pod, batch, pixel>;
-  const value by_batch = dm::value_of_layout<L<split<batch, rows, cols>>>();
+  const value by_batch = value(L<split<batch, rows, cols>>{});
   const auto x = dm::probe_of<X>(by_batch, sizes);
   CHECK(to_long{}(x).block<pixel>().length == 768 / 4);
   const auto probed = dm::count(to_long{}, x);
@@ -214,12 +214,13 @@ TEST_CASE("probe: to another mesh, and there under a layout that the run names")
       to_long{}, dm::tensor<float, dm::shaped<L<split<batch, rows, cols>>>, batch, pixel>{});
   CHECK(probed.bytes<>() == 3 * 64 * 192 * 4);
   check_equal(probed, compiled);
-  const dm::under_layout there(dm::value_of_layout<dm::layout<long_mesh, split<batch, all>>>());
-  const auto y = dm::relayout<dm::layout<long_mesh, dm::at_run_time>>(
-      x, dm::mesh_sizes<long_mesh>{});
+  const dm::under_layout there(
+      dm::layout_value<long_mesh>(dm::layout<long_mesh, split<batch, all>>{}));
+  const auto y =
+      dm::relayout<dm::layout<long_mesh, dm::at_run_time>>(x, dm::mesh_sizes<long_mesh>{});
   CHECK(y.block<batch>().length == 64);
   CHECK(y.block<pixel>().length == 768);
-  const auto addends = dm::probe_of<X>(dm::value_of_layout<L<dm::partial<cols>>>(), sizes);
+  const auto addends = dm::probe_of<X>(value(L<dm::partial<cols>>{}), sizes);
   const std::string text = what_of([&] { (void)to_long{}(addends); });
   CHECK(text.find("relayout: partial_operand") == 0);
   CHECK(text.find("'cols'") != std::string::npos);
