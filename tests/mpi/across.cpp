@@ -10,6 +10,8 @@
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/jvp.hpp"
+#include "dimesh/grad/vjp.hpp"
+#include "dimesh/op/is_legal.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -147,6 +149,25 @@ TEST_CASE("copies are got from all that hold them, in turn") {
   for (index_t i = 0; i < 8; ++i) CHECK(y.data()[i] == float(i));
 }
 
+TEST_CASE("a way back to a grid that is gone is an error") {
+  auto h = std::make_unique<grid<plane>>(test_support::x{world()}, test_support::y{1});
+  const grid<other> g(u{1}, v{world()});
+  using X = dimesh::tensor<float, layout<plane, split<dimesh::uneven<p>, test_support::x>>, p>;
+  const X x = dimesh::constant<X>(*h, 1, p{8});
+  auto run =
+      dimesh::vjp([&](const auto& z) { return dimesh::relayout<layout<other>>(z, g); }, x);
+  const auto ybar = dimesh::constant<
+      dimesh::tensor<float, layout<other, dimesh::partial<u>, dimesh::partial<v>>, p>>(g, 1, p{8});
+  h.reset();
+  std::string text;
+  try {
+    (void)run.pullback(ybar);
+  } catch (const dimesh::error& e) {
+    text = e.what();
+  }
+  CHECK(text.find("gone") != std::string::npos);
+}
+
 // Static sizes: the cost as a constant.
 struct row2 : dimesh::axis<2> {};
 struct col2 : dimesh::axis<2> {};
@@ -171,6 +192,12 @@ static_assert(dimesh::cost_of<to_long, rows_shape>.bytes<> == 0);  // a part of 
 static_assert(dimesh::cost_of<to_long, both_shape>.bytes<> == 0);  // the same blocks
 static_assert(dimesh::cost_of<to_whole, both_shape>.bytes<> == 3 * 2 * 4);
 static_assert(dimesh::cost_of<to_whole, rows_shape>.bytes<row2, col2> == 4 * 4);
+using there = layout<long_mesh, split<d8, all4>>;
+static_assert(dimesh::is_relayoutable_to<rows_shape, there, long_mesh>);
+static_assert(!dimesh::is_relayoutable_to<rows_shape, there, square_mesh>);
+static_assert(
+    !dimesh::is_relayoutable_to<
+        dimesh::tensor<float, layout<square_mesh, dimesh::partial<row2>>, d8>, there, long_mesh>);
 static_assert(std::is_same_v<decltype(to_long{}(rows_shape{}))::layout_type,
                              layout<long_mesh, split<d8, all4>>>);
 

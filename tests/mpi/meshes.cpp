@@ -14,6 +14,8 @@
 
 #include "dimesh/grad/accumulate.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/overlap.hpp"
+#include "dimesh/grad/recompute.hpp"
 #include "dimesh/ledger/time_estimate.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
@@ -183,6 +185,26 @@ TEST_CASE("value_and_grad of terms on two meshes that meet in one loss, by way o
   const auto whole = dm::complete(std::move(step.gradient));
   CHECK(holds(whole.w, 2, p.w));
   CHECK(holds(whole.e, 2, p.e));
+}
+
+TEST_CASE("sums that start during the backward pass, and a block that is computed twice") {
+  const both on;
+  const net p = on.made();
+  const auto there = [&](const auto& q) {
+    return dm::complete(loss_of_w{}(q)) +
+           dm::relayout<dm::layout<dense>>(dm::complete(loss_of_e{}(q)), on.g);
+  };
+  for (const index_t bucket : {16, 1 << 20}) {
+    const auto early = dm::value_and_grad_all_reduce(there, p, {.bucket = bucket})();
+    CHECK(holds(early.gradient.w, 2, p.w));
+    CHECK(holds(early.gradient.e, 2, p.e));
+    CHECK(holds(early.gradient.b, 2, p.b));
+  }
+  const auto twice = dm::complete(dm::value_and_grad(
+      [&](const auto& q) { return dm::recompute([&](const auto& e) { return there(e); })(q); },
+      p)());
+  CHECK(holds(twice.gradient.w, 2, p.w));
+  CHECK(holds(twice.gradient.e, 2, p.e));
 }
 
 TEST_CASE("shards by a rule of one mesh: tensors on the other stay whole") {

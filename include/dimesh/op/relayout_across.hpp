@@ -132,6 +132,12 @@ template <class T> struct across_back_op {
   }
 };
 
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(across_op<float>, 0);
+DIMESH_INSTANCE(across_op<float>, 1);
+DIMESH_INSTANCE(across_op<double>, 0);
+DIMESH_INSTANCE(across_op<double>, 1);
+
 /// The result has layout L, of any mesh, cut down to what concerns the operand's dims. Addends stay
 /// on their mesh: they are those of its axes.
 template <class L> struct across_rule : keeps_dims {

@@ -32,14 +32,15 @@ struct across {
                    const int* there = nullptr)
       : old_place(x), new_place(y), from(f), to(t), rank_there(there) {
     ranks = group_size(all(from), x.sizes);
-    cutting = talking(from.mask(use::split), x.sizes);
+    const unsigned alike = from.mask(use::replicated) | from.mask(use::partial);
+    cutting = talking(all(from) & ~alike, x.sizes);
     copies = ranks / group_size(cutting, x.sizes);
   }
   static constexpr unsigned all(const table& t) { return (1u << t.axes) - 1; }
 
-  constexpr box had(index_t r) const { return old_place.peers(from, r, all(from)); }
+  constexpr box had(index_t r) const { return box_of(old_place, from, r); }
   constexpr box wanted(index_t r) const {
-    return new_place.peers(to, rank_there != nullptr ? rank_there[r] : r, all(to));
+    return box_of(new_place, to, rank_there != nullptr ? rank_there[r] : r);
   }
   /// Which of the blocks rank r has; and which of its copies.
   constexpr index_t block_of(index_t r) const { return digits(r, cutting); }
@@ -91,6 +92,9 @@ struct across {
   }
 
  private:
+  static constexpr box box_of(const placement& p, const table& t, index_t r) {
+    return box_at(t, p.rank, p.extent, p.sizes, peer(r, all(t), p.sizes, nullptr).coords);
+  }
   constexpr index_t digits(index_t r, unsigned axes) const {
     const peer at(r, all(from), old_place.sizes, nullptr);
     index_t n = 0;
@@ -119,7 +123,10 @@ struct across {
 DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
-  if (!b.alive()) throw error("relayout: the grid that the tensor goes to is gone");
+  if (!a.alive() || !b.alive())
+    throw error(
+        "relayout: one of the two grids is gone; grids must outlive what moves between them, and "
+        "its way back");
   const std::lock_guard here(lock);
   const auto key = std::pair(&a, &b);
   const auto at = known.find(key);
