@@ -9,6 +9,7 @@
 #include <dimesh/op/all_to_all.hpp>
 #include <dimesh/op/reduce_scatter.hpp>
 #include <dimesh/op/relayout.hpp>
+#include <dimesh/op/relayout_across.hpp>
 
 #include <census.hpp>
 #include <cstring>
@@ -24,11 +25,15 @@ namespace dm = dimesh;
 
 struct line : dm::axis<> {};
 struct string_of_ranks : dm::mesh<line> {};
+struct other_line : dm::axis<> {};
+struct other_mesh : dm::mesh<other_line> {};
 struct row : dm::dim<> {};
 struct col : dm::dim<> {};
 using whole = dm::layout<string_of_ranks>;
 using by_row = dm::layout<string_of_ranks, dm::split<row, line>>;
 using by_col = dm::layout<string_of_ranks, dm::split<col, line>>;
+using there_by_row = dm::layout<other_mesh, dm::split<row, other_line>>;
+using there_by_col = dm::layout<other_mesh, dm::split<col, other_line>>;
 using addends = dm::layout<string_of_ranks, dm::partial<line>>;
 template <class L> using matrix = dm::tensor<float, L, row, col>;
 
@@ -61,7 +66,7 @@ void compare(const dm::grid<string_of_ranks>& g, const char* what, long bytes, F
   met += good;
 }
 
-void all(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
+void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::index_t bytes) {
   const dm::index_t p = g.ranks();
   const dm::index_t n = bytes / 4 / p / p * p;  // columns; p rows
   const auto elements = static_cast<int>(p * n), part = static_cast<int>(n);
@@ -108,6 +113,12 @@ void all(const dm::grid<string_of_ranks>& g, dm::index_t bytes) {
       g, "relayout, partial to split", size, [&] { auto y = dm::relayout<by_row>(a); }, scatter);
   compare(g, "relayout, split to whole", size, [&] { auto y = dm::relayout<whole>(r); }, gather);
   compare(g, "relayout, split to split", size, [&] { auto y = dm::relayout<by_row>(c); }, swap);
+  compare(
+      g, "relayout, to another mesh", size, [&] { auto y = dm::relayout<there_by_row>(c, h); },
+      swap);
+  compare(
+      g, "the same, blocks stay", size, [&] { auto y = dm::relayout<there_by_col>(c, h); },
+      [&] { std::memcpy(out.data(), in.data(), static_cast<std::size_t>(size / p)); });
 }
 
 }  // namespace
@@ -118,11 +129,12 @@ int main(int argc, char** argv) {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const dm::grid<string_of_ranks> g(line{ranks});
+    const dm::grid<other_mesh> h(other_line{ranks});
     if (g.rank() == 0) std::printf("%d ranks\n", ranks);
     if (g.rank() == 0) bench::headline("collective; twin: the MPI call by hand");
     for (const dm::index_t bytes :
          {64, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26})
-      all(g, bytes);
+      all(g, h, bytes);
     if (g.rank() == 0) std::printf("%d of %d bars met\n", met, bars);
   });
 }

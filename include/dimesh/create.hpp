@@ -6,17 +6,45 @@
 //   generate<X>(g, f, length{7})                      -> element (i, j) is f(i, j)
 //   make<network<L>>(g)                               -> a struct of tensors, not yet filled
 //   make<network<shaped<L>>>(mesh_sizes<pod>{})       -> the same without data
+//   make<model<L, K>>(grids(g, h))                    -> tensors on two meshes
 //   make<network<L>>(g, {{"layers", 3}})              -> its vector `layers` has 3 elements
 #pragma once
 
 #include <initializer_list>
 #include <string_view>
+#include <tuple>
 
 #include "dimesh/fill.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
 
 namespace dimesh {
+
+namespace detail {
+/// The mesh of a grid, or of sizes.
+template <class Where> struct mesh_of_where {};
+template <Mesh M> struct mesh_of_where<grid<M>> {
+  using type = M;
+};
+template <Mesh M> struct mesh_of_where<mesh_sizes<M>> {
+  using type = M;
+};
+}  // namespace detail
+
+/// Grids of several meshes (or their sizes), for structs whose tensors live on more than one:
+/// make<model<dense, experts>>(grids(g, h), length{7}). One of each mesh; they must outlive it.
+template <class... Where> class grids {
+ public:
+  using meshes = detail::list<typename detail::mesh_of_where<Where>::type...>;
+  constexpr explicit grids(const Where&... where) : at_(&where...) {}
+  /// That of mesh M, which is among them.
+  template <Mesh M> constexpr const auto& of() const {
+    return *std::get<static_cast<std::size_t>(detail::index_of<M, meshes>)>(at_);
+  }
+
+ private:
+  std::tuple<const Where*...> at_;
+};
 
 namespace detail {
 struct clear_each {
@@ -29,6 +57,31 @@ struct clear_each {
 template <class Where> inline constexpr bool is_where = is_poison<Where>;
 template <class M> inline constexpr bool is_where<grid<M>> = true;
 template <class M> inline constexpr bool is_where<mesh_sizes<M>> = true;
+template <class... W> inline constexpr bool is_where<grids<W...>> = true;
+
+/// The grid (or sizes) of a mesh, where there are several, or the one that there is.
+template <Mesh M, class Where> constexpr const auto& where_of(const Where& where) {
+  if constexpr (requires { where.template of<M>(); })
+    return where.template of<M>();
+  else
+    return where;
+}
+/// The first tensor on a mesh of which there is no grid.
+template <class Where> struct meshes_of_where {
+  using type = list<typename mesh_of_where<Where>::type>;
+};
+template <class... W> struct meshes_of_where<grids<W...>> {
+  using type = typename grids<W...>::meshes;
+};
+template <class Leaves, class Meshes> struct where_fault;
+template <class... X, class Meshes> struct where_fault<list<X...>, Meshes> {
+  using type = typename first_of<
+      std::conditional_t<(is_poison<X> || index_of<typename X::mesh_type, Meshes> >= 0), no_fault,
+                         mesh_without_grid<typename X::mesh_type>>...>::type;
+};
+template <class S, class Where>
+using where_fault_of =
+    typename where_fault<typename leaves<S>::type, typename meshes_of_where<Where>::type>::type;
 
 /// What can be made: tensors and structs of them, but no layout, dim or number.
 template <class S> constexpr bool is_made() {
@@ -93,11 +146,17 @@ constexpr S make(const Where& where, const From&... extents) {
   static_assert(!detail::has_vectors<S>,
                 "make: the struct has vectors; say how many elements they have, by their names: "
                 "make<S>(g, {{\"layers\", n}})");
-  if constexpr (detail::has_vectors<S>)
+  using fault = detail::where_fault_of<S, Where>;
+  static_assert(ok<only<fault, mesh_without_grid>>,
+                "make: a tensor lives on a mesh of which there is no grid; name it, too: "
+                "make<S>(grids(g, h))");
+  if constexpr (detail::has_vectors<S> || !ok<fault>)
     return S{};
   else
-    return build_tensors<S>(
-        [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); });
+    return build_tensors<S>([&](const auto&, auto t) {
+      using X = typename decltype(t)::type;
+      return X(detail::where_of<typename X::mesh_type>(where), extents...);
+    });
 }
 
 /// The same of a struct with vectors, which have as many elements as `lengths` says of the members
@@ -106,7 +165,10 @@ template <class S, class Where, Extents... From>
 constexpr S make(const Where& where, std::initializer_list<elements> lengths,
                  const From&... extents) {
   return build_tensors<S>(
-      [&](const auto&, auto t) { return typename decltype(t)::type(where, extents...); },
+      [&](const auto&, auto t) {
+        using X = typename decltype(t)::type;
+        return X(detail::where_of<typename X::mesh_type>(where), extents...);
+      },
       [&](std::string_view name) { return detail::length_among("make", lengths, name); });
 }
 

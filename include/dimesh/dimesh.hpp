@@ -68,6 +68,7 @@
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/relayout_across.hpp"
 #include "dimesh/op/start.hpp"         // moves that begin, and are awaited later
 #include "dimesh/op/is_legal.hpp"       // may these operands meet?
 #include "dimesh/op/to_rank.hpp"

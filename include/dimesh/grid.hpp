@@ -26,17 +26,14 @@ namespace dimesh {
 
 namespace detail {
 
-template <class... A> std::vector<std::string> names_of(list<A...>) {
-  return {std::string(name_of<A>())...};
-}
-
 /// The part of a grid that does not depend on the mesh's type.
 class grid_state {
  public:
   /// Collective over `comm`. Sizes of `dynamic` are deduced if there is one at most. Throws on
   /// every rank alike when the sizes do not multiply to the number of ranks.
-  grid_state(MPI_Comm comm, std::string mesh, std::vector<std::string> names, index_t* sizes)
-      : mesh_(std::move(mesh)), names_(std::move(names)) {
+  grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number, std::vector<std::string> names,
+             index_t* sizes)
+      : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
     require_mpi(comm);
     const waiting here("grid");
     const int ranks = ranks_of(comm);
@@ -50,7 +47,8 @@ class grid_state {
     const auto count = static_cast<int>(names_.size());
     comms_ = std::vector<slot>(std::size_t{1} << count);
     const unsigned everyone = (1u << count) - 1;
-    comms_.back().put(std::make_unique<communicator>(all, everyone, meeting_of(all, everyone)));
+    comms_.back().put(
+        std::make_unique<communicator>(all, everyone, number_, meeting_of(all, everyone)));
     index_t at = comms_.back().owner->rank();
     for (auto a = static_cast<std::size_t>(count); a-- > 0;) {
       size_[a] = sizes[a];
@@ -66,6 +64,8 @@ class grid_state {
     if (const communicator* c = s.made.load(std::memory_order_acquire)) return *c;
     return make_once(s, axes);
   }
+  /// That over all of them.
+  const communicator& everyone() const { return *comms_.back().owner; }
   /// Is this rank the first of those that differ from it along these axes only?
   bool is_first(unsigned axes) const {
     for (int a = 0; a < max_axes; ++a)
@@ -166,7 +166,7 @@ class grid_state {
     check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
     MPI_Group_free(&some);
     MPI_Group_free(&everybody);
-    return std::make_unique<communicator>(made, axes, m);
+    return std::make_unique<communicator>(made, axes, number_, m);
   }
   /// In checked builds: of some ranks of `comm` (null: all), who have now met for the first time.
   meeting* meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
@@ -184,6 +184,7 @@ class grid_state {
   }
 
   std::string mesh_;
+  std::uint64_t number_;
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes
@@ -250,7 +251,7 @@ template <class Of> class grid {
  private:
   using sizes_type = std::array<index_t, M::rank>;
   grid(MPI_Comm comm, sizes_type sizes)
-      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()),
+      : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()), mesh_number<M>,
                                         detail::names_of(typename M::axes{}), sizes.data())) {}
 
   template <class... A> static sizes_type given(const A&... a) {

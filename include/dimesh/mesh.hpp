@@ -7,6 +7,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "dimesh/axis.hpp"
 #include "dimesh/detail/name.hpp"
@@ -59,6 +61,15 @@ concept Mesh = std::derived_from<M, detail::mesh_base> && requires { typename M:
 
 /// Place of axis A in mesh M, -1 where M lacks it.
 template <Mesh M, class A> inline constexpr int axis_index = detail::index_of<A, typename M::axes>;
+
+namespace detail {
+template <class... A> std::vector<std::string> names_of(list<A...>) {
+  return {std::string(name_of<A>())...};
+}
+}  // namespace detail
+
+/// What tells a mesh from others where types are lost: in events.
+template <Mesh M> inline constexpr std::uint64_t mesh_number = detail::number_of<M>();
 
 /// The bit of axis A in a mask of axes of M; none where M lacks it.
 template <Mesh M, class A>

@@ -216,7 +216,7 @@ operation_report run_adjoint(const F& f, unsigned once, double step, const std::
   const auto forward = census::snapshot();
   using Y = std::remove_cvref_t<decltype(y.value())>;
   using YBar = typename dd::gradient_type<Y>::type;
-  YBar ybar(grid, y.shape(), dd::storage{});
+  YBar ybar(y.value().grid(), y.shape(), dd::storage{});  // of another mesh, perhaps
   ybar.set_once(once & dimesh::spec_of<YBar>::table.mask(dimesh::use::partial));
   scatter(numbers_like(ybar, 5), ybar);
   y.cell()->add(ybar);

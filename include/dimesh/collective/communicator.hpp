@@ -97,8 +97,8 @@ class communicator {
   communicator() = default;
   /// Takes over `comm`, whose ranks differ along `axes` only, and in checked builds the meeting of
   /// these ranks (null: they make their own).
-  communicator(MPI_Comm comm, unsigned axes, meeting* m = nullptr)
-      : meeting_(m), comm_(comm), axes_(axes) {
+  communicator(MPI_Comm comm, unsigned axes, std::uint64_t mesh = 0, meeting* m = nullptr)
+      : meeting_(m), comm_(comm), axes_(axes), mesh_(mesh) {
 #ifdef DIMESH_CHECKED
     if (m == nullptr) meeting_ = meeting::of(comm, "a communicator").release();
 #endif
@@ -122,6 +122,8 @@ class communicator {
   int rank() const { return rank_; }
   int size() const { return size_; }
   unsigned axes() const { return axes_; }
+  /// The number of the mesh whose axes they are.
+  std::uint64_t mesh() const { return mesh_; }
 
   /// A tag for messages that only the same call on another rank may match: calls that are under way
   /// at the same time get different ones. Ranks ask for tags in one order; 0 is never among them.
@@ -172,6 +174,7 @@ class communicator {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   unsigned axes_ = 0;
+  std::uint64_t mesh_ = 0;
   mutable std::atomic<unsigned> tag_{0};
 };
 

@@ -121,7 +121,7 @@ inline void prepare(const dimesh::detail::communicator& c, const char* call, ind
 /// rank hands to MPI; whole: what is reduced, scattered or gathered.
 struct told : dimesh::detail::watched {
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload, index_t whole)
-      : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size())) {}
+      : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size()), c.mesh()) {}
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload)
       : told(kind, c, payload, payload) {}
 };

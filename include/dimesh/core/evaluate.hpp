@@ -32,7 +32,8 @@ class op_node final : public node_base, public cell {
       add(t, last, y[i], i > 0 || op.needs(-1, wanted), y[i].record);
       last = &(*last)->next;
     }
-    for (const held* h = operands_; h != nullptr; h = h->next)
+    // (Axes of another mesh are none of the operands'.)
+    for (const held* h = op.facts->own_grid ? nullptr : operands_; h != nullptr; h = h->next)
       if (h->to != nullptr) summed |= summed_here(y[0], h->core) | summed_on(y[0], *h);
   }
   constexpr ~op_node() {}

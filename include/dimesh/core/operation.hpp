@@ -16,6 +16,8 @@
 //
 // and optionally
 //   constexpr index_t extent_of(const dim_facts*) const           of dims that no operand has
+//   constexpr void land(tensor_core& y) const     the result lives elsewhere than the operands:
+//                                                 sets its grid (or sizes) and what counts once
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
 //   std::string_view call                 what errors and events call it, in place of the struct's
 //                                         own name; may be static constexpr
@@ -77,6 +79,7 @@ struct operation_facts {
   int aliases;  // the operand whose memory the result shares, or -1
   bool has_transpose;
   bool own_dims;  // it says the extents of dims that no operand has
+  bool own_grid;  // and where its result lives
 };
 
 /// An operation without its type.
@@ -91,6 +94,7 @@ struct operation {
   constexpr virtual bool needs(int k, unsigned wanted) const = 0;
   constexpr virtual void transpose(const pullback_base& to) const = 0;
   constexpr virtual index_t extent_of(const dim_facts* d) const = 0;
+  constexpr virtual void land(tensor_core&) const {}
   constexpr virtual const operation* keep(tape& t) const = 0;
   constexpr virtual void drop() const = 0;
 
@@ -125,6 +129,8 @@ template <class Op>
 inline constexpr bool has_own_dims =
     requires(const Op& op, const dim_facts* d) { op.extent_of(d); };
 template <class Op>
+inline constexpr bool has_own_grid = requires(const Op& op, tensor_core& y) { op.land(y); };
+template <class Op>
 inline constexpr bool has_own_call = !has_static_call<Op> && requires(const Op& op) { op.call; };
 /// What a user called where this operation runs.
 template <class Op> constexpr std::string_view call_by(const Op& op) {
@@ -145,7 +151,7 @@ template <class Op> constexpr int aliased_operand() {
 template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   static constexpr operation_facts says{call_name<Op>(), aliased_operand<Op>(), transposes,
-                                        has_own_dims<Op>};
+                                        has_own_dims<Op>, has_own_grid<Op>};
   Op op;
 
   constexpr explicit bound(const Op& o) : operation(&says), op(o) {
@@ -179,6 +185,9 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
       return op.extent_of(d);
     else
       return dynamic;
+  }
+  constexpr void land([[maybe_unused]] tensor_core& y) const override {
+    if constexpr (has_own_grid<Op>) op.land(y);
   }
   constexpr const operation* keep(tape& t) const override { return t.make<bound>(op); }
   constexpr void drop() const override {

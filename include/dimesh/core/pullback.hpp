@@ -129,7 +129,7 @@ class addends_sum final : public operation {
   }
 
  private:
-  static constexpr operation_facts says{"all_reduce", -1, true, false};
+  static constexpr operation_facts says{"all_reduce", -1, true, false, false};
   unsigned axes_;
 };
 

@@ -77,8 +77,12 @@ constexpr tally* tally_of(operands x) {
 /// Extents and blocks of y, whose facts are there: those of an operand of the same form, or anew.
 constexpr void place(const operation& op, tensor_core& y, operands x) {
   if (y.facts->is_open) refuse_open(op);
-  if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
-  y.stand_with(x[0]);
+  if (op.facts->own_grid) {
+    op.land(y);
+  } else {
+    if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
+    y.stand_with(x[0]);
+  }
   if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
   index_t extents[max_dims] = {};
   for (int d = 0; d < y.rank(); ++d) extents[d] = extent_among(op, y.facts->dim[d], x);
@@ -109,7 +113,10 @@ constexpr bool is_away(results y, operands x) {
 /// Memory for a result (of a shape: bytes that count as alive).
 constexpr void give_memory(const operation& op, tensor_core& y, operands x, const storage* slot,
                            tally* t) {
-  if (y.facts->partial != 0) y.once = common_once(y.facts->partial, x);
+  if (op.facts->own_grid)
+    op.land(y);
+  else if (y.facts->partial != 0)
+    y.once = common_once(y.facts->partial, x);
   if (y.is_shape) {
     y.count = t;
     if (op.facts->aliases >= 0 && y.away == 0)

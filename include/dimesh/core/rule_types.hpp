@@ -55,7 +55,14 @@ using culprit_dim = typename dim_numbered<R::value.dim->number,
 template <class R>
 using other_dim = typename dim_numbered<R::value.other->number,
                                         typename culprits<R, typename R::specs>::dims>::type;
-template <class R> using culprit_axis = type_at<R::value.axis, typename R::mesh::axes>;
+/// An axis of the operands' mesh, or one that the caller names.
+template <class R, bool Own = (R::value.axis >= 0)> struct axis_of_culprit {
+  using type = type_at<R::value.axis, typename R::mesh::axes>;
+};
+template <class R> struct axis_of_culprit<R, false> {
+  using type = type_at<R::value.place, typename R::rule::axes>;
+};
+template <class R> using culprit_axis = typename axis_of_culprit<R>::type;
 template <class R> using culprit_spec = type_at<R::value.place, typename R::specs>;
 
 /// The fault of a ruling as a type.

@@ -80,7 +80,10 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
   }
   if (x[0].away != 0 && is_away(y, x)) return;
   if (x[0].is_shape) {
-    if (t != nullptr) op.cost(*t, y, x);
+    if (t != nullptr) {
+      t->mesh = x[0].facts->mesh;
+      op.cost(*t, y, x);
+    }
   } else if (op.facts->aliases < 0) {
 #ifdef DIMESH_CHECKED
     if (!std::is_constant_evaluated()) check_before(op, y, x);

@@ -45,6 +45,9 @@ struct completing {
   template <class L> struct layout<gradient<L>> {
     using type = L;
   };
+  template <class L> struct layout<shaped<L>> {
+    using type = shaped<typename layout<L>::type>;
+  };
 };
 template <class S> struct completed_type : mapped<S, completing> {};
 

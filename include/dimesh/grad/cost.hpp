@@ -48,13 +48,21 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   return y;
 }
 
-/// The sizes of mesh M that x, or a tensor in it, is a shape for.
-template <class M, class X> void find_sizes(mesh_sizes<M>& sizes, const X& x) {
+/// The sizes of mesh M on which x, or a tensor in it, lives; and other meshes.
+template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
   if constexpr (Tensor<X>) {
-    if constexpr (std::is_same_v<typename X::mesh_type, M>)
-      std::copy_n(core_of(x).sizes(), sizes.size.size(), sizes.size.begin());
+    using Other = typename X::mesh_type;
+    mesh_sizes<Other> sizes;
+    std::copy_n(core_of(x).sizes(), sizes.size.size(), sizes.size.begin());
+    if constexpr (std::is_same_v<Other, M>) {
+      log.sizes = sizes;
+    } else {
+      for (const mesh_note& o : log.others)
+        if (o.number == mesh_number<Other>) return;
+      log.others.push_back(mesh_note::of(sizes));
+    }
   } else if constexpr (TensorStruct<X>) {
-    for_each_tensor([&sizes](const auto&, const auto& s) { find_sizes(sizes, s); }, x);
+    for_each_tensor([&log](const auto&, const auto& s) { find_sizes(log, s); }, x);
   }
 }
 
@@ -83,10 +91,12 @@ template <class X> auto shapes_of(const X& x) {
 /// hold no elements, so that what is compiled for a step counts it, too. f must not ask for
 /// elements (value, data), nor make tensors on a grid. While compiling, x are shapes. Of tensors
 /// that live at different places it is the cost of a rank that holds them all, so no rank has more;
-/// that of one place is count_at's.
+/// that of one place is count_at's. The ledger's axes are those of the mesh of the first one;
+/// .on<M>() has those of others.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;
+  if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   return ledger<M>{t};
 }
@@ -99,6 +109,7 @@ constexpr auto count_at(const F& f, const X&... x) {
   static_assert(a >= 0, "count_at: this axis is not in the mesh; name one that is");
   detail::tally t;
   if constexpr (a >= 0) t.seat[static_cast<std::size_t>(a)] = K;
+  if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   return ledger<M>{t};
 }
@@ -110,6 +121,7 @@ constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   detail::tally t;
   t.sink = &sink;
+  if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
   { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
   t.sink = nullptr;
   return ledger<M>{t};
@@ -118,7 +130,7 @@ constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
 /// The list of these events.
 template <class F, class... X> auto events_of(const F& f, const X&... x) {
   event_log<typename detail::mesh_of_arguments<X...>::type> log;
-  (detail::find_sizes(log.sizes, x), ...);
+  (detail::find_sizes(log, x), ...);
   event_list list;
   count_to(list, f, x...);
   log.events = std::move(list.events);

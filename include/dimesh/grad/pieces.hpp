@@ -178,6 +178,7 @@ struct foreseen_group {
   constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
   constexpr void enter(tally& t) const {
     const index_t n = group_size(axes, sizes);
+    t.mesh = mesh;
     t.collective(event_kind::all_reduce, axes, bytes(), 2 * (n - 1) * bytes() / n);
   }
 };

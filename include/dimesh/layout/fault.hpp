@@ -33,6 +33,7 @@ template <class Dim1, class Dim2, class Axis> struct dims_share_mesh_axis;
 template <class Dim, long Extent, class Axis, long Size> struct extent_not_divisible;
 template <class Axis> struct place_not_on_axis;  // placed<axis, k>: it has no coordinate k
 template <class Mesh1, class Mesh2> struct meshes_differ;
+template <class Mesh> struct mesh_without_grid;
 
 // Operations on tensors.
 template <class Axis> struct partial_operand;  // sum first: only linear operations keep it

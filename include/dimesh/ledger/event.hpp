@@ -11,6 +11,7 @@
 //   { watch all(w);  f(tensors...); }         // on data: what does
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ struct event {
   event_kind kind = event_kind::compute;
   event_part part = event_part::whole;  ///< of communication
   unsigned axes = 0;  ///< of a collective: bit a is axis a of the mesh
+  std::uint64_t mesh = 0;  ///< the number of that mesh (mesh_number<M>); 0: not said
   std::string_view what{};  ///< the operation that runs, "einsum"; empty between operations
   std::string_view transpose_of{};  ///< on the way back: the operation whose cotangents are made
   std::string_view phase{};  ///< the innermost trace_span around it; empty while compiling
@@ -193,9 +195,11 @@ namespace detail {
 class [[nodiscard]] watched {
  public:
   /// A collective over a set of axes.
-  constexpr watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes)
+  constexpr watched(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes,
+                    std::uint64_t mesh = 0)
       : kind_(kind),
         axes_(axes),
+        mesh_(mesh),
         first_(bytes),
         second_(ring_bytes),
         sink_(std::is_constant_evaluated() ? nullptr : watcher) {
@@ -222,6 +226,7 @@ class [[nodiscard]] watched {
     event e;
     e.kind = kind_;
     e.axes = axes_;
+    e.mesh = mesh_;
     (kind_ == event_kind::compute ? e.flops : e.bytes) = first_;
     (kind_ == event_kind::compute ? e.moved : e.ring_bytes) = second_;
     e.begin = begin_;
@@ -230,6 +235,7 @@ class [[nodiscard]] watched {
   }
   event_kind kind_;
   unsigned axes_;
+  std::uint64_t mesh_;
   index_t first_, second_;
   double begin_ = 0;
   event_sink* sink_;

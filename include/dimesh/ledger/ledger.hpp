@@ -2,11 +2,13 @@
 // What does a computation cost one rank? A ledger counts floating-point operations, bytes through
 // local memory, live tensor bytes, and for every set of mesh axes the messages and bytes of the
 // collectives over it. It is filled by running the program on tensors without data. Operations
-// report events (event.hpp); the ledger is their sum.
+// report events (event.hpp); the ledger is their sum. Where a program uses several meshes, each has
+// its own axes:
 //
 //   l.bytes<cols>()       payload handed to MPI in collectives whose group includes axis cols
 //   l.bytes<>()           payload of all collectives
 //   l.ring_bytes<cols>()  bytes a ring algorithm sends for them
+//   l.on<experts>().bytes<owners>()   the same of the axes of another mesh
 #pragma once
 
 #include <array>
@@ -18,9 +20,9 @@ namespace dimesh {
 
 /// The traffic over one set of axes.
 struct traffic {
-  index_t bytes = 0;       ///< payload: what the rank hands to MPI
+  index_t bytes = 0;  ///< payload: what the rank hands to MPI
   index_t ring_bytes = 0;  ///< what the rank sends under a ring algorithm
-  index_t calls = 0;       ///< collective calls
+  index_t calls = 0;  ///< collective calls
   constexpr bool operator==(const traffic&) const = default;
 };
 
@@ -39,6 +41,18 @@ struct tally {
   /// The rank whose cost this is, among those that hold tensors at different places: its coordinate
   /// along each axis, or -1 for one that holds them all.
   std::array<index_t, max_axes> seat = anywhere();
+  std::uint64_t home = 0;  // the mesh of those axes; 0: whichever there is
+  std::uint64_t mesh = 0;  // that of what is entered from here on; 0: home
+
+  /// The traffic over axes of other meshes.
+  struct elsewhere {
+    std::uint64_t mesh = 0;
+    unsigned axes = 0;
+    traffic sent;
+    constexpr bool operator==(const elsewhere&) const = default;
+  };
+  static constexpr std::size_t most_elsewhere = 32;
+  std::array<elsewhere, most_elsewhere> others{};
 
   constexpr void compute(index_t floating_point_operations, index_t bytes_of_memory) {
     flops += floating_point_operations;
@@ -46,7 +60,7 @@ struct tally {
     if (sink != nullptr) tell_compute(floating_point_operations, bytes_of_memory);
   }
   constexpr void collective(event_kind kind, unsigned axes, index_t bytes, index_t ring_bytes) {
-    traffic& t = over[axes];
+    traffic& t = home == 0 || mesh == 0 || mesh == home ? over[axes] : other(axes);
     t.bytes += bytes;
     t.ring_bytes += ring_bytes;
     ++t.calls;
@@ -63,6 +77,7 @@ struct tally {
   }
   /// What an event says: from all events of a run comes its tally.
   constexpr void enter(const event& e) {
+    mesh = e.mesh;
     if (e.kind == event_kind::compute)
       compute(e.flops, e.moved);
     else if (e.part == event_part::finish)
@@ -74,6 +89,14 @@ struct tally {
   }
 
  private:
+  /// Throws dimesh::error beyond so many sets of axes.
+  [[gnu::noinline]] constexpr traffic& other(unsigned axes) {
+    for (elsewhere& o : others) {
+      if (o.mesh == 0) o.mesh = mesh, o.axes = axes;
+      if (o.mesh == mesh && o.axes == axes) return o.sent;
+    }
+    throw error("ledger: collectives over more than 32 sets of axes of other meshes; count parts");
+  }
   [[gnu::noinline]] constexpr void tell_compute(index_t n, index_t bytes) const {
     event e;
     e.flops = n;
@@ -85,6 +108,7 @@ struct tally {
     event e;
     e.kind = kind;
     e.axes = axes;
+    e.mesh = mesh;
     e.bytes = bytes;
     e.ring_bytes = ring_bytes;
     sink->report(e);
@@ -110,9 +134,21 @@ template <Mesh M> struct ledger {
     return counts.peak;
   }  ///< bytes of tensors alive at once, at most
 
+  /// The same cost, by the axes of another mesh: what is asked of it is the traffic over those.
+  template <Mesh Other> constexpr ledger<Other> on() const {
+    ledger<Other> l{counts};
+    l.counts.others = {};
+    l.counts.home = mesh_number<Other>;
+    if constexpr (std::is_same_v<Other, M>) return l;
+    l.counts.over = {};
+    for (const auto& o : counts.others)
+      if (o.mesh == mesh_number<Other>) l.counts.over[o.axes] = o.sent;
+    return l;
+  }
   /// The traffic of collectives over exactly these axes.
   template <Axis... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }
 
+  /// Over all sets of axes that include A..., and with none all that there is, on other meshes too.
   template <Axis... A> constexpr index_t bytes() const { return sum<A...>(&traffic::bytes); }
   template <Axis... A> constexpr index_t ring_bytes() const {
     return sum<A...>(&traffic::ring_bytes);
@@ -130,6 +166,8 @@ template <Mesh M> struct ledger {
     index_t total = 0;
     for (unsigned set = 1; set < (1u << M::rank); ++set)
       if ((set & mask<A...>()) == mask<A...>()) total += counts.over[set].*what;
+    if constexpr (sizeof...(A) == 0)
+      for (const auto& o : counts.others) total += o.sent.*what;
     return total;
   }
 };

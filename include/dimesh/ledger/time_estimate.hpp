@@ -40,6 +40,14 @@ class time_estimate final : public event_sink {
   constexpr time_estimate(const machine& m, const Sizes& sizes) : machine_(m) {
     for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes_[a] = sizes.size[a];
   }
+  /// Another mesh whose collectives will come: up to 7.
+  template <Mesh M> constexpr time_estimate& also(const mesh_sizes<M>& sizes) {
+    if (others_ == most_others) throw error("time_estimate: too many meshes; 8 are supported");
+    other& o = other_[others_++];
+    o.mesh = mesh_number<M>;
+    for (std::size_t a = 0; a < sizes.size.size(); ++a) o.sizes[a] = sizes.size[a];
+    return *this;
+  }
   constexpr void take(const event& e) override {
     if (e.part == event_part::finish) return;  // its start has said all
     time_share& s = shares_[static_cast<std::size_t>(e.kind)];
@@ -69,13 +77,23 @@ class time_estimate final : public event_sink {
  private:
   constexpr index_t latencies(const event& e) const {
     index_t ranks = 1;
+    const auto* sizes = &sizes_;
+    for (std::size_t i = 0; i < others_; ++i)
+      if (other_[i].mesh == e.mesh) sizes = &other_[i].sizes;
     for (std::size_t a = 0; a < sizes_.size(); ++a)
-      if (e.axes >> a & 1u) ranks *= sizes_[a];
+      if (e.axes >> a & 1u) ranks *= (*sizes)[a];
     if (e.kind == event_kind::message) return 1;
     return e.kind == event_kind::all_reduce ? 2 * (ranks - 1) : ranks - 1;
   }
   machine machine_;
   std::array<index_t, max_axes> sizes_{};
+  struct other {
+    std::uint64_t mesh = 0;
+    std::array<index_t, max_axes> sizes{};
+  };
+  static constexpr std::size_t most_others = 7;
+  other other_[most_others]{};
+  std::size_t others_ = 0;
   std::array<time_share, event_kinds> shares_{};
 };
 

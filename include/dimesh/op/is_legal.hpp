@@ -12,6 +12,7 @@
 #include "dimesh/op/einsum.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/relayout_across.hpp"
 #include "dimesh/op/rename.hpp"
 
 namespace dimesh {
@@ -68,5 +69,10 @@ inline constexpr bool is_renamable =
 template <class X, class L>
 inline constexpr bool is_relayoutable =
     detail::legal<detail::fault_of<detail::goal_rule<L, true>, X>, X>;
+/// relayout<L>(x, g), g a grid of mesh M.
+template <class X, class L, class M>
+inline constexpr bool is_relayoutable_to =
+    detail::legal<detail::fault_of<detail::across_rule<L>, X>, X> &&
+    std::is_same_v<typename L::mesh, M>;
 
 }  // namespace dimesh

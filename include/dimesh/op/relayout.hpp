@@ -220,7 +220,8 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
                 "one, or split uneven<dim>");
   static_assert(
       ok<only<fault, meshes_differ>>,
-      "relayout: the layout is for another mesh than the tensor's; name a layout of its mesh");
+      "relayout: the layout is for another mesh than the tensor's; name a layout of its mesh, or "
+      "pass a grid of that mesh, too: relayout<layout>(x, grid)");
   static_assert(
       ok<only<fault, partial_operand>>,
       "relayout: the tensor holds maxima or minima of parts along this axis; complete it first");

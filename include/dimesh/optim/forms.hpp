@@ -31,9 +31,22 @@ inline constexpr bool same_form<std::tuple<A...>, std::tuple<B...>> =
 template <class... A, class... B>
 inline constexpr bool same_form<boost::hana::tuple<A...>, boost::hana::tuple<B...>> =
     same_forms<list<A...>, list<B...>>;
-template <template <class, class...> class S, LayoutOrModifier K, LayoutOrModifier L, class... More>
-  requires(!Tensor<S<K, More...>>)
-inline constexpr bool same_form<S<K, More...>, S<L, More...>> = true;
+/// Behind the first layout: the same, or further layouts.
+template <class A, class B> inline constexpr bool same_argument = std::is_same_v<A, B>;
+template <LayoutOrModifier K, LayoutOrModifier L> inline constexpr bool same_argument<K, L> = true;
+template <class A, class B> struct same_arguments {
+  static constexpr bool value = false;
+};
+template <class... A, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+struct same_arguments<list<A...>, list<B...>> {
+  static constexpr bool value = (same_argument<A, B> && ...);
+};
+template <template <class, class...> class S, LayoutOrModifier K, LayoutOrModifier L, class... More,
+          class... Others>
+  requires(!Tensor<S<K, More...>> && !Tensor<S<L, Others...>>)
+inline constexpr bool same_form<S<K, More...>, S<L, Others...>> =
+    same_arguments<list<More...>, list<Others...>>::value;
 template <template <class, auto, auto...> class S, LayoutOrModifier K, LayoutOrModifier L, auto M,
           auto N, auto... More>  // numbers are lengths
 inline constexpr bool same_form<S<K, M, More...>, S<L, N, More...>> = true;

@@ -32,6 +32,10 @@ template <class M, class... R, class... S> struct added<layout<M, R...>, layout<
   using type = typename layout_of_list<
       M, typename concat_impl<list<R...>, typename new_rule<S, list<R...>>::type...>::type>::type;
 };
+/// Of a tensor on another mesh nothing is cut.
+template <class M, class... R, class K, class... S> struct added<layout<M, R...>, layout<K, S...>> {
+  using type = layout<M, R...>;
+};
 template <class L, class S> struct added<shaped<L>, S> {
   using type = shaped<typename added<L, S>::type>;
 };
@@ -124,6 +128,7 @@ template <std::size_t N> struct shard_traffic {
     for (std::size_t i = 0; to != nullptr && i < used; ++i) {
       const index_t in = over[i].scattered, all = over[i].summed;
       const index_t n = group_size(over[i].axes, over[i].sizes);
+      to->mesh = over[i].mesh;
       if (in != 0) to->collective(event_kind::reduce_scatter, over[i].axes, in, in - in / n);
       if (all != 0)
         to->collective(event_kind::all_reduce, over[i].axes, all, 2 * (n - 1) * all / n);

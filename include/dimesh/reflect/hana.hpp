@@ -80,8 +80,16 @@ template <class L> struct unmodified_layout<shaped<L>> {
   using type = L;
 };
 template <class L> concept ModifiedLayout = requires { typename unmodified_layout<L>::type; };
+/// Further layouts likewise.
+template <class A> struct unmodified_argument {
+  using type = A;
+};
+template <ModifiedLayout L>
+struct unmodified_argument<L> : unmodified_argument<typename unmodified_layout<L>::type> {};
 template <template <class, class...> class S, ModifiedLayout L, class... More>
-struct unmodified<S<L, More...>> : unmodified<S<typename unmodified_layout<L>::type, More...>> {};
+struct unmodified<S<L, More...>>
+    : unmodified<
+          S<typename unmodified_layout<L>::type, typename unmodified_argument<More>::type...>> {};
 template <template <class, auto, auto...> class S, ModifiedLayout L, auto N, auto... More>
 struct unmodified<S<L, N, More...>>
     : unmodified<S<typename unmodified_layout<L>::type, N, More...>> {};

@@ -8,6 +8,8 @@
 //     template <class L> struct layout { using type = L; };      // of the L of an S<L, ...>
 //   };
 //   map_leaves<network<tracked<L>>, without_records>  -> network<L>
+//
+// A struct with tensors on two meshes has a layout for each: S<L, K>.
 #pragma once
 
 #include <array>
@@ -47,9 +49,16 @@ template <class... E, class Fn> struct mapped<boost::hana::tuple<E...>, Fn> {
 template <class... E, class Fn> struct mapped<bundle<E...>, Fn> {
   using type = bundle<typename mapped<E, Fn>::type...>;
 };
+/// What stands behind the first layout: further layouts, of other meshes perhaps, are mapped as it
+/// is.
+template <class A, class Fn> struct mapped_argument {
+  using type = A;
+};
+template <LayoutOrModifier L, class Fn> struct mapped_argument<L, Fn> : Fn::template layout<L> {};
 template <template <class, class...> class S, LayoutOrModifier L, class... More, class Fn>
 struct mapped<S<L, More...>, Fn> {
-  using type = S<typename Fn::template layout<L>::type, More...>;
+  using type =
+      S<typename Fn::template layout<L>::type, typename mapped_argument<More, Fn>::type...>;
 };
 template <template <class, auto, auto...> class S, LayoutOrModifier L, auto N, auto... More,
           class Fn>

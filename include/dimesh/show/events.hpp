@@ -16,6 +16,16 @@ namespace dimesh {
 
 namespace detail {
 
+/// The names of the axes that an event means; none of a mesh that is not known.
+template <Mesh M>
+const std::vector<std::string>& axes_for(const event_log<M>& log, const event& e,
+                                         const std::vector<std::string>& own) {
+  static const std::vector<std::string> unknown;
+  if (event_log<M>::is_here(e)) return own;
+  const mesh_note* const o = log.other_mesh(e);
+  return o == nullptr ? unknown : o->axes;
+}
+
 /// The cells of one event, as text; zeros are left empty.
 inline std::array<std::string, 11> cells_of(const event& e, const std::vector<std::string>& names) {
   const auto number = [](index_t n) { return n == 0 ? std::string() : std::to_string(n); };
@@ -66,7 +76,8 @@ template <Mesh M> std::string events_table(const event_log<M>& log) {
   std::vector<std::array<std::string, 11>> rows{{"phase", "operation", "of", "kind", "axes",
                                                  "flops", "moved", "sent", "ring", "memory",
                                                  "live"}};
-  for (const event& e : log.events) rows.push_back(detail::cells_of(e, names));
+  for (const event& e : log.events)
+    rows.push_back(detail::cells_of(e, detail::axes_for(log, e, names)));
   std::array<std::size_t, 11> width{};
   for (const auto& row : rows)
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
@@ -87,15 +98,22 @@ template <Mesh M> std::string events_table(const event_log<M>& log) {
 template <Mesh M> std::string event_lines(const event_log<M>& log) {
   const auto names = detail::names_of(typename M::axes{});
   std::string out;
-  for (const event& e : log.events) out += detail::event_line(e, names);
+  for (const event& e : log.events) out += detail::event_line(e, detail::axes_for(log, e, names));
   return out;
 }
 
-/// What was watched on a grid, with the mesh whose axes it names.
-template <Mesh M> event_log<M> events_on(const grid<M>& g, std::vector<event> events) {
-  event_log<M> log{mesh_sizes<M>{}, std::move(events)};
-  for (std::size_t a = 0; a < log.sizes.size.size(); ++a) log.sizes.size[a] = g.state().sizes()[a];
-  return log;
+namespace detail {
+template <Mesh M> mesh_sizes<M> sizes_on(const grid<M>& g) {
+  mesh_sizes<M> s;
+  for (std::size_t a = 0; a < s.size.size(); ++a) s.size[a] = g.state().sizes()[a];
+  return s;
+}
+}  // namespace detail
+
+/// What was watched on a grid, with the mesh whose axes it names; and those of other grids.
+template <Mesh M, Mesh... More>
+event_log<M> events_on(const grid<M>& g, std::vector<event> events, const grid<More>&... more) {
+  return {detail::sizes_on(g), std::move(events), {mesh_note::of(detail::sizes_on(more))...}};
 }
 
 }  // namespace dimesh

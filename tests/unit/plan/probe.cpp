@@ -218,6 +218,36 @@ using hybrid = L<split<batch, rows>, split<hidden, cols>>;
 template <class... D> using X = dm::tensor<float, dm::shaped<hybrid>, D...>;
 template <class... D> using I = dm::tensor<std::int32_t, dm::shaped<hybrid>, D...>;
 struct other : dm::dim<1024> {};
+struct all : dm::axis<4> {};
+struct long_mesh : dm::mesh<all> {};
+struct to_long {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::relayout<dm::layout<long_mesh, split<pixel, all>>>(x, dm::mesh_sizes<long_mesh>{});
+  }
+};
+
+TEST_CASE("probe: to another mesh, and there under a layout that the run names") {
+  using X = dm::probe<float, pod, batch, pixel>;
+  const value by_batch = value(L<split<batch, rows, cols>>{});
+  const auto x = dm::probe_of<X>(by_batch, sizes);
+  CHECK(to_long{}(x).block<pixel>().length == 768 / 4);
+  const auto probed = dm::count(to_long{}, x);
+  const auto compiled = dm::count(
+      to_long{}, dm::tensor<float, dm::shaped<L<split<batch, rows, cols>>>, batch, pixel>{});
+  CHECK(probed.bytes<>() == 3 * 64 * 192 * 4);
+  check_equal(probed, compiled);
+  const dm::under_layout there(
+      dm::layout_value<long_mesh>(dm::layout<long_mesh, split<batch, all>>{}));
+  const auto y =
+      dm::relayout<dm::layout<long_mesh, dm::at_run_time>>(x, dm::mesh_sizes<long_mesh>{});
+  CHECK(y.block<batch>().length == 64);
+  CHECK(y.block<pixel>().length == 768);
+  const auto addends = dm::probe_of<X>(value(L<dm::partial<cols>>{}), sizes);
+  const std::string text = what_of([&] { (void)to_long{}(addends); });
+  CHECK(text.find("relayout: partial_operand") == 0);
+  CHECK(text.find("'cols'") != std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("probe: every operation counts as it does under a type") {

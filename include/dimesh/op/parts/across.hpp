@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who sends what to whom, where a tensor goes from one mesh to another over the same ranks? Blocks
+// of both layouts are known to every rank. What a rank needs and does not hold is one box for each
+// other block of the old layout; of the ranks that hold copies of that block, its receivers ask one
+// after another in turn. So no rank receives what it holds, and copies share the load.
+//
+//   const across two(placement_of(x), x.layout(), placement_of(y), y.layout());
+//   two.each_sent(0, [](index_t to, const box& b) { ... })   // what rank 0 sends
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/grid.hpp"
+#include "dimesh/layout/box.hpp"
+#include "dimesh/local/copy.hpp"
+
+namespace dimesh::detail {
+
+/// A tensor under two tables on two meshes. Ranks are those of the first mesh, row-major.
+struct across {
+  placement old_place, new_place;
+  table from, to;
+  const int* rank_there = nullptr;  // of each rank on the second mesh; null: the same
+  index_t ranks = 1;
+  unsigned cutting = 0;  // axes of the first mesh that make different blocks
+  index_t copies = 1;  // ranks that hold the same block
+
+  constexpr across(const placement& x, const table& f, const placement& y, const table& t,
+                   const int* there = nullptr)
+      : old_place(x), new_place(y), from(f), to(t), rank_there(there) {
+    ranks = group_size(all(from), x.sizes);
+    const unsigned alike = from.mask(use::replicated) | from.mask(use::partial);
+    cutting = talking(all(from) & ~alike, x.sizes);
+    copies = ranks / group_size(cutting, x.sizes);
+  }
+  static constexpr unsigned all(const table& t) { return (1u << t.axes) - 1; }
+
+  constexpr box had(index_t r) const { return box_of(old_place, from, r); }
+  constexpr box wanted(index_t r) const {
+    return box_of(new_place, to, rank_there != nullptr ? rank_there[r] : r);
+  }
+  /// Which of the blocks rank r has; and which of its copies.
+  constexpr index_t block_of(index_t r) const { return digits(r, cutting); }
+  constexpr index_t copy_of(index_t r) const { return digits(r, all(from) & ~cutting); }
+  constexpr index_t rank_with(index_t block, index_t copy) const {
+    index_t rank = 0, step = 1;
+    for (int a = from.axes - 1; a >= 0; --a) {
+      const index_t n = old_place.sizes[a];
+      index_t& digit = cutting >> a & 1u ? block : copy;
+      rank += digit % n * step;
+      digit /= n;
+      step *= n;
+    }
+    return rank;
+  }
+
+  /// Calls f(receiver, box) for all that rank `me` sends, f(sender, box) for all it receives.
+  template <class F> constexpr void each_sent(index_t me, const F& f) const {
+    const box mine = had(me);
+    const index_t block = block_of(me), copy = copy_of(me);
+    index_t turn = 0;
+    for (index_t r = 0; r < ranks; ++r) {
+      if (block_of(r) == block) continue;
+      const box part = intersection(mine, wanted(r));
+      if (part.size() > 0 && turn++ % copies == copy) f(r, part);
+    }
+  }
+  template <class F> constexpr void each_received(index_t me, const F& f) const {
+    const box mine = wanted(me);
+    for (index_t block = 0; block < ranks / copies; ++block) {
+      if (block == block_of(me)) continue;
+      const box whole = had(rank_with(block, 0)), part = intersection(whole, mine);
+      if (part.size() > 0) f(rank_with(block, turn_of(me, block, whole) % copies), part);
+    }
+  }
+  /// Does no rank lack anything? Then there is nothing to send.
+  constexpr bool is_local() const { return all_within(false); }
+  /// And does none hold anything that the new layout does not leave with it?
+  constexpr bool is_local_back() const { return all_within(true); }
+  /// Elements of the largest block of any rank.
+  constexpr index_t most() const {
+    index_t n = 0;
+    for (index_t r = 0; r < ranks; ++r) {
+      const index_t a = had(r).size(), b = wanted(r).size();
+      n = n > a ? n : a;
+      n = n > b ? n : b;
+    }
+    return n;
+  }
+
+ private:
+  static constexpr box box_of(const placement& p, const table& t, index_t r) {
+    return box_at(t, p.rank, p.extent, p.sizes, peer(r, all(t), p.sizes, nullptr).coords);
+  }
+  constexpr index_t digits(index_t r, unsigned axes) const {
+    const peer at(r, all(from), old_place.sizes, nullptr);
+    index_t n = 0;
+    for (int a = 0; a < from.axes; ++a)
+      if (axes >> a & 1u) n = n * old_place.sizes[a] + at.coords[a];
+    return n;
+  }
+  /// How many ranks before `me` ask for a part of a block.
+  constexpr index_t turn_of(index_t me, index_t block, const box& whole) const {
+    index_t turn = 0;
+    for (index_t r = 0; copies > 1 && r < me; ++r)
+      turn += block_of(r) != block && intersection(whole, wanted(r)).size() > 0;
+    return turn;
+  }
+  constexpr bool all_within(bool back) const {
+    for (index_t r = 0; r < ranks; ++r) {
+      const box a = had(r), b = wanted(r);
+      if (intersection(a, b).size() != (back ? a : b).size()) return false;
+    }
+    return true;
+  }
+};
+
+/// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
+/// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
+DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
+  static std::mutex lock;
+  static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
+  if (!a.alive() || !b.alive())
+    throw error(
+        "relayout: one of the two grids is gone; grids must outlive what moves between them, and "
+        "its way back");
+  const std::lock_guard here(lock);
+  const auto key = std::pair(&a, &b);
+  const auto at = known.find(key);
+  if (at != known.end()) return at->second.empty() ? nullptr : at->second.data();
+  const communicator &ca = a.everyone(), &cb = b.everyone();
+  int how = MPI_UNEQUAL;
+  check(MPI_Comm_compare(ca.handle(), cb.handle(), &how), "relayout");
+  if (how == MPI_UNEQUAL)
+    (words() << "relayout: the grids of mesh '" << a.mesh_name() << "' (" << ca.size()
+             << " ranks) and mesh '" << b.mesh_name() << "' (" << cb.size()
+             << " ranks) are not over the same ranks; make both over one communicator")
+        .raise();
+  std::vector<int> there;
+  if (how == MPI_SIMILAR) {
+    std::vector<int> mine(static_cast<std::size_t>(ca.size()));
+    for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = static_cast<int>(r);
+    there.resize(mine.size());
+    MPI_Group ga = MPI_GROUP_NULL, gb = MPI_GROUP_NULL;
+    check(MPI_Comm_group(ca.handle(), &ga), "relayout");
+    check(MPI_Comm_group(cb.handle(), &gb), "relayout");
+    check(MPI_Group_translate_ranks(ga, ca.size(), mine.data(), gb, there.data()), "relayout");
+    MPI_Group_free(&ga);
+    MPI_Group_free(&gb);
+  }
+  const auto& made = known.emplace(key, std::move(there)).first->second;
+  return made.empty() ? nullptr : made.data();
+}
+
+/// The parts of one of this rank's two blocks that others have for it, or want of it, and where
+/// they lie: in the block itself if every part is one run of its elements, else in a buffer.
+struct across_side {
+  box whole;
+  std::vector<int> peers;
+  std::vector<box> part;
+  std::vector<collective::run> runs;  // by rank
+  index_t packed = 0;  // elements of the buffer, 0 if there is none
+
+  void add(index_t r, const box& b) {
+    peers.push_back(static_cast<int>(r));
+    part.push_back(b);
+  }
+  void lay_out(index_t ranks, bool may_stay) {
+    for (const box& b : part) may_stay = may_stay && is_run(whole, b);
+    runs.assign(static_cast<std::size_t>(ranks), {});
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const index_t count = part[i].size();
+      runs[static_cast<std::size_t>(peers[i])] = {may_stay ? offset_in(whole, part[i]) : packed,
+                                                  count};
+      if (!may_stay) packed += count;
+    }
+  }
+};
+
+/// All of that for this rank. Back: parts of the new block go to the old one, to be added.
+struct across_plan {
+  bool moves = false;  // on some rank
+  index_t most = 0;
+  across_side had, wanted;
+  box kept;
+
+  across_plan(const across& two, index_t me, bool back) : moves(!two.is_local()), most(two.most()) {
+    had.whole = two.had(me);
+    wanted.whole = two.wanted(me);
+    kept = intersection(had.whole, wanted.whole);
+    if (!moves) return;
+    two.each_sent(me, [this](index_t r, const box& b) { had.add(r, b); });
+    two.each_received(me, [this](index_t r, const box& b) { wanted.add(r, b); });
+    had.lay_out(two.ranks, !back);
+    wanted.lay_out(two.ranks, true);
+  }
+};
+
+/// The plans that a thread used last.
+class across_plans {
+ public:
+  static const across_plan& of(const grid_state& a, const grid_state& b, const across& two,
+                               bool back) {
+    thread_local std::vector<entry> kept;
+    thread_local std::size_t next = 0;
+    for (const entry& e : kept)
+      if (e.is(a, b, two, back)) return e.plan;
+    entry made{
+        &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
+    if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
+    next = (next + 1) % most_kept;
+    return (kept[next] = std::move(made)).plan;
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 64;
+  struct entry {
+    const grid_state *a, *b;
+    table from, to;
+    placement place;
+    bool back;
+    across_plan plan;
+
+    bool is(const grid_state& x, const grid_state& y, const across& two, bool other) const {
+      bool same = a == &x && b == &y && back == other && place.rank == two.old_place.rank &&
+                  from == two.from && to == two.to;
+      for (int d = 0; same && d < place.rank; ++d)
+        same = place.extent[d] == two.old_place.extent[d];
+      return same;
+    }
+  };
+};
+
+/// Moves x, this rank's block on one side, to y, that on the other; or adds to what y holds.
+template <bool Add, class T>
+void move_across(const across_plan& p, const communicator& c, const across_side& from, const T* x,
+                 const across_side& to, T* y) {
+  const strides old_stride(from.whole), new_stride(to.whole);
+  if (p.kept.size() > 0 && x != y) {
+    const T* kept = x + offset_in(from.whole, p.kept);
+    T* place = y + offset_in(to.whole, p.kept);
+    if constexpr (Add)
+      local::add_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place, new_stride.data());
+    else
+      local::copy_box(p.kept.rank, p.kept.length, kept, old_stride.data(), place,
+                      new_stride.data());
+  }
+  if (!p.moves) return;
+  storage out, in;
+  const T* sent = x;
+  T* received = y;
+  if (from.packed > 0) {
+    out = storage::acquire(static_cast<std::size_t>(from.packed) * sizeof(T));
+    T* packed = static_cast<T*>(out.data());
+    sent = packed;
+    for (const box& b : from.part) {
+      local::pack(b.rank, b.length, x + offset_in(from.whole, b), old_stride.data(), packed);
+      packed += b.size();
+    }
+  }
+  if (to.packed > 0) {
+    in = storage::acquire(static_cast<std::size_t>(to.packed) * sizeof(T));
+    received = static_cast<T*>(in.data());
+  }
+  collective::all_to_all_v(c, sent, from.runs.data(), received, to.runs.data(), p.most);
+  if (to.packed == 0) return;
+  const T* part = received;
+  for (const box& b : to.part) {
+    T* at = y + offset_in(to.whole, b);
+    if constexpr (Add)
+      local::unpack_add(b.rank, b.length, part, at, new_stride.data());
+    else
+      local::unpack(b.rank, b.length, part, at, new_stride.data());
+    part += b.size();
+  }
+}
+
+}  // namespace dimesh::detail

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a tensor get from one mesh to another over the same ranks? By naming a layout of that
+// mesh, and its grid: experts, or a solver, have a mesh of their own. Two grids of one mesh will do
+// as well. Every rank gets what it lacks, and nothing else moves.
+//
+//   relayout<layout<experts, split<expert, owner>>>(x, expert_grid)
+//     -> x under that layout, on that grid
+//   relayout<layout<experts>>(shape, mesh_sizes<experts>{owner{4}})   the same of a shape
+//
+// On the way back cotangents go where the values came from, and those of copies add up. Where the
+// value is to be counted once, blocks go back, if nobody need add anything
+// (docs/decisions/0020).
+#pragma once
+
+#include "dimesh/create.hpp"
+#include "dimesh/op/exchange.hpp"
+#include "dimesh/op/parts/across.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Where a result lives: on a grid, or on the sizes of a mesh.
+struct landing {
+  const void* object = nullptr;
+  const grid_state* grid = nullptr;
+  std::array<index_t, max_axes> sizes{};
+
+  constexpr void take(tensor_core& y) const {
+    y.grid_object = object;
+    y.grid = grid;
+    y.is_shape = grid == nullptr;
+    if (y.is_shape) y.shape_sizes = sizes;
+  }
+  static constexpr landing of(const tensor_core& x) {
+    return {x.grid_object, x.is_shape ? nullptr : x.grid, x.shape_sizes};
+  }
+  /// Of a tensor with data, or (shaped) of a shape, which takes a grid for its sizes.
+  template <Mesh M> static landing of(const dimesh::grid<M>& g, bool shaped) {
+    if (!shaped) return {&g, &g.state(), {}};
+    landing l;
+    for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = g.state().sizes()[a];
+    return l;
+  }
+  template <Mesh M> static constexpr landing of(const mesh_sizes<M>& s, bool) {
+    landing l;
+    for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = s.size[a];
+    return l;
+  }
+};
+
+/// x and y are of the same dims, on two meshes.
+constexpr across across_between(const tensor_core& x, const tensor_core& y) {
+  return across(placement_of(x), x.layout(), placement_of(y), y.layout(),
+                x.is_shape ? nullptr : ranks_between(*x.grid, *y.grid));
+}
+/// The collective runs on the first grid, over all axes that have several ranks.
+constexpr unsigned across_axes(const tensor_core& x) {
+  return talking(across::all(x.layout()), x.sizes());
+}
+/// Who sends: the rank at the origin, which `mine` numbers on the mesh of the collective.
+constexpr void count_across(tally& t, const tensor_core& on, const across& two, bool back) {
+  if (two.is_local()) return;
+  index_t sent = 0, received = 0;
+  const auto add_to = [](index_t& n) { return [&n](index_t, const box& b) { n += b.size(); }; };
+  two.each_sent(0, add_to(sent));
+  two.each_received(0, add_to(received));
+  const index_t size = on.facts->element;
+  t.collective(event_kind::all_to_all, across_axes(on), (back ? received : sent) * size,
+               (back ? sent : received) * size);
+}
+
+template <class T> struct across_back_op;
+
+/// Elements T. From any splits and replications to any others on another mesh. A result with
+/// partial axes is held whole by every rank, to be counted once.
+template <class T> struct across_op {
+  static constexpr std::string_view call = "relayout";
+  static constexpr bool takes_complex = true;
+  landing to_where;
+
+  constexpr void land(tensor_core& y) const {
+    to_where.take(y);
+    y.once = y.facts->partial;
+  }
+  void fill(results y, operands x) const {
+    const auto& p = across_plans::of(*x[0].grid, *y[0].grid, across_between(x[0], y[0]), false);
+    move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
+                          p.wanted, y[0].data<T>());
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    count_across(t, x[0], across_between(x[0], y[0]), false);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& to) const {
+    const tensor_core &x = to.x(0), &y = to.y();
+    const tensor_core& ybar = to.ybar;
+    const bool adds = talking(ybar.facts->partial & ~ybar.once, ybar.sizes()) != 0;
+    const bool copies = talking(x.facts->dual->partial, x.sizes()) != 0;
+    if (!adds && (!copies || across_between(x, y).is_local_back()))
+      return to.give(0, across_op{landing::of(x)}, ybar);
+    tensor_core settled(ybar);
+    settle(settled, settled.once);
+    to.give(0, across_back_op<T>{landing::of(x)}, settled);
+  }
+};
+
+/// The way that a value came, backwards: addends of its copies go to the rank that gave it away,
+/// and are added up there.
+template <class T> struct across_back_op {
+  static constexpr std::string_view call = "relayout";
+  static constexpr bool takes_complex = true;
+  landing to_where;
+
+  constexpr void land(tensor_core& y) const {
+    to_where.take(y);
+    y.once = 0;
+  }
+  void fill(results y, operands x) const {
+    const auto& p = across_plans::of(*y[0].grid, *x[0].grid, across_between(y[0], x[0]), true);
+    zero_bytes(y[0].memory.data(), y[0].bytes());
+    move_across<true, T>(p, y[0].grid->along(across_axes(y[0])), p.wanted, x[0].data<const T>(),
+                         p.had, y[0].data<T>());
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.mesh = y[0].facts->mesh;
+    count_across(t, y[0], across_between(y[0], x[0]), true);
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, across_op<T>{landing::of(to.x(0))}, to.ybar);
+  }
+};
+
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(across_op<float>, 0);
+DIMESH_INSTANCE(across_op<float>, 1);
+DIMESH_INSTANCE(across_op<double>, 0);
+DIMESH_INSTANCE(across_op<double>, 1);
+
+/// The result has layout L, of any mesh, cut down to what concerns the operand's dims. Addends stay
+/// on their mesh: they are those of its axes.
+template <class L> struct across_rule : keeps_dims {
+  using goal = L;
+  using axes = typename L::mesh::axes;
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    outcome o = target<L>::of(out);
+    if (!o.ok()) {
+      o.is_of_goal = true;
+      return o;
+    }
+    const unsigned held = all_partial(x[0].layout), made = all_partial(o.layout);
+    if (held != 0) return blamed_axis(fault_code::partial_operand, first_axis(held));
+    if (made != 0) return blamed_place(fault_code::axis_not_partial, first_axis(made));
+    if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
+      return blamed(fault_code::dim_has_halo, d);
+    for (int d = 0; d < out.size; ++d)
+      if (o.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, out[d]);
+    return o;
+  }
+};
+
+/// What is no grid; the grid of another mesh than the layout's; or sizes without ranks for data.
+template <class L, class X, class Where> struct landing_fault {
+  static constexpr auto find() {
+    if constexpr (is_poison<X>) {
+      return tag<no_fault>{};
+    } else if constexpr (requires { typename mesh_of_where<Where>::type; }) {
+      using mesh = typename mesh_of_where<Where>::type;
+      if constexpr (!std::is_same_v<typename L::mesh, mesh>)
+        return tag<meshes_differ<typename L::mesh, mesh>>{};
+      else if constexpr (!is_shaped<X> && std::is_same_v<Where, mesh_sizes<mesh>>)
+        return tag<wrong_arguments<Where>>{};
+      else
+        return tag<no_fault>{};
+    } else {
+      return tag<wrong_arguments<Where>>{};
+    }
+  }
+  using type = typename decltype(find())::type;
+};
+
+template <class L, class X, class Where>
+constexpr auto relayout_across(const X& x, const Where& where) {
+  using T = value_of<X>;
+  const across_op<T> op{landing::of(where, is_shaped<X>)};
+  if constexpr (is_probe<X>) {
+    using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
+    const tensor_facts* const facts[] = {
+        &facts_under(spec_facts<S>, ruled<across_rule<L>>("relayout", x).layout)};
+    return apply_on_cores(list<S>{}, facts, op, nullptr, x);
+  } else {
+    return apply_as<under<spec_of<X>, typename canonical_over<L, typename spec_of<X>::dims>::type>>(
+        op, x);
+  }
+}
+
+}  // namespace detail
+
+/// x under layout L on another grid over the same ranks, in any order; L and the grid are of one
+/// mesh, which may be that of x. Of a shape: on a grid of such sizes, its ranks in the same order.
+/// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
+/// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
+/// receivers ask one after another in turn. Throws dimesh::error, on every rank, where the grids
+/// are not over the same ranks, or a run-time extent cannot be cut evenly.
+template <Layout L, Operand X, class Where>
+constexpr auto relayout(const X& x, const Where& where) {
+  using rule = detail::across_rule<L>;
+  using fault = detail::fault_of<rule, X>;
+  using place = typename detail::landing_fault<L, X, Where>::type;
+  static_assert(
+      ok<only_of_rules<fault>>,
+      "relayout: the rules of the new layout do not agree: axes must be in its mesh and do one "
+      "thing each, dims have "
+      "one rule; mend the layout");
+  static_assert(ok<only_not_divisible<fault>>,
+                "relayout: the extent of a split dim is not a multiple of its mesh axes; change "
+                "one, or split uneven<dim>");
+  static_assert(ok<only<fault, partial_operand>>,
+                "relayout: the tensor holds addends (or maxima) along an axis of its mesh, which "
+                "stay there; complete it first, or reduce_scatter it over a dim");
+  static_assert(ok<only<fault, axis_not_partial>>,
+                "relayout: the layout asks for addends where the tensor has none; name a layout "
+                "that splits or replicates there");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "relayout: blocks with halos stay where they are; relayout before halo_exchange");
+  static_assert(ok<only<place, meshes_differ>>,
+                "relayout: the layout is for one mesh, and the grid is of another; name a layout "
+                "of the grid's mesh, or the other grid");
+  static_assert(ok<only<place, wrong_arguments>>,
+                "relayout: the second argument is a grid of the layout's mesh; its sizes without "
+                "ranks will do for shapes alone");
+  if constexpr (!ok<fault> || !ok<place> || is_poison<X>)
+    return poison{};
+  else
+    return detail::relayout_across<L>(x, where);
+}
+
+}  // namespace dimesh
