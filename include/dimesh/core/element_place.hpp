@@ -64,6 +64,7 @@ constexpr std::array<index_t, max_dims> element_index(const I&... index) {
 /// The number of an element in this rank's block (which its halos widen), -1 if it is elsewhere.
 /// Halos are not looked at: they are other ranks' elements.
 inline index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>& at) {
+  if (x.away != 0) return -1;
   index_t place = 0;
   for (int d = 0; d < x.rank(); ++d) {
     const index_t i = at[static_cast<std::size_t>(d)] - x.own(d).offset;

@@ -21,7 +21,7 @@ namespace dimesh {
 namespace detail {
 
 /// Where a result lives: on a grid, or on the sizes of a mesh.
-struct landing {
+struct far_grid {
   const void* object = nullptr;
   const grid_state* grid = nullptr;
   std::array<index_t, max_axes> sizes{};
@@ -32,18 +32,18 @@ struct landing {
     y.is_shape = grid == nullptr;
     if (y.is_shape) y.shape_sizes = sizes;
   }
-  static constexpr landing of(const tensor_core& x) {
+  static constexpr far_grid of(const tensor_core& x) {
     return {x.grid_object, x.is_shape ? nullptr : x.grid, x.shape_sizes};
   }
   /// Of a tensor with data, or (shaped) of a shape, which takes a grid for its sizes.
-  template <Mesh M> static landing of(const dimesh::grid<M>& g, bool shaped) {
+  template <Mesh M> static far_grid of(const dimesh::grid<M>& g, bool shaped) {
     if (!shaped) return {&g, &g.state(), {}};
-    landing l;
+    far_grid l;
     for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = g.state().sizes()[a];
     return l;
   }
-  template <Mesh M> static constexpr landing of(const mesh_sizes<M>& s, bool) {
-    landing l;
+  template <Mesh M> static constexpr far_grid of(const mesh_sizes<M>& s, bool) {
+    far_grid l;
     for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = s.size[a];
     return l;
   }
@@ -77,7 +77,7 @@ template <class T> struct across_back_op;
 template <class T> struct across_op {
   static constexpr std::string_view call = "relayout";
   static constexpr bool takes_complex = true;
-  landing to_where;
+  far_grid to_where;
 
   constexpr void land(tensor_core& y) const {
     to_where.take(y);
@@ -98,10 +98,10 @@ template <class T> struct across_op {
     const bool adds = talking(ybar.facts->partial & ~ybar.once, ybar.sizes()) != 0;
     const bool copies = talking(x.facts->dual->partial, x.sizes()) != 0;
     if (!adds && (!copies || across_between(x, y).is_local_back()))
-      return to.give(0, across_op{landing::of(x)}, ybar);
+      return to.give(0, across_op{far_grid::of(x)}, ybar);
     tensor_core settled(ybar);
     settle(settled, settled.once);
-    to.give(0, across_back_op<T>{landing::of(x)}, settled);
+    to.give(0, across_back_op<T>{far_grid::of(x)}, settled);
   }
 };
 
@@ -110,7 +110,7 @@ template <class T> struct across_op {
 template <class T> struct across_back_op {
   static constexpr std::string_view call = "relayout";
   static constexpr bool takes_complex = true;
-  landing to_where;
+  far_grid to_where;
 
   constexpr void land(tensor_core& y) const {
     to_where.take(y);
@@ -128,7 +128,7 @@ template <class T> struct across_back_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const {
-    to.give(0, across_op<T>{landing::of(to.x(0))}, to.ybar);
+    to.give(0, across_op<T>{far_grid::of(to.x(0))}, to.ybar);
   }
 };
 
@@ -151,6 +151,10 @@ template <class L> struct across_rule : keeps_dims {
     }
     const unsigned held = all_partial(x[0].layout), made = all_partial(o.layout);
     if (held != 0) return blamed_axis(fault_code::partial_operand, first_axis(held));
+    if (const unsigned at = x[0].layout.mask(use::placed); at != 0)
+      return blamed_axis(fault_code::tensor_is_placed, first_axis(at));
+    if (const unsigned at = o.layout.mask(use::placed); at != 0)
+      return blamed_place(fault_code::tensor_is_placed, first_axis(at));
     if (made != 0) return blamed_place(fault_code::axis_not_partial, first_axis(made));
     if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
       return blamed(fault_code::dim_has_halo, d);
@@ -183,7 +187,7 @@ template <class L, class X, class Where> struct landing_fault {
 template <class L, class X, class Where>
 constexpr auto relayout_across(const X& x, const Where& where) {
   using T = value_of<X>;
-  const across_op<T> op{landing::of(where, is_shaped<X>)};
+  const across_op<T> op{far_grid::of(where, is_shaped<X>)};
   if constexpr (is_probe<X>) {
     using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
     const tensor_facts* const facts[] = {
@@ -219,6 +223,9 @@ constexpr auto relayout(const X& x, const Where& where) {
   static_assert(ok<only<fault, partial_operand>>,
                 "relayout: the tensor holds addends (or maxima) along an axis of its mesh, which "
                 "stay there; complete it first, or reduce_scatter it over a dim");
+  static_assert(ok<only<fault, tensor_is_placed>>,
+                "relayout: what lives at one place of an axis stays on its mesh; broadcast<axis> it "
+                "first, and place<axis, k> it on the other mesh afterwards");
   static_assert(ok<only<fault, axis_not_partial>>,
                 "relayout: the layout asks for addends where the tensor has none; name a layout "
                 "that splits or replicates there");
