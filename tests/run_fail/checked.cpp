@@ -12,7 +12,10 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/relayout.hpp"
+#include "dimesh/op/shift.hpp"
 #include "dimesh/op/take.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/optim/adam.hpp"
@@ -87,6 +90,69 @@ const run_fail::table cases{
        const addends x(g, length{4});
        if (g.rank() != 1) (void)complete(x);
      }},
+    // case one_rank_leaves_a_shift: 2 4
+    //   rank 0: shift: waiting in 'shift' along rows of pod with elements of double
+    //   rank 1 has come to the end of the program
+    {"one_rank_leaves_a_shift",
+     [] {
+       const grid<pod> g;
+       const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{4 * g.ranks()});
+       if (g.rank() != 1) (void)shift<length>(x, 1);
+     }},
+    // case one_rank_leaves_halos: 2 4
+    //   rank 0: halo_exchange: waiting in 'halo_exchange' along rows of pod
+    //   rank 1 has come to the end of the program
+    {"one_rank_leaves_halos",
+     [] {
+       const grid<pod> g;
+       const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{4 * g.ranks()});
+       if (g.rank() != 1) (void)halo_exchange<1, length>(x);
+     }},
+    // case one_rank_leaves_a_relayout: 2 4
+    //   rank 0: all_gather: waiting in 'all_gather' along rows of pod with \d+ elements of double
+    //   rank 1 has come to the end of the program
+    {"one_rank_leaves_a_relayout",
+     [] {
+       const grid<pod> g;
+       const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{4 * g.ranks()});
+       if (g.rank() != 1) (void)relayout<layout<pod>>(x);
+     }},
+    // case all_catch_and_go_on: 2 3
+    //   went on with 2 ranks|went on with 3 ranks
+    //   exit: 0
+    {"all_catch_and_go_on",
+     [] {
+       const grid<pod> g;
+       for (int i = 0; i < 3; ++i) try {
+           (void)complete(addends(g, length{4 + g.rank()}));
+           return;
+         } catch (const error&) {}
+       addends x(g, length{4});
+       fill(x, 1);
+       if (broadcast_element(x, {3}) == 1 && g.rank() == 0)
+         std::printf("went on with %d ranks\n", g.ranks());
+     }},
+    // case leaves_by_an_exception: 2
+    //   rank 0: all_reduce: waiting in [^\n]*rank 1 has come to the end of the program by an
+    //   by an exception, after \d+ calls
+    {"leaves_by_an_exception",
+     [] {
+       int argc = 0;
+       char** argv = nullptr;
+       const auto program = [&] {
+         const runtime started(argc, argv);
+         const grid<pod> g;
+         if (g.rank() == 1) throw error("mine");
+         (void)complete(addends(g, length{4}));
+       };
+       try {
+         program();
+       } catch (const error& e) {
+         std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), e.what());
+         std::exit(1);
+       }
+     },
+     true},
     // case only_one_stays: 2 3 4
     //   rank 1: all_reduce: rank 1 waits in 'all_reduce'[^\n]*rank 0 has come to the end
     {"only_one_stays",

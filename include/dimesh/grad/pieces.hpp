@@ -130,6 +130,9 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tensor_core* const* to,
                                             int count, bool in_place, piece* room) {
   const running here(watcher, "complete");
+#ifdef DIMESH_CHECKED
+  const while_doing checked("complete");
+#endif
   index_t total = 0, at = 0;
   for (int i = 0; i < count; ++i)
     if (from[i]->defined() && needs_room(*from[i], in_place)) total += slab_step(from[i]->bytes());

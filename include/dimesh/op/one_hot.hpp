@@ -74,6 +74,7 @@ inline constexpr bool holds_places<X> = std::is_integral_v<value_of<X>>;
 
 /// 1 at place x[...] along D, else 0; all 0 where the number is no place of D. Shapes:
 /// [...] of whole numbers -> [..., D] of T. D carries its extent where that is given at run time.
+/// In checked builds numbers other than -1 that are no place of D throw dimesh::error.
 template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, D dim = {}) {
   using rule = detail::one_hot_rule<D>;
   using fault = detail::fault_of<rule, X>;

@@ -93,7 +93,8 @@ DIMESH_INSTANCE(take_op<double, int>, 1);
 
 /// The rows of `table` along D that `ids` name; zeros where a number is no place of D. Shapes:
 /// [.., D, ..] and whole numbers [I...] -> [I..., the other dims of the table]. Local; where D is
-/// split, the result is partial along its axes.
+/// split, the result is partial along its axes. In checked builds numbers other than -1 that are no
+/// place of D throw dimesh::error, which names the index.
 template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const I& ids) {
   using fault = detail::fault_of<detail::take_rule<D>, X, I>;
   static_assert(ok<only<fault, meshes_differ>>,

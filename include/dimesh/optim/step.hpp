@@ -123,8 +123,8 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
 
 /// Throws dimesh::error unless a gradient or state of parameter p lives where p does, and is as
 /// large.
-DIMESH_OUTLINE inline void require_place_of(std::string_view call, const tensor_core& p,
-                                            const tensor_core& x) {
+[[gnu::noinline]] inline void require_place_of(std::string_view call, const tensor_core& p,
+                                               const tensor_core& x) {
   require_grid(call, x);
   if (x.grid != p.grid) refuse_grids(call);
   for (int d = 0; d < p.rank(); ++d)
