@@ -135,6 +135,12 @@ template <class L> void check_linear(const dm::grid<pod>& g) {
   using single = std::complex<float>;
   check_adjoint<true>([&](const auto& x) { return dm::cast<C>(dm::cast<single>(x)); },
                       dm::cast<C>(dm::cast<single>(z)), 1e-6);
+  const auto re = dm::real(v);  // a real tensor as a complex one: only the real part comes back
+  const auto wide = [&](const auto& x) {
+    return dm::complete(dm::sum(dm::norm2(dm::cast<C>(x) * v)));
+  };
+  const auto off = dm::complete(dm::value_and_grad(wide, re)()).gradient - re * dm::norm2(v) * 2.0;
+  CHECK(dm::value(dm::complete(dm::sum(off * off))) < 1e-20);
   check_adjoint<true>([&](const auto& x) { return dm::shift<hidden>(x, 3); }, z);
   const auto at = dm::generate<dm::tensor<int, dm::layout<pod>, pixel>>(
       g, [](dm::index_t i) { return static_cast<int>(3 * i % 8); });

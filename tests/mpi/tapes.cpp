@@ -8,12 +8,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/grad/vjp.hpp>
 #include <dimesh/op/operation.hpp>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 namespace dm = dimesh;
 
@@ -146,6 +150,39 @@ TEST_CASE("a pullback that outlives the tape around it") {
   auto alone = dm::vjp(inner, c);
   (void)dm::value_and_grad([](const auto& v) { return dm::complete(dm::sum(v * v)); }, w)();
   CHECK_NOTHROW(alone.pullback(c));
+}
+
+bool same_block(const row<halves>& a, const row<halves>& b) {
+  return std::equal(a.data(), a.data() + a.local_size(), b.data());
+}
+
+// Nothing here communicates, so that no thread but the main one asks anything of MPI.
+TEST_CASE("tapes on threads: made on one, run backwards on another; one on each of several") {
+  const dm::grid<line> g;
+  const auto w = dm::generate<row<halves>>(g, [](dm::index_t i) { return 0.1 * double(i) - 0.3; });
+  const auto seed = ones(g);
+  const auto f = [](const auto& v) { return fragile(dm::tanh(v) * v); };
+  const auto run = [&] { return dm::vjp(f, w); };
+  const row<halves> expected = run().pullback(seed);
+  const dm::index_t before = live();
+  {
+    std::optional<decltype(run())> there;
+    std::thread([&] { there.emplace(run()); }).join();
+    CHECK(same_block(there->pullback(seed), expected));
+    auto here = run();
+    row<halves> found;
+    std::thread([&] { found = here.pullback(seed); }).join();
+    CHECK(same_block(found, expected));
+  }
+  CHECK(live() == before);
+  std::array<row<halves>, 4> found;
+  std::vector<std::thread> all;
+  for (auto& to : found)
+    all.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) to = run().pullback(seed);
+    });
+  for (auto& t : all) t.join();
+  for (const auto& x : found) CHECK(same_block(x, expected));
 }
 
 TEST_CASE("marks of lives") {

@@ -40,6 +40,12 @@ enum class element_kind : unsigned char {
   complex64,
   complex128
 };
+namespace detail {
+/// Ranks can add up elements of this kind: numbers, of whatever sort.
+constexpr bool is_summable(element_kind k) {
+  return k != element_kind::other && k != element_kind::boolean;
+}
+}  // namespace detail
 
 namespace detail {
 
@@ -96,7 +102,7 @@ template <class T> struct element_traits {
   /// Gradients with respect to it exist. Of a real loss by a complex x + iy: dL/dx + i dL/dy.
   static constexpr bool has_gradient = is_real || is_complex;
   /// Ranks can add it up.
-  static constexpr bool is_summable = is_integer || is_real || is_complex;
+  static constexpr bool is_summable = detail::is_summable(kind);
   /// Ranks can find its maximum: false < true.
   static constexpr bool is_ordered = is_integer || is_real || kind == element_kind::boolean;
   /// MPI has a type for it.

@@ -11,6 +11,7 @@
 
 #include "dimesh/core/pullback.hpp"
 #include "dimesh/core/tracked.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {

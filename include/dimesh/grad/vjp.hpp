@@ -49,6 +49,7 @@ template <class Y, class... X> class vjp_pullback {
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
     value_ = start_of(*tape_, core_of(y), "vjp");
+    bar_ = core_of(y).facts->dual;
     value = y.value();
   }
 
@@ -68,6 +69,11 @@ template <class Y, class... X> class vjp_pullback {
        << "vjp: the value_and_grad (or vjp) around this pullback is over, and its tape with "
           "what the pullback adds to; call the pullback inside the function that made it")
           .raise();
+    if constexpr (is_probe<YBar>)
+      if (core_of(ybar).layout() != bar_->layout)
+        (words() << "vjp: the pullback's argument is no cotangent of the value: it has another "
+                    "layout; relayout it to that of the value's gradient")
+            .raise();
     const trace_span here("backward");
     gradients out{};
     if constexpr (ok<fault> && !is_poison<YBar>) {
@@ -108,6 +114,7 @@ template <class Y, class... X> class vjp_pullback {
   std::tuple<rebind_layout<X, tracked>...> variables_{};
   const node_base* start_ = nullptr;
   cell* value_ = nullptr;
+  const tensor_facts* bar_ = nullptr;  // what the type of a cotangent of the value says
 };
 
 template <class... A> inline constexpr bool takes_vjp = false;

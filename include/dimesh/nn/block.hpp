@@ -62,8 +62,8 @@ constexpr auto add_feed_forward(const model<C, M>& m, const P& p, const X& x) {
 }  // namespace detail
 
 /// One layer; of a decoder, which attends to what came before and to an encoder's result, with
-/// `memory` [.., source, model]. Shapes: as x. Communicates as its parts do. Out of line: a loop over
-/// layers would be unrolled, a layer each.
+/// `memory` [.., source, model]. Shapes: as x. Communicates as its parts do. Out of line: a loop
+/// over layers would be unrolled otherwise, one copy a layer.
 template <Layout C, class M, class P, Operand X, Operand... Memory>
 [[gnu::noinline]] constexpr auto block(const model<C, M>& m, const P& p, const X& x,
                                        const Memory&... memory) {

@@ -74,9 +74,6 @@ template <class Rule, use Kind, class X> constexpr auto all_reduced(const X& x, 
                                    nothing);
 }
 
-constexpr bool is_summable(element_kind k) {
-  return k != element_kind::other && k != element_kind::boolean;
-}
 /// The addends along the axes with these numbers are summed.
 constexpr outcome all_reduce_rule_of(const tensor_facts& x, const std::uint64_t* axes, int count) {
   unsigned mask = 0;

@@ -15,13 +15,16 @@ namespace detail {
 
 template <class T> struct cast_function {
   template <class A> KOKKOS_INLINE_FUNCTION T operator()(const A& a) const {
-    return static_cast<T>(a);
+    if constexpr (is_complex<A> && !is_complex<T>)
+      return static_cast<T>(a.real());  // the transpose of a cast to complex numbers
+    else
+      return static_cast<T>(a);
   }
 };
 
 /// Elements T of elements From.
 template <class T, class From> struct cast_op {
-  static constexpr bool takes_complex = is_complex<T> && is_complex<From>;
+  static constexpr bool takes_complex = true;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, y[0].bytes() + x[0].bytes());
@@ -33,6 +36,13 @@ template <class T, class From> struct cast_op {
   constexpr void transpose(const auto& to) const { to.give(0, cast_op<From, T>{}, to.ybar); }
 };
 
+/// A complex number is more than a real one.
+template <class T, class X> constexpr bool cast_keeps_all() {
+  if constexpr (is_poison<X>)
+    return true;
+  else
+    return is_complex<T> || !is_complex<value_of<X>>;
+}
 /// Rounded addends would not add up to the rounded sum. Whole: the new elements are.
 constexpr outcome cast_rule_of(const tensor_facts& x, bool whole) {
   const bool was_whole = x.kind >= element_kind::boolean && x.kind <= element_kind::uint64;
@@ -60,7 +70,11 @@ template <class T, Operand X> constexpr auto cast(const X& x) {
       ok<only<fault, partial_operand>>,
       "cast: the operand is a sum yet to be made, and its rounded addends would not add up to it; "
       "complete it first");
-  if constexpr (!ok<fault> || is_poison<X>)
+  constexpr bool keeps_all = detail::cast_keeps_all<T, X>();
+  static_assert(
+      keeps_all,
+      "cast: a complex number as a real one is a part of it; say which: real(x), imag(x)");
+  if constexpr (!ok<fault> || is_poison<X> || !keeps_all)
     return poison{};
   else if constexpr (std::is_same_v<T, value_of<X>>)
     return x;

@@ -226,7 +226,7 @@ template <class... X> struct stencil_fault {
   using type = typename map_rule<join_kind::nonlinear, bare_spec<spec_of<X>>...>::fault;
 };
 template <class... X>
-  requires(is_poison<X> || ...)
+  requires((is_poison<X> || is_probe<X>) || ...)
 struct stencil_fault<X...> {
   using type = no_fault;
 };
@@ -255,6 +255,11 @@ constexpr auto stencil(const F& f, const X&... x) {
   static_assert(ok<only<fault, partial_operand>>,
                 "stencil: an operand is a sum yet to be made; complete it first");
   if constexpr (!ok<fault> || (is_poison<X> || ...)) {
+    return poison{};
+  } else if constexpr ((detail::is_probe<X> || ...)) {
+    (detail::words() << "stencil: an operand is a probe, and how far a stencil sees is said by its "
+                        "operands' types; count it on shapes whose layout is a type")
+        .raise();
     return poison{};
   } else {
     using R = std::decay_t<decltype(detail::ask<F>()(std::declval<detail::seen_in<X>>()...))>;

@@ -84,6 +84,9 @@ struct cube_op {
     to.give(0, product{}, to.ybar, to.y(1));
   }
 };
+template <class X> constexpr auto cube(const X& x) {
+  return dm::detail::apply_as<typename cube_op::result<dm::spec_of<X>>>(cube_op{}, x);
+}
 using block_of_w = dm::tensor<float, dm::shaped<by_batch>, batch, hidden>;
 constexpr dm::detail::tally after_cube(bool backward) {
   dm::detail::tally counted, t;
@@ -93,7 +96,7 @@ constexpr dm::detail::tally after_cube(bool backward) {
     const auto recorded = dm::detail::recorded_on(tape, w);
     auto* const start = tape.last();
     {
-      const auto y = dm::apply(cube_op{}, recorded);
+      const auto y = cube(recorded);
       static_assert(
           std::is_same_v<std::remove_const_t<decltype(y)>, dm::tracked_tensor<block_of_w>>);
       if (backward) y.cell()->add(dm::detail::gradient_type<block_of_w>::type{});
@@ -110,7 +113,7 @@ static_assert(after_cube(false).live == 2 * 96 && after_cube(false).peak == 3 * 
 static_assert(after_cube(false).flops == 2 * 24 && after_cube(true).flops == 3 * 24);
 static_assert(after_cube(true).live == 2 * 96, "the operand, and its cotangent");
 static_assert(after_cube(false).moved == 0 && after_cube(true).moved == 0);
-static_assert(std::is_same_v<decltype(dm::apply(cube_op{}, block_of_w{})), block_of_w>);
+static_assert(std::is_same_v<decltype(cube(block_of_w{})), block_of_w>);
 
 }  // namespace
 

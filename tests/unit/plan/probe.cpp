@@ -6,6 +6,7 @@
 
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/vjp.hpp"
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/operation.hpp"
 #include "dimesh/op/rotary.hpp"
@@ -197,6 +198,24 @@ TEST_CASE("probe: an operation without a rule gives no layout, and so no result"
   };
   CHECK(dm::count(by_rule, x).flops() == 128 * 1024);
   CHECK(by_rule(x).block<batch>().length == 128);
+}
+
+TEST_CASE("probe: stencils see by types, and say so") {
+  const auto x = under<batch, hidden>(value(L<split<batch, rows>>{}));
+  const auto twice = [](const auto& a) { return 2.0f * a(); };
+  CHECK(what_of([&] { (void)dm::stencil(twice, x); }).find("stencil: an operand is a probe") == 0);
+}
+
+TEST_CASE("probe: a cotangent of another layout is refused") {
+  const value by_batch(L<split<batch, rows>>{}), by_hidden(L<split<hidden, rows, cols>>{});
+  const auto x = under<batch, hidden>(by_batch), other = under<batch, hidden>(by_hidden);
+  const auto f = [](const auto& a) { return relu(a); };
+  CHECK(what_of([&] {
+          (void)dm::vjp(f, x).pullback(other);
+        }).find("vjp: the pullback's argument is no cotangent of the value") == 0);
+  // split over rows and replicated along cols: its gradient holds addends along these
+  const auto bar = under<batch, hidden>(value(L<split<batch, rows>, dm::partial<cols>>{}));
+  CHECK(what_of([&] { (void)dm::vjp(f, x).pullback(bar); }).empty());
 }
 
 TEST_CASE("probe: a layout that the run names") {

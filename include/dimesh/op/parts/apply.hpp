@@ -134,11 +134,4 @@ constexpr auto apply_or_share(const Op& op, const X& x, bool nothing) {
 }
 
 }  // namespace detail
-
-/// Runs an operation whose operands have passed its typing rule: plainly, recorded where an operand
-/// is, or counted on shapes.
-template <class Op, Tensor... X> constexpr auto apply(const Op& op, const X&... x) {
-  return detail::apply_as<typename Op::template result<spec_of<X>...>>(op, x...);
-}
-
 }  // namespace dimesh
