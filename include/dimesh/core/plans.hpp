@@ -3,7 +3,7 @@
 // data. It is a value, worked out at the first use and kept by each thread: a steady step of a
 // program works out none.
 //
-//   struct swap_plan : move_plan { swap_plan(const tensor_core&, const tensor_core&, plan_hints); };
+//   struct swap_plan : move_plan { swap_plan(const tensor_core&, const tensor_core&, ...); };
 //   plan_of<swap_plan>(x, y)   -> the plan for these layouts, extents and this grid
 //   plans_made()               -> how often one had to be worked out
 #pragma once
