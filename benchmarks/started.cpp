@@ -93,8 +93,8 @@ void overheads(const dm::grid<ring>& g, dm::index_t bytes) {
   overhead(
       g, "permute_along", size / p,
       [&] {
-        auto y = dm::await(
-            dm::start_permute_along<line>(r, [p](dm::index_t i) { return (i + 1) % p; }));
+        auto y =
+            dm::await(dm::start_permute_along<line>(r, [p](dm::index_t i) { return (i + 1) % p; }));
       },
       [&] {
         MPI_Request both[2];
@@ -144,15 +144,14 @@ void gains(const dm::grid<ring>& g, dm::index_t bytes) {
   if (g.rank() == 0)
     std::printf("%-22s %s %11.2f %11.2f %11.2f %11.2f %8.3f\n", "all_gather beside tanh",
                 sized(static_cast<long>(bytes)), blocking.counts() * 1e6, started.counts() * 1e6,
-                by_hand.counts() * 1e6, alone.counts() * 1e6,
-                blocking.counts() / started.counts());
+                by_hand.counts() * 1e6, alone.counts() * 1e6, blocking.counts() / started.counts());
   std::fflush(stdout);
 }
 
 struct smooth {
   template <class U> KOKKOS_FUNCTION auto operator()(const U& u) const {
-    return 0.25f * (dm::at<row>(u, -1) + dm::at<row>(u, 1) + dm::at<col>(u, -1) +
-                    dm::at<col>(u, 1));
+    return 0.25f *
+           (dm::at<row>(u, -1) + dm::at<row>(u, 1) + dm::at<col>(u, -1) + dm::at<col>(u, 1));
   }
 };
 
@@ -162,9 +161,7 @@ void halos(const dm::grid<ring>& g, dm::index_t n) {
   const auto u = dm::halo_exchange<1, row, col>(u0);
   auto [blocking, beside] = bench::race(g.along<line>(), budget)(
       [&] { auto y = dm::stencil_exchange(smooth{}, dm::boundary::zero, u); },
-      [&] {
-        auto y = dm::stencil_exchange(smooth{}, dm::beside_interior(dm::boundary::zero), u);
-      });
+      [&] { auto y = dm::stencil_exchange(smooth{}, dm::beside_interior(dm::boundary::zero), u); });
   if (g.rank() == 0)
     std::printf("stencil_exchange %5ld x %-5ld %11.2f %11.2f %33s %8.3f\n", static_cast<long>(n),
                 static_cast<long>(n), blocking.counts() * 1e6, beside.counts() * 1e6, "",

@@ -13,8 +13,8 @@ namespace dimesh::collective {
 /// Buffers beyond `cut_above` bytes travel in pieces of `piece` bytes.
 inline constexpr index_t cut_above = index_t{8} << 20, piece = index_t{1} << 20;
 
-/// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w; or, with
-/// `later`, begins to, in one piece. Payload: n elements.
+/// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w; or,
+/// with `later`, begins to, in one piece. Payload: n elements.
 inline void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w,
                                 const std::byte* x, std::byte* y, index_t n,
                                 reduction r = reduction::sum, requests* later = nullptr) {
@@ -27,12 +27,12 @@ inline void all_reduce_elements(const dimesh::detail::communicator& c, const wir
   for (index_t at = 0; at < n; at += step) {
     const auto count = static_cast<int>(step < n - at ? step : n - at);
     const void* const from = x == y ? MPI_IN_PLACE : x + at * w.size;
-    dimesh::detail::check(
-        later == nullptr ? MPI_Allreduce(from, y + at * w.size, count, w.type(),
-                                         operation(w.kind, r), c.handle())
-                         : MPI_Iallreduce(from, y + at * w.size, count, w.type(),
-                                          operation(w.kind, r), c.handle(), later->add()),
-        "all_reduce");
+    dimesh::detail::check(later == nullptr
+                              ? MPI_Allreduce(from, y + at * w.size, count, w.type(),
+                                              operation(w.kind, r), c.handle())
+                              : MPI_Iallreduce(from, y + at * w.size, count, w.type(),
+                                               operation(w.kind, r), c.handle(), later->add()),
+                          "all_reduce");
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace dimesh::collective {
 
-/// Parts of n elements, which travel as w, for every rank, the own one too; or, with `later`, begins
-/// to. Payload: what goes to others.
+/// Parts of n elements, which travel as w, for every rank, the own one too; or, with `later`,
+/// begins to. Payload: what goes to others.
 inline void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w,
                              const std::byte* x, index_t n, std::byte* y,
                              requests* later = nullptr) {
@@ -34,12 +34,11 @@ inline void all_to_all_counted(const dimesh::detail::communicator& c, const wire
   prepare(c, "all_to_all", most, w);
   const told here(event_kind::all_to_all, c, sent * w.size, received * w.size);
   dimesh::detail::check(
-      later == nullptr ? MPI_Alltoallv(x, counts.send_count, counts.send_at, w.type(), y,
-                                       counts.receive_count, counts.receive_at, w.type(),
-                                       c.handle())
-                       : MPI_Ialltoallv(x, counts.send_count, counts.send_at, w.type(), y,
-                                        counts.receive_count, counts.receive_at, w.type(),
-                                        c.handle(), later->add()),
+      later == nullptr
+          ? MPI_Alltoallv(x, counts.send_count, counts.send_at, w.type(), y, counts.receive_count,
+                          counts.receive_at, w.type(), c.handle())
+          : MPI_Ialltoallv(x, counts.send_count, counts.send_at, w.type(), y, counts.receive_count,
+                           counts.receive_at, w.type(), c.handle(), later->add()),
       "all_to_all");
 }
 

@@ -20,10 +20,10 @@ void broadcast(const dimesh::detail::communicator& c, T* x, index_t n, int root,
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * element<T>::units);
     const MPI_Datatype type = element<T>::type();
-    dimesh::detail::check(
-        later == nullptr ? MPI_Bcast(x + at, count, type, root, c.handle())
-                         : MPI_Ibcast(x + at, count, type, root, c.handle(), later->add()),
-        "broadcast");
+    dimesh::detail::check(later == nullptr
+                              ? MPI_Bcast(x + at, count, type, root, c.handle())
+                              : MPI_Ibcast(x + at, count, type, root, c.handle(), later->add()),
+                          "broadcast");
   }
 }
 

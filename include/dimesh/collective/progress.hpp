@@ -41,8 +41,7 @@ class progress_list {
     const std::lock_guard lock(mutex_);
     for (requests* r : listed_) try {
         r->progress("progress_thread");
-      } catch (const std::exception&) {
-      }
+      } catch (const std::exception&) {}
   }
 
  private:

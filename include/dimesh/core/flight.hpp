@@ -30,7 +30,7 @@ struct flight {
   int tags[max_dims] = {};  // of the messages of each stage
   const operation* mover = nullptr;
   tensor_core x;  // the operand
-  storage result;  // the memory that the result lies in
+  storage result;  // the memory that the result lies in, where its owner lets go of it
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
   int exceptions = 0;  // that were passing when it began
@@ -77,6 +77,7 @@ struct flight {
   /// ranks may have failed, and never answer.
   void drop(tensor_core& y) noexcept {
     unlist();
+    result = y.memory;
     try {
       int over = 0;
       MPI_Finalized(&over);
@@ -138,9 +139,11 @@ struct flight {
     give_up();
     if (mover != nullptr) mover->drop();
     mover = nullptr;
-    plan.reset();
-    out = in = storage{};
-    x.memory = result = storage{};
+    if (plan) plan.reset();
+    if (out) out = storage{};
+    if (in) in = storage{};
+    x.memory = storage{};
+    if (result) result = storage{};
     x.record = nullptr;
     land = nullptr;
     stage = 0;
@@ -154,7 +157,8 @@ struct flight {
 };
 
 /// Has it a start?
-template <class Op> inline constexpr bool can_start =
+template <class Op>
+inline constexpr bool can_start =
     requires(const Op& op, results y, operands x, flight& f) { op.start(y, x, f); };
 
 /// The end of a move.
@@ -206,12 +210,13 @@ DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tenso
   place(*f.mover, y, in);
   give_memory(*f.mover, y, in, nullptr, nullptr);
   f.x = x;
-  f.result = y.memory;
   if (!recorded) f.x.record = nullptr;
   f.exceptions = std::uncaught_exceptions();
 }
 /// Waits for the move and does what is left: y is its result, recorded where the operand is.
 DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
+  if (f.x.record == nullptr && watcher == nullptr) [[likely]]
+    return f.finish(y);
   const landing it(f);
   const storage slot = y.memory;
   operand in[] = {{&f.x, f.x.record}};

@@ -3,7 +3,7 @@
 // data. It is a value, worked out at the first use and kept by each thread: a steady step of a
 // program works out none.
 //
-//   struct swap_plan : move_plan { swap_plan(const tensor_core& x, const tensor_core& y, plan_hints); };
+//   struct swap_plan : move_plan { swap_plan(const tensor_core&, const tensor_core&, ...); };
 //   plan_of<swap_plan>(x, y)   -> the plan for these layouts, extents and this grid
 //   plans_made()               -> how often one had to be worked out
 #pragma once
@@ -103,7 +103,7 @@ template <class Plan> inline constexpr char kind_of_plan = 0;
 
 template <class Plan>
 [[gnu::noinline]] void make_plan(std::shared_ptr<const move_plan>& at, const tensor_core& x,
-                              const tensor_core& y, const plan_hints& with) {
+                                 const tensor_core& y, const plan_hints& with) {
   at = std::make_shared<const Plan>(x, y, with);
   plans_worked_out.fetch_add(1, std::memory_order_relaxed);
 }

@@ -67,10 +67,13 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
     flight_->kind = detail::kind_of_move<Op>();
     detail::tensor_core* const to[] = {&y};
     const detail::tensor_core* const from[] = {&x};
-    {
+    try {
       const running here(detail::watcher, it.facts->name);
       const in_part part(detail::watcher, event_part::start);
       op.start(detail::results(to, 1), detail::operands(from, 1), *flight_);
+    } catch (...) {
+      flight_->result = y.memory;  // some of it may be on its way
+      throw;
     }
     flight_->begun();
     holds_ = true;
@@ -120,9 +123,10 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
   }
   constexpr void require_move(std::string_view call) const {
     if (!holds_)
-      (detail::words() << call
-                       << ": there is no move in this handle: it was awaited before, moved from, or "
-                          "never started")
+      (detail::words()
+       << call
+       << ": there is no move in this handle: it was awaited before, moved from, or "
+          "never started")
           .raise();
   }
   constexpr void end() noexcept {

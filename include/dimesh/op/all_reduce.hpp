@@ -53,9 +53,7 @@ template <class T> struct all_reduce_op : all_reduce_cost<T> {
 template <class T> struct all_reduce_extreme_op : all_reduce_cost<T> {
   static constexpr std::string_view call = "all_reduce";
   bool greatest;
-  void fill(results y, operands x) const {
-    this->reduce(y, x, how());
-  }
+  void fill(results y, operands x) const { this->reduce(y, x, how()); }
   void start(results y, operands x, flight& f) const { this->reduce(y, x, how(), &f); }
   collective::reduction how() const {
     return greatest ? collective::reduction::max : collective::reduction::min;

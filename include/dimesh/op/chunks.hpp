@@ -186,8 +186,9 @@ constexpr auto all_to_all_in_chunks(const X& x, index_t chunks, const F& f) {
 template <Dim Part, Dim D, Operand X> constexpr auto join_chunks(const std::vector<X>& chunks) {
   using rule = detail::chunk_rule<Part, D>;
   using fault = detail::fault_of<rule, X>;
-  static_assert(ok<only<fault, dim_not_in_tensor>>,
-                "join_chunks: the chunks lack the dim along which to join them; name one of theirs");
+  static_assert(
+      ok<only<fault, dim_not_in_tensor>>,
+      "join_chunks: the chunks lack the dim along which to join them; name one of theirs");
   static_assert(ok<only<fault, dim_already_in_tensor>>,
                 "join_chunks: the chunks have the new dim already; choose another name");
   static_assert(ok<only<fault, dim_is_split>>,

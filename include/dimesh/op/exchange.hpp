@@ -51,8 +51,8 @@ template <class T> struct exchange_op {
                          y[0].data<T>());
   }
   void start(results y, operands x, flight& f) const {
-    move_parts<false, T>(exchange_plan::of(x[0], y[0], false), x[0].data<const T>(),
-                         y[0].data<T>(), &f);
+    move_parts<false, T>(exchange_plan::of(x[0], y[0], false), x[0].data<const T>(), y[0].data<T>(),
+                         &f);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());

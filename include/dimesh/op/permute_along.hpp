@@ -86,18 +86,16 @@ template <class Perm> constexpr index_t sent_to(const Perm& perm, index_t i) {
 }
 template <class A> [[noreturn]] void refuse_permutation(const std::string& what, index_t size) {
   throw error("permute_along: along axis " + quoted<A>() + " " + what +
-              "; each of the coordinates 0.." + std::to_string(size - 1) +
-              " must be named once");
+              "; each of the coordinates 0.." + std::to_string(size - 1) + " must be named once");
 }
 /// Who sends to coordinate `me`. Throws where the permutation is none.
 template <class A, class Perm>
 constexpr index_t checked_permutation(const Perm& perm, index_t size, index_t me) {
   if constexpr (requires { perm.size(); })
     if (static_cast<index_t>(perm.size()) != size)
-      refuse_permutation<A>(
-          "lie " + std::to_string(size) + " ranks, and the table has " +
-              std::to_string(perm.size()) + " entries",
-          size);
+      refuse_permutation<A>("lie " + std::to_string(size) + " ranks, and the table has " +
+                                std::to_string(perm.size()) + " entries",
+                            size);
   std::vector<index_t> from(static_cast<std::size_t>(size), index_t{-1});
   for (index_t i = 0; i < size; ++i) {
     const index_t to = sent_to(perm, i);
@@ -119,9 +117,9 @@ template <class A> constexpr void require_equal_blocks(const tensor_core& x, int
   const index_t ranks = ranks_over(x.layout(), d, x.sizes());
   if (x.extent(d) % ranks == 0) return;
   throw error("permute_along: the " + std::to_string(x.extent(d)) + " elements of dim '" +
-              std::string(x.facts->dim[d]->name) + "' are cut into blocks of different lengths by " +
-              std::to_string(ranks) + " ranks along axis " + quoted<A>() +
-              "; blocks that change places must be equal");
+              std::string(x.facts->dim[d]->name) +
+              "' are cut into blocks of different lengths by " + std::to_string(ranks) +
+              " ranks along axis " + quoted<A>() + "; blocks that change places must be equal");
 }
 
 // Compiled once in dimesh::compiled.

@@ -19,8 +19,9 @@ constexpr window shift_window(index_t by, boundary ends, index_t extent) {
 /// with: the dim, how far, and what lies beyond its ends.
 struct shift_plan : move_plan, window_moves {
   shift_plan(const tensor_core& x, const tensor_core&, const plan_hints& with)
-      : shift_plan(x, cut_dim(placement_of(x), x.layout(), static_cast<int>(with[0]),
-                              static_cast<boundary>(with[2])),
+      : shift_plan(x,
+                   cut_dim(placement_of(x), x.layout(), static_cast<int>(with[0]),
+                           static_cast<boundary>(with[2])),
                    with[1]) {}
 
  private:

@@ -178,9 +178,8 @@ struct window_moves {
     const index_t me = dim.me();
     const block mine = dim.of(me);
     const auto add_to = [](std::vector<piece>& all) {
-      return [&all](index_t own, index_t place, index_t count) {
-        all.push_back({own, place, count});
-      };
+      return
+          [&all](index_t own, index_t place, index_t count) { all.push_back({own, place, count}); };
     };
     dim.for_each_piece(mine, mine, w, add_to(kept));
     if (dim.talk == 0) return;
@@ -219,7 +218,8 @@ void move_kept(const window_moves& m, const region<const T>& x, const region<T>&
                          y.part(m.d, Back ? p.own : p.place, p.count));
 }
 /// What others get, in a buffer.
-template <bool Back, class T> storage pack_windows(const window_moves& m, const region<const T>& x) {
+template <bool Back, class T>
+storage pack_windows(const window_moves& m, const region<const T>& x) {
   storage out = storage::acquire(static_cast<std::size_t>(m.sent) * sizeof(T));
   T* packed = static_cast<T*>(out.data());
   const index_t across = x.across(m.d);

@@ -22,8 +22,7 @@ namespace detail {
 template <class X> struct starting;
 template <class X> inline constexpr bool is_starting = false;
 template <class X> inline constexpr bool is_starting<starting<X>> = true;
-template <class S, class Op, class X>
-constexpr auto start_as(const Op& op, const starting<X>& x);
+template <class S, class Op, class X> constexpr auto start_as(const Op& op, const starting<X>& x);
 template <class S, class Op, class X>
 constexpr auto start_or_share(const Op& op, const starting<X>& x, bool nothing);
 template <class Rule, class T, class Op, class X>

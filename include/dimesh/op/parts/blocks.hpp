@@ -54,8 +54,7 @@ struct parts_plan : move_plan {
       count.push_back(b.size());
       at.push_back(b.size() > 0 ? offset_in(whole, b) : 0);
       equal = equal && count.back() == count.front();
-      in_order =
-          in_order && (count.back() == 0 || (is_run(whole, b) && at.back() == total));
+      in_order = in_order && (count.back() == 0 || (is_run(whole, b) && at.back() == total));
       total += count.back();
     }
     mine = count[static_cast<std::size_t>(over->rank())];
@@ -183,9 +182,7 @@ template <class T> struct all_gather_op {
   static constexpr event_kind kind = event_kind::all_gather;
   static constexpr bool takes_complex = true;
 
-  void fill(results y, operands x) const {
-    gather_parts<T>(x[0], y[0]);
-  }
+  void fill(results y, operands x) const { gather_parts<T>(x[0], y[0]); }
   void start(results y, operands x, flight& f) const { start_gather_parts<T>(x[0], y[0], f); }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(moved_axes(x[0].layout(), y[0].layout()), x[0].sizes());

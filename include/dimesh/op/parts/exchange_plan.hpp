@@ -54,8 +54,8 @@ struct exchange_side {
   }
 };
 
-/// May blocks go by one dense all-to-all? Where one axis leaves one dim and cuts another, each at its
-/// minor end and evenly, all ranks give all others equally much.
+/// May blocks go by one dense all-to-all? Where one axis leaves one dim and cuts another, each at
+/// its minor end and evenly, all ranks give all others equally much.
 constexpr bool is_dense(const placement& where, const table& from, const table& to) {
   const unsigned moved = moved_axes(from, to);
   if (!std::has_single_bit(moved)) return false;
@@ -157,11 +157,10 @@ void send_parts(const exchange_plan& p, bool back, const T* sent, T* received,
                 collective::requests* later) {
   const exchange_side &from = p.from(back), &to = p.to(back);
   if (p.fits())
-    collective::all_to_all_counted(*p.over, p.wire, collective::bytes_of(sent), from.elements,
-                                   collective::bytes_of(received), to.elements, p.most,
-                                   {from.units.data(), from.first.data(), to.units.data(),
-                                    to.first.data()},
-                                   later);
+    collective::all_to_all_counted(
+        *p.over, p.wire, collective::bytes_of(sent), from.elements, collective::bytes_of(received),
+        to.elements, p.most,
+        {from.units.data(), from.first.data(), to.units.data(), to.first.data()}, later);
   else
     collective::all_to_all_v(*p.over, sent, from.runs.data(), received, to.runs.data(), p.most);
 }

@@ -22,7 +22,9 @@ template <class X> struct starting {
 };
 template <class X> inline constexpr bool is_probe<starting<X>> = is_probe<X>;
 
-template <class X> constexpr auto arrived(const starting<X>& x) { return started<X>(tag<X>{}, X(x.of)); }
+template <class X> constexpr auto arrived(const starting<X>& x) {
+  return started<X>(tag<X>{}, X(x.of));
+}
 
 /// On shapes a move costs at its start what it costs, and is over.
 template <class Apply> constexpr auto started_on_shape(tally* t, const Apply& apply) {
