@@ -136,6 +136,22 @@ TEST_CASE("broadcast: the value of one coordinate") {
   });
 }
 
+TEST_CASE("messages and sums for one rank, in pieces that MPI can count") {
+  const dimesh::grid<line> g;
+  const auto& all = g.everyone();
+  const int n = all.size(), last = n - 1;
+  std::vector<int> from(10), to(10, -1);
+  for (int i = 0; i < 10; ++i) from[static_cast<std::size_t>(i)] = i + 100 * all.rank();
+  dimesh::collective::send(all, from.data(), to.data(), 10, 0, last, 3);
+  for (int i = 0; i < 10; ++i)
+    CHECK(to[static_cast<std::size_t>(i)] == (all.rank() == last ? i : -1));
+  to.assign(10, -1);
+  dimesh::collective::reduce(all, from.data(), to.data(), 10, last, 4);
+  for (int i = 0; i < 10; ++i)
+    CHECK(to[static_cast<std::size_t>(i)] ==
+          (all.rank() == last ? n * i + 100 * (n * (n - 1) / 2) : -1));
+}
+
 TEST_CASE("every element type travels") {
   for_each_grid<line>([](const dimesh::grid<line>& g) {
     for_each_type<float, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t>(

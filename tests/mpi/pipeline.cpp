@@ -3,6 +3,7 @@
 // and values, gradients, norms and updates are those of ranks that hold everything.
 //
 // ranks: 2 4
+// checks: 118 118
 #include <doctest/doctest.h>
 
 #include <census.hpp>

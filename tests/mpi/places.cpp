@@ -3,11 +3,18 @@
 // anywhere else, whatever the other axes do; they get there, on and back; and so do gradients.
 //
 // ranks: 1 2 4
+// checks: 832 1549 2104
 #include "dimesh/op/place.hpp"
 
 #include <doctest/doctest.h>
 
+#include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/shift.hpp"
+#include "dimesh/op/stencil.hpp"
+#include "dimesh/show/print.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -106,6 +113,88 @@ TEST_CASE("relayout from places and to places") {
       {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<goals>(v, a); });
   for_each_case<plane, sample, p, q>(
       {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<some_goals>(v, a); });
+}
+
+template <class F> std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST_CASE("what is made, moved, shown and refused by numbers") {
+  const dm::grid<line> g;
+  const dm::index_t ranks = g.size<x>();
+  const bool here = g.coord<x>() == 0;
+  using X = dm::tensor<double, dm::layout<line, dm::placed<x, 0>>, p, q>;
+  using R = dm::tensor<double, dm::layout<line>, p, q>;
+  const array a = numbers({"p", "q"}, {6, 4}, 9);
+  const auto v = dm::from_rank<X>(g, a.values, g.ranks() - 1, p{6}, q{4});
+  CHECK(agrees(v, a));
+  CHECK(agrees(dm::clone(v), a));
+  CHECK(dm::broadcast_element(v, {1, 2}) == a.values[6]);
+  CHECK(dm::any_tensor(v).is<X>());
+  CHECK(!dm::any_tensor(v).is<R>());
+  CHECK(v.block<q>().length == (here ? 4 : 0));
+  CHECK(v.extent<q>() == 4);
+
+  std::ostringstream printed;
+  dm::print_gathered(
+      dm::from_rank<dm::tensor<double, dm::layout<line, dm::placed<x, 0>>, q>>(g, {1, 2, 3}, q{3}),
+      printed);
+  if (g.rank() == 0) CHECK(printed.str() == "double[q=3] placed<x, 0>\n[1 2 3]\n");
+
+  const dm::random_key key{11};
+  const auto one = dm::normal<X>(g, key, 0, 1, p{6}, q{4}),
+             two = dm::uniform<X>(g, key, 0, 1, p{6}, q{4});
+  const auto three = dm::normal<R>(g, key, 0, 1, p{6}, q{4});
+  const auto four = dm::uniform<R>(g, key, 0, 1, p{6}, q{4});
+  CHECK(dm::to_rank(one) == dm::to_rank(three));
+  CHECK(dm::to_rank(two) == dm::to_rank(four));
+  auto nothing = dm::zeros<dm::tensor<double, dm::layout<line, dm::placed<x, 0>>>>(g);
+  dm::fill(nothing, 3);
+  dm::fill_by(nothing, [] { return 4.0; });
+  CHECK(dm::value(dm::broadcast<x>(nothing)) == 4);
+
+  using far = dm::tensor<double, dm::layout<line, dm::placed<x, 7>>, p>;
+  const std::string says = "axis 'x', whose coordinates are 0.." + std::to_string(ranks - 1);
+  CHECK(error_of([&] { (void)dm::zeros<far>(g, p{6}); }).find(says) != std::string::npos);
+  CHECK(error_of([&] { (void)dm::place<x, 7>(three); }).find(says) != std::string::npos);
+  CHECK(error_of([&] { (void)dm::send<x, 7>(one); }).find(says) != std::string::npos);
+}
+
+/// Element i is element i - by of the first dim, around the end.
+array map_shifted(const array& a, dm::index_t by) {
+  return make(a.dims, a.size, [&](const extents& at) {
+    extents from = at;
+    from[0] = (at[0] + a.size[0] - by) % a.size[0];
+    return value_at(a, a.dims, from);
+  });
+}
+
+TEST_CASE("stored elements, halos and stencils at a place") {
+  const dm::grid<plane> g(y{1});
+  using L = dm::layout<plane, dm::placed<y, 0>, dm::split<dm::uneven<p>, x>>;
+  const array a = numbers({"p", "q"}, {9, 4}, 9);
+  using B = dm::tensor<dm::bfloat16, L, p, q>;
+  const auto b = dm::cast<dm::bfloat16>(scattered<dm::tensor<double, L, p, q>>(g, a));
+  CHECK(agrees(dm::broadcast<y>(b), a));
+  CHECK(agrees(dm::send<y, 0>(b), a));
+  static_assert(std::is_same_v<std::remove_const_t<decltype(b)>, B>);
+  for_each_grid<plane>([&](const dm::grid<plane>& h) {
+    const auto v = scattered<dm::tensor<double, L, p, q>>(h, a);
+    const auto wide = dm::halo_exchange<1, p>(v, dm::boundary::periodic);
+    const auto sums = [](const auto& u) { return dm::at<p>(u, -1) + dm::at<p>(u, 1); };
+    check_operation(
+        [&](const auto& w) {
+          return dm::stencil(sums, dm::halo_exchange<1, p>(w, dm::boundary::periodic));
+        },
+        {}, {a}, v);
+    CHECK(wide.local_size() == (h.template coord<y>() == 0 ? (v.template local<p>() + 2) * 4 : 0));
+    CHECK(agrees(dm::shift<p>(v, 2), map_shifted(a, 2)));
+  });
 }
 
 }  // namespace

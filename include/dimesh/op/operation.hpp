@@ -17,7 +17,8 @@
 // operands are defined, on one grid (or all are shapes), and agree on extents that only the run
 // knows; of several partial operands, all hold real addends along an axis or all the whole value
 // (to be counted once); results have their extents and blocks, and in `fill` memory with undefined
-// elements. The rule is the entry point's business: apply_as asks nothing about types.
+// elements. Where no operand and no result lives on this rank (placed<axis, k>), neither runs. The
+// rule is the entry point's business: apply_as asks nothing about types.
 //
 // Optional members:
 //   constexpr index_t extent_of(const dim_facts* d) const   extents that only the run knows, of
