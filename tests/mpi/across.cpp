@@ -154,8 +154,7 @@ TEST_CASE("a way back to a grid that is gone is an error") {
   const grid<other> g(u{1}, v{world()});
   using X = dimesh::tensor<float, layout<plane, split<dimesh::uneven<p>, test_support::x>>, p>;
   const X x = dimesh::constant<X>(*h, 1, p{8});
-  auto run =
-      dimesh::vjp([&](const auto& z) { return dimesh::relayout<layout<other>>(z, g); }, x);
+  auto run = dimesh::vjp([&](const auto& z) { return dimesh::relayout<layout<other>>(z, g); }, x);
   const auto ybar = dimesh::constant<
       dimesh::tensor<float, layout<other, dimesh::partial<u>, dimesh::partial<v>>, p>>(g, 1, p{8});
   h.reset();

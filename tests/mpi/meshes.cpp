@@ -272,9 +272,15 @@ TEST_CASE("operands on two grids: an error that names the call, on every rank") 
   CHECK(error_of([&] {
           (void)dm::value_and_grad([&](const auto& p) { return dm::sum(p * y); }, x)();
         }) != "");
-  // The way from one to the other.
-  const auto z = x + dm::relayout<dense_layout>(y, on.g);
+  // The way from one to the other: blocks that stay share their memory until one is changed.
+  auto there = dm::relayout<dense_layout>(y, on.g);
+  CHECK(there.data() == y.data());
+  const auto z = x + there;
   CHECK(z.data()[0] == 3);
+  dm::fill(there, 5);
+  CHECK(y.data()[0] == 2);
+  const auto whole = dm::relayout<dm::layout<dense>>(y, on.g);
+  CHECK((whole.data() == y.data()) == (on.g.size<model>() == 1));
 }
 
 TEST_CASE("grids come and go: a tensor of one that is gone says so, the others work on") {

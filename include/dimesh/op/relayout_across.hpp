@@ -35,7 +35,7 @@ struct far_grid {
   static constexpr far_grid of(const tensor_core& x) {
     return {x.grid_object, x.is_shape ? nullptr : x.grid, x.shape_sizes};
   }
-  /// Of a tensor with data, or (shaped) of a shape, which takes a grid for its sizes.
+  /// Of a tensor with data, or of a shape, which takes a grid for its sizes.
   template <Mesh M> static far_grid of(const dimesh::grid<M>& g, bool shaped) {
     if (!shaped) return {&g, &g.state(), {}};
     far_grid l;
@@ -184,18 +184,36 @@ template <class L, class X, class Where> struct landing_fault {
   using type = typename decltype(find())::type;
 };
 
+/// Has this rank the same block on both sides? Then the result may lie in the memory of x.
+inline bool stays(const tensor_core& x, const landing& to, const table& after) {
+  if (x.is_shape || !x.defined()) return false;
+  placement there = placement_of(x);
+  there.sizes = to.grid->sizes();
+  there.coords = to.grid->coords();
+  const box a = placement_of(x).own(x.layout()), b = there.own(after);
+  bool same = a.size() == b.size();
+  for (int d = 0; same && d < a.rank; ++d)
+    same = a.begin[d] == b.begin[d] && a.length[d] == b.length[d];
+  return same;
+}
+
 template <class L, class X, class Where>
 constexpr auto relayout_across(const X& x, const Where& where) {
   using T = value_of<X>;
-  const across_op<T> op{far_grid::of(where, is_shaped<X>)};
+  const across_op<T> op{far_grid::of(where, core_of(x).is_shape)};
   if constexpr (is_probe<X>) {
     using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
     const tensor_facts* const facts[] = {
         &facts_under(spec_facts<S>, ruled<across_rule<L>>("relayout", x).layout)};
     return apply_on_cores(list<S>{}, facts, op, nullptr, x);
   } else {
-    return apply_as<under<spec_of<X>, typename canonical_over<L, typename spec_of<X>::dims>::type>>(
-        op, x);
+    using S = under<spec_of<X>, typename canonical_over<L, typename spec_of<X>::dims>::type>;
+    if constexpr (is_tracked<X> || is_shaped<X>) {
+      return apply_as<S>(op, x);
+    } else {
+      const bool same = stays(core_of(x), op.to_where, spec_facts<S>.layout);
+      return apply_on_cores(list<S>{}, nullptr, op, same ? &core_of(x).memory : nullptr, x);
+    }
   }
 }
 
@@ -205,7 +223,7 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// mesh, which may be that of x. Of a shape: on a grid of such sizes, its ranks in the same order.
 /// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
-/// receivers ask one after another in turn. Throws dimesh::error, on every rank, where the grids
+/// receivers ask one after another in turn. A block that stays as it is shares the memory of x. Throws dimesh::error, on every rank, where the grids
 /// are not over the same ranks, or a run-time extent cannot be cut evenly.
 template <Layout L, Operand X, class Where>
 constexpr auto relayout(const X& x, const Where& where) {
