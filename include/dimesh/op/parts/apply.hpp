@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does an operation reach its operands? By a function that is told the type of the result and
 // leaves the rest to one function for all types: core/run_plain.hpp computes, or counts the cost on
-// shapes; core/evaluate.hpp records what does, for gradients. What an operation consists of is said
+// shapes; core/pullback.hpp records what does, for gradients. What an operation consists of is said
 // in core/operation.hpp; where its rule gives the result's type, in apply_rule.hpp.
 //
 //   apply_as<spec_of<X>>(scale_op{2}, x)   -> a tensor like x; recorded if x is
