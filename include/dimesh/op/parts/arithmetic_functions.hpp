@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What do - * / do with one element of each operand, and what are their derivatives where these are
+// constants?
+//
+//   multiply_function{}(a, b)   scale_function<float>{2}(a)   .weight(0): the derivative by operand 0
+#pragma once
+
+#include <string_view>
+
+#include "dimesh/op/map.hpp"
+
+namespace dimesh::detail {
+
+struct subtract_function {
+  static constexpr std::string_view call = "operator-";
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a - b;
+  }
+  static constexpr double weight(int k) { return k == 0 ? 1 : -1; }
+  static constexpr bool passes(int k) { return k == 0; }
+};
+struct multiply_function {
+  static constexpr std::string_view call = "operator*";
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a * b;
+  }
+  /// Of complex numbers: the cotangent of operand K.
+  template <int K> struct pulled {
+    template <class T>
+    KOKKOS_INLINE_FUNCTION T operator()(const T& g, const T& a, const T& b) const {
+      return g * conjugate(K == 0 ? b : a);
+    }
+  };
+};
+struct divide_function {
+  static constexpr std::string_view call = "operator/";
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a / b;
+  }
+  template <int K> struct pulled {
+    template <class T>
+    KOKKOS_INLINE_FUNCTION T operator()(const T& g, const T& a, const T& b) const {
+      return g * conjugate(K == 0 ? T(1) / b : -a / (b * b));
+    }
+  };
+};
+struct negate_function {
+  static constexpr std::string_view call = "operator-";
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return -a; }
+  static constexpr double weight(int) { return -1; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct scale_function {
+  static constexpr std::string_view call = "operator*";
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a * by; }
+  constexpr T weight(int) const { return by; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct unscale_function {
+  static constexpr std::string_view call = "operator/";
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a / by; }
+  constexpr T weight(int) const { return T(1) / by; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct offset_function {
+  static constexpr std::string_view call = "operator+";
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a + by; }
+  static constexpr double weight(int) { return 1; }
+  static constexpr bool passes(int) { return true; }
+};
+template <class T> struct subtract_from_function {
+  static constexpr std::string_view call = "operator-";
+  T from;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return from - a; }
+  static constexpr double weight(int) { return -1; }
+  static constexpr bool passes(int) { return false; }
+};
+template <class T> struct divide_into_function {
+  static constexpr std::string_view call = "operator/";
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return by / a; }
+};
+
+}  // namespace dimesh::detail
