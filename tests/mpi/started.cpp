@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ranks: 1 2 3 4
+// ranks: 1 2 4
+// checks: 2560 4530 16170
 // timeout: 600
 // Moves that are started and awaited: each gives what the blocking call gives, in any order, and
 // recorded where its operand is; handles that are dropped, moved from, or left by an exception
