@@ -116,9 +116,10 @@ void all(const dm::grid<string_of_ranks>& g, const dm::grid<other_mesh>& h, dm::
   compare(
       g, "relayout, to another mesh", size, [&] { auto y = dm::relayout<there_by_row>(c, h); },
       swap);
-  compare(
-      g, "the same, blocks stay", size, [&] { auto y = dm::relayout<there_by_col>(c, h); },
-      [&] { std::memcpy(out.data(), in.data(), static_cast<std::size_t>(size / p)); });
+  if (size >= 1 << 18)  // nothing is copied: a call costs the same for all sizes
+    compare(
+        g, "the same, blocks stay", size, [&] { auto y = dm::relayout<there_by_col>(c, h); },
+        [&] { std::memcpy(out.data(), in.data(), static_cast<std::size_t>(size / p)); });
 }
 
 }  // namespace
