@@ -83,6 +83,17 @@ TEST_CASE("addends times what every rank knows") {
       });
 }
 
+TEST_CASE("outer: all pairs, under every layout of the one") {
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .split = false}, p>(
+      {{5}}, [](const auto& x, const array& a) {
+        const array b = numbers({"q"}, {4}, 4);
+        const auto y = scattered<dm::tensor<double, dm::layout<plane>, q>>(x.grid(), b);
+        CHECK(agrees(dm::outer(x, y), map(product, {a, b})));
+        check_operation([](const auto& u, const auto& v) { return dm::outer(u, v); }, {}, {a, b}, x,
+                        y);
+      });
+}
+
 TEST_CASE("functions of one tensor, where blocks are uneven") {
   for_each_case<line, unevenly, p, q>({{5, 4}}, [](const auto& x, const array& whole) {
     const array a = reals(whole.dims, whole.size, 6);

@@ -209,4 +209,20 @@ TEST_CASE("stencil: gradients of gradients") {
   });
 }
 
+TEST_CASE("stencil: nothing is read beyond the halo") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using L = dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>>;
+    const auto u = dimesh::halo_exchange<1, p>(
+        scattered<dimesh::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {8, 3}, 1)));
+    const auto two_on = [](const auto& v) { return at<p>(v, 2) + at<>(v); };
+    const auto two_back = [](const auto& v) { return at<p>(v, 1) - at<p>(v, -2); };
+    CHECK_THROWS_WITH_AS((void)dimesh::stencil(two_on, u),
+                         doctest::Contains("stencil: the function reads the neighbour at 2 along"),
+                         dimesh::error);
+    CHECK_THROWS_WITH_AS((void)dimesh::stencil(two_back, u),
+                         doctest::Contains("blocks carry a halo of 1; exchange one of 2"),
+                         dimesh::error);
+  });
+}
+
 }  // namespace

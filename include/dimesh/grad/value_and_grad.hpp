@@ -148,10 +148,29 @@ template <class F, class P> class gradient_of {
       return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
     else if constexpr (is_poison<given>)
       return nothing{};
-    else if constexpr (std::is_void_v<given>)
-      return checked<void>();
-    else
-      return checked<decltype(ask<F>()(std::declval<const variables&>(), in...))>(in...);
+    else {
+      using asked_with = std::conditional_t<std::is_void_v<given>, tried, variables>;
+      using Loss = decltype(ask<F>()(std::declval<const asked_with&>(), in...));
+      using fault =
+          std::conditional_t<is_refused<Loss, F>, no_fault, typename loss_fault<Loss>::type>;
+      static_assert(ok<only<fault, function_gives_no_tensor>>,
+                    "value_and_grad: the function returns nothing; return the loss");
+      static_assert(
+          ok<only<fault, result_not_recorded>>,
+          "value_and_grad: no parameter reaches the value of the function; compute it from "
+          "the parameters");
+      static_assert(ok<only<fault, element_not_differentiable>>,
+                    "value_and_grad: the function's value is complex; take its real part or its "
+                    "norm2");
+      static_assert(ok<only<fault, value_not_scalar>>,
+                    "value_and_grad: the function's value has dims; sum or average them first");
+      if constexpr (is_refused<Loss, F>)
+        return refuse<function_takes_plain_only<F>>();
+      else if constexpr (!ok<fault> || is_poison<Loss>)
+        return nothing{};
+      else
+        return run(in...);
+    }
   }
 
  protected:
@@ -167,25 +186,6 @@ template <class F, class P> class gradient_of {
                   "value_and_grad: the function takes plain tensors, and gets recorded ones; take "
                   "const auto&, or be a template of the parameters' layout");
     return {};
-  }
-  template <class Loss, class... In> constexpr auto checked(const In&... in) const {
-    using fault = typename loss_fault<Loss>::type;
-    static_assert(ok<only<fault, function_gives_no_tensor>>,
-                  "value_and_grad: the function returns nothing; return the loss");
-    static_assert(ok<only<fault, result_not_recorded>>,
-                  "value_and_grad: no parameter reaches the value of the function; compute it from "
-                  "the parameters");
-    static_assert(ok<only<fault, element_not_differentiable>>,
-                  "value_and_grad: the function's value is complex; take its real part or its "
-                  "norm2");
-    static_assert(ok<only<fault, value_not_scalar>>,
-                  "value_and_grad: the function's value has dims; sum or average them first");
-    if constexpr (std::is_same_v<Loss, not_called>)
-      return refuse<function_takes_plain_only<F>>();
-    else if constexpr (!ok<fault> || is_poison<Loss>)
-      return nothing{};
-    else
-      return run(in...);
   }
   template <class... In> constexpr auto run(const In&... in) const {
     tape t;

@@ -139,12 +139,10 @@ template <class V> struct seen_in_reach {
   }
 };
 
-/// Writes down which neighbours are asked for. Real numbers do not say what they are: a function
-/// that asks for other neighbours where an element is greater would not be seen through.
+/// Writes down which neighbours are asked for.
 template <class V> struct seen_nothing {
   using tensor = V;
-  using T = typename V::value_type;
-  using value = std::conditional_t<is_real<T>, dual<computed<T>, looking>, T>;
+  using value = typename V::value_type;
   distances<V> far;
   std::vector<index_t>* asked;
   template <class... D, class... I> value get(I... by) const {
@@ -154,6 +152,13 @@ template <class V> struct seen_nothing {
     asked->push_back(away);
     return value(1);
   }
+};
+/// Never run: numbers that do not say what they are. A function that asks for other neighbours where
+/// an element is greater could not be seen through by asking it once.
+template <class V> struct seen_unread {
+  using tensor = V;
+  using value = dual<computed<typename V::value_type>, looking>;
+  template <class... D, class... I> value get(I...) const { return value(1); }
 };
 
 /// What X sees, as dual numbers whose derivatives are what W sees: all neighbours move at once.
@@ -234,7 +239,7 @@ template <class X> using seen_in = seen_values<seen_of<spec_of<X>>>;
 /// The same where its gradient is wanted: what the function looks at.
 template <class X>
 using seen_back = std::conditional_t<is_tracked<X> && is_real<value_of<X>>,
-                                     seen_nothing<seen_of<spec_of<X>>>, seen_in<X>>;
+                                     seen_unread<seen_of<spec_of<X>>>, seen_in<X>>;
 
 /// What is wrong with a function of what is seen of X... that gives R of elements, and D of what
 /// only looks.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/local/dual.hpp"
 
+#include "dimesh/local/dual_in_std.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -176,4 +178,21 @@ TEST_CASE("dual: comparisons look at values") {
   CHECK((x == 1));
   CHECK((x != y));
   CHECK_FALSE((x > y));
+}
+
+TEST_CASE("dual: functions by their names in std") {
+  const auto x = pair::variable(0.75, 0), y = pair::variable(-2, 1);
+  CHECK(std::exp(x).partial[0] == doctest::Approx(std::exp(0.75)));
+  CHECK(std::log(x).partial[0] == doctest::Approx(1 / 0.75));
+  CHECK(std::tanh(x).value == doctest::Approx(std::tanh(0.75)));
+  CHECK(std::abs(y).partial[1] == -1);
+  CHECK(std::fabs(y).value == 2);
+  CHECK(std::pow(x, 3).partial[0] == doctest::Approx(3 * 0.75 * 0.75));
+  CHECK(std::max(y, 0.0).partial[1] == 0);
+  CHECK(std::max(0.0, x).partial[0] == 1);
+  CHECK(std::min(y, 0).partial[1] == 1);
+  CHECK(std::clamp(x, -1.0, 0.5).value == 0.5);
+  CHECK(std::clamp(x, -1.0, 0.5).partial[0] == 0);
+  CHECK(std::max(x, y).partial[0] == 1);
+  CHECK_FALSE(std::isnan(x));
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A loss that does not return.
+// expect: value_and_grad: the function returns nothing; return the loss
+// expect: function_gives_no_tensor<void>
+// lines: 13
+#include <dimesh/dimesh.hpp>
+
+#include "names.hpp"
+
+using row = dm::tensor<float, whole, hidden>;
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const auto& w) { (void)dm::mean(w); };
+auto f(const row& w) { return dm::value_and_grad(loss, w)(); }
+#else
+constexpr auto loss = [](const auto& w) { return dm::mean(w); };
+auto f(const row& w) { return dm::value_and_grad(loss, w)(); }
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function that returns nothing, for vjp.
+// expect: vjp: the function returns nothing; return a tensor
+// expect: function_gives_no_tensor<void>
+// lines: 13
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/vjp.hpp>
+
+#include "names.hpp"
+
+using row = dm::tensor<float, whole, hidden>;
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const auto& w) { (void)dm::mean(w); };
+auto f(const row& w) { return dm::vjp(loss, w); }
+#else
+constexpr auto loss = [](const auto& w) { return dm::mean(w); };
+auto f(const row& w) { return dm::vjp(loss, w); }
+#endif

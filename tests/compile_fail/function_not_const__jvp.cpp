@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function object that counts its calls, for jvp.
+// expect: jvp: the function changes itself or what it is given; take const auto&, and let operator() be const
+// expect: function_not_const<counting>
+// lines: 13
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/jvp.hpp>
+
+#include "names.hpp"
+
+using row = dm::tensor<float, whole, hidden>;
+struct counting {
+  int calls = 0;
+#ifdef COMPILE_FAIL
+  template <class X> auto operator()(const X& x) {
+    ++calls;
+    return dm::mean(x);
+  }
+};
+auto f(const row& x) { return dm::jvp(counting{}, x, x); }
+#else
+  template <class X> auto operator()(const X& x) const { return dm::mean(x); }
+};
+auto f(const row& x) { return dm::jvp(counting{}, x, x); }
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A function with written-out parameters, for vjp.
+// expect: vjp: the function takes plain tensors, and gets recorded ones; take const auto&, or be a template of the arguments' layouts
+// expect: function_takes_plain_only<
+// lines: 13
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/vjp.hpp>
+
+#include "names.hpp"
+
+using row = dm::tensor<float, whole, hidden>;
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const row& w) { return dm::mean(w * w); };
+auto f(const row& w) { return dm::vjp(loss, w); }
+#else
+constexpr auto loss = [](const auto& w) { return dm::mean(w * w); };
+auto f(const row& w) { return dm::vjp(loss, w); }
+#endif
