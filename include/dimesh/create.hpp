@@ -12,39 +12,13 @@
 
 #include <initializer_list>
 #include <string_view>
-#include <tuple>
 
 #include "dimesh/fill.hpp"
+#include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
 
 namespace dimesh {
-
-namespace detail {
-/// The mesh of a grid, or of sizes.
-template <class Where> struct mesh_of_where {};
-template <Mesh M> struct mesh_of_where<grid<M>> {
-  using type = M;
-};
-template <Mesh M> struct mesh_of_where<mesh_sizes<M>> {
-  using type = M;
-};
-}  // namespace detail
-
-/// Grids of several meshes (or their sizes), for structs whose tensors live on more than one:
-/// make<model<dense, experts>>(grids(g, h), length{7}). One of each mesh; they must outlive it.
-template <class... Where> class grids {
- public:
-  using meshes = detail::list<typename detail::mesh_of_where<Where>::type...>;
-  constexpr explicit grids(const Where&... where) : at_(&where...) {}
-  /// That of mesh M, which is among them.
-  template <Mesh M> constexpr const auto& of() const {
-    return *std::get<static_cast<std::size_t>(detail::index_of<M, meshes>)>(at_);
-  }
-
- private:
-  std::tuple<const Where*...> at_;
-};
 
 namespace detail {
 struct clear_each {
@@ -52,36 +26,6 @@ struct clear_each {
     if constexpr (!is_shaped<X>) dimesh::clear(x);
   }
 };
-
-/// Where a tensor or a struct can be: on a grid, or as a shape on the sizes of a mesh.
-template <class Where> inline constexpr bool is_where = is_poison<Where>;
-template <class M> inline constexpr bool is_where<grid<M>> = true;
-template <class M> inline constexpr bool is_where<mesh_sizes<M>> = true;
-template <class... W> inline constexpr bool is_where<grids<W...>> = true;
-
-/// The grid (or sizes) of a mesh, where there are several, or the one that there is.
-template <Mesh M, class Where> constexpr const auto& where_of(const Where& where) {
-  if constexpr (requires { where.template of<M>(); })
-    return where.template of<M>();
-  else
-    return where;
-}
-/// The first tensor on a mesh of which there is no grid.
-template <class Where> struct meshes_of_where {
-  using type = list<typename mesh_of_where<Where>::type>;
-};
-template <class... W> struct meshes_of_where<grids<W...>> {
-  using type = typename grids<W...>::meshes;
-};
-template <class Leaves, class Meshes> struct where_fault;
-template <class... X, class Meshes> struct where_fault<list<X...>, Meshes> {
-  using type = typename first_of<
-      std::conditional_t<(is_poison<X> || index_of<typename X::mesh_type, Meshes> >= 0), no_fault,
-                         mesh_without_grid<typename X::mesh_type>>...>::type;
-};
-template <class S, class Where>
-using where_fault_of =
-    typename where_fault<typename leaves<S>::type, typename meshes_of_where<Where>::type>::type;
 
 /// What can be made: tensors and structs of them, but no layout, dim or number.
 template <class S> constexpr bool is_made() {

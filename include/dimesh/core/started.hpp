@@ -70,7 +70,8 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
     try {
       const running here(detail::watcher, it.facts->name);
       const in_part part(detail::watcher, event_part::start);
-      op.start(detail::results(to, 1), detail::operands(from, 1), *flight_);
+      if (x.away == 0 || !detail::is_away(detail::results(to, 1), detail::operands(from, 1)))
+        op.start(detail::results(to, 1), detail::operands(from, 1), *flight_);
     } catch (...) {
       flight_->result = y.memory;  // some of it may be on its way
       throw;

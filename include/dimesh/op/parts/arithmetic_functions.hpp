@@ -2,7 +2,7 @@
 // What do - * / do with one element of each operand, and what are their derivatives where these are
 // constants?
 //
-//   multiply_function{}(a, b)   scale_function<float>{2}(a)   .weight(0): the derivative by operand 0
+//   multiply_function{}(a, b)   scale_function<float>{2}(a)   .weight(0): by operand 0
 #pragma once
 
 #include <string_view>
