@@ -4,7 +4,7 @@
 // function once more on dual numbers and gives all wanted cotangents in one pass.
 //
 //   map([](auto x, auto b) { return relu(x + b); }, x[batch/rows, hidden], b[hidden])
-//     -> tensor[batch/rows, hidden];  map(f, x + partial addends)  -> partial_operand<axis>: a function of a sum is not a sum
+//     -> tensor[batch/rows, hidden];  of addends: partial_operand<axis>
 // Of bfloat16 elements, f gets floats; its float is kept as bfloat16 where all real operands are.
 //
 //   map(f, tensor<bfloat16, L, batch>)         -> tensor<bfloat16, L, batch>
