@@ -153,8 +153,8 @@ template <class V> struct seen_nothing {
     return value(1);
   }
 };
-/// Never run: numbers that do not say what they are. A function that asks for other neighbours where
-/// an element is greater could not be seen through by asking it once.
+/// Never run: numbers that do not say what they are. A function that asks for other neighbours
+/// where an element is greater could not be seen through by asking it once.
 template <class V> struct seen_unread {
   using tensor = V;
   using value = dual<computed<typename V::value_type>, looking>;

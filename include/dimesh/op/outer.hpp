@@ -11,8 +11,8 @@
 
 namespace dimesh {
 
-/// The products of the elements of x and y: dims that both have go together, all others stand beside
-/// one another, in the order in which they appear. Shapes: any. Layouts as of a product: a partial
+/// The products of the elements of x and y: dims that both have go together, all others stand side
+/// by side, in the order in which they appear. Shapes: any. Layouts as of a product: a partial
 /// operand keeps its addends beside a replicated one. Local.
 template <Operand X, Operand Y> constexpr auto outer(const X& x, const Y& y) {
   using fault = detail::map_fault<detail::join_kind::product, X, Y>;
