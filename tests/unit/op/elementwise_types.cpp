@@ -52,7 +52,7 @@ static_assert(is_same_v<decltype(addends{} * scalar_bias{}), addends>);
 static_assert(is_same_v<decltype(scalar_bias{} * addends{}), addends>);
 static_assert(is_same_v<decltype(addends{} / scalar_bias{}), addends>);
 // An axis that splits one operand and leaves addends in another on a different axis: both are kept.
-static_assert(is_same_v<decltype(X<L<dm::partial<rows>>, batch>{} * bias{}),
+static_assert(is_same_v<decltype(dm::outer(X<L<dm::partial<rows>>, batch>{}, bias{})),
                         X<L<dm::partial<rows>, dm::split<hidden, cols>>, batch, hidden>>);
 
 // What is not legal, as faults.
