@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/outer.hpp"
 #include "dimesh/op/parts/apply.hpp"
 
 namespace dm = dimesh;
@@ -39,7 +40,7 @@ static_assert(is_same_v<decltype(bias{} + both{}), both>,
 static_assert(is_same_v<decltype(by_batch{} * scalar_bias{}), by_batch>);
 static_assert(is_same_v<decltype(replicated{} + replicated{}), replicated>);
 // Different dims on different axes join.
-static_assert(is_same_v<decltype(X<L<dm::split<batch, rows>>, batch>{} * bias{}), both>);
+static_assert(is_same_v<decltype(dm::outer(X<L<dm::split<batch, rows>>, batch>{}, bias{})), both>);
 
 // Addends: linear operations keep them.
 static_assert(is_same_v<decltype(addends{} + addends{}), addends>);
@@ -51,7 +52,7 @@ static_assert(is_same_v<decltype(addends{} * scalar_bias{}), addends>);
 static_assert(is_same_v<decltype(scalar_bias{} * addends{}), addends>);
 static_assert(is_same_v<decltype(addends{} / scalar_bias{}), addends>);
 // An axis that splits one operand and leaves addends in another on a different axis: both are kept.
-static_assert(is_same_v<decltype(X<L<dm::partial<rows>>, batch>{} * bias{}),
+static_assert(is_same_v<decltype(dm::outer(X<L<dm::partial<rows>>, batch>{}, bias{})),
                         X<L<dm::partial<rows>, dm::split<hidden, cols>>, batch, hidden>>);
 
 // What is not legal, as faults.
