@@ -219,8 +219,9 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 /// mesh, which may be that of x. Of a shape: on a grid of such sizes, its ranks in the same order.
 /// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
-/// receivers ask one after another in turn. A block that stays as it is shares the memory of x. Throws dimesh::error, on every rank, where the grids
-/// are not over the same ranks, or a run-time extent cannot be cut evenly.
+/// receivers ask one after another in turn. A block that stays as it is shares the memory of x.
+/// Throws dimesh::error, on every rank, where the grids are not over the same ranks, or a run-time
+/// extent cannot be cut evenly.
 template <Layout L, Operand X, class Where>
 constexpr auto relayout(const X& x, const Where& where) {
   using rule = detail::across_rule<L>;
