@@ -164,7 +164,31 @@ TEST_CASE("a way back to a grid that is gone is an error") {
   } catch (const dimesh::error& e) {
     text = e.what();
   }
-  CHECK(text.find("gone") != std::string::npos);
+  CHECK(text.find("relayout: one of the two grids is gone") != std::string::npos);
+}
+
+TEST_CASE("grids over other ranks: every rank says so") {
+  const grid<plane> h(test_support::x{world()}, test_support::y{1});
+  MPI_Comm half = MPI_COMM_NULL;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &half);
+  if (world() > 1) {
+    int size = 0;
+    MPI_Comm_size(half, &size);
+    const grid<other> g(half, u{1}, v{size});
+    using X = dimesh::tensor<float, layout<plane>, p>;
+    const X x = dimesh::constant<X>(h, 1, p{8});
+    std::string text;
+    try {
+      (void)dimesh::relayout<layout<other>>(x, g);
+    } catch (const dimesh::error& e) {
+      text = e.what();
+    }
+    CHECK(text.find("are not over the same ranks; make both over one communicator") !=
+          std::string::npos);
+  }
+  MPI_Comm_free(&half);
 }
 
 // Static sizes: the cost as a constant.

@@ -93,7 +93,7 @@ template <class D, class X> void check_parts(const X& x, const array& a) {
     CHECK(error_of([&] { (void)dm::slice<D>(x, 0, n + 1); }).starts_with("slice: "));
     CHECK(error_of([&] { (void)dm::pick<D>(x, n); }).starts_with("pick: "));
     CHECK(error_of([&] { (void)dm::slice<D>(x, 0, 1, 0); }).starts_with("slice: a step of 0"));
-    CHECK(error_of([&] { (void)dm::pad<D>(x, -1, 1); }).starts_with("pad: "));
+    CHECK(error_of([&] { (void)dm::pad<D>(x, -1, 1); }).starts_with("pad: a number of elements"));
   }
 }
 
@@ -137,6 +137,21 @@ TEST_CASE("concat: by names, and in another order of storage") {
       CHECK(
           agrees(joined(v), reindexed(a, "q", "seven", range(0, 3) + range(-1, 1) + range(0, 3))));
       check_operation(joined, {}, {a}, v);
+    }
+  });
+}
+
+TEST_CASE("concat, stack, merge: static extents that are not those of the operands") {
+  for_each_case<line, unevenly, p, q>({{4, 2}}, [](auto v, const array&) {
+    const std::string stacked = error_of([&] { (void)dm::stack<three>(v, v); });
+    CHECK(stacked == "stack: the operands have 2 elements together, and dim 'three' has 3");
+    if constexpr (can_slice<q, decltype(v)>) {
+      const std::string joined = error_of([&] { (void)dm::concat<seven, q, q>(v, v); });
+      CHECK(joined == "concat: the operands have 4 elements together, and dim 'seven' has 7");
+    }
+    if constexpr (dm::ok<dd::fault_of<dd::merge_rule<seven, p, q>, decltype(v)>>) {
+      const std::string merged = error_of([&] { (void)dm::merge<seven, p, q>(v); });
+      CHECK(merged == "merge: the dims have 8 elements together, and dim 'seven' has 7");
     }
   });
 }

@@ -353,6 +353,13 @@ struct feature : dm::dim<> {};
 struct part : dm::dim<> {};
 using routed = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, feature>;
 
+TEST_CASE("join_chunks: of nothing") {
+  using piece = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, part>;
+  CHECK_THROWS_WITH((void)(dm::join_chunks<part, feature>(std::vector<piece>{})),
+                    "join_chunks: 0 chunks of together 0 elements make no dim 'feature'; there are "
+                    "1 to 16 of them, and they have its extent");
+}
+
 TEST_CASE("all_to_all in chunks: a function of each, joined, and its gradient") {
   const dm::grid<pod> g;
   routed r(g, token{2 * g.ranks()}, expert{3 * g.ranks()}, feature{12});

@@ -139,7 +139,11 @@ def arithmetic(c: Case) -> None:
     partial = c.free_axes()[:1] if op != "*" and c.rng.random() < 0.3 and set(a) == set(b) else ()
     u, v = c.operand(a, partial), c.operand(b, partial)
     c.lines.append("const auto f = [](const std::vector<double>& e) { return e[0] " + op + " e[1]; };")
-    c.check(f"v{u} {op} v{v}", f"transpose({quoted(order)}, map(f, {{a{u}, a{v}}}))")
+    got = f"v{u} {op} v{v}"
+    if order is everything:  # no operand has all dims, which operators refuse
+        got = f"dm::outer(v{u}, v{v})" if op == "*" else \
+              f"dm::map([](auto s, auto t) {{ return s {op} t; }}, v{u}, v{v})"
+    c.check(got, f"transpose({quoted(order)}, map(f, {{a{u}, a{v}}}))")
 
 
 def reduction(c: Case) -> None:
@@ -209,7 +213,9 @@ def cotangents(c: Case) -> None:
     a, b = c.some(1), c.some(1)
     everything = list(dict.fromkeys(a + b))
     u, v, z = c.operand(a), c.operand(b), c.operand(everything)
-    product = c.rng.choice([f"dm::einsum<{', '.join(everything)}>(p, q)", "p * q",
+    all_in_one = len(everything) in (len(a), len(b))
+    product = c.rng.choice([f"dm::einsum<{', '.join(everything)}>(p, q)",
+                            "p * q" if all_in_one else "dm::outer(p, q)",
                             "dm::map([](auto s, auto t) { return s * t; }, p, q)"])
     c.lines += [
         f"const auto loss = [](const auto& p, const auto& q, const auto& r) {{ "

@@ -65,4 +65,22 @@ TEST_CASE("time_estimate: a log tells it what it told the ledger") {
   CHECK(u.seconds() == 10 + 14008);
 }
 
+TEST_CASE("time_estimate, tally: more meshes than there is room for") {
+  time_estimate u(unit, dimesh::mesh_sizes<pod>{});
+  for (int k = 0; k < 7; ++k) u.also(dimesh::mesh_sizes<pod>{});
+  CHECK_THROWS_WITH_AS(u.also(dimesh::mesh_sizes<pod>{}),
+                       "time_estimate: too many meshes; 8 are supported", dimesh::error);
+  dimesh::detail::tally t;
+  t.home = 1;
+  for (unsigned k = 0; k < t.most_elsewhere; ++k) {
+    t.mesh = 2 + k;
+    t.collective(1, 8, 8);
+  }
+  t.mesh = 1000;
+  CHECK_THROWS_WITH_AS(
+      t.collective(1, 8, 8),
+      "ledger: collectives over more than 32 sets of axes of other meshes; count parts",
+      dimesh::error);
+}
+
 }  // namespace
