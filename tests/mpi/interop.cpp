@@ -265,9 +265,9 @@ TEST_CASE("at: costs are counted without elements") {
     (void)v.at(row{0}, col{0});
     return v;
   };
-  CHECK(error_of([&] {
-          (void)dm::count(reads, x);
-        }).starts_with("tensor::at: an operand holds no elements, since costs are being counted"));
+  const std::string text = error_of([&] { (void)dm::count(reads, x); });
+  CHECK(text.find(": an operand holds no elements, since costs are being counted; count a") !=
+        std::string::npos);
 }
 
 }  // namespace

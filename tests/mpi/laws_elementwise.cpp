@@ -4,6 +4,7 @@
 // Elementwise operations in every layout: the values, broadcasting by name, which of them keep
 // addends, their transposes; and that none of them says a word to MPI.
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/outer.hpp"
 
 #include <doctest/doctest.h>
 
