@@ -54,7 +54,7 @@ template <class To, bool Stacked> struct concat_rule {
         if (seen[k].place_of(seen[0].dim[d]) < 0)
           return blamed(fault_code::dim_not_in_tensor, seen[0].dim[d]);
     }
-    return join_operands(join_kind::linear, {at, x.count}, out);
+    return join_operands(join_kind::sum, {at, x.count}, out);
   }
 };
 
