@@ -121,15 +121,6 @@ template <class V> constexpr void sum_where_recorded(const V& variables) {
         variables);
 }
 
-/// Why a function that gradients are wanted of cannot be called: as any function, or because it
-/// takes plain tensors and gets recorded ones.
-template <class F, class Plain, class Recorded> struct no_recorded_call;
-template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
-  using given = typename no_call<F, const V&...>::type;
-  using type =
-      std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
-};
-
 template <class F, class P> class gradient_of {
  protected:
   using variables = rebind_layout<P, tracked>;
@@ -145,7 +136,7 @@ template <class F, class P> class gradient_of {
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
     using given = decltype(ask<F>()(std::declval<const tried&>(), in...));
     if constexpr (std::is_same_v<given, not_called>)
-      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
+      return recorded_only<tried>(in...);
     else if constexpr (is_poison<given>)
       return nothing{};
     else {
@@ -174,6 +165,16 @@ template <class F, class P> class gradient_of {
   }
 
  protected:
+  /// f does not take plain parameters: it may be written for recorded ones.
+  template <class Tried, class... In> constexpr auto recorded_only(const In&... in) const {
+    using given = decltype(ask<F>()(std::declval<const variables&>(), in...));
+    if constexpr (std::is_same_v<given, not_called>)
+      return refuse<typename no_recorded_call<F, list<P, In...>, list<Tried, In...>>::type>();
+    else if constexpr (is_poison<given>)
+      return nothing{};
+    else
+      return checked<given>(in...);
+  }
   /// Says why f is not called.
   template <class Fault> static constexpr nothing refuse() {
     static_assert(ok<only<Fault, function_not_callable_with>>,
