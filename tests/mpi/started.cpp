@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "dimesh/grad/cost.hpp"
 #include "dimesh/op/chunks.hpp"
 #include "support/movement.hpp"
 

@@ -173,8 +173,9 @@ constexpr auto concat_dims(list<From...>, std::index_sequence<K...>, const X&...
 
 }  // namespace detail
 
-/// x..., up to 16, side by side along a dim To, which is From... in each. Shapes: the dims of the first, To in
-/// the place of its From. Local. Throws dimesh::error where a static extent is not their sum.
+/// x..., up to 16, side by side along a dim To, which is From... in each. Shapes: the dims of the
+/// first, To in the place of its From. Local. Throws dimesh::error where a static extent is not
+/// their sum.
 template <Dim To, Dim... From, Operand... X>
   requires(sizeof...(From) > 0 && sizeof...(From) == sizeof...(X) &&
            sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does a rank compute while its data travel? Every mover but `send` and `reduce` between the
-// places of an axis, which block, has a form that begins and returns: a started<X> (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and
-// texts are those of the mover.
+// places of an axis, which block, has a form that begins and returns: a started<X>
+// (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and texts are
+// those of the mover.
 //
 //   auto coming = start_all_gather<cols>(w);
 //   ...                                        // what does not need it
