@@ -23,7 +23,8 @@ namespace dimesh {
 namespace detail {
 struct clear_each {
   template <class X> constexpr void operator()(const auto&, X& x) const {
-    if constexpr (!is_shaped<X>) dimesh::clear(x);
+    if constexpr (!is_shaped<X>)
+      if (!core_of(x).is_shape) dimesh::clear(x);
   }
 };
 
@@ -244,7 +245,7 @@ template <class S> constexpr S empty_like(const S& other) {
         using X = std::remove_cvref_t<decltype(x)>;
         if constexpr (detail::is_shaped<X>)
           y = X(x.sizes(), x.shape(), x.tally());
-        else
+        else if (!detail::core_of(x).is_shape)
           y = X(x.grid(), x.shape());
       },
       s, other);

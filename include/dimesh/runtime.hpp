@@ -51,7 +51,8 @@ class runtime {
     watchdog_ = detail::watchdog::from_environment(detail::world_rank());
 #ifdef DIMESH_CHECKED
     const detail::waiting here("runtime");
-    detail::board::start();
+    // Where the program began MPI, some ranks may have no runtime: the first grid over all does it.
+    if (owns_mpi_) detail::board::start();
 #endif
     owns_kokkos_ = !Kokkos::is_initialized();
     if (owns_kokkos_) start_kokkos(argc, argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function of one index for two dims.
 // expect: fill_by: the function cannot be called with the indices of an element; give it an index_t for each dim, in their order
-// expect: function_not_callable_with<long, long>
+// expect: function_not_callable_with<long
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -13,7 +13,7 @@ struct step {
 #ifdef COMPILE_FAIL
     return dm::einsum<batch, label>(x, p.w) * x;
 #else
-    return dm::complete(dm::einsum<batch, label>(x, p.w)) * x;
+    return dm::outer(dm::complete(dm::einsum<batch, label>(x, p.w)), x);
 #endif
   }
 };

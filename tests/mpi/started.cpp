@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "dimesh/grad/cost.hpp"
 #include "dimesh/op/chunks.hpp"
 #include "support/movement.hpp"
 
@@ -352,6 +353,29 @@ struct expert : dm::dim<> {};
 struct feature : dm::dim<> {};
 struct part : dm::dim<> {};
 using routed = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, feature>;
+
+TEST_CASE("count: moves that begin cost what they cost, also of tensors with data") {
+  const dm::grid<pod> g;
+  const auto x = dm::zeros<routed>(g, token{2 * g.ranks()}, expert{3}, feature{4});
+  const auto blocking = [](const auto& v) { return dm::whole<token>(v); };
+  const auto begun = [](const auto& v) { return dm::await(dm::start_whole<token>(v)); };
+  CHECK(dm::count(begun, x).template bytes<>() == dm::count(blocking, x).template bytes<>());
+  CHECK(dm::count(begun, x).template bytes<>() ==
+        dm::count(begun, dm::shapes_of(x)).template bytes<>());
+  CHECK(dm::zeros_like(x).local_size() == x.local_size());
+  const auto like = [](const auto& v) { return v + dm::zeros_like(v); };
+  CHECK(dm::count(like, x).template bytes<>() == 0);
+}
+
+TEST_CASE("start_broadcast: from the place where a tensor lives") {
+  const dm::grid<pod> g;
+  using here = dm::tensor<double, dm::layout<pod, dm::placed<rows, 0>>, token>;
+  const auto x = dm::constant<here>(g, 3, token{5});
+  auto coming = dm::start_broadcast<rows>(x);
+  const auto y = dm::await(std::move(coming));
+  CHECK(y.local_size() == 5);
+  CHECK(y.data()[4] == 3);
+}
 
 TEST_CASE("join_chunks: of nothing") {
   using piece = dm::tensor<double, dm::layout<pod, dm::split<token, rows>>, token, expert, part>;

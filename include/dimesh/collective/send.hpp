@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::collective {
 
@@ -25,6 +26,7 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
       const told here(event_kind::message, c, count / w.units() * w.size);
       dimesh::detail::check(MPI_Send(x + at * w.size, count, w.type(), to, 0, c.handle()), "send");
     } else {
+      const dimesh::detail::waiting here("send");
       dimesh::detail::check(
           MPI_Recv(y + at * w.size, count, w.type(), from, 0, c.handle(), MPI_STATUS_IGNORE),
           "send");

@@ -70,7 +70,8 @@ struct flight {
   void finish(tensor_core& y) {
     unlist();
     if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
-    const watched here(kind, axes, 0, 0);
+    const in_part part(watcher, event_part::finish);
+    const watched here(kind, axes, 0, 0, y.facts->mesh);
     end_all(y);
   }
   /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
@@ -164,7 +165,12 @@ inline constexpr bool can_start =
 /// The end of a move.
 class landing final : public operation {
  public:
-  explicit landing(flight& f) : operation(f.mover->facts), flight_(&f) { sum = f.mover->sum; }
+  explicit landing(flight& f) : operation(f.mover->facts), flight_(&f) {
+    sum = f.mover->sum;
+#ifdef DIMESH_CHECKED
+    compares = false;  // the start did: ranks may await in any order
+#endif
+  }
   ~landing() = default;
 
   void fill(results y, operands) const override { flight_->finish(y[0]); }

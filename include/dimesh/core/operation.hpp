@@ -86,6 +86,9 @@ struct operation_facts {
 struct operation {
   const operation_facts* facts;
   recorded_sum sum = nullptr;  // adds up cotangents of its result that are themselves recorded
+#ifdef DIMESH_CHECKED
+  bool compares = true;  // before it runs, ranks compare what they hold
+#endif
 
   constexpr explicit operation(const operation_facts* f) : facts(f) {}
 

@@ -28,6 +28,8 @@ constexpr void match_operands(const operation& op, operands x) {
   const tensor_core& first = x[0];
   if (!first.is_shape) require_grid(op.facts->name, first);
   for (int k = 1; k < x.count(); ++k) {
+    if (x[k].is_shape != first.is_shape)  // data that a function under `count` has captured
+      require_grid(op.facts->name, x[k].is_shape ? x[k] : first);
     if (x[k].grid != first.grid) {
       if (!x[k].is_shape) require_grid(op.facts->name, x[k]);
       refuse_grids(op.facts->name);

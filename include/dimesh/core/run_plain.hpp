@@ -86,7 +86,7 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
     }
   } else if (op.facts->aliases < 0) {
 #ifdef DIMESH_CHECKED
-    if (!std::is_constant_evaluated()) check_before(op, y, x);
+    if (!std::is_constant_evaluated() && op.compares) check_before(op, y, x);
 #endif
     if (sink != nullptr) [[unlikely]]
       fill_watched(op, y, x, *sink);

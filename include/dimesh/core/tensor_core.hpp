@@ -166,7 +166,7 @@ struct tensor_core {
     grid = &g;
     is_shape = false;
     place(extents);
-    if (given)
+    if (given && away == 0)
       memory = given;
     else
       memory = fresh_memory();
@@ -189,6 +189,7 @@ struct tensor_core {
     for (int a = 0; a < facts->layout.axes; ++a) on[a] = sizes()[a];
     for (int d = 0; d < facts->rank; ++d) extents[d] = runs.extents()[d];
     forget_data();
+    record = nullptr;  // no tape outlives what is counted
     grid = nullptr;
     grid_object = nullptr;
     make_shape(on, extents, t);

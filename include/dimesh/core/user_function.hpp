@@ -75,4 +75,13 @@ template <class F>
 inline constexpr bool takes_one_type =
     std::is_function_v<F> || std::is_pointer_v<F> || requires { &F::operator(); };
 
+/// Why a function that gradients are wanted of cannot be called: as any function, or because it
+/// takes plain tensors and gets recorded ones.
+template <class F, class Plain, class Recorded> struct no_recorded_call;
+template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
+  using given = typename no_call<F, const V&...>::type;
+  using type =
+      std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
+};
+
 }  // namespace dimesh::detail

@@ -182,6 +182,9 @@ class meeting {
       if (ends != 0 && now > ends) break;
       board::rest(since);
     }
+    // Who has left since it came does not wait for an answer.
+    for (std::size_t i = 1; i < n; ++i)
+      if (there[i] && b.has_left(ranks_[i])) there[i] = 0;
     std::string text =
         alike ? missing(b, mine, there, timeline::now() - since) : difference(mine, there, theirs);
     for (std::size_t i = 1; i < n; ++i)

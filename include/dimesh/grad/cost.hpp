@@ -43,7 +43,8 @@ template <class X> constexpr X counted(const X& x, tally* t) {
     core_of(y).become_shape(t);
   } else if constexpr (TensorStruct<X>) {
     const core_list<X> all(y);
-    for (int i = 0; i < all.size; ++i) all.at[i]->become_shape(t);
+    for (int i = 0; i < all.size; ++i)
+      if (all.at[i]->defined() || all.at[i]->is_shape) all.at[i]->become_shape(t);
   }
   return y;
 }
@@ -88,10 +89,11 @@ template <class X> auto shapes_of(const X& x) {
 
 /// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
 /// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
-/// hold no elements, so that what is compiled for a step counts it, too. f must not ask for
-/// elements (value, data), nor make tensors on a grid. While compiling, x are shapes. Of tensors
-/// that live at different places it is the cost of a rank that holds them all, so no rank has more;
-/// that of one place is count_at's. The ledger's axes are those of the mesh of the first one;
+/// hold no elements, so that what is compiled for a step counts it, too. f takes all tensors that
+/// it needs as arguments, must not ask for elements (value, data), nor make tensors on a grid; a
+/// step with `sharded` is counted on shapes. While compiling, x are shapes. Of tensors that live at
+/// different places it is the cost of a rank that holds them all, so no rank has more; that of one
+/// place is count_at's. The ledger's axes are those of the mesh of the first one;
 /// .on<M>() has those of others.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;

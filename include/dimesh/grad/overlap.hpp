@@ -133,7 +133,10 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     if constexpr (is_poison<decltype(partial::value)> || holds_shapes<P> || is_shaped<P>) {
       return complete(base::operator()(in...));
     } else {
-      if (!options_.overlap) return complete(base::operator()(in...));
+      // (Of this type, they may stand for shapes while costs are counted.)
+      const core_list<P> all(*this->parameters_);
+      const bool counts = all.size > 0 && all.at[0]->is_shape;
+      if (!options_.overlap || counts) return complete(base::operator()(in...));
       return run(in...);
     }
   }

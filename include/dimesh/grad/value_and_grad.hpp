@@ -121,20 +121,23 @@ template <class V> constexpr void sum_where_recorded(const V& variables) {
         variables);
 }
 
-/// Why a function that gradients are wanted of cannot be called: as any function, or because it
-/// takes plain tensors and gets recorded ones.
-template <class F, class Plain, class Recorded> struct no_recorded_call;
-template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>, list<V...>> {
-  using given = typename no_call<F, const V&...>::type;
-  using type =
-      std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
-};
+/// A tensor of these is malformed, which its type has said.
+template <class Leaves> inline constexpr bool any_malformed = false;
+template <class... X> inline constexpr bool any_malformed<list<X...>> = (is_poison<X> || ...);
 
 template <class F, class P> class gradient_of {
  protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
   using nothing = value_and_gradient<poison, gradients>;
+
+  /// What f gives; where it takes no plain parameters, it may be written for recorded ones.
+  template <class First, class... In> struct given_to {
+    using type = First;
+  };
+  template <class... In> struct given_to<not_called, In...> {
+    using type = decltype(ask<F>()(std::declval<const variables&>(), std::declval<const In&>()...));
+  };
 
  public:
   constexpr gradient_of(const F& f, const P& parameters) : f_(f), parameters_(&parameters) {}
@@ -143,13 +146,15 @@ template <class F, class P> class gradient_of {
     // A mistake in f shows on plain parameters first: one error, also where f is called on them
     // elsewhere.
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
-    using given = decltype(ask<F>()(std::declval<const tried&>(), in...));
-    if constexpr (std::is_same_v<given, not_called>)
-      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
-    else if constexpr (is_poison<given>)
+    using first = decltype(ask<F>()(std::declval<const tried&>(), in...));
+    using given = typename given_to<first, In...>::type;
+    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given>) {
       return nothing{};
-    else {
-      using asked_with = std::conditional_t<std::is_void_v<given>, tried, variables>;
+    } else if constexpr (std::is_same_v<given, not_called>) {
+      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
+    } else {
+      constexpr bool as_first = std::is_void_v<given> && !std::is_same_v<first, not_called>;
+      using asked_with = std::conditional_t<as_first, tried, variables>;
       using Loss = decltype(ask<F>()(std::declval<const asked_with&>(), in...));
       using fault =
           std::conditional_t<is_refused<Loss, F>, no_fault, typename loss_fault<Loss>::type>;
@@ -244,9 +249,7 @@ template <class F, class P>
   requires detail::is_function_object<F>
 constexpr auto value_and_grad(const F& f, const P& parameters) {
   using fault = detail::differentiable_fault<P>;
-  static_assert(ok<only<fault, member_not_described, member_not_walked>>,
-                "value_and_grad: the parameters have a member that is no tensor, or that is not "
-                "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
+  (void)sizeof(detail::walk_says<fault>);
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)

@@ -8,7 +8,8 @@
 //
 // Memory that is const is only read: what writes the tensor gives it memory of its own first. A
 // tensor of memory that may be written is written there, and what would part it from there throws.
-// Operations give tensors in the library's own memory; copy_to and `fill_block` bring those back.
+// Operations give tensors in the library's own memory, but for those that move nothing (rename,
+// merge, cut, place): copy_to brings them back. Where a tensor does not live, 0 elements are lent.
 #pragma once
 
 #include <memory>

@@ -119,6 +119,7 @@ void copy_to(const V& to, const X& x) {
   if constexpr (detail::assert_fits<X, V>()) {
     detail::require_grid("copy_to", detail::core_of(x));
     detail::require_extents("copy_to", x, to);
+    if (x.local_size() == 0) return;  // also of a number that lives elsewhere
     const auto near = Kokkos::create_mirror_view(detail::memory_space{}, to);
     Kokkos::deep_copy(near, dimesh::view_of(x));
     Kokkos::deep_copy(to, near);
@@ -134,6 +135,7 @@ X from_view(const typename X::grid_type& g, const V& v, const From&... extents) 
   X x(g, extents...);
   if constexpr (detail::assert_fits<X, V>()) {
     detail::require_extents("from_view", x, v);
+    if (x.local_size() == 0) return x;
     const auto near = Kokkos::create_mirror_view_and_copy(detail::memory_space{}, v);
     Kokkos::deep_copy(dimesh::view_of(x), near);
   }

@@ -6,7 +6,9 @@
 //   std::exp(dual)  -> dimesh::exp(dual)     std::erf(dual)  -> derivative_not_known
 //
 // The standard leaves no room for overloads in its namespace; a name that is qualified is found
-// nowhere else, and libraries of dual numbers all put theirs here.
+// nowhere else, and libraries of dual numbers all put theirs here. Each ends in a pack, which is
+// empty: where a name is found by its argument, too (`using std::exp; exp(v)`), dimesh's is then
+// the more special one.
 #pragma once
 
 #include <algorithm>
@@ -28,47 +30,70 @@ template <class D> auto no_derivative(const D& x) {
 
 namespace std {
 
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto exp(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto exp(const dimesh::dual<T, N>& x, None...) {
   return dimesh::exp(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto log(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto log(const dimesh::dual<T, N>& x, None...) {
   return dimesh::log(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto log1p(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto log1p(const dimesh::dual<T, N>& x, None...) {
   return dimesh::log1p(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto tanh(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto tanh(const dimesh::dual<T, N>& x, None...) {
   return dimesh::tanh(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto sqrt(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto sqrt(const dimesh::dual<T, N>& x, None...) {
   return dimesh::sqrt(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto sin(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto sin(const dimesh::dual<T, N>& x, None...) {
   return dimesh::sin(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto cos(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto cos(const dimesh::dual<T, N>& x, None...) {
   return dimesh::cos(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto floor(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto floor(const dimesh::dual<T, N>& x, None...) {
   return dimesh::floor(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto abs(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto abs(const dimesh::dual<T, N>& x, None...) {
   return dimesh::abs(x);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto fabs(const dimesh::dual<T, N>& x) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto fabs(const dimesh::dual<T, N>& x, None...) {
   return dimesh::abs(x);
 }
-template <class T, int N, dimesh::Scalar Y>
-KOKKOS_FORCEINLINE_FUNCTION auto pow(const dimesh::dual<T, N>& x, const Y& y) {
+template <class T, int N, class... None>
+KOKKOS_FORCEINLINE_FUNCTION auto pow(const dimesh::dual<T, N>& x, const dimesh::dual<T, N>& y,
+                                     None...) {
   return dimesh::pow(x, y);
 }
-template <class T, int N, class X>
+template <class T, int N, class Y, class... None>
+  requires std::is_arithmetic_v<Y>
+KOKKOS_FORCEINLINE_FUNCTION auto pow(const dimesh::dual<T, N>& x, const Y& y, None...) {
+  return dimesh::pow(x, y);
+}
+template <class T, int N, class X, class... None>
   requires std::is_arithmetic_v<X>
-KOKKOS_FORCEINLINE_FUNCTION auto pow(const X& x, const dimesh::dual<T, N>& y) {
+KOKKOS_FORCEINLINE_FUNCTION auto pow(const X& x, const dimesh::dual<T, N>& y, None...) {
   return dimesh::pow(x, y);
 }
 
-// Where one is a plain number: of two dual numbers the standard's own do.
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION auto max(const dimesh::dual<T, N>& x, const dimesh::dual<T, N>& y) {
+  return dimesh::maximum(x, y);
+}
+template <class T, int N>
+KOKKOS_FORCEINLINE_FUNCTION auto min(const dimesh::dual<T, N>& x, const dimesh::dual<T, N>& y) {
+  return dimesh::minimum(x, y);
+}
 template <class T, int N, class Y>
   requires std::is_arithmetic_v<Y>
 KOKKOS_FORCEINLINE_FUNCTION auto max(const dimesh::dual<T, N>& x, const Y& y) {
@@ -102,8 +127,9 @@ template <class T, int N, class Lo, class Hi>
 KOKKOS_FORCEINLINE_FUNCTION auto clamp(const dimesh::dual<T, N>& x, const Lo& lo, const Hi& hi) {
   return dimesh::minimum(dimesh::maximum(x, lo), hi);
 }
-template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION bool isnan(const dimesh::dual<T, N>& x) {
-  return x.value != x.value;
+/// A number is none where it is not itself: a comparison like any other.
+template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION auto isnan(const dimesh::dual<T, N>& x) {
+  return !(x == x);
 }
 
 template <class T, int N> auto erf(const dimesh::dual<T, N>& x) {
@@ -146,6 +172,27 @@ template <class T, int N> auto ceil(const dimesh::dual<T, N>& x) {
   return dimesh::detail::no_derivative(x);
 }
 template <class T, int N> auto round(const dimesh::dual<T, N>& x) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N> auto trunc(const dimesh::dual<T, N>& x) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N> auto isfinite(const dimesh::dual<T, N>& x) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N> auto isinf(const dimesh::dual<T, N>& x) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N, class Y> auto hypot(const dimesh::dual<T, N>& x, const Y&) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N, class Y> auto atan2(const dimesh::dual<T, N>& x, const Y&) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N, class Y> auto fmod(const dimesh::dual<T, N>& x, const Y&) {
+  return dimesh::detail::no_derivative(x);
+}
+template <class T, int N, class Y> auto copysign(const dimesh::dual<T, N>& x, const Y&) {
   return dimesh::detail::no_derivative(x);
 }
 

@@ -213,6 +213,8 @@ template <Dim Part, Dim D, Operand X> constexpr auto join_chunks(const std::vect
     detail::bound<detail::join_chunks_op<T>, depth> it({d, &detail::facts_of_dim<D>, extent});
     if constexpr (depth > 1) it.sum = &detail::sum_recorded<T, depth - 1>;
     typename detail::result_type<S, detail::is_shaped<X>, depth>::type y;
+    if constexpr (detail::is_probe<X>)
+      detail::core_of(y).facts = &detail::result_facts<rule, T>("join_chunks", chunks.front());
     detail::tensor_core* const to[] = {&detail::core_of(y)};
     detail::operand in[detail::max_operands] = {};
     for (std::size_t k = 0; k < chunks.size(); ++k)

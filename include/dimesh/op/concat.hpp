@@ -125,6 +125,11 @@ template <class Fault> constexpr void assert_joined() {
   static_assert(ok<only<Fault, partial_meets_split, dim_split_in_one_operand_only,
                         dim_split_differently, dims_share_mesh_axis>>,
                 "concat, stack: the operands are split differently; relayout one of them");
+  static_assert(ok<only_placed<Fault>>,
+                "concat, stack: the operands live on different ranks of this axis; place<axis, k> "
+                "what all ranks hold, or send<axis, k> what lives elsewhere");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "concat, stack: an operand holds maxima (or minima) yet to be found; complete it");
   static_assert(ok<only<Fault, meshes_differ>>,
                 "concat, stack: the operands live on different meshes; put them on one");
 }
@@ -168,10 +173,12 @@ constexpr auto concat_dims(list<From...>, std::index_sequence<K...>, const X&...
 
 }  // namespace detail
 
-/// x... side by side along a dim To, which is From... in each. Shapes: the dims of the first, To in
-/// the place of its From. Local. Throws dimesh::error where a static extent is not their sum.
+/// x..., up to 16, side by side along a dim To, which is From... in each. Shapes: the dims of the
+/// first, To in the place of its From. Local. Throws dimesh::error where a static extent is not
+/// their sum.
 template <Dim To, Dim... From, Operand... X>
-  requires(sizeof...(From) > 0 && sizeof...(From) == sizeof...(X))
+  requires(sizeof...(From) > 0 && sizeof...(From) == sizeof...(X) &&
+           sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))
 constexpr auto concat(const X&... x) {
   if constexpr ((is_poison<X> || ...))
     return poison{};
@@ -180,7 +187,7 @@ constexpr auto concat(const X&... x) {
 }
 /// x... side by side along a dim of all of them, whose extent is given at run time. Local.
 template <Dim D, Operand... X>
-  requires(sizeof...(X) > 0)
+  requires(sizeof...(X) > 0 && sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))
 constexpr auto concat(const X&... x) {
   using fault = std::conditional_t<is_static_dim<D>, extent_is_static<D>, no_fault>;
   detail::assert_joined<fault>();
@@ -194,7 +201,7 @@ constexpr auto concat(const X&... x) {
 /// x... as the elements of a new dim, the first in storage. Shapes: [..] each -> [New, ..]. Local.
 /// Throws dimesh::error where a static extent is not their number.
 template <Dim New, Operand... X>
-  requires(sizeof...(X) > 0)
+  requires(sizeof...(X) > 0 && sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))
 constexpr auto stack(const X&... x) {
   if constexpr ((is_poison<X> || ...)) {
     return poison{};

@@ -7,7 +7,7 @@
 //   cut<token, row, col>(x, col{8})                             dims whose extents the run says
 #pragma once
 
-#include "dimesh/op/parts/apply_rule.hpp"
+#include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
 
@@ -72,6 +72,17 @@ constexpr table with_dim_called(const tensor_facts& x, const dim_facts* from, co
   return table_over_dims(named.layout, named.dims(), out);
 }
 
+/// A layout over `out`, whose splits come out even as far as types say.
+constexpr outcome formed(const table& t, dim_list out, const tensor_facts& x) {
+  draft d;
+  d.t = t;
+  settle(d, out, x.axis_sizes);
+  if (d.found == fault_code::none) return allowed(tidied(t, out, x.axis_sizes));
+  outcome o = blamed(d.found, out[d.first], d.axis);
+  o.size = d.size;
+  return o;
+}
+
 /// Rule of dims First, Rest..., which stand side by side, as one.
 template <class To, class First, class... Rest> struct merge_rule {
   using named = list<To, First, Rest...>;
@@ -93,7 +104,11 @@ template <class To, class First, class... Rest> struct merge_rule {
       if (a >= 0 && (i > 0 || v.layout.uneven[begin]))
         return blamed(fault_code::dim_is_split, all[i], a);
     }
-    return allowed(with_dim_called(v, first, to, out));
+    constexpr bool is_static =
+        is_static_dim<To> && (is_static_dim<First> && ... && is_static_dim<Rest>);
+    if (is_static && To::extent != (First::extent * ... * Rest::extent))
+      return blamed(fault_code::extents_differ, to, first);
+    return formed(with_dim_called(v, first, to, out), out, v);
   }
 };
 
@@ -116,7 +131,7 @@ template <class From, class First, class... Rest> struct cut_rule {
                                   : dynamic;
     if (parts != dynamic && is_static_dim<From> && parts != From::extent)
       return blamed(fault_code::extents_differ, from, first);
-    return allowed(with_dim_called(v, from, first, out));
+    return formed(with_dim_called(v, from, first, out), out, v);
   }
 };
 
@@ -169,6 +184,11 @@ template <Dim To, Dim First, Dim... Rest, Operand X> constexpr auto merge(const 
                 "merge: the dims do not lie side by side in this order; permute them first");
   static_assert(ok<only<fault, dim_is_split>>,
                 "merge: only the first dim may be split, and evenly; whole<dim> the others");
+  static_assert(ok<only<fault, extents_differ>>,
+                "merge: the extents of the dims do not multiply to that of the new one");
+  static_assert(ok<only_not_divisible<fault>>,
+                "merge: the extent of the new dim is not a multiple of the axes that split it; "
+                "whole<dim> the first dim, or change extents");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "merge: the blocks of a dim carry halos; merge before halo_exchange");
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -201,6 +221,9 @@ constexpr auto cut(const X& x, const E&... extents) {
       "cut: the dim is split unevenly, so that parts would lie on two ranks; whole<dim> it");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "cut: the blocks of the dim carry halos; cut before halo_exchange");
+  static_assert(ok<only_not_divisible<fault>>,
+                "cut: the extent of the first part is not a multiple of the axes that split the "
+                "dim; whole<dim> it, or cut it into others");
   static_assert(ok<only<fault, extents_differ>>,
                 "cut: the extents of the parts do not multiply to that of the dim");
   if constexpr (!ok<fault> || is_poison<X>) {

@@ -57,7 +57,8 @@ template <class T> struct permute_along_op {
   }
   constexpr void cost(tally& t, results, operands x) const {
     const index_t bytes = x[0].bytes();
-    if (to != 0 && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);
+    const index_t here = x[0].is_shape ? 0 : x[0].grid->coords()[a];
+    if (to != here && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& way) const {

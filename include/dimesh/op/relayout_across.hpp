@@ -187,6 +187,8 @@ template <class L, class X, class Where> struct landing_fault {
 /// Has this rank the same block on both sides? Then the result may lie in the memory of x.
 inline bool stays(const tensor_core& x, const far_grid& to, const table& after) {
   if (x.is_shape || !x.defined()) return false;
+  // What some ranks share and others do not, none could write alike.
+  if (x.memory.lent_to_write()) return false;
   placement there = placement_of(x);
   there.sizes = to.grid->sizes();
   there.coords = to.grid->coords();

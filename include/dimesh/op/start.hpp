@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a rank compute while its data travel? Every mover has a form that begins and returns: a
-// started<X> (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and
-// texts are those of the mover.
+// How does a rank compute while its data travel? Every mover but `send` and `reduce` between the
+// places of an axis, which block, has a form that begins and returns: a started<X>
+// (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and texts are
+// those of the mover.
 //
 //   auto coming = start_all_gather<cols>(w);
 //   ...                                        // what does not need it
@@ -48,8 +49,11 @@ template <class D, class A, class X> constexpr auto start_reduce_scatter(const X
 template <class From, class To, class A, class X> constexpr auto start_all_to_all(const X& x) {
   return all_to_all<From, To, A>(detail::to_start(x));
 }
-/// Begins broadcast<A>(x, root).
-template <class A, class X> constexpr auto start_broadcast(const X& x, int root = 0) {
+/// Begins broadcast<A>(x), or broadcast<A>(x, root) of what is replicated.
+template <class A, class X> constexpr auto start_broadcast(const X& x) {
+  return broadcast<A>(detail::to_start(x));
+}
+template <class A, class X> constexpr auto start_broadcast(const X& x, int root) {
   return broadcast<A>(detail::to_start(x), root);
 }
 /// Begins exchange<L>(x).

@@ -36,6 +36,8 @@ template <class T> class rank_values : public std::vector<T> {
   }
   typename base::const_reference front() const { return (*this)[0]; }
   typename base::const_reference back() const { return (*this)[this->size() - 1]; }
+  typename base::reference front() { return (*this)[0]; }
+  typename base::reference back() { return (*this)[this->size() - 1]; }
 
  private:
   void require(std::size_t i) const {
@@ -44,7 +46,7 @@ template <class T> class rank_values : public std::vector<T> {
   }
   [[noreturn, gnu::noinline]] void refuse(std::size_t i) const {
     detail::words w;
-    if (this->empty())
+    if (this->empty() && detail::world_rank() != root_)
       w << "to_rank: rank " << detail::world_rank()
         << " has none of the elements; they are on rank " << root_
         << ", so use them there, or broadcast_element(x, {...})";

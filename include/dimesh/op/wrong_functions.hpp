@@ -49,7 +49,8 @@ constexpr poison stencil(const A&...) {
   return {};
 }
 
-/// A name that means several functions is that of the elements' type.
+/// A name that means several functions, such as std::exp, is taken for that of the elements' type;
+/// it cannot be told from one that means it alone.
 template <Tensor X>
 constexpr poison map(computed<value_of<X>> (*)(computed<value_of<X>>), const X&) {
   return detail::refuse_name<computed<value_of<X>>(computed<value_of<X>>)>();
@@ -63,45 +64,47 @@ constexpr poison map(computed<value_of<X>> (*)(computed<value_of<X>>, computed<v
 
 }  // namespace dimesh
 
-// A name of the standard library is found nowhere else than in its namespace.
+// A name of the standard library is found nowhere else than in its namespace. (The packs: see
+// local/dual_in_std.hpp.)
 namespace std {
 
-template <dimesh::Tensor X> constexpr dimesh::poison exp(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison exp(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "exp: that of std takes one number; of a tensor write dm::exp(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison log(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison log(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "log: that of std takes one number; of a tensor write dm::log(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison tanh(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison tanh(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "tanh: that of std takes one number; of a tensor write dm::tanh(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison sqrt(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison sqrt(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "sqrt: that of std takes one number; of a tensor write dm::sqrt(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison sin(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison sin(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "sin: that of std takes one number; of a tensor write dm::sin(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison cos(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison cos(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "cos: that of std takes one number; of a tensor write dm::cos(x)");
   return {};
 }
-template <dimesh::Tensor X> constexpr dimesh::poison abs(const X&) {
+template <dimesh::Tensor X, class... None> constexpr dimesh::poison abs(const X&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "abs: that of std takes one number; of a tensor write dm::abs(x)");
   return {};
 }
-template <dimesh::Tensor X, class Y> constexpr dimesh::poison pow(const X&, const Y&) {
+template <dimesh::Tensor X, class Y, class... None>
+constexpr dimesh::poison pow(const X&, const Y&, None...) {
   static_assert(dimesh::ok<dimesh::not_by_element<X>>,
                 "pow: that of std takes numbers; of a tensor write map([](auto v) { return "
                 "dm::pow(v, 3); }, x)");

@@ -35,6 +35,20 @@ template <class F> void check_everywhere(F f, std::initializer_list<double> at) 
   }
 }
 
+template <class T> auto by_argument(const T& v) {
+  using std::abs, std::cos, std::exp, std::floor, std::log, std::log1p, std::pow, std::sin,
+      std::sqrt, std::tanh;
+  return exp(v) + log(v) + log1p(v) + tanh(v) + sqrt(v) + sin(v) + cos(v) + floor(v) + abs(v) +
+         pow(v, 3) + pow(2.0, v) + pow(v, v);
+}
+TEST_CASE("dual: names that are found by argument and in std mean one function") {
+  using D = dimesh::dual<double, 1>;
+  const D v = by_argument(D::variable(0.7, 0));
+  const double h = 1e-6, slope = (by_argument(0.7 + h) - by_argument(0.7 - h)) / (2 * h);
+  CHECK(v.value == doctest::Approx(by_argument(0.7)));
+  CHECK(v.partial[0] == doctest::Approx(slope));
+}
+
 }  // namespace
 
 TEST_CASE("dual: operators against finite differences") {

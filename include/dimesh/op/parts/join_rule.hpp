@@ -54,9 +54,9 @@ constexpr const dim_facts* lacking_dim(rule_operands x, int k) {
 }
 /// Of two operands one has all dims of the result: a sum or product by mistake would spread over
 /// all pairs of their elements.
-constexpr outcome one_has_all(rule_operands x) {
+constexpr outcome one_has_all(rule_operands x, const outcome& joined) {
   const dim_facts *first = lacking_dim(x, 0), *second = lacking_dim(x, x.count - 1);
-  if (first == nullptr || second == nullptr) return allowed(x[0].layout);
+  if (first == nullptr || second == nullptr) return joined;
   return blamed(fault_code::no_operand_has_all_dims, first, second);
 }
 

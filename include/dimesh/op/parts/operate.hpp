@@ -13,8 +13,8 @@ namespace dimesh::detail {
 /// That of an operator between two operands: one of them has all dims.
 template <join_kind Kind> struct operator_rule : elementwise_rule<Kind> {
   static constexpr outcome of(rule_operands x, dim_list out) {
-    const outcome o = one_has_all(x);
-    return o.ok() ? join_rule(Kind, x, out) : o;
+    const outcome o = join_rule(Kind, x, out);
+    return o.ok() ? one_has_all(x, o) : o;
   }
 };
 

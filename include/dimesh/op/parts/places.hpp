@@ -61,8 +61,9 @@ template <class T> struct send_op {
     collective::send(x[0].grid->along(1u << a), x[0].data<const T>(), y[0].data<T>(), n,
                      place_on(x[0], a), place_on(y[0], a));
   }
-  constexpr void cost(tally& t, results, operands x) const {
-    if (const index_t bytes = x[0].bytes(); bytes > 0)
+  constexpr void cost(tally& t, results y, operands x) const {
+    const index_t bytes = x[0].bytes();
+    if (bytes > 0 && place_on(x[0], a) != place_on(y[0], a))
       t.collective(event_kind::message, 1u << a, bytes, bytes);
   }
   static constexpr bool needs(int, unsigned) { return false; }

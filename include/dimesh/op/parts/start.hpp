@@ -42,6 +42,8 @@ template <class S, class Op, class X> constexpr auto start_as(const Op& op, cons
     return poison{};
   else if constexpr (is_shaped<X>)
     return started_on_shape(core_of(s.of).count, whole);
+  else if (core_of(s.of).is_shape)  // of this type, while costs are counted
+    return started_on_shape(core_of(s.of).count, whole);
   else if constexpr (!can_start<Op>)
     return started<Y>(tag<Y>{}, whole());
   else

@@ -6,8 +6,6 @@
 //   strided_op<T>{{2, 3, 0, 1, 4}, ...}     y[.., k, ..] = x[.., 2 + 3 k, ..] for k < 4
 #pragma once
 
-#include <algorithm>
-
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 
@@ -59,7 +57,10 @@ template <class T> struct strided_op {
     return to != nullptr && same_dim(d, to) ? extent : dynamic;
   }
   void fill(results y, operands x) const {
-    if (moved.count < extent) std::fill_n(y[0].data<T>(), y[0].elements(), around);
+    if (moved.count < extent) {
+      const index_t n[] = {y[0].elements()}, step[] = {1};
+      local::fill_box(1, n, around, y[0].data<T>(), step);
+    }
     copy_strided<T>(moved, from, to, x[0], y[0]);
   }
   constexpr void cost(tally& t, results y, operands) const {
