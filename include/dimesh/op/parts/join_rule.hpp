@@ -45,19 +45,21 @@ constexpr outcome join_operands(join_kind kind, rule_operands x, dim_list all) {
   return blamed(j.found, all[j.first], all[j.second], j.axis);
 }
 
-/// The first dim of the other operands that x[k] lacks; null if it has them all.
-constexpr const dim_facts* lacking_dim(rule_operands x, int k) {
+/// The first dim of the other operands that x[k] lacks, as operand * max_dims + place; -1 if it has
+/// them all. (No pointer: g++ 12 with -fsanitize compares none of these while compiling.)
+constexpr int lacking_dim(rule_operands x, int k) {
   for (int i = 0; i < x.count; ++i)
     for (int d = 0; d < x[i].rank; ++d)
-      if (!x[k].dims().has(x[i].dim[d])) return x[i].dim[d];
-  return nullptr;
+      if (!x[k].dims().has(x[i].dim[d])) return i * max_dims + d;
+  return -1;
 }
 /// Of two operands one has all dims of the result: a sum or product by mistake would spread over
 /// all pairs of their elements.
 constexpr outcome one_has_all(rule_operands x, const outcome& joined) {
-  const dim_facts *first = lacking_dim(x, 0), *second = lacking_dim(x, x.count - 1);
-  if (first == nullptr || second == nullptr) return joined;
-  return blamed(fault_code::no_operand_has_all_dims, first, second);
+  const int first = lacking_dim(x, 0), second = lacking_dim(x, x.count - 1);
+  if (first < 0 || second < 0) return joined;
+  return blamed(fault_code::no_operand_has_all_dims, x[first / max_dims].dim[first % max_dims],
+                x[second / max_dims].dim[second % max_dims]);
 }
 
 /// Operands of an elementwise operation, whose result has all their dims.
