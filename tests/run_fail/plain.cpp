@@ -302,7 +302,7 @@ const run_fail::table cases{
        MPI_Barrier(g.along<rows>());
      }},
     // ---- the watchdog --------------------------------------------------------------------------
-    // case watchdog_collective: 2 3
+    // case watchdog_collective: 2 3 unchecked
     //   dimesh: watchdog: rank 0 waits in 'all_reduce' with 32 bytes \(its call \d+\) for 1 s
     //   dimesh: watchdog: rank 1 came to the end of the program 1 s ago, after \d+ calls
     {"watchdog_collective",
