@@ -6,11 +6,11 @@
 
 #include "names.hpp"
 
-#ifdef COMPILE_FAIL
 using layout = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, rows>>;
-#else
-using layout = dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, cols>>;
-#endif
 auto f(const dm::tensor<float, layout, batch>& x, const dm::tensor<float, layout, hidden>& b) {
+#ifdef COMPILE_FAIL
   return x + b;
+#else
+  return dm::outer(x, dm::whole<hidden>(b));
+#endif
 }

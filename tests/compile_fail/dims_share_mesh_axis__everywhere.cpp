@@ -32,8 +32,8 @@ float f(const dm::grid<pod>& g) {
                  dm::normal<matrix>(g, dm::random_key(2), 0, 1);
   const auto z = dm::zeros<matrix>(g) + dm::constant<matrix>(g, 3) - dm::zeros_like(x);
   auto p = dm::zeros<table<layout>>(g);
-  const auto loss = [](const auto& q) { return dm::mean(dm::square(q.w + q.b)); };
-  auto [value, gradient] = dm::complete(dm::value_and_grad(loss, p)());
+  auto gradient = dm::zeros_like(p);
+  const auto value = dm::complete(dm::mean(dm::square(p.w + p.b)));
   auto state = dm::adam{}.start(p);
   dm::adam{}(p, gradient, state);
   std::cout << dm::describe<matrix>() << dm::describe(y) << dm::draw_text<matrix>(g)
