@@ -111,6 +111,7 @@ def quoted(lines: list[str]) -> list[str]:
     for line in lines:
         if ERROR.search(line) or re.search(r"note: .* evaluates to false$", line):
             line = re.sub(r"\bauto:\d+", "auto", line)  # a number of the compiler's own
+            line = line.replace(f"{ROOT}/", "")  # where clang saw a lambda
             found.append(re.sub(r"^\S*?include/(dimesh/[\w/]+\.hpp):\d+:\d+:", r"\1:", line))
     return found
 
