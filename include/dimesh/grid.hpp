@@ -44,6 +44,9 @@ class grid_state {
     deduce(sizes, ranks);
     MPI_Comm all = MPI_COMM_NULL;
     check(MPI_Comm_dup(comm, &all), "grid");
+#ifdef DIMESH_CHECKED
+    meetings_ = meeting::agreed_number(all);
+#endif
     const auto count = static_cast<int>(names_.size());
     comms_ = std::vector<slot>(std::size_t{1} << count);
     const unsigned everyone = (1u << count) - 1;
@@ -175,7 +178,7 @@ class grid_state {
     std::string name;
     for (std::size_t a = 0; a < names_.size(); ++a)
       if (axes >> a & 1u) name += (name.empty() ? "" : ", ") + names_[a];
-    auto m = meeting::of(comm, (name.empty() ? "" : name + " of ") + mesh_, members);
+    auto m = meeting::of(comm, (name.empty() ? "" : name + " of ") + mesh_, members, meetings_);
     if (m != nullptr && members != nullptr) m->agree(errand_of("grid"));
     return m.release();
 #else
@@ -185,6 +188,9 @@ class grid_state {
 
   std::string mesh_;
   std::uint64_t number_;
+#ifdef DIMESH_CHECKED
+  std::uint64_t meetings_ = 0;  // by which its ranks tell its meetings from those of other grids
+#endif
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes

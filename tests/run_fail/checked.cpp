@@ -347,6 +347,32 @@ const run_fail::table cases{
          if (g.rank() == 0) throw;
        }
      }},
+    // case grids_of_two_threads: 2 3
+    //   both threads: 1200
+    //   exit: 0
+    {"grids_of_two_threads",
+     [] {
+       int argc = 0;
+       char** argv = nullptr;
+       const runtime r(argc, argv, MPI_THREAD_MULTIPLE);
+       MPI_Comm comms[2];
+       for (MPI_Comm& c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
+       std::atomic<int> sums{0};
+       const auto work = [&](MPI_Comm comm, int steps) {
+         for (int i = 0; i < 40; ++i) {
+           const grid<pod> g(comm);
+           for (int k = 0; k < steps; ++k, ++sums) (void)complete(addends(g, length{steps}));
+         }
+       };
+       // The first thread of one rank is the second of the next.
+       const int first = run_fail::rank() % 2;
+       std::thread other([&] { work(comms[first], first == 0 ? 10 : 20); });
+       work(comms[1 - first], first == 0 ? 20 : 10);
+       other.join();
+       for (MPI_Comm& c : comms) MPI_Comm_free(&c);
+       if (run_fail::rank() == 0) std::fprintf(stderr, "both threads: %d\n", sums.load());
+     },
+     true},
 };
 }  // namespace
 

@@ -7,8 +7,10 @@
 //   meeting m(comm, "rows of pod");   m.agree(errand);       // throws dimesh::error
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "dimesh/detail/board.hpp"
 #include "dimesh/detail/waiting.hpp"
@@ -96,10 +98,21 @@ inline std::string hidden_difference(const errand& a, const errand& b) {
 /// The ranks of a communicator, which meet before each of their collectives.
 class meeting {
  public:
-  /// Of all ranks of `comm`, or of these. Null where there is no board. Not collective; but ranks
-  /// make the meetings of a group in one order.
+  /// A number that no other call returns, the same on all ranks. Collective over `comm`.
+  static std::uint64_t agreed_number(MPI_Comm comm) {
+    static std::atomic<std::uint32_t> made{0};
+    const board* const b = board::here();
+    if (b == nullptr) return 0;
+    std::uint64_t number = (static_cast<std::uint64_t>(b->rank() + 1) << 32) + ++made;
+    PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, comm);
+    return number;
+  }
+  /// Of all ranks of `comm`, or of these. Null where there is no board. Not collective. Groups with
+  /// an agreed number may be made in any order, by any thread, one of each name; without one (0),
+  /// ranks make the meetings of a group in one order.
   static std::unique_ptr<meeting> of(MPI_Comm comm, std::string_view name,
-                                     const std::vector<int>* members = nullptr) {
+                                     const std::vector<int>* members = nullptr,
+                                     std::uint64_t number = 0) {
     const board* const b = board::here();
     if (b == nullptr) return nullptr;
     std::vector<int> from;
@@ -116,7 +129,7 @@ class meeting {
     PMPI_Group_translate_ranks(some, static_cast<int>(from.size()), from.data(), all, ranks.data());
     PMPI_Group_free(&some);
     PMPI_Group_free(&all);
-    return std::unique_ptr<meeting>(new meeting(std::move(ranks), name));
+    return std::unique_ptr<meeting>(new meeting(std::move(ranks), name, number));
   }
 
   const std::vector<int>& ranks() const { return ranks_; }
@@ -125,6 +138,7 @@ class meeting {
   void agree(errand mine) const {
     board* const b = board::here();
     if (ranks_.size() < 2 || b == nullptr) return;
+    const std::lock_guard one_by_one(busy_);  // threads may make grids of the same ranks
     const std::uint64_t turn = ++turn_;
     mine.place = b->next_place();
     put_text(mine.along, name_);
@@ -140,12 +154,15 @@ class meeting {
  private:
   static constexpr double late_by = 0.5;  // s: for those who are about to come, or to answer
 
-  meeting(std::vector<int> ranks, std::string_view name) : ranks_(std::move(ranks)), name_(name) {
+  meeting(std::vector<int> ranks, std::string_view name, std::uint64_t number)
+      : ranks_(std::move(ranks)), name_(name) {
     static std::mutex lock;
     static std::map<std::uint64_t, std::uint64_t> made;
     key_ = hash_of(ranks_.data(), ranks_.size() * sizeof(int), hash_of(name.data(), name.size()));
-    const std::lock_guard here(lock);
-    const std::uint64_t number = ++made[key_];
+    if (number == 0) {
+      const std::lock_guard here(lock);
+      number = ++made[key_];
+    }
     key_ = hash_of(&number, sizeof number, key_);
   }
 
@@ -257,6 +274,7 @@ class meeting {
   std::string name_;
   std::uint64_t key_ = 0;
   mutable std::uint64_t turn_ = 0;
+  mutable std::mutex busy_;
 };
 
 /// Before a collective over a communicator of the user: throws as meeting::agree does.

@@ -137,18 +137,26 @@ class board {
     const std::lock_guard here(lock_);
     mail_.remove_if([&](const notice& n) { return n.head.key == key && n.head.turn <= turn; });
   }
-  bool has_left(int rank) const { return !farewell_[static_cast<std::size_t>(rank)].empty(); }
-  const std::string& farewell(int rank) const { return farewell_[static_cast<std::size_t>(rank)]; }
+  bool has_left(int rank) const { return !farewell(rank).empty(); }
+  /// By value, as other threads may take in another.
+  std::string farewell(int rank) const {
+    const std::lock_guard here(lock_);
+    return farewell_[static_cast<std::size_t>(rank)];
+  }
   /// What this rank tells those who ask; empty: it is in no call.
   void set_status(std::string text) {
     const std::lock_guard here(lock_);
     status_ = std::move(text);
   }
   void ask(int rank) {
+    const std::lock_guard here(lock_);
     answers_[static_cast<std::size_t>(rank)].clear();
     send(rank, notice_kind::question, 0, 0, {});
   }
-  const std::string& answer(int rank) const { return answers_[static_cast<std::size_t>(rank)]; }
+  std::string answer(int rank) const {
+    const std::lock_guard here(lock_);
+    return answers_[static_cast<std::size_t>(rank)];
+  }
 
   /// Waits a little: without sleep at first, so that a meeting of ranks that are there is short.
   static void rest(double since) {
