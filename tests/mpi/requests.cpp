@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "dimesh/collective/neighbors.hpp"
+#include "dimesh/collective/pair.hpp"
 #include "dimesh/collective/start_all_reduce.hpp"
 
 namespace {
@@ -94,6 +95,22 @@ TEST_CASE("receives: taken back, and what is sent later goes to who asks later")
   r.wait("test");
   CHECK(theirs == last);
   CHECK(nothing == -1);
+}
+
+TEST_CASE("wait_for: until one other rank has answered") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const int next = (c.rank() + 1) % c.size(), last = (c.rank() + c.size() - 1) % c.size();
+  const int mine = c.rank();
+  int got = -1;
+  requests in, out;
+  MPI_Irecv(&got, 1, MPI_INT, last, 0, c.handle(), in.add(under_way::receive));
+  MPI_Isend(&mine, 1, MPI_INT, next, 0, c.handle(), out.add());
+  wait_for(in, c, last, "test");
+  CHECK(got == last);
+  CHECK(in.empty());
+  wait_for(out, c, next, "test");
+  CHECK(out.empty());
 }
 
 TEST_CASE("exchange_some: calls that are under way together have different tags") {

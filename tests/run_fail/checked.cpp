@@ -15,6 +15,7 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/send.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/take.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -346,6 +347,25 @@ const run_fail::table cases{
        } catch (const error&) {
          if (g.rank() == 0) throw;
        }
+     }},
+    // case message_never_sent: 2 3
+    //   rank 1: send: rank 1 waits in 'send' along rows of pod[^\n]* for rank 0 for [\d.]+
+    //   s; that rank has come to the end of the program
+    {"message_never_sent",
+     [] {
+       const grid<pod> g;
+       const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
+       if (g.rank() != 0) (void)send<rows, 1>(x);
+     }},
+    // case message_never_taken: 2 3
+    //   rank 0: send: rank 0 waits in 'send' along rows of pod[^\n]* for rank 1 for [\d.]+
+    //   s; that rank has come to the end of the program
+    {"message_never_taken",
+     [] {
+       const grid<pod> g;
+       const auto x =
+           zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{1000000});
+       if (g.rank() != 1) (void)send<rows, 1>(x);
      }},
     // case grids_of_two_threads: 2 3
     //   both threads: 1200

@@ -154,6 +154,9 @@ class communicator {
 #endif
   }
 
+  /// In checked builds: of its ranks.
+  const meeting* met() const { return meeting_; }
+
  private:
 #ifdef DIMESH_CHECKED
   /// Where nobody started a runtime, and no grid takes all ranks: differences are seen, absences

@@ -6,9 +6,34 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/collective/pair.hpp"
+#endif
 #include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::collective {
+
+#ifdef DIMESH_CHECKED
+/// From memory of its own: where the other rank never comes, MPI may read it long after.
+inline void send_watched(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                         int count, int to) {
+  const auto bytes = static_cast<std::size_t>(count / w.units() * w.size);
+  const auto own = std::make_shared<std::vector<std::byte>>(bytes);
+  copy(x, own->data(), static_cast<index_t>(bytes));
+  requests r;
+  r.keep(own);
+  dimesh::detail::check(MPI_Isend(own->data(), count, w.type(), to, 0, c.handle(), r.add()),
+                        "send");
+  wait_for(r, c, to, "send");
+}
+inline void receive_watched(const dimesh::detail::communicator& c, const wire& w, std::byte* y,
+                            int count, int from) {
+  requests r;
+  dimesh::detail::check(
+      MPI_Irecv(y, count, w.type(), from, 0, c.handle(), r.add(under_way::receive)), "send");
+  wait_for(r, c, from, "send");
+}
+#endif
 
 /// n elements that travel as w, from rank `from` to rank `to` of c; x is read on the one, y written
 /// on the other. Payload: n elements on `from`, nothing elsewhere.
@@ -22,6 +47,14 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
     Kokkos::fence();
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * w.units());
+#ifdef DIMESH_CHECKED
+    if (sends) {
+      const told here(event_kind::message, c, count / w.units() * w.size);
+      send_watched(c, w, x + at * w.size, count, to);
+    } else {
+      receive_watched(c, w, y + at * w.size, count, from);
+    }
+#else
     if (sends) {
       const told here(event_kind::message, c, count / w.units() * w.size);
       dimesh::detail::check(MPI_Send(x + at * w.size, count, w.type(), to, 0, c.handle()), "send");
@@ -31,6 +64,7 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
           MPI_Recv(y + at * w.size, count, w.type(), from, 0, c.handle(), MPI_STATUS_IGNORE),
           "send");
     }
+#endif
   }
 }
 

@@ -95,6 +95,21 @@ inline std::string hidden_difference(const errand& a, const errand& b) {
   return "";
 }
 
+/// s: how long those are waited for who are about to come, or to answer.
+inline constexpr double late_by = 0.5;
+inline constexpr const char* advice = "; all ranks along an axis must run one program";
+inline std::string since_words(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, " for %.1f s", seconds);
+  return text;
+}
+/// What a rank that does not come was last heard of.
+inline std::string whereabouts(const board& b, int rank) {
+  if (b.has_left(rank)) return b.farewell(rank);
+  if (std::string said = b.answer(rank); !said.empty()) return said;
+  return "is in no call that ranks make together";
+}
+
 /// The ranks of a communicator, which meet before each of their collectives.
 class meeting {
  public:
@@ -133,6 +148,7 @@ class meeting {
   }
 
   const std::vector<int>& ranks() const { return ranks_; }
+  const std::string& name() const { return name_; }
 
   /// Throws dimesh::error on every rank that comes, unless all come for the same.
   void agree(errand mine) const {
@@ -152,8 +168,6 @@ class meeting {
   }
 
  private:
-  static constexpr double late_by = 0.5;  // s: for those who are about to come, or to answer
-
   meeting(std::vector<int> ranks, std::string_view name, std::uint64_t number)
       : ranks_(std::move(ranks)), name_(name) {
     static std::mutex lock;
@@ -258,18 +272,6 @@ class meeting {
     return std::string(mine.call) + ": waiting in " + said(mine) + since_words(waited) + ": rank" +
            here + away + advice;
   }
-  static std::string since_words(double seconds) {
-    char text[32];
-    std::snprintf(text, sizeof text, " for %.1f s", seconds);
-    return text;
-  }
-  static std::string whereabouts(board& b, int rank) {
-    if (b.has_left(rank)) return b.farewell(rank);
-    if (!b.answer(rank).empty()) return b.answer(rank);
-    return "is in no call that ranks make together";
-  }
-
-  static constexpr const char* advice = "; all ranks along an axis must run one program";
   std::vector<int> ranks_;  // of the board
   std::string name_;
   std::uint64_t key_ = 0;
