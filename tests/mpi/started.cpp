@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/vjp.hpp"
 #include "dimesh/op/chunks.hpp"
 #include "support/movement.hpp"
 
@@ -375,6 +376,37 @@ TEST_CASE("start_broadcast: from the place where a tensor lives") {
   const auto y = dm::await(std::move(coming));
   CHECK(y.local_size() == 5);
   CHECK(y.data()[4] == 3);
+}
+
+TEST_CASE("start_send and start_reduce: several at a time, to a place and back") {
+  const dm::grid<pod> g;
+  if (g.ranks() < 2) return;
+  using here = dm::tensor<double, dm::layout<pod, dm::placed<rows, 0>>, token>;
+  using there = dm::tensor<double, dm::layout<pod, dm::placed<rows, 1>>, token>;
+  const auto x = dm::constant<here>(g, 3, token{5});
+  const auto y = dm::constant<there>(g, 4, token{5});
+  census::reset();
+  auto one = dm::start_send<rows, 1>(x);
+  auto back = dm::start_send<rows, 1, 0>(y);
+  auto two = dm::start_send<rows, 1>(2.0 * x);
+  const here from_there = dm::await(std::move(back));
+  const there last = dm::await(std::move(two));
+  const there first = dm::await(std::move(one));
+  if (g.coord<rows>() == 0) CHECK(from_there.data()[4] == 4);
+  if (g.coord<rows>() == 1) CHECK(first.data()[4] + 10 * last.data()[0] == 63);
+  if (g.coord<rows>() < 2) CHECK(census::snapshot().bytes() == (g.coord<rows>() == 0 ? 80 : 40));
+  const auto sent = [](const auto& v) { return dm::await(dm::start_send<rows, 1>(v)); };
+  CHECK(dm::count(sent, x).template bytes<>() == 40);  // of the rank that sends
+  CHECK(dm::await(dm::start_send<rows, 0>(x)).data() == x.data());  // it is there
+  { auto dropped = dm::start_send<rows, 1>(x); }
+
+  const auto sum = [](const auto& v) { return dm::await(dm::start_reduce<rows, 1>(v)); };
+  dm::tensor<double, dm::layout<pod, dm::partial<rows>>, token> addend(g, token{5});
+  for (index_t i = 0; i < 5; ++i) addend.data()[i] = 1.0 + g.rank();
+  auto [total, pull] = dm::vjp(sum, addend);
+  if (g.coord<rows>() == 1) CHECK(total.data()[2] == g.ranks() * (g.ranks() + 1) / 2);
+  const auto sent_back = pull(dm::await(dm::start_send<rows, 1>(x)));
+  CHECK(sent_back.data()[3] == 3);  // on every rank
 }
 
 TEST_CASE("join_chunks: of nothing") {

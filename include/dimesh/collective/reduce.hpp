@@ -5,13 +5,15 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
 
 namespace dimesh::collective {
 
 /// y[0..n) on `root` becomes the sum over the ranks of c of x[0..n), elements that travel as w; y
-/// is not read, and elsewhere not written. Payload: n elements.
+/// is not read, and elsewhere not written; or, with `later`, begins to. Payload: n elements.
 inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
-                            const std::byte* x, std::byte* y, index_t n, int root, index_t limit) {
+                            const std::byte* x, std::byte* y, index_t n, int root, index_t limit,
+                            requests* later = nullptr) {
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "reduce", n, w);
@@ -19,19 +21,23 @@ inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>(limit < n - at ? limit : n - at);
     std::byte* const to = c.rank() == root ? y + at * w.size : nullptr;
-    dimesh::detail::check(MPI_Reduce(x + at * w.size, to, count, w.type(),
-                                     operation(w.kind, reduction::sum), root, c.handle()),
-                          "reduce");
+    const MPI_Op sum = operation(w.kind, reduction::sum);
+    const std::byte* const from = x + at * w.size;
+    dimesh::detail::check(
+        later == nullptr
+            ? MPI_Reduce(from, to, count, w.type(), sum, root, c.handle())
+            : MPI_Ireduce(from, to, count, w.type(), sum, root, c.handle(), later->add()),
+        "reduce");
   }
 }
 
 /// The same of elements whose type is known.
 template <class T>
 void reduce(const dimesh::detail::communicator& c, const T* x, T* y, index_t n, int root,
-            index_t limit = most_per_call<T>) {
+            index_t limit = most_per_call<T>, requests* later = nullptr) {
   static_assert(element<T>::reducible,
                 "collective: MPI cannot reduce this element type; cast first");
-  reduce_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, root, limit);
+  reduce_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, root, limit, later);
 }
 
 }  // namespace dimesh::collective

@@ -6,9 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#ifdef DIMESH_CHECKED
 #include "dimesh/collective/pair.hpp"
-#endif
 #include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::collective {
@@ -35,10 +33,21 @@ inline void receive_watched(const dimesh::detail::communicator& c, const wire& w
 }
 #endif
 
+/// Begins to send x to rank `other` of c; or to receive y from it, where x is null.
+inline void begin_message(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                          std::byte* y, int count, int other, requests& later) {
+  if (x == nullptr)
+    return dimesh::detail::check(
+        MPI_Irecv(y, count, w.type(), other, 0, c.handle(), later.add(under_way::receive)), "send");
+  const told here(event_kind::message, c, count / w.units() * w.size);
+  dimesh::detail::check(MPI_Isend(x, count, w.type(), other, 0, c.handle(), later.add()), "send");
+}
+
 /// n elements that travel as w, from rank `from` to rank `to` of c; x is read on the one, y written
-/// on the other. Payload: n elements on `from`, nothing elsewhere.
+/// on the other; or, with `later`, begins to. Payload: n elements on `from`, nothing elsewhere.
 inline void send_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                          std::byte* y, index_t n, int from, int to, index_t limit) {
+                          std::byte* y, index_t n, int from, int to, index_t limit,
+                          requests* later = nullptr) {
   const bool sends = c.rank() == from, receives = c.rank() == to;
   if (n == 0 || !(sends || receives)) return;
   if (sends && receives) return copy(x, y, n * w.size);
@@ -47,6 +56,11 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
     Kokkos::fence();
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * w.units());
+    if (later != nullptr) {
+      begin_message(c, w, sends ? x + at * w.size : nullptr, y + at * w.size, count,
+                    sends ? to : from, *later);
+      continue;
+    }
 #ifdef DIMESH_CHECKED
     if (sends) {
       const told here(event_kind::message, c, count / w.units() * w.size);
@@ -71,8 +85,8 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
 /// The same of elements whose type is known.
 template <class T>
 void send(const dimesh::detail::communicator& c, const T* x, T* y, index_t n, int from, int to,
-          index_t limit = most_per_call<T>) {
-  send_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, from, to, limit);
+          index_t limit = most_per_call<T>, requests* later = nullptr) {
+  send_elements(c, wire_of<T>, bytes_of(x), bytes_of(y), n, from, to, limit, later);
 }
 
 }  // namespace dimesh::collective

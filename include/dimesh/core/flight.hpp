@@ -14,6 +14,7 @@
 #include <exception>
 #include <new>
 
+#include "dimesh/collective/pair.hpp"
 #include "dimesh/collective/progress.hpp"
 #include "dimesh/core/plans.hpp"
 #include "dimesh/core/pullback.hpp"
@@ -33,6 +34,7 @@ struct flight {
   storage result;  // the memory that the result lies in, where its owner lets go of it
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
+  int peer = -1;  // the one other rank along the axis, of a message between two
   int exceptions = 0;  // that were passing when it began
   bool landed = false;
 
@@ -120,6 +122,9 @@ struct flight {
     while (!landed) end_stage(y);
   }
   void end_stage(tensor_core& y) {
+#ifdef DIMESH_CHECKED
+    if (peer >= 0) collective::wait_for(under_way, x.grid->along(axes), peer, name());
+#endif
     under_way.wait(name());
     landed = land == nullptr || land(*this, y);
   }
@@ -149,6 +154,7 @@ struct flight {
     land = nullptr;
     stage = 0;
     axes = 0;
+    peer = -1;
     landed = false;
   }
   const char* name() const { return "await"; }

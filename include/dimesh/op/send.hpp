@@ -30,7 +30,10 @@ template <class A, index_t J, index_t K, class X> constexpr auto sent(const X& x
   if constexpr (!ok<fault_of<rule, X>> || is_poison<X>) {
     return poison{};
   } else if constexpr (is_at<X, A, K>) {
-    return x;
+    if constexpr (is_starting<X>)
+      return arrived(x);
+    else
+      return x;
   } else {
     check<rule>("send", x);
     return apply_rule<rule, value_of<X>>(

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a rank compute while its data travel? Every mover but `send` and `reduce` between the
-// places of an axis, which block, has a form that begins and returns: a started<X>
-// (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and texts are
-// those of the mover.
+// How does a rank compute while its data travel? Every mover has a form that begins and returns: a
+// started<X> (core/started.hpp), which `await` turns into what the mover gives. Rules, faults and
+// texts are those of the mover.
 //
 //   auto coming = start_all_gather<cols>(w);
 //   ...                                        // what does not need it
@@ -21,8 +20,10 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/parts/start.hpp"
 #include "dimesh/op/permute_along.hpp"
+#include "dimesh/op/place.hpp"
 #include "dimesh/op/reduce_scatter.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/send.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/whole.hpp"
 
@@ -55,6 +56,18 @@ template <class A, class X> constexpr auto start_broadcast(const X& x) {
 }
 template <class A, class X> constexpr auto start_broadcast(const X& x, int root) {
   return broadcast<A>(detail::to_start(x), root);
+}
+/// Begins send<A, K>(x), or send<A, J, K>(x). Between two ranks messages arrive in the order in
+/// which they were begun, blocking ones among them.
+template <class A, index_t K, class X> constexpr auto start_send(const X& x) {
+  return send<A, K>(detail::to_start(x));
+}
+template <class A, index_t J, index_t K, class X> constexpr auto start_send(const X& x) {
+  return send<A, J, K>(detail::to_start(x));
+}
+/// Begins reduce<A, K>(x). Sums may round otherwise than those of the blocking call.
+template <class A, index_t K, class X> constexpr auto start_reduce(const X& x) {
+  return reduce<A, K>(detail::to_start(x));
 }
 /// Begins exchange<L>(x).
 template <class L, class X> constexpr auto start_exchange(const X& x) {

@@ -56,10 +56,17 @@ template <class T> struct send_op {
   int a = 0;
   static constexpr bool takes_complex = true;
 
-  void fill(results y, operands x) const {
+  void fill(results y, operands x) const { give(y, x, nullptr); }
+  void start(results y, operands x, flight& f) const {
+    const int from = place_on(x[0], a), to = place_on(y[0], a);
+    f.axes = 1u << a;
+    f.peer = x[0].grid->coords()[a] == from ? to : from;
+    give(y, x, &f.under_way);
+  }
+  void give(results y, operands x, collective::requests* later) const {
     const index_t n = x[0].away == 0 ? x[0].elements() : y[0].elements();
     collective::send(x[0].grid->along(1u << a), x[0].data<const T>(), y[0].data<T>(), n,
-                     place_on(x[0], a), place_on(y[0], a));
+                     place_on(x[0], a), place_on(y[0], a), collective::most_per_call<T>, later);
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const index_t bytes = x[0].bytes();
@@ -75,15 +82,21 @@ template <class T> struct broadcast_op;
 /// The sum of the addends along axis a, at one place of it. Elements T.
 template <class T> struct reduce_op {
   int a = 0;
+  static constexpr event_kind kind = event_kind::reduce;
   static constexpr bool takes_complex = true;
 
   constexpr bool is_silent(const tensor_core& x) const {
     return (x.once >> a & 1u) != 0 || x.sizes()[a] == 1;
   }
-  void fill(results y, operands x) const {
+  void fill(results y, operands x) const { give(y, x, nullptr); }
+  void start(results y, operands x, flight& f) const {
+    if (!is_silent(x[0])) f.axes = 1u << a;
+    give(y, x, &f.under_way);
+  }
+  void give(results y, operands x, collective::requests* later) const {
     if (!is_silent(x[0]))
       collective::reduce(x[0].grid->along(1u << a), x[0].data<const T>(), y[0].data<T>(),
-                         x[0].elements(), place_on(y[0], a));
+                         x[0].elements(), place_on(y[0], a), collective::most_per_call<T>, later);
     else if (y[0].away == 0)
       collective::copy(x[0].data<T>(), y[0].data<T>(), y[0].elements());
   }
