@@ -15,8 +15,8 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/relayout.hpp"
-#include "dimesh/op/send.hpp"
 #include "dimesh/op/shift.hpp"
+#include "dimesh/op/start.hpp"
 #include "dimesh/op/take.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/optim/adam.hpp"
@@ -356,6 +356,15 @@ const run_fail::table cases{
        const grid<pod> g;
        const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
        if (g.rank() != 0) (void)send<rows, 1>(x);
+     }},
+    // case started_message_never_sent: 2
+    //   rank 1: await: rank 1 waits in 'await' along rows of pod[^\n]* for rank 0 for [\d.]+
+    //   s; that rank has come to the end
+    {"started_message_never_sent",
+     [] {
+       const grid<pod> g;
+       const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
+       if (g.rank() != 0) (void)await(start_send<rows, 1>(x));
      }},
     // case message_never_taken: 2 3
     //   rank 0: send: rank 0 waits in 'send' along rows of pod[^\n]* for rank 1 for [\d.]+
