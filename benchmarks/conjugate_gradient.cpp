@@ -39,6 +39,10 @@ struct add_scaled {
   double a;
   template <class T> constexpr auto operator()(const T& y, const T& x) const { return y + a * x; }
 };
+struct scale_and_add {
+  double a;
+  template <class T> constexpr auto operator()(const T& y, const T& x) const { return a * y + x; }
+};
 double dot(const field& x, const field& y) { return dm::value(dm::complete(dm::einsum<>(x, y))); }
 
 double typed_steps(const field& b, int steps) {
@@ -47,10 +51,10 @@ double typed_steps(const field& b, int steps) {
   for (int step = 0; step < steps; ++step) {
     const auto ap = dm::stencil(minus_laplace{}, dm::halo_exchange<1, north, east>(p));
     const double alpha = rr / dot(p, ap);
-    x = dm::map(add_scaled{alpha}, x, p);
-    r = dm::map(add_scaled{-alpha}, r, ap);
+    x = dm::map(add_scaled{alpha}, std::move(x), p);
+    r = dm::map(add_scaled{-alpha}, std::move(r), ap);
     const double before = std::exchange(rr, dot(r, r));
-    p = dm::map(add_scaled{rr / before}, r, p);
+    p = dm::map(scale_and_add{rr / before}, std::move(p), r);
   }
   return rr;
 }

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dm = dimesh;
@@ -34,10 +35,15 @@ struct minus_laplace {
            dm::at<east>(u, 1);
   }
 };
-/// y + a x, in one pass.
+/// y + a x, in one pass; in the memory of y where that is given up.
 struct add_scaled {
   double a;
   template <class T> constexpr auto operator()(const T& y, const T& x) const { return y + a * x; }
+};
+/// a y + x, likewise.
+struct scale_and_add {
+  double a;
+  template <class T> constexpr auto operator()(const T& y, const T& x) const { return a * y + x; }
 };
 
 double dot(const auto& x, const auto& y) { return dm::value(dm::complete(dm::einsum<>(x, y))); }
@@ -54,10 +60,10 @@ template <class X> std::pair<X, int> conjugate_gradient(const X& b, double toler
   for (; rr > enough && step < most; ++step) {
     const auto ap = product(p);
     const double alpha = rr / dot(p, ap);
-    x = dm::map(add_scaled{alpha}, x, p);
-    r = dm::map(add_scaled{-alpha}, r, ap);
+    x = dm::map(add_scaled{alpha}, std::move(x), p);
+    r = dm::map(add_scaled{-alpha}, std::move(r), ap);
     const double before = std::exchange(rr, dot(r, r));
-    p = dm::map(add_scaled{rr / before}, r, p);
+    p = dm::map(scale_and_add{rr / before}, std::move(p), r);
   }
   return {x, step};
 }

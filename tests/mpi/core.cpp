@@ -149,6 +149,57 @@ TEST_CASE("x += y is x = x + y: copies keep their values") {
   CHECK(dm::value(dm::complete(dm::sum(slope))) == 2 * (12 * 1 + 66) + 12);
 }
 
+constexpr auto plus_twice = [](auto x, auto y) { return x + 2 * y; };
+
+TEST_CASE("map: what is given up is where the result is, if nobody else holds it") {
+  const dm::grid<line> g;
+  const auto b = filled<halves>(g, 1);
+  auto a = filled<halves>(g, 2);
+  const double* const at = a.data();
+  a = dm::map(plus_twice, std::move(a), b);
+  CHECK(a.data() == at);
+  CHECK(a.data()[1] == 3 * b.data()[1] + 1);
+  const auto kept = a;
+  a = dm::map(plus_twice, std::move(a), b);
+  CHECK(a.data() != at);
+  CHECK(kept.data()[1] == 3 * b.data()[1] + 1);
+  CHECK(a.data()[1] == kept.data()[1] + 2 * b.data()[1]);
+  const double first = a.data()[0];
+  a = dm::map(plus_twice, std::move(a), a);
+  CHECK(a.data()[0] == 3 * first);
+  a = dm::map(plus_twice, dm::map(plus_twice, a + b, b), b);
+  CHECK(a.data()[0] == 3 * first + 5 * b.data()[0]);
+
+  const auto next = dm::map(plus_twice, std::move(a), b);
+  CHECK(says(complaint([&] { (void)dm::sum(a); }), "moved from"));
+  const auto rounded = dm::map([](auto x) { return static_cast<float>(x); }, dm::clone(next));
+  CHECK(rounded.data()[0] == static_cast<float>(next.data()[0]));
+  const auto wider = dm::map(plus_twice, dm::sum<width>(filled<whole>(g, 0)), filled<whole>(g, 1));
+  CHECK(wider.local_size() == 12);
+}
+TEST_CASE("map: of what is given up, costs and gradients") {
+  const dm::grid<line> g;
+  const auto x = filled<halves>(g, 1);
+  const auto onto = [](const auto& v) {
+    auto y = dm::square(v);
+    y = dm::map(plus_twice, std::move(y), v);
+    return y;
+  };
+  const auto beside = [](const auto& v) {
+    auto y = dm::square(v);
+    y = dm::map(plus_twice, y, v);
+    return y;
+  };
+  CHECK(dm::count(onto, x).peak() + x.local_bytes() == dm::count(beside, x).peak());
+  CHECK(dm::count(onto, x).peak() == dm::count(onto, dm::shapes_of(x)).peak());
+  const auto loss_by = [](const auto& f) { return [f](const auto& v) { return dm::sum(f(v)); }; };
+  const auto [value, slope] = dm::complete(dm::value_and_grad(loss_by(onto), x)());
+  const auto [same, slopes] = dm::complete(dm::value_and_grad(loss_by(beside), x)());
+  CHECK(dm::value(value) == dm::value(same));
+  CHECK(slope.data()[1] == slopes.data()[1]);
+  CHECK(slope.data()[1] == 2 * x.data()[1] + 2);
+}
+
 TEST_CASE("parameters that nothing else holds are kept by the function of their gradient") {
   const dm::grid<line> g;
   const auto loss = [](const auto& x) { return dm::sum(dm::square(x)); };

@@ -11,12 +11,10 @@
 //   map<float>(f, tensor<bfloat16, L, batch>)  -> tensor<float, L, batch>
 #pragma once
 
-#include "dimesh/local/map_transpose_over.hpp"
 #include "dimesh/local/reduce_over.hpp"
-#include "dimesh/op/parts/complex_products.hpp"
-#include "dimesh/op/parts/expand.hpp"
 #include "dimesh/op/parts/join_rule.hpp"
 #include "dimesh/op/parts/map_function.hpp"
+#include "dimesh/op/parts/map_transposes.hpp"
 
 namespace dimesh {
 
@@ -42,85 +40,6 @@ template <join_kind Kind, class... S> struct map_rule {
   using fault = spec_fault<elementwise_rule<Kind>, S...>;
   template <class T> using result = result_spec<elementwise_rule<Kind>, T, S...>;
 };
-
-/// weight * (ybar summed over the dims that the result lacks), elements T of B: the transpose of a
-/// weighted sum.
-template <class T, class B> struct sum_to_op {
-  computed<T> weight;
-  static constexpr bool takes_complex = true;
-  struct scale {
-    computed<T> weight;
-    KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
-  };
-
-  constexpr void cost(tally& t, results y, operands x) const {
-    t.compute(x[0].elements(), y[0].bytes() + x[0].bytes());
-  }
-  void fill(results y, operands x) const {
-    local::map_reduce_over(local::plus{}, loops_over(loop_dims(x[0]), y[0], x[0]), scale{weight},
-                           y[0].data<T>(), x[0].data<const B>());
-  }
-  static constexpr bool needs(int, unsigned) { return false; }
-  template <class To> constexpr void transpose(const To& to) const {
-    to.give(0, expand_op<B, T>{static_cast<double>(real_part(weight))}, to.ybar);
-  }
-};
-
-/// The cotangents of all wanted operands of a map of elements V... to elements R.
-template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
-  F f;
-
-  constexpr void cost(tally& t, results bars, operands in) const {
-    index_t wanted = 0;
-    for (int k = 0; k < bars.count(); ++k) wanted += bars.has(k);
-    t.compute(2 * (1 + wanted) * in[0].elements(), bars.bytes() + bytes_of(in));
-  }
-  void fill(results bars, operands in) const {
-    fill_each(bars, in, std::index_sequence_for<V...>{});
-  }
-
- private:
-  template <std::size_t... K>
-  void fill_each(results bars, operands in, std::index_sequence<K...>) const {
-    const std::array<void*, sizeof...(V)> to{bars.data<void>(static_cast<int>(K))...};
-    local::map_transpose_over<Mask>(
-        loops_over(loop_dims(in[0]), in[0], in[static_cast<int>(K) + 1]...), f,
-        in[0].data<const R>(), to, in[static_cast<int>(K) + 1].data<const V>()...);
-  }
-};
-
-/// The product of a cotangent and the derivative of f by argument K: how map's transpose is itself
-/// recorded, where gradients of gradients are wanted.
-template <class F, int K> struct derivative_function {
-  F f;
-  template <class G, class... A>
-  KOKKOS_INLINE_FUNCTION auto operator()(const G& g, const A&... a) const {
-    return product(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
-  }
-
- private:
-  template <class G, int... J, class... A>
-  KOKKOS_INLINE_FUNCTION auto product(const G& g, std::integer_sequence<int, J...>,
-                                      const A&... a) const {
-    return g * local::detail::partial_of<0, G>(f(argument<J, G>(a)...));
-  }
-  template <int J, class G, class A> KOKKOS_INLINE_FUNCTION static auto argument(const A& a) {
-    if constexpr (J == K)
-      return dual<G, 1>::variable(G(a), 0);
-    else if constexpr (std::is_floating_point_v<A> || is_dual<A>)
-      return dual<G, 1>(G(a));
-    else
-      return a;
-  }
-};
-
-/// What a user called where F is applied, as far as F knows.
-template <class F> constexpr std::string_view call_of() {
-  if constexpr (requires { requires std::is_same_v<decltype(F::call), const std::string_view>; })
-    return F::call;
-  else
-    return "map";
-}
 
 /// Elements R of elements V..., by the function F.
 template <class F, class R, class... V> struct map_op {
@@ -233,6 +152,24 @@ constexpr auto map_as(const F& f, const X&... x) {
   return map_called<Kind, As>(call_of<F>(), f, x...);
 }
 
+/// A tensor that the caller gives up: an rvalue of its own.
+template <class X>
+concept GivenUp = Tensor<X> && !std::is_reference_v<X> && !std::is_const_v<X> && !is_tracked<X> &&
+                  !is_probe<X> && !is_poison<X>;
+
+/// map_legal where the result is what `gone` is, in the memory of `gone` if nobody else holds it.
+template <class F, class X0, class... X>
+constexpr X0 map_onto(const F& f, X0& gone, const X&... x) {
+  using T = value_of<X0>;
+  const map_op<F, T, T, value_of<X>...> op{f, call_of<F>()};
+  tensor_core& c = core_of(gone);
+  const bool here = !c.is_shape && c.memory.alone() && !c.memory.lent_to_write();
+  c.live = live_bytes{};  // of a shape: its bytes are the result's from here on
+  X0 y = apply_on_cores(list<spec_of<X0>>{}, nullptr, op, here ? &c.memory : nullptr, gone, x...);
+  const X0 end = std::move(gone);
+  return y;
+}
+
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(expand_op<float>, 0);
 DIMESH_INSTANCE(expand_op<float>, 1);
@@ -295,6 +232,18 @@ constexpr auto map(const F& f, const X&... x) {
     else
       return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);
   }
+}
+
+/// The same of a tensor that is given up, `x = map(f, std::move(x), y)`: where the result is of its
+/// type and nobody else holds its memory, it is written there. Afterwards x is moved from.
+template <class T = void, class F, class X0, Operand... X>
+  requires(std::is_void_v<T> && detail::GivenUp<X0> && !Operand<F> && !std::is_function_v<F>)
+constexpr auto map(const F& f, X0&& gone, const X&... x) {
+  using Y = decltype(map<T>(f, std::as_const(gone), x...));
+  if constexpr (std::is_same_v<Y, X0>)
+    return detail::map_onto(f, gone, x...);
+  else
+    return map<T>(f, std::as_const(gone), x...);
 }
 
 }  // namespace dimesh

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does an elementwise operation do to cotangents? Weighted ones are summed over the dims that
+// an operand lacks; the function is called once more on dual numbers for all wanted operands at
+// once; and that product is an elementwise operation itself where gradients of gradients are asked.
+//
+//   sum_to_op<T, B>{weight}                         the transpose of a weighted sum
+//   map_transpose_op<Mask, F, R, V...>{...}         all wanted cotangents, in one pass
+//   map_op<derivative_function<F, K>, ...>          one of them, recorded
+#pragma once
+
+#include "dimesh/local/map_transpose_over.hpp"
+#include "dimesh/local/reduce_over.hpp"
+#include "dimesh/op/parts/complex_products.hpp"
+#include "dimesh/op/parts/expand.hpp"
+#include "dimesh/op/parts/map_function.hpp"
+
+namespace dimesh::detail {
+
+/// weight * (ybar summed over the dims that the result lacks), elements T of B: the transpose of a
+/// weighted sum.
+template <class T, class B> struct sum_to_op {
+  computed<T> weight;
+  static constexpr bool takes_complex = true;
+  struct scale {
+    computed<T> weight;
+    KOKKOS_INLINE_FUNCTION computed<T> operator()(computed<T> v) const { return weight * v; }
+  };
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), y[0].bytes() + x[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    local::map_reduce_over(local::plus{}, loops_over(loop_dims(x[0]), y[0], x[0]), scale{weight},
+                           y[0].data<T>(), x[0].data<const B>());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  template <class To> constexpr void transpose(const To& to) const {
+    to.give(0, expand_op<B, T>{static_cast<double>(real_part(weight))}, to.ybar);
+  }
+};
+
+/// The cotangents of all wanted operands of a map of elements V... to elements R.
+template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
+  F f;
+
+  constexpr void cost(tally& t, results bars, operands in) const {
+    index_t wanted = 0;
+    for (int k = 0; k < bars.count(); ++k) wanted += bars.has(k);
+    t.compute(2 * (1 + wanted) * in[0].elements(), bars.bytes() + bytes_of(in));
+  }
+  void fill(results bars, operands in) const {
+    fill_each(bars, in, std::index_sequence_for<V...>{});
+  }
+
+ private:
+  template <std::size_t... K>
+  void fill_each(results bars, operands in, std::index_sequence<K...>) const {
+    const std::array<void*, sizeof...(V)> to{bars.data<void>(static_cast<int>(K))...};
+    local::map_transpose_over<Mask>(
+        loops_over(loop_dims(in[0]), in[0], in[static_cast<int>(K) + 1]...), f,
+        in[0].data<const R>(), to, in[static_cast<int>(K) + 1].data<const V>()...);
+  }
+};
+
+/// The product of a cotangent and the derivative of f by argument K: how map's transpose is itself
+/// recorded, where gradients of gradients are wanted.
+template <class F, int K> struct derivative_function {
+  F f;
+  template <class G, class... A>
+  KOKKOS_INLINE_FUNCTION auto operator()(const G& g, const A&... a) const {
+    return product(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+  }
+
+ private:
+  template <class G, int... J, class... A>
+  KOKKOS_INLINE_FUNCTION auto product(const G& g, std::integer_sequence<int, J...>,
+                                      const A&... a) const {
+    return g * local::detail::partial_of<0, G>(f(argument<J, G>(a)...));
+  }
+  template <int J, class G, class A> KOKKOS_INLINE_FUNCTION static auto argument(const A& a) {
+    if constexpr (J == K)
+      return dual<G, 1>::variable(G(a), 0);
+    else if constexpr (std::is_floating_point_v<A> || is_dual<A>)
+      return dual<G, 1>(G(a));
+    else
+      return a;
+  }
+};
+
+/// What a user called where F is applied, as far as F knows.
+template <class F> constexpr std::string_view call_of() {
+  if constexpr (requires { requires std::is_same_v<decltype(F::call), const std::string_view>; })
+    return F::call;
+  else
+    return "map";
+}
+
+}  // namespace dimesh::detail
