@@ -8,25 +8,58 @@ expected text, and at most 10 lines of output. `// lines: N` says otherwise, and
 there are N templates of the user's, and one of the library's, between the mistake and the function
 called: each may add one line on g++ and three on clang. `// also: NAME` repeats all with -DNAME.
 
-The page docs/errors/NAME.md of a file NAME.cpp quotes what the compilers say: the error, and the
-line in which g++ names the culprits. It must be what they do say; --quote writes it.
+A file may hold several mistakes, which then cost a fraction of a second each. What all of them need
+stands first; then, for each, a line `// mistake: NAME`, its `// expect:` (`// lines:`, `// levels:`,
+`// also:`) lines and its `#ifdef COMPILE_FAIL ... #else ... #endif`, up to the next such line:
 
-  run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--verbose] [--quote] FILE...
+  // SPDX-License-Identifier: ...
+  // What dims are no place for.
+  #include <dimesh/dimesh.hpp>
+
+  #include "names.hpp"
+
+  // mistake: sum_of_nothing
+  // expect: sum: ...
+  #ifdef COMPILE_FAIL
+  auto f(const x& a) { return dm::sum<>(a); }
+  #else
+  auto f(const x& a) { return dm::sum<batch>(a); }
+  #endif
+
+  // mistake: sum_twice
+  ...
+
+Each is judged as if the others were not there, so that names may come again.
+
+The page docs/errors/NAME.md of a file NAME.cpp (or of a mistake NAME) quotes what the compilers say:
+the error, and the line in which g++ names the culprits. It must be what they do say; --quote writes it.
+
+A compiler's start costs more than a case. So batch.py compiles all cases together first and keeps
+those that pass beyond doubt in DIR/passed; what it does not vouch for is compiled alone here. A
+comment `// alone: WHY` keeps a file out of batches; --alone trusts none.
+
+  run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--alone] [--verbose] [--quote] FILE...
   run.py --compiler CXX [--flags FILE] --precompile DIR
 """
 import argparse
+import dataclasses
 import hashlib
+import json
+import os
 import pathlib
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 
+HERE = pathlib.Path(__file__).resolve().parent
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: ")
 PRELUDE = "precompiled_prelude.hpp"
+MISTAKE = re.compile(r"^// mistake: ([a-z0-9_]+)$", re.M)
 TRAILER = re.compile(r"^\d+ errors? generated\.$")  # clang's count is no part of the message
 
 
@@ -51,7 +84,7 @@ def default_compilers() -> list[str]:
 
 def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
     """Compiles the umbrella header into `folder`, unless that is done and nothing has changed."""
-    digest = hashlib.sha256("\n".join([compiler, *flags]).encode())
+    digest = hashlib.sha256("\n".join([compiler, *flags]).encode() + (HERE / "run.py").read_bytes())
     for header in sorted((ROOT / "include").rglob("*.hpp")):
         digest.update(header.read_bytes())
     stamp = folder / "key"
@@ -61,6 +94,8 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
     stamp.unlink(missing_ok=True)
     source, result = ROOT / "include/dimesh/dimesh.hpp", folder / "dimesh/dimesh.hpp.gch"
     if "clang" in compiler:
+        # What the library instantiates is done once, which is most of a start's time; g++ cannot.
+        flags = [*flags, "-fpch-instantiate-templates"]
         source, result = folder / PRELUDE, folder / "prelude.pch"
         source.write_text("#include <dimesh/dimesh.hpp>\n")
     done = subprocess.run([compiler, "-std=c++20", "-w", *flags, "-x", "c++-header", "-o",
@@ -78,6 +113,8 @@ def as_if_included(compiler: str, lines: list[str], source: pathlib.Path) -> lis
     result, listing = [], False
     for line in lines:
         listing = listing or line.startswith("In file included from ")
+        if listing and f" {source}:" in line:  # a header that is not among the precompiled ones
+            listing = False
         if listing and line.endswith(":"):
             result += [line[:-1] + ",", f"{'':17}from {source}:"]
             listing = False
@@ -86,19 +123,67 @@ def as_if_included(compiler: str, lines: list[str], source: pathlib.Path) -> lis
     return result
 
 
-def compile_once(compiler: str, flags: list[str], source: pathlib.Path, mistake: bool,
-                 precompiled: pathlib.Path | None):
+@dataclasses.dataclass
+class Case:
+    """One mistake and its twin: a file, or a part of one, and what -D it gets."""
+    source: pathlib.Path
+    part: str  # the NAME of `// mistake: NAME`; empty where the file has one mistake
+    defined: str
+    text: str  # the file; other mistakes than this one are blank lines
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, [self.source.stem, self.part, self.defined]))
+
+    @property
+    def page(self) -> pathlib.Path:
+        """Where docs/errors quotes it, if anywhere."""
+        folder = ROOT / "docs" / "errors" if self.source.parent == HERE else HERE / "none"
+        return folder / f"{self.part or self.source.stem}.md"
+
+
+def cases_of(source: pathlib.Path) -> list[Case]:
+    text = source.read_text()
+    starts = [found.start() for found in MISTAKE.finditer(text)]
+    parts = [("", text)]
+    if starts:
+        blank = [re.sub(r"[^\n]", "", text[a:b]) for a, b in zip(starts, [*starts[1:], len(text)])]
+        parts = [(MISTAKE.match(text, a)[1], text[:starts[0]] + "".join(blank[:i]) + text[a:b])
+                 for i, (a, b) in enumerate(zip(starts, [*starts[1:], len(text)]))]
+    return [Case(source, part, defined, own) for part, own in parts
+            for defined in ["", *re.findall(r"^// also: (\w+)", own, re.M)]]
+
+
+def silent(compiler: str) -> list[str]:
+    return ["-fno-diagnostics-color" if "clang" in compiler else "-fdiagnostics-color=never"]
+
+
+def run_compiler(compiler: str, flags: list[str], precompiled: pathlib.Path | None, mistake: bool,
+                 file: str) -> tuple[bool, list[str]]:
+    """Whether the file compiles, and every line that the compiler says."""
     command = [compiler, "-std=c++20", "-fsyntax-only"]
     if precompiled:
         command += (["-include-pch", str(precompiled / "prelude.pch")] if "clang" in compiler
                     else [f"-I{precompiled}"])
-    command += flags
-    command += ["-fno-diagnostics-color" if "clang" in compiler else "-fdiagnostics-color=never"]
+    command += flags + silent(compiler)
     command += ["-DCOMPILE_FAIL"] if mistake else ["-Wall", "-Wextra", "-Wno-unused"]
-    done = subprocess.run(command + [str(source)], capture_output=True, text=True, errors="replace",
-                          cwd=ROOT)
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if not TRAILER.match(line)]
-    return done.returncode == 0, as_if_included(compiler, lines, source) if precompiled else lines
+    done = subprocess.run(command + [file], capture_output=True, text=True, errors="replace", cwd=ROOT)
+    return done.returncode == 0, [line for line in (done.stdout + done.stderr).splitlines()
+                                  if not TRAILER.match(line)]
+
+
+def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool,
+                 precompiled: pathlib.Path | None):
+    flags = flags + ([f"-D{case.defined}"] if case.defined else [])
+    if case.part:
+        with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
+            file.write(f'#line 1 "{case.source}"\n{case.text}')
+            file.flush()
+            flags = [*flags, "-iquote", str(case.source.parent)]
+            compiled, lines = run_compiler(compiler, flags, precompiled, mistake, file.name)
+    else:
+        compiled, lines = run_compiler(compiler, flags, precompiled, mistake, str(case.source))
+    return compiled, as_if_included(compiler, lines, case.source) if precompiled else lines
 
 
 def number(text: str, word: str, default: int) -> int:
@@ -138,43 +223,83 @@ def quote_fault(lines: list[str], page: pathlib.Path, compiler: str, write: bool
             if " ".join(e.split()) not in there]
 
 
-def check(compiler: str, flags: list[str], source: pathlib.Path, verbose: bool,
-          precompiled: pathlib.Path | None, quote: bool = False) -> list[str]:
-    """Everything that is wrong with this file on this compiler; prints the measured lengths."""
-    text = source.read_text()
-    expected = re.findall(r"^// expect: (.*?)\s*$", text, re.M)
-    levels = number(text, "levels", 0)
-    limit = number(text, "lines", 10 + (levels + 1) * (3 if "clang" in compiler else 1) if levels else 10)
+def limit_of(case: Case, compiler: str) -> int:
+    levels = number(case.text, "levels", 0)
+    more = (levels + 1) * (3 if "clang" in compiler else 1) if levels else 0
+    return number(case.text, "lines", 10 + more)
+
+
+def measured(case: Case, compiler: str, lines: list[str]) -> str:
+    errors = sum(bool(ERROR.search(line)) for line in lines)
+    return (f"{case.name} [{compiler}]: {len(lines)} lines (limit {limit_of(case, compiler)}), {errors} "
+            f"error(s), longest line {max((len(line) for line in lines), default=0)}")
+
+
+def judge(case: Case, compiler: str, lines: list[str], quote: bool) -> list[str]:
+    """Everything that is wrong with what a compiler says of a mistake."""
     problems = []
-    if not expected:
-        problems.append("it has no `// expect:` line")
-    if "#ifdef COMPILE_FAIL" not in text or not re.search(r"^#else", text, re.M):
-        problems.append("it has no `#ifdef COMPILE_FAIL` with an `#else`")
-
-    compiled, lines = compile_once(compiler, flags, source, False, precompiled)
-    if not compiled or lines:
-        problems.append("the correct twin does not compile" if not compiled
-                        else "the correct twin gives warnings")
-        problems += ["    " + line for line in lines[:20]]
-
-    compiled, lines = compile_once(compiler, flags, source, True, precompiled)
     errors = [line for line in lines if ERROR.search(line)]
-    longest = max((len(line) for line in lines), default=0)
-    print(f"{source.stem} [{compiler}]: {len(lines)} lines (limit {limit}), {len(errors)} error(s), "
-          f"longest line {longest}")
+    if len(errors) != 1:
+        problems.append(f"the mistake gives {len(errors)} errors, not one")
+    if len(lines) > limit_of(case, compiler):
+        problems.append(f"the message has {len(lines)} lines, more than {limit_of(case, compiler)}")
+    output = "\n".join(lines)
+    expected = re.findall(r"^// expect: (.*?)\s*$", case.text, re.M)
+    problems += [f"the message lacks the text: {e}" for e in expected if e not in output]
+    if case.page.is_file():
+        problems += quote_fault(lines, case.page, compiler, quote)
+    return problems
+
+
+def malformed(case: Case) -> list[str]:
+    problems = []
+    if not re.search(r"^// expect: ", case.text, re.M):
+        problems.append("it has no `// expect:` line")
+    if "#ifdef COMPILE_FAIL" not in case.text or not re.search(r"^#else", case.text, re.M):
+        problems.append("it has no `#ifdef COMPILE_FAIL` with an `#else`")
+    return problems
+
+
+def passed_together(compiler: str, source: pathlib.Path, precompiled: pathlib.Path | None) -> dict:
+    """Which cases of a file batch.py vouches for: {"twin NAME": "", "mistake NAME": what it measured}.
+    Nothing, if anything has changed since."""
+    file = precompiled / "passed" / f"{source.stem}.json" if precompiled else None
+    if not file or not file.is_file():
+        return {}
+    verdict = json.loads(file.read_text())
+    return verdict["passed"] if verdict["key"] == key_of(compiler, source, precompiled) else {}
+
+
+def key_of(compiler: str, source: pathlib.Path, precompiled: pathlib.Path) -> str:
+    """All that a verdict depends on; the headers and flags are in the precompiled header's own key."""
+    digest = hashlib.sha256(compiler.encode())
+    pages = sorted({case.page for case in cases_of(source)})
+    for file in [precompiled / "key", source, *sorted(HERE.glob("*.hpp")), HERE / "run.py",
+                 HERE / "batch.py", *pages]:
+        digest.update(file.read_bytes() if file.is_file() else b"none")
+    return digest.hexdigest()
+
+
+def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Namespace,
+          passed: dict) -> list[str]:
+    """Everything that is wrong with this case on this compiler; prints the measured lengths."""
+    problems = malformed(case)
+    if f"twin {case.name}" not in passed:
+        compiled, lines = compile_once(compiler, flags, case, False, arguments.precompiled)
+        if not compiled or lines:
+            problems.append("the correct twin does not compile" if not compiled
+                            else "the correct twin gives warnings")
+            problems += ["    " + line for line in lines[:20]]
+    if f"mistake {case.name}" in passed:
+        print(passed[f"mistake {case.name}"])
+        return problems
+    compiled, lines = compile_once(compiler, flags, case, True, arguments.precompiled)
+    print(measured(case, compiler, lines))
     if compiled:
         problems.append("the mistake compiles")
     else:
-        if len(errors) != 1:
-            problems.append(f"the mistake gives {len(errors)} errors, not one")
-        if len(lines) > limit:
-            problems.append(f"the message has {len(lines)} lines, more than {limit}")
-        output = "\n".join(lines)
-        problems += [f"the message lacks the text: {e}" for e in expected if e not in output]
-        page = ROOT / "docs" / "errors" / (source.stem + ".md")
-        if page.is_file() and source.parent == ROOT / "tests" / "compile_fail":
-            problems += quote_fault(lines, page, compiler, quote)
-    if verbose or problems:
+        problems += judge(case, compiler, lines, arguments.quote)
+    if arguments.verbose or problems:
         print("\n".join("    " + line for line in lines[:40]))
     return problems
 
@@ -185,6 +310,8 @@ def main() -> int:
     parser.add_argument("--flags", type=pathlib.Path, help="file with compiler flags, quoted as in a shell")
     parser.add_argument("--precompiled", type=pathlib.Path, help="folder that --precompile filled")
     parser.add_argument("--precompile", type=pathlib.Path, help="fill this folder and end")
+    parser.add_argument("--alone", action="store_true", help="compile everything, whatever batches said",
+                        default=bool(os.environ.get("DIMESH_COMPILE_FAIL_ALONE")))
     parser.add_argument("-v", "--verbose", action="store_true", help="show every message")
     parser.add_argument("--quote", action="store_true", help="write the messages into docs/errors")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
@@ -194,14 +321,13 @@ def main() -> int:
         return precompile((arguments.compiler or ["g++"])[0], flags, arguments.precompile)
     failed = 0
     for compiler in arguments.compiler or default_compilers():
-        for source in arguments.files:
-            variants = [[], *([f"-D{name}"] for name in
-                              re.findall(r"^// also: (\w+)", source.read_text(), re.M))]
-            for variant in variants:
-                problems = check(compiler, [*flags, *variant], source.resolve(),
-                                 arguments.verbose, arguments.precompiled, arguments.quote)
+        for source in (file.resolve() for file in arguments.files):
+            trusted = not (arguments.alone or arguments.verbose or arguments.quote)
+            passed = passed_together(compiler, source, arguments.precompiled) if trusted else {}
+            for case in cases_of(source):
+                problems = check(compiler, flags, case, arguments, passed)
                 for problem in problems:
-                    print(f"  {' '.join([source.stem, *variant])}: {problem}")
+                    print(f"  {case.name}: {problem}")
                 failed += bool(problems)
     return 1 if failed else 0
 

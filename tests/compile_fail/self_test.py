@@ -1,34 +1,70 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks the checker: self_test/good.cpp must pass run.py, every other file there must not, each
-for the reason that its name says."""
+"""Checks the checkers: of the files in self_test, run.py must refuse those in REASONS, each for the
+reason that its name says, and pass the others; batch.py must vouch for exactly what GOOD lists."""
+import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+FILES = sorted((HERE / "self_test").glob("*.cpp"))
 REASONS = {
     "wrong_text": "the message lacks the text",
     "two_errors": "the mistake gives 2 errors",
     "broken_twin": "the correct twin does not compile",
+    "collides": "the correct twin does not compile",
     "compiles": "the mistake compiles",
+    "shared_hides": "the mistake gives 2 errors",
+    "several_wrong": "several_wrong none: the mistake compiles",
     "too_long": "more than 2",
 }
+# What passes together. (The mistake of `shared` is for its own run: another file has it, too.)
+TWINS = {"compiles", "good", "shared", "shared_hides", "several by_name", "several by_name TWICE",
+         "several const_too", "several_wrong by_name", "several_wrong none", "too_long", "two_errors",
+         "wrong_text"}
+MISTAKES = {"broken_twin", "collides", "good", "several by_name", "several by_name TWICE",
+            "several const_too", "several_wrong by_name"}
+
+
+def passed_together(compiler: str, folder: pathlib.Path, options: list[str]) -> set[str]:
+    (folder / "flags.txt").write_text(f"-I{HERE / 'self_test'}\n")
+    (folder / "key").write_text("self-test")
+    (folder / "empty.hpp").write_text("")
+    subprocess.run([compiler, "-std=c++20", "-x", "c++-header", "-o", str(folder / "prelude.pch"),
+                    str(folder / "empty.hpp")], check=True)
+    done = subprocess.run([sys.executable, str(HERE / "batch.py"), "--compiler", compiler, *options, *FILES],
+                          capture_output=True, text=True)
+    print(done.stdout + done.stderr, end="")
+    return {name for file in (folder / "passed").glob("*.json")
+            for name in json.loads(file.read_text())["passed"]}
 
 
 def main() -> int:
     failed = 0
     for compiler in sys.argv[1:] or ["g++"]:
-        for source in sorted((HERE / "self_test").glob("*.cpp")):
-            done = subprocess.run([sys.executable, str(HERE / "run.py"), "--compiler", compiler,
-                                   str(source)], capture_output=True, text=True)
-            reason = REASONS.get(source.stem)
-            right = (done.returncode == 0 if reason is None
-                     else done.returncode == 1 and reason in done.stdout)
-            print(f"{'ok' if right else 'WRONG'}: {source.stem} [{compiler}]")
-            if not right:
-                print(done.stdout + done.stderr)
-                failed += 1
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            options = ["--flags", str(folder / "flags.txt"), "--precompiled", name]
+            found = passed_together(compiler, folder, options)
+            wanted = {f"twin {n}" for n in TWINS}
+            if "clang" not in compiler:
+                wanted |= {f"mistake {n}" for n in MISTAKES}
+            for case in sorted(found ^ wanted):
+                print(f"WRONG: batch.py {'vouches' if case in found else 'does not vouch'} for {case} [{compiler}]")
+            failed += len(found ^ wanted)
+            for alone in (["--alone"], []):
+                for source in FILES:
+                    done = subprocess.run([sys.executable, str(HERE / "run.py"), "--compiler", compiler,
+                                           *options, *alone, str(source)], capture_output=True, text=True)
+                    reason = REASONS.get(source.stem)
+                    right = (done.returncode == 0 if reason is None
+                             else done.returncode == 1 and reason in done.stdout)
+                    print(f"{'ok' if right else 'WRONG'}: {source.stem} {' '.join(alone)} [{compiler}]")
+                    if not right:
+                        print(done.stdout + done.stderr)
+                        failed += 1
     return 1 if failed else 0
 
 

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles the cases of run.py together, since a start of the compiler costs more than a case, and
+writes down in DIR/passed which of them pass beyond doubt. run.py compiles all others alone: a batch
+refuses nothing, and what it accepts would be accepted alone, because
+
+- each case is in a namespace of its own with copies of names.hpp and deep.hpp, so that no two share
+  a type of the user's, and those of one batch include the same headers of the library;
+- a twin has passed when the batch that it is in compiles without a word. Whoever is mentioned in what
+  the compiler says is left out, and the rest compiled again;
+- a mistake has passed when the lines about it, with the list of includes that the compiler prints only
+  once and without the namespace, satisfy all that run.py asks. The template that holds the failed
+  assertion must have arguments of this case: one that other cases could share is reported once, to
+  whoever comes first, who is left out like above;
+- a name that is a global one of some header already would be hidden by the namespace, and is declared
+  once more outside.
+
+With clang only the twins are compiled together: alone, a mistake takes a tenth of a second.
+
+  batch.py --compiler CXX --flags FILE --precompiled DIR FILE...
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shlex
+import sys
+
+import run
+
+ROUNDS = 4
+MARK = "case_{}_"
+MARKED = re.compile(r"\bcase_(\d+)_")
+INCLUDED = re.compile(r"(?:In file included from|                 from) (.+?):\d+(?::\d+)?[,:]$")
+CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(required |recursively|in ‘constexpr’)")
+OF_TEMPLATE = re.compile(r"^\S+: In (instantiation|substitution) of ")
+LOCATED = re.compile(r"^(\S+?):(?:\d+:\d+:)? ")
+ALONE = re.compile(r"^// alone: |(?<![\w>:])::[a-z]|^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
+                   r"|^#(?:pragma|define)", re.M)
+TYPE = re.compile(r"^(?:struct|class|using) (\w+)", re.M)
+VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)\b)\w[\w:<>, *&]* (\w+)(?:;| = |\{|\()",
+                   re.M)
+
+
+def includes_of(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r'^#include (?:<.*>|"dimesh/.*")$', text, re.M))
+
+
+def body_of(file: pathlib.Path, text: str) -> list[str]:
+    """The text without the library's headers, with those of this folder in their place."""
+    lines = [f'#line 1 "{file}"']
+    for at, line in enumerate(text.splitlines(), 1):
+        included = re.match(r'#include "(?!dimesh/)(.*)"$', line)
+        if included:
+            header = file.parent / included[1]
+            lines += body_of(header, header.read_text()) + [f'#line {at + 1} "{file}"']
+        else:
+            lines.append("" if re.match(r"#include |#pragma once", line) else line)
+    return lines
+
+
+class Batch:
+    """Cases that include the same headers, by number."""
+
+    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str],
+                 precompiled: pathlib.Path):
+        self.cases, self.compiler, self.flags, self.precompiled = cases, compiler, flags, precompiled
+        self.file = precompiled / "passed" / f"batch_{min(cases)}.cpp"
+
+    def text(self, numbers: list[int], marks: bool) -> str:
+        lines = list(includes_of(self.cases[numbers[0]].text))
+        for n in numbers:
+            case = self.cases[n]
+            if marks:
+                lines.append(f'#line {n} "{self.file}"\n#pragma message "{MARK.format(n)}"')
+            if case.defined:
+                lines.append(f"#define {case.defined}")
+            lines += [f"namespace {MARK.format(n)} {{", *body_of(case.source, case.text), "}"]
+            if case.defined:
+                lines.append(f"#undef {case.defined}")
+        lines.append(f'#line 1 "{self.file}"')
+        if marks:
+            return "\n".join([*lines, f'#pragma message "{MARK.format(0)}"', ""])
+        declared = set()  # would these names collide with a global one?
+        for n in numbers:
+            text = self.cases[n].text
+            lines.append(f'#line 1 "{self.cases[n].source}"')
+            for pattern, form in ((TYPE, "struct {} {{}};"), (VALUE, "extern struct case_any {};")):
+                for name in pattern.findall(text):
+                    if (form, name) not in declared:
+                        declared.add((form, name))
+                        lines.append(form.format(name))
+        return "\n".join([*lines, ""])
+
+    def compile(self, numbers: list[int], mistake: bool) -> list[str]:
+        self.file.write_text(self.text(numbers, mistake))
+        more = ["-ferror-limit=0"] if "clang" in self.compiler else []
+        return run.run_compiler(self.compiler, self.flags + more, self.precompiled, mistake,
+                                str(self.file))[1]
+
+    def mentioned(self, lines: list[str]) -> set[int]:
+        text = "\n".join(lines)
+        return {n for n, case in self.cases.items()
+                if re.search(rf"\b{MARK.format(n)}", text) or f"{case.source}:" in text}
+
+    def twins(self) -> list[int]:
+        left = list(self.cases)
+        for _ in range(ROUNDS):
+            lines = self.compile(left, False) if left else []
+            if not lines:
+                return left
+            guilty = self.mentioned(lines)
+            if not guilty:
+                break
+            left = [n for n in left if n not in guilty]
+        return []
+
+    def mistakes(self) -> dict[int, list[str]]:
+        """What the compiler says of each, as it would say it of this one alone."""
+        left = list(self.cases)
+        for _ in range(ROUNDS):
+            said = self.said(self.compile(left, True)) if left else {}
+            shared = {n for n, blocks in said.items() if not all(specific(b, self.cases[n]) for b in blocks)}
+            if not shared:
+                return {n: plain([line for b in blocks for line in b]) for n, blocks in said.items() if n}
+            if not shared - {0}:
+                break  # nobody knows whom it concerns
+            left = [n for n in left if n not in shared]
+        return {}
+
+    def said(self, lines: list[str]) -> dict[int, list[list[str]]]:
+        """The messages of each case; those of nobody, or of several, are number 0's."""
+        found, current, includer = collections.defaultdict(list), None, {}
+        for block in blocks_of(lines):
+            header = [INCLUDED.match(line) for line in block]
+            chain = [m[1] for m in header if m]
+            block = [line for line, m in zip(block, header) if not m]
+            mark = re.search(r"‘#pragma message: case_(\d+)_’", block[0]) if block else None
+            if mark:
+                current = int(mark[1])
+                continue
+            located = LOCATED.match(block[0]) if block else None
+            for inner, outer in zip([located[1] if located else "", *chain], chain):
+                includer.setdefault(inner, outer)
+            ids = {int(n) for n in MARKED.findall("\n".join(block))}
+            ids |= {n for n in [current] if n and not ids}
+            n = ids.pop() if len(ids) == 1 else 0
+            if current and n != current:
+                n = 0  # a mark is followed by its own case's messages only
+            # The list of includes as it is when nothing was printed before.
+            listed, inner = [], located[1] if located else ""
+            while n and inner not in (str(self.cases[n].source), str(self.file)) and len(listed) < 30:
+                inner = includer.get(inner, str(self.cases[n].source) if inner.endswith("dimesh/dimesh.hpp")
+                                     else None)
+                if inner is None:
+                    n = 0  # how it was included, nobody knows
+                    break
+                listed.append(f"In file included from {inner}:")
+            found[n].append(listed + block)
+        return found
+
+
+def blocks_of(lines: list[str]) -> list[list[str]]:
+    """One for each error or warning, with what is before it and its notes."""
+    blocks, complete = [[]], True
+    for line in lines:
+        first = line.startswith("In file included from") or (CONTEXT.match(line) and "required" not in line)
+        said = re.match(r"^\S+?:(?:\d+:\d+:)? (?:fatal )?(error|warning): ", line) or "note: ‘#pragma message" in line
+        if complete and (first or said or re.match(r"^\S+?:\d+:\d+: +(required|recursively)", line)):
+            blocks.append([])
+            complete = False
+        complete = complete or bool(said)
+        blocks[-1].append(line)
+    return [b for b in blocks if b and not (len(b) == 1 and b[0].endswith(": At global scope:"))]
+
+
+def specific(block: list[str], case: run.Case) -> bool:
+    """Does it come from a template with arguments of this case only, or from the case's own lines?"""
+    for line in block:
+        if OF_TEMPLATE.match(line):
+            return bool(MARKED.search(line))
+        if run.ERROR.search(line):
+            return line.startswith(f"{case.source}:")
+    return False
+
+
+def plain(lines: list[str]) -> list[str]:
+    return [re.sub(r"\bcase_\d+_::", "", line) for line in lines]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--flags", type=pathlib.Path, required=True)
+    parser.add_argument("--precompiled", type=pathlib.Path, required=True)
+    parser.add_argument("files", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    compiler, precompiled = arguments.compiler, arguments.precompiled
+    flags = shlex.split(arguments.flags.read_text())
+    (precompiled / "passed").mkdir(parents=True, exist_ok=True)
+    cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
+    groups = collections.defaultdict(dict)
+    for n, case in cases.items():
+        if not ALONE.search(case.text):
+            groups[includes_of(case.text)][n] = case
+    passed = {case.source: {} for case in cases.values()}
+    twins = mistakes = 0
+    for group in groups.values():
+        if len(group) == 1:
+            continue
+        batch = Batch(group, compiler, flags, precompiled)
+        for n in batch.twins():
+            passed[group[n].source][f"twin {group[n].name}"] = ""
+            twins += 1
+        for n, lines in ({} if "clang" in compiler else batch.mistakes()).items():
+            if not run.judge(group[n], compiler, lines, False):
+                passed[group[n].source][f"mistake {group[n].name}"] = run.measured(group[n], compiler, lines)
+                mistakes += 1
+    for source, verdict in passed.items():
+        text = json.dumps({"key": run.key_of(compiler, source, precompiled), "passed": verdict}, indent=1)
+        file = precompiled / "passed" / f"{source.stem}.json"
+        (partial := file.with_suffix(".partial")).write_text(text)
+        os.replace(partial, file)
+    print(f"{compiler}: of {len(cases)} cases, {twins} twins and {mistakes} mistakes have passed together")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Must be rejected: the mistake gives 2 errors. One is that of shared.cpp, which the compiler says once.
+// expect: keep: the type is large; name a small one
+#include <library.hpp>
+struct mine {};
+#ifdef COMPILE_FAIL
+int value = keep<mine>() + keep<int>();
+#else
+int value = keep<char>();
+#endif
