@@ -2,8 +2,8 @@
 // What if micro-batches enter a pipeline at both ends? Every rank then has two stages, one of each
 // direction, and the weights are there twice. Simulated only: to compare, not to run.
 //
-//   chimera{.ranks = 4, .micros = 8}       bubble (p - 2) / (2m + p - 2) where F = B
-//   dual_pipe{.ranks = 4, .micros = 8}     bubble (p / 2 - 1)(F + 2B - 3W), B the whole backward pass
+//   chimera{.ranks = 4, .micros = 8}     bubble (p - 2) / (2m + p - 2) where F = B
+//   dual_pipe{.ranks = 4, .micros = 8}   bubble (p / 2 - 1)(F + 2B - 3W), B the whole backward
 #pragma once
 
 #include "dimesh/pipeline/operation.hpp"
