@@ -18,7 +18,10 @@ import sys
 LAYERS = [
     ("L0", ["layout/fault", "error", "ledger/timeline", "ledger/event"]),
     ("L1", ["dim", "axis", "mesh", "layout/shape"]),
-    ("L2", ["layout", "layout/", "ledger/"]),
+    ("L2", ["layout", "layout/", "ledger/"] + [f"pipeline/{name}" for name in (
+        "operation", "schedules", "zero_bubble", "bidirectional", "stale", "slices", "partition",
+        "simulate", "check", "checked_schedule", "recompute_plan", "revolve", "chain_plan",
+        "two_levels", "check_plan")]),
     ("L3", ["element/", "memory/", "grid", "random", "runtime", "collective/communicator"]),
     ("L4", ["local/", "collective/"]),
     ("L5", ["core/", "reflect/", "tensor", "shaped", "any_tensor", "layout/layout_set", "fill",

@@ -96,6 +96,14 @@ template <class First, class Second> struct lengths_differ;  // two arrays of st
 template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function
 
+// Schedules of a pipeline: which rank, and how many of its operations come before the faulty one.
+template <int Ranks, int Micros> struct schedule_does_not_fit;  // as many micro-batches
+template <int Rank, int Place> struct operation_not_of_rank;  // none of its stages, or done before
+template <int Rank, int Stage, int Micro> struct operation_never_done;
+template <int Rank, int Place> struct operation_waits_for_ever;
+template <int Rank, int Place> struct messages_out_of_order;  // here they are received
+template <int Cells, int Layers> struct fewer_layers_than_cells;
+
 // Functions of the user's.
 template <class... Arguments> struct function_not_callable_with;
 template <class Function> struct function_not_const;
