@@ -125,9 +125,13 @@ template <class T, class I> struct grouped_einsum_op {
     const tensor_core& with_rows = a.facts->place_of(rows) >= 0 ? a : b;
     for_each_group(
         x[2], x[2].data<const I>(), with_rows, rows, [&](index_t g, index_t begin, index_t length) {
+          T* const to = c.data<T>() + in_c.at(g, begin);
+          if (length == 0 && in_c.group == 0) return;
+          if (length == 0 && same_dim(c.facts->dim[0], group))  // faster than a product of nothing
+            return zero_bytes(to, in_c.group * index_t{sizeof(T)});
           loops.extent[r] = length;
           product(loops, a.data<const T>() + in_a.at(g, begin),
-                  b.data<const T>() + in_b.at(g, begin), c.data<T>() + in_c.at(g, begin));
+                  b.data<const T>() + in_b.at(g, begin), to);
         });
   }
 
