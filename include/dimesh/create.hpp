@@ -244,9 +244,9 @@ template <class S> constexpr S empty_like(const S& other) {
       [](const auto&, auto& y, const auto& x) {
         using X = std::remove_cvref_t<decltype(x)>;
         if constexpr (detail::is_shaped<X>)
-          y = X(x.sizes(), x.shape(), x.tally());
+          y = X(x.sizes(), x.shape(), x.tally(), detail::core_of(x).cuts);
         else if (!detail::core_of(x).is_shape)
-          y = X(x.grid(), x.shape());
+          y = X(x.grid(), x.shape(), detail::cuts_like(detail::core_of(x)));
       },
       s, other);
   return s;

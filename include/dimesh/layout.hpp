@@ -15,6 +15,9 @@ namespace dimesh {
 template <class D, class... A> struct split {};
 /// In split<uneven<D>, A>: blocks of ceil(n/p), the last ones shorter or empty.
 template <class D> struct uneven {};
+/// In split<ragged<D>, A>: blocks of the lengths that a table of cuts says (op/cuts.hpp), which may
+/// be any, 0 too.
+template <class D> struct ragged {};
 /// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side.
 template <class D, index_t W> struct halo {};
 /// As split<D, A...>, but only in tensors where no other rule uses one of these axes: sequence

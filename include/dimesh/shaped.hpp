@@ -6,6 +6,7 @@
 //   shaped_tensor<float, L, batch, length> y(mesh_sizes<pod>{}, length{37});
 #pragma once
 
+#include "dimesh/core/cuts_like.hpp"
 #include "dimesh/tensor.hpp"
 
 namespace dimesh {
@@ -46,12 +47,15 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
 
   /// Axis sizes, and dims or shapes that give the extents the type leaves open.
   template <Extents... From>
-  constexpr explicit shaped_tensor(const mesh_sizes<mesh_type>& sizes, const From&... extents)
-      : shaped_tensor(sizes, make_shape(extents...), nullptr) {}
+  constexpr explicit shaped_tensor(const mesh_sizes<mesh_type>& sizes, const From&... extents) {
+    (detail::take_cuts(detail::core_of(*this), extents), ...);
+    set_up(sizes, make_shape(extents...), nullptr);
+  }
 
   /// A result: its bytes count as live on the tally.
-  constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s,
-                          detail::tally* t) {
+  constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
+                          const detail::cut_list& cuts = {}) {
+    this->cuts = cuts;
     set_up(sizes, s, t);
   }
 
@@ -84,7 +88,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
     if constexpr (detail::is_at_run_time<L>)
       return shaped_tensor(sizes(), base::shape(), t, this->facts);
     else
-      return shaped_tensor(sizes(), base::shape(), t);
+      return shaped_tensor(sizes(), base::shape(), t, this->cuts);
   }
   /// For results that share their operand's memory.
   constexpr void share(detail::tally* t, const detail::live_bytes& live) {

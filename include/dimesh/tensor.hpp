@@ -16,6 +16,7 @@
 #include "dimesh/detail/rule_uses.hpp"
 #endif
 #include "dimesh/core/conversion.hpp"
+#include "dimesh/core/cuts_like.hpp"
 #include "dimesh/core/element_place.hpp"
 #include "dimesh/core/malformed_tensor.hpp"
 #include "dimesh/core/typed.hpp"
@@ -58,9 +59,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   /// Uninitialised elements on a grid; extents that the type leaves open come from `extents`
   /// (dims with a value, shapes), in any order. Throws dimesh::error if blocks do not come out
   /// even.
-  template <Extents... From>
-  explicit basic_tensor(const grid_type& g, const From&... extents)
-      : basic_tensor(g, make_shape(extents...), detail::storage{}) {}
+  template <Extents... From> explicit basic_tensor(const grid_type& g, const From&... extents) {
+    (detail::take_cuts(detail::core_of(*this), extents), ...);
+    remake(g, make_shape(extents...), detail::storage{});
+  }
 
   /// The same in memory given by the caller (null: from the pool).
   basic_tensor(const grid_type& g, const shape_type& s, const detail::storage& memory) {

@@ -128,7 +128,7 @@ template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) 
   dimesh::mesh_sizes<typename X::mesh_type> sizes;
   for (int a = 0; a < X::mesh_type::rank; ++a)
     sizes.size[static_cast<std::size_t>(a)] = x.grid().state().sizes()[a];
-  shape_twin<X> s(sizes, x.shape(), t);
+  shape_twin<X> s(sizes, x.shape(), t, dimesh::detail::core_of(x).cuts);
   s.set_once(x.once());
   return s;
 }
@@ -148,7 +148,7 @@ template <class X> struct leaf {
 template <class X>
 X filled_like(const X& x, std::size_t& k, const std::vector<array>& a, const std::vector<array>& da,
               double h) {
-  X y(x.grid(), x.shape(), dimesh::detail::storage{});
+  X y(x.grid(), x.shape(), dimesh::detail::cuts_like(dimesh::detail::core_of(x)));
   y.set_once(x.once());
   scatter(moved(a[k], da[k], h), y);
   ++k;
@@ -159,7 +159,7 @@ X filled_like(const X& x, std::size_t& k, const std::vector<array>& a, const std
 template <class X> double along(const leaf<X>& l, const array& tangent) {
   if (!l.node->filled) return 0;
   const X x = l.tracked.value();
-  X dx(x.grid(), x.shape(), dimesh::detail::storage{});
+  X dx(x.grid(), x.shape(), dimesh::detail::cuts_like(dimesh::detail::core_of(x)));
   scatter(tangent, dx);
   return inner(holding_of(dx), holding_of(l.bar()));
 }
@@ -216,7 +216,8 @@ operation_report run_adjoint(const F& f, unsigned once, double step, const std::
   const auto forward = census::snapshot();
   using Y = std::remove_cvref_t<decltype(y.value())>;
   using YBar = typename dd::gradient_type<Y>::type;
-  YBar ybar(y.value().grid(), y.shape(), dd::storage{});  // of another mesh, perhaps
+  YBar ybar(y.value().grid(), y.shape(),
+            dd::cuts_like(dd::core_of(y)));  // of another mesh, perhaps
   ybar.set_once(once & dimesh::spec_of<YBar>::table.mask(dimesh::use::partial));
   scatter(numbers_like(ybar, 5), ybar);
   y.cell()->add(ybar);

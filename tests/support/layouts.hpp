@@ -37,6 +37,7 @@ struct layout_choice {
   bool partial = false;  // axes may hold addends
   bool uneven = false;  // splits are uneven<>: legal for every extent
   bool split = true;  // axes may split dims
+  bool ragged = false;  // splits are ragged<>: blocks of any lengths
   bool orders = true;  // several axes of one dim in every order, not in mesh order only
   int places = 0;  // axes may hold the tensor at one of their first so many places
   int stride = 1, first = 0;  // every stride-th layout, from the first-th on: a sample
@@ -85,7 +86,8 @@ constexpr table table_of(int code, int axes, int dims, const int* order, layout_
       t.axis[a].what = use::partial;
     } else {
       t.set_split(a, digit[a] - 1);
-      t.uneven[digit[a] - 1] = choice.uneven;
+      t.uneven[digit[a] - 1] = choice.uneven || choice.ragged;
+      t.ragged[digit[a] - 1] = choice.ragged;
     }
   }
   return t;

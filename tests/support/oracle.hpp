@@ -188,6 +188,7 @@ struct holding {
   dimesh::detail::table table;
   std::vector<index_t> sizes, coords;  // of the mesh
   std::vector<dimesh::block> blocks;  // per dim, as the tensor says
+  std::vector<extents> cuts;  // per dim: where blocks of a ragged one begin, as the tensor says
   index_t local_size = 0;  // elements, as the tensor says
   unsigned once = 0;
   MPI_Comm ranks = MPI_COMM_NULL;  // of the whole mesh
@@ -218,6 +219,7 @@ template <class X> holding holding_of(const X& x) {
             {state.sizes(), state.sizes() + axes},
             {state.coords(), state.coords() + axes},
             {},
+            {},
             x.local_size(),
             x.once(),
             x.grid().everyone().handle(),
@@ -225,12 +227,28 @@ template <class X> holding holding_of(const X& x) {
             x.data(),
             &load_as<T>,
             &store_as<T>};
-  for (std::size_t d = 0; d < all.size(); ++d) h.blocks.push_back(x.block(static_cast<int>(d)));
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    h.blocks.push_back(x.block(static_cast<int>(d)));
+    const auto& core = dimesh::detail::core_of(x);
+    const auto* cut = dimesh::detail::cuts_of_dim(core.cuts.first(), core.facts->dim[d]);
+    h.cuts.push_back(cut == nullptr ? extents{} : cut->begin);
+  }
   return h;
 }
 
-/// Nested blocks of ceil(n/p), by definition: the run of dim d that this rank should hold.
+/// The run of dim d that this rank should hold, by definition: nested blocks of ceil(n/p), or what
+/// the cuts say of as many of them as one rank has.
 inline dimesh::block block_of(const holding& h, std::size_t d) {
+  if (h.table.ragged[d]) {
+    std::size_t at = 0, ranks = 1;
+    for (int level = 0, a = 0; (a = h.table.axis_at(static_cast<int>(d), level)) >= 0; ++level) {
+      ranks *= static_cast<std::size_t>(h.sizes[static_cast<std::size_t>(a)]);
+      at = at * static_cast<std::size_t>(h.sizes[static_cast<std::size_t>(a)]) +
+           static_cast<std::size_t>(h.coords[static_cast<std::size_t>(a)]);
+    }
+    const std::size_t each = (h.cuts[d].size() - 1) / ranks;
+    return {h.cuts[d][at * each], h.cuts[d][(at + 1) * each] - h.cuts[d][at * each]};
+  }
   index_t full = h.whole.size[d], begin = 0, end = full;
   for (int level = 0, a = 0; (a = h.table.axis_at(static_cast<int>(d), level)) >= 0; ++level) {
     const index_t p = h.sizes[static_cast<std::size_t>(a)];
@@ -449,10 +467,11 @@ template <class X> void scatter(const array& a, const X& x) {
 }
 
 /// A tensor of type X on the grid with the shape and values of an array.
-template <class X, class Grid> X scattered(const Grid& g, const array& a) {
+template <class X, class Grid, class... Cuts>
+X scattered(const Grid& g, const array& a, const Cuts&... cuts) {
   typename X::shape_type shape;
   detail::give_extents(shape, a, typename dimesh::spec_of<X>::dims{});
-  X x(g, shape, dimesh::detail::storage{});
+  X x(g, shape, cuts...);
   scatter(a, x);
   return x;
 }

@@ -21,6 +21,8 @@ inline std::uint64_t hash_of_operands(operands x) {
       const index_t extent = x[k].extent(d);
       h = hash_of(name.data(), name.size(), hash_of(&extent, sizeof extent, h));
     }
+    for (const cut_record* r = x[k].cuts.first(); r != nullptr; r = r->next)
+      h = hash_of(r->begin.data(), r->begin.size() * sizeof(index_t), h);
     const table_code c = encoded(x[k].layout());
     const std::uint64_t parts[] = {c.uses, c.uneven, c.halo[0], c.halo[1]};
     h = hash_of(parts, sizeof parts, h);

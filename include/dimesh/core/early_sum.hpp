@@ -16,12 +16,12 @@ namespace dimesh::detail {
 /// So many nodes one looks ahead.
 inline constexpr int furthest_sum = 16;
 
-/// Bytes of the block at the origin, which is the largest: all ranks agree on it.
+/// Bytes of the largest block: all ranks agree on it.
 constexpr index_t most_bytes(const tensor_core& x) {
-  const index_t origin[max_axes] = {};
   index_t n = x.facts->element;
   for (int d = 0; d < x.rank(); ++d)
-    n *= block_at(x.layout(), d, x.extent(d), x.sizes(), origin).length + 2 * x.layout().halo[d];
+    n *= longest_block(x.layout(), d, x.extent(d), x.sizes(), {x.cuts.first(), x.facts->dim}) +
+         2 * x.layout().halo[d];
   return n;
 }
 

@@ -38,6 +38,7 @@ struct tensor_facts {
   bool at_run_time = false;  // the layout: of a probe
   bool is_open = false;  // and nobody has said it yet
   unsigned partial = 0;  // axes along which there are addends, as a mask
+  unsigned ragged = 0;  // dims whose blocks have lengths that only the run knows, likewise
   unsigned placed = 0;  // axes along which the ranks of one coordinate hold it, likewise
   const dim_facts* dim[max_dims]{};
   const std::string_view* axes = nullptr;  // their names
@@ -114,12 +115,20 @@ template <class T, class M, class Dims> constexpr tensor_facts make_facts() {
 template <class T, class M, class Dims>
 inline constexpr tensor_facts facts_without_layout = make_facts<T, M, Dims>();
 
+/// Dims that are ragged, as a mask.
+constexpr unsigned ragged_dims(const table& t) {
+  unsigned m = 0;
+  for (int d = 0; d < max_dims; ++d)
+    if (t.ragged[d]) m |= 1u << d;
+  return m;
+}
 constexpr tensor_facts facts_with(tensor_facts f, const table& t, bool at_run_time,
                                   const tensor_facts* dual) {
   f.layout = t;
   f.at_run_time = f.is_open = at_run_time;
   f.partial = t.mask(use::partial);
   f.placed = t.mask(use::placed);
+  f.ragged = ragged_dims(t);
   f.dual = dual;
   return f;
 }

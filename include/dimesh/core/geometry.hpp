@@ -11,7 +11,7 @@
 #include "dimesh/core/facts.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/words.hpp"
-#include "dimesh/layout/block.hpp"
+#include "dimesh/layout/cut_list.hpp"
 
 namespace dimesh::detail {
 
@@ -57,7 +57,7 @@ constexpr unsigned away_at(const tensor_facts& f, const index_t* sizes, const in
 /// The blocks of all dims at some coordinates. Out of line: every tensor that is made comes by.
 DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index_t* extents,
                                               const index_t* sizes, const index_t* coords,
-                                              block* blocks) {
+                                              block* blocks, const cut_record* cuts = nullptr) {
   const table& t = f.layout;
   for (int d = 0; d < f.rank; ++d) {
     if (extents[d] < 0) refuse_extent(f, d, extents[d], sizes);
@@ -69,7 +69,7 @@ DIMESH_OUTLINE constexpr void work_out_blocks(const tensor_facts& f, const index
     const int d = u.dim;
     if (!t.uneven[d] && extents[d] % ranks_over(t, d, sizes) != 0)
       refuse_extent(f, d, extents[d], sizes);
-    blocks[d] = block_at(t, d, extents[d], sizes, coords);
+    blocks[d] = block_under(t, d, extents[d], sizes, coords, {cuts, f.dim});
   }
 }
 

@@ -107,9 +107,19 @@ template <class Plan>
   at = std::make_shared<const Plan>(x, y, with);
   plans_worked_out.fetch_add(1, std::memory_order_relaxed);
 }
+/// A plan for cuts that will be others the next time: kept until there is one of the same kind.
+template <class Plan>
+[[gnu::noinline]] const Plan& passing_plan(const tensor_core& x, const tensor_core& y,
+                                           const plan_hints& with) {
+  thread_local std::shared_ptr<const move_plan> last;
+  make_plan<Plan>(last, x, y, with);
+  return static_cast<const Plan&>(*last);
+}
 /// The plan of a move from x to y, tensors with the same dims on one grid.
 template <class Plan>
 const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
+  if ((x.facts->ragged | y.facts->ragged) != 0) [[unlikely]]
+    return passing_plan<Plan>(x, y, with);
   plan_key key{&kind_of_plan<Plan>, x.grid, x.facts, y.facts, with};
   for (int d = 0; d < x.rank(); ++d) key.extent[d] = x.extent(d);
   std::shared_ptr<const move_plan>& plan = plan_cache::here().at(key);

@@ -23,6 +23,34 @@ DIMESH_OUTLINE [[noreturn]] inline void refuse_grids(std::string_view call) {
       .raise();
 }
 
+/// Where do two tables of cuts differ first? Throws, on all ranks alike.
+[[noreturn]] inline void refuse_cuts(const operation& op, const cut_record& a,
+                                     const cut_record& b) {
+  words w;
+  w << op.facts->name << ": the operands cut dim '" << a.dim->name << "' differently: ";
+  index_t i = 0;
+  while (i < a.ranks() && i < b.ranks() && a.at(i, a.ranks()) == b.at(i, b.ranks())) ++i;
+  if (i == a.ranks() || i == b.ranks())
+    w << "into " << a.ranks() << " blocks here, " << b.ranks() << " there";
+  else
+    w << "block " << i << " has " << a.at(i, a.ranks()).length << " elements here, "
+      << b.at(i, b.ranks()).length << " there";
+  w << "; relayout one of them, or let the dims have two names";
+  w.raise();
+}
+/// Dims that are ragged in operand k and in one before it are cut alike.
+inline void match_cuts(const operation& op, operands x, int k) {
+  for (int d = 0; d < x[k].rank(); ++d)
+    for (int i = 0; i < k && (x[k].facts->ragged >> d & 1u); ++i) {
+      const dim_facts* const dim = x[k].facts->dim[d];
+      const int at = x[i].facts->place_of(dim);
+      if (at < 0 || !(x[i].facts->ragged >> at & 1u)) continue;
+      const cut_record* const here = cuts_of_dim(x[i].cuts.first(), dim);
+      const cut_record* const there = cuts_of_dim(x[k].cuts.first(), dim);
+      if (here != there && here->begin != there->begin) refuse_cuts(op, *here, *there);
+    }
+}
+
 /// Operands must live on one grid, and agree on extents that only the run knows.
 constexpr void match_operands(const operation& op, operands x) {
   const tensor_core& first = x[0];
@@ -34,6 +62,8 @@ constexpr void match_operands(const operation& op, operands x) {
       if (!x[k].is_shape) require_grid(op.facts->name, x[k]);
       refuse_grids(op.facts->name);
     }
+    if (x[k].facts->ragged != 0) [[unlikely]]
+      match_cuts(op, x, k);
     if (x[k].facts->is_static) continue;
     for (int d = 0; d < x[k].rank(); ++d) {
       const dim_facts* const dim = x[k].facts->dim[d];
@@ -84,6 +114,9 @@ constexpr void place(const operation& op, tensor_core& y, operands x) {
   } else {
     if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
     y.stand_with(x[0]);
+    for (int k = 0; k < x.count(); ++k)
+      if (x[k].cuts) [[unlikely]]
+        y.cuts.add_all(x[k].cuts);
   }
   if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
   index_t extents[max_dims] = {};

@@ -45,6 +45,7 @@ class facts_registry {
     f.own.partial = t.mask(use::partial);
     f.dual.partial = f.dual.layout.mask(use::partial);
     f.own.placed = f.dual.placed = t.mask(use::placed);
+    f.own.ragged = f.dual.ragged = ragged_dims(t);
     f.own.is_open = f.dual.is_open = false;
     f.own.dual = &f.dual;
     f.dual.dual = &f.own;

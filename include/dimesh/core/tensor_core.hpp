@@ -75,6 +75,7 @@ struct tensor_core {
   const grid_state* grid = nullptr;  // what it says, without its type
   cell* record = nullptr;  // where cotangents go; null: nobody wants them
   dim_runs runs;
+  cut_list cuts;  // of ragged dims, and of some that are not; null where there are none
   storage memory;
   /// Partial axes along which every rank holds the whole value, to be counted once (a note on how
   /// the addends are stored; see docs/decisions). Bit a is mesh axis a.
@@ -94,6 +95,7 @@ struct tensor_core {
         grid(x.grid),
         record(x.record),
         runs(x.runs),
+        cuts(x.cuts),
         memory(x.memory),
         once(x.once),
         away(x.away),
@@ -108,6 +110,7 @@ struct tensor_core {
         grid(x.grid),
         record(x.record),
         runs(x.runs),
+        cuts(x.cuts),
         memory(std::move(x.memory)),
         once(x.once),
         away(x.away),
@@ -201,13 +204,14 @@ struct tensor_core {
     runs.resize(facts->rank);
     for (int d = 0; d < facts->rank; ++d) runs.extents()[d] = extents[d];
     work_out_blocks(*facts, runs.extents(), sizes(), grid != nullptr ? grid->coords() : origin,
-                    runs.own());
+                    runs.own(), cuts.first());
     away = 0;
     if (facts->placed != 0) stay_away();
   }
   /// Becomes a tensor with the extents, blocks and grid of x, which has the same blocks by type.
   constexpr void place_like(const tensor_core& x) {
     runs = x.runs;
+    cuts = x.cuts;
     away = x.away;
     stand_with(x);
   }
@@ -241,6 +245,7 @@ struct tensor_core {
     grid = x.grid;
     record = x.record;
     runs = x.runs;
+    cuts = x.cuts;
     once = x.once;
     away = x.away;
     is_shape = x.is_shape;

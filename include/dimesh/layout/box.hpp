@@ -8,7 +8,7 @@
 #pragma once
 
 #include "dimesh/detail/compiled.hpp"
-#include "dimesh/layout/block.hpp"
+#include "dimesh/layout/cut_list.hpp"
 
 namespace dimesh::detail {
 
@@ -27,12 +27,12 @@ struct box {
 
 /// What the rank at `coords` holds of a tensor with these extents.
 constexpr box box_at(const table& t, int rank, const index_t* extent, const index_t* sizes,
-                     const index_t* coords) {
+                     const index_t* coords, const cut_source& cuts = {}) {
   box b;
   b.rank = rank;
   b.none = t.away_from(coords) != 0;
   for (int d = 0; d < rank && !b.none; ++d) {
-    const block part = block_at(t, d, extent[d], sizes, coords);
+    const block part = block_under(t, d, extent[d], sizes, coords, cuts);
     b.begin[d] = part.offset;
     b.length[d] = part.length;
   }
@@ -123,15 +123,22 @@ struct placement {
   index_t extent[max_dims]{};
   const index_t* sizes = nullptr;
   const index_t* coords = nullptr;
+  cut_source cuts;
 
   /// The block under a table of rank r of the communicator over `axes`.
   constexpr box peers(const table& t, index_t r, unsigned axes) const {
     if (coords == nullptr) return at_place(t, r, axes);
-    return box_at(t, rank, extent, sizes, peer(r, axes, sizes, coords).coords);
+    return box_at(t, rank, extent, sizes, peer(r, axes, sizes, coords).coords, cuts);
   }
   constexpr box own(const table& t) const { return peers(t, 0, 0); }
   /// Of the rank at the origin, or where else the tensor lives.
   constexpr box origins(const table& t) const { return at_place(t, 0, 0); }
+  /// As many elements as no block exceeds.
+  constexpr index_t most(const table& t) const {
+    index_t n = 1;
+    for (int d = 0; d < rank; ++d) n *= longest_block(t, d, extent[d], sizes, cuts);
+    return n;
+  }
   constexpr box whole() const {
     box b;
     b.rank = rank;
@@ -142,7 +149,7 @@ struct placement {
  private:
   constexpr box at_place(const table& t, index_t r, unsigned axes) const {
     return box_at(without_axes(t, t.mask(use::placed)), rank, extent, sizes,
-                  peer(r, axes, sizes, nullptr).coords);
+                  peer(r, axes, sizes, nullptr).coords, cuts);
   }
 };
 

@@ -16,11 +16,14 @@ namespace dimesh::detail {
 
 template <class D> struct bare_dim {
   using type = D;
-  static constexpr bool uneven = false;
+  static constexpr bool uneven = false, ragged = false;
   static constexpr index_t halo = 0;
 };
 template <class D> struct bare_dim<uneven<D>> : bare_dim<D> {
   static constexpr bool uneven = true;
+};
+template <class D> struct bare_dim<ragged<D>> : bare_dim<D> {
+  static constexpr bool uneven = true, ragged = true;
 };
 template <class D, index_t W> struct bare_dim<halo<D, W>> : bare_dim<D> {
   static_assert(W >= 0 && W <= max_halo,
@@ -36,7 +39,7 @@ enum class rule_kind : signed char { none, split, split_if_free, spread, use };
 struct layout_rule {
   rule_kind kind = rule_kind::none;
   use what = use::replicated;  // of kind use
-  bool uneven = false;
+  bool uneven = false, ragged = false;
   signed char halo = 0;
   short place = -1;  // of use placed: the coordinate, -1 where there can be none
   signed char axes = 0;
@@ -63,6 +66,7 @@ template <class M, class D, class... A> constexpr layout_rule split_rule(rule_ki
   layout_rule r = axes_rule<M, A...>(kind);
   r.dim = &facts_of_dim<typename bare::type>;
   r.uneven = bare::uneven;
+  r.ragged = bare::ragged;
   r.halo = static_cast<signed char>(bare::halo);
   return r;
 }
@@ -156,6 +160,7 @@ constexpr void draft_split(draft& d, const layout_rule& r, dim_list dims) {
   if (d.ruled[dim]) return d.blame(fault_code::dim_has_two_rules, dim, -1, -1);
   d.ruled[dim] = true;
   d.t.uneven[dim] = r.uneven;
+  d.t.ragged[dim] = r.ragged;
   d.t.halo[dim] = r.halo;
   for (int i = 0; i < r.axes; ++i) draft_axis(d, r.axis[i], use::split, dim);
 }
@@ -208,7 +213,9 @@ constexpr void settle(draft& d, dim_list dims, const index_t* axis_sizes) {
       if (extent % ranks != 0 && !d.t.uneven[dim])
         return d.blame(fault_code::extent_not_divisible, dim, -1, a, ranks);
     }
-    if (d.t.split_count(dim) == 0 || (known && extent % ranks == 0)) d.t.uneven[dim] = false;
+    if (d.t.split_count(dim) == 0) d.t.ragged[dim] = false;
+    if (d.t.split_count(dim) == 0 || (known && extent % ranks == 0 && !d.t.ragged[dim]))
+      d.t.uneven[dim] = false;
   }
 }
 

@@ -104,13 +104,15 @@ constexpr void join_dims(joined& out, const joinable* x, int operands, int dims)
     for (int i = 0; i < operands; ++i) {
       if (!x[i].has[d]) continue;
       if (from >= 0 &&
-          (x[i].t.halo[d] != x[from].t.halo[d] || x[i].t.uneven[d] != x[from].t.uneven[d]))
+          (x[i].t.halo[d] != x[from].t.halo[d] || x[i].t.uneven[d] != x[from].t.uneven[d] ||
+           x[i].t.ragged[d] != x[from].t.ragged[d]))
         out.blame(fault_code::dim_split_differently, d, d, 0);
       if (from < 0) from = i;
     }
     if (from < 0) continue;
     out.t.halo[d] = x[from].t.halo[d];
     out.t.uneven[d] = x[from].t.uneven[d];
+    out.t.ragged[d] = x[from].t.ragged[d];
   }
 }
 

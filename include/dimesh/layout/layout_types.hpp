@@ -40,13 +40,16 @@ struct rule_list {
   }
 };
 
-template <class D, bool Uneven, index_t Halo> struct dressed_dim {
-  using type = uneven<typename dressed_dim<D, false, Halo>::type>;
+template <class D, bool Uneven, bool Ragged, index_t Halo> struct dressed_dim {
+  using type = uneven<typename dressed_dim<D, false, false, Halo>::type>;
 };
-template <class D, index_t Halo> struct dressed_dim<D, false, Halo> {
+template <class D, index_t Halo> struct dressed_dim<D, true, true, Halo> {
+  using type = ragged<typename dressed_dim<D, false, false, Halo>::type>;
+};
+template <class D, index_t Halo> struct dressed_dim<D, false, false, Halo> {
   using type = halo<D, Halo>;
 };
-template <class D> struct dressed_dim<D, false, 0> {
+template <class D> struct dressed_dim<D, false, false, 0> {
   using type = D;
 };
 
@@ -54,9 +57,10 @@ template <class M, class Dims, class Holder, int R, use What, class Levels> stru
 template <class M, class Dims, class Holder, int R, std::size_t... I>
 struct rule_type<M, Dims, Holder, R, use::split, std::index_sequence<I...>> {
   static constexpr int dim = Holder::rules.at[R].dim;
-  using type = split<typename dressed_dim<type_at<dim, Dims>, Holder::result.uneven[dim],
-                                          Holder::result.halo[dim]>::type,
-                     type_at<Holder::result.axis_at(dim, I), typename M::axes>...>;
+  using type =
+      split<typename dressed_dim<type_at<dim, Dims>, Holder::result.uneven[dim],
+                                 Holder::result.ragged[dim], Holder::result.halo[dim]>::type,
+            type_at<Holder::result.axis_at(dim, I), typename M::axes>...>;
 };
 template <class M, class Dims, class Holder, int R>
 struct rule_type<M, Dims, Holder, R, use::partial, std::index_sequence<>> {
@@ -86,7 +90,7 @@ struct layout_of_table<M, Dims, Holder, std::index_sequence<R...>> {
 
 /// A table in a few numbers: equal tables are one template argument, and make one type once.
 struct table_code {
-  std::uint64_t uses = 0, uneven = 0, halo[2]{};  // a byte for each axis; a bit, a byte a dim
+  std::uint64_t uses = 0, uneven = 0, halo[2]{};  // a byte for each axis; bits, a byte a dim
   std::uint64_t places[2]{};                      // two bytes for each axis
   bool operator==(const table_code&) const = default;
 };
@@ -101,6 +105,7 @@ constexpr table_code encoded(const table& t) {
   }
   for (int d = 0; d < max_dims; ++d) {
     if (t.uneven[d]) c.uneven |= std::uint64_t{1} << d;
+    if (t.ragged[d]) c.uneven |= std::uint64_t{1} << (max_dims + d);
     if (t.halo[d] != 0) c.halo[d / 8] |= static_cast<std::uint64_t>(t.halo[d]) << d % 8 * 8;
   }
   return c;
@@ -120,6 +125,7 @@ constexpr table decoded(const table_code& c, int axes) {
   }
   for (int d = 0; d < max_dims; ++d) {
     t.uneven[d] = (c.uneven >> d & 1u) != 0;
+    t.ragged[d] = (c.uneven >> (max_dims + d) & 1u) != 0;
     t.halo[d] = static_cast<signed char>(c.halo[d / 8] >> d % 8 * 8 & 255u);
   }
   return t;

@@ -45,6 +45,9 @@ constexpr unsigned moved_axes(const table& from, const table& to) {
   for (int a = 0; a < from.axes; ++a) {
     const axis_use u = from.axis[a];
     bool differs = !(u == to.axis[a]);
+    if (u.what == use::split &&
+        from.ragged[static_cast<int>(u.dim)] != to.ragged[static_cast<int>(u.dim)])
+      differs = true;
     if (u.what == use::split && !differs)
       for (int level = 0; level < u.level; ++level)
         differs = differs || from.axis_at(u.dim, level) != to.axis_at(u.dim, level);
@@ -63,8 +66,10 @@ constexpr bool split_straight(table& now, const table& to, use what) {
       if (want < 0) break;
       if (have == want) continue;
       if (have >= 0 || now.axis[want].what != what) break;
+      if (level > 0 && now.ragged[d] != to.ragged[d]) break;  // the major axis cuts elsewhere
       now.set_split(want, d);
       now.uneven[d] = now.uneven[d] || to.uneven[d];
+      now.ragged[d] = to.ragged[d];
       any = true;
     }
   return any;

@@ -33,7 +33,8 @@ struct axis_use {
 struct table {
   int axes = 0;  // of the mesh
   axis_use axis[max_axes]{};  // in mesh order
-  bool uneven[max_dims]{};  // per dim: blocks of ceil(n/p)
+  bool uneven[max_dims]{};  // per dim: blocks may differ, and are of ceil(n/p)
+  bool ragged[max_dims]{};  // per dim: or of lengths that only the run knows; then uneven, too
   static_assert(max_halo <= 127, "table: halos are kept as signed chars");
   signed char halo[max_dims]{};  // per dim: elements of the neighbours' blocks kept on each side
 
@@ -58,7 +59,7 @@ struct table {
       const bool theirs = other.axis[a].what == use::split && other.axis[a].dim == d;
       if (mine != theirs || (mine && axis[a].level != other.axis[a].level)) return false;
     }
-    return uneven[d] == other.uneven[d] && halo[d] == other.halo[d];
+    return uneven[d] == other.uneven[d] && ragged[d] == other.ragged[d] && halo[d] == other.halo[d];
   }
   constexpr bool is_partial(int a) const {
     return axis[a].what == use::partial || axis[a].what == use::partial_max ||
@@ -139,6 +140,7 @@ constexpr table table_over_dims(const table& t, dim_list from, dim_list to) {
     place[d] = to.place_of(from[d]);
     if (place[d] < 0) continue;
     out.uneven[place[d]] = t.uneven[d];
+    out.ragged[place[d]] = t.ragged[d];
     out.halo[place[d]] = t.halo[d];
   }
   for (int a = 0; a < t.axes; ++a) {

@@ -15,7 +15,7 @@ namespace detail {
 
 /// Axis a moves from the minor end of one dim to that of another.
 constexpr outcome all_to_all_rule_of(const tensor_facts& x, int a, const dim_facts* from,
-                                     const dim_facts* to, bool uneven) {
+                                     const dim_facts* to, bool uneven, bool ragged) {
   if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
   for (const dim_facts* const d : {from, to})
     if (x.place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
@@ -24,7 +24,7 @@ constexpr outcome all_to_all_rule_of(const tensor_facts& x, int a, const dim_fac
     return blamed_axis(fault_code::axis_splits_nothing, a);
   if (u.level + 1 != x.layout.split_count(u.dim))
     return blamed(fault_code::axis_not_innermost_of_dim, from, a);
-  return without_halos_only(x, relaid(x, with_split(x.layout, a, x.place_of(to), uneven)));
+  return without_halos_only(x, relaid(x, with_split(x.layout, a, x.place_of(to), uneven, ragged)));
 }
 /// To may be written uneven<To>.
 template <class From, class To, class A> struct all_to_all_rule : keeps_dims {
@@ -32,7 +32,8 @@ template <class From, class To, class A> struct all_to_all_rule : keeps_dims {
   using axes = list<A>;
   static constexpr outcome of(rule_operands x, dim_list) {
     return all_to_all_rule_of(x[0], x[0].axis_of(type_number<A>), &facts_of_dim<From>,
-                              &facts_of_dim<plain_dim<To>>, bare_dim<To>::uneven);
+                              &facts_of_dim<plain_dim<To>>, bare_dim<To>::uneven,
+                              bare_dim<To>::ragged);
   }
 };
 

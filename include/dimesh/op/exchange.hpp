@@ -26,7 +26,7 @@ struct exchange_volume {
   constexpr exchange_volume(const placement& where, const table& from, const table& to,
                             unsigned talk) {
     const box had = where.origins(from), wanted = where.origins(to);
-    block = had.size() > wanted.size() ? had.size() : wanted.size();
+    block = where.most(from) > where.most(to) ? where.most(from) : where.most(to);
     for (index_t r = 1; r < group_size(talk, where.sizes); ++r) {
       sent += intersection(had, where.peers(to, r, talk)).size();
       received += intersection(where.peers(from, r, talk), wanted).size();

@@ -116,7 +116,7 @@ constexpr index_t checked_permutation(const Perm& perm, index_t size, index_t me
 template <class A> constexpr void require_equal_blocks(const tensor_core& x, int a) {
   const auto d = static_cast<int>(x.layout().axis[a].dim);
   const index_t ranks = ranks_over(x.layout(), d, x.sizes());
-  if (x.extent(d) % ranks == 0) return;
+  if (x.extent(d) % ranks == 0 && !x.layout().ragged[d]) return;
   throw error("permute_along: the " + std::to_string(x.extent(d)) + " elements of dim '" +
               std::string(x.facts->dim[d]->name) +
               "' are cut into blocks of different lengths by " + std::to_string(ranks) +

@@ -80,7 +80,7 @@ template <Mesh M> class layout_value {
                                                            : "partial_min<";
     std::string first;
     if (r.dim != nullptr) first = std::string(r.dim->name);
-    if (r.uneven) first = "uneven<" + first + ">";
+    if (r.uneven) first = (r.ragged ? "ragged<" : "uneven<") + first + ">";
     if (r.halo > 0) first = "halo<" + first + ", " + std::to_string(int{r.halo}) + ">";
     out += first;
     for (int i = 0; i < r.axes; ++i)

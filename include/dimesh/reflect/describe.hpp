@@ -70,7 +70,10 @@ inline std::string text_of(const layout_facts& f) {
     const auto place = static_cast<int>(d);
     const std::string over = splitters_text(f, place);
     text += (d > 0 ? ", " : "") + size_text(f.dims[d], f.extent[d], "=") +
-            (over.empty() ? "" : "/" + over) + (f.table.uneven[d] ? " uneven" : "") +
+            (over.empty() ? "" : "/" + over) +
+            (f.table.ragged[d]   ? " ragged"
+             : f.table.uneven[d] ? " uneven"
+                                 : "") +
             (f.table.halo[d] > 0 ? " halo " + std::to_string(f.table.halo[d]) : "");
   }
   text += "]";

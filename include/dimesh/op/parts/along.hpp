@@ -41,8 +41,8 @@ struct cut_dim {
   constexpr index_t extent() const { return where.extent[d]; }
   constexpr index_t ranks() const { return group_size(talk, where.sizes); }
   constexpr block of(index_t rank) const {
-    return block_at(layout, d, extent(), where.sizes,
-                    peer(rank, talk, where.sizes, where.coords).coords);
+    return block_under(layout, d, extent(), where.sizes,
+                       peer(rank, talk, where.sizes, where.coords).coords, where.cuts);
   }
   /// Rank of these coordinates (null: the origin) among those along the axes that cut the dim.
   constexpr index_t me() const {

@@ -63,7 +63,8 @@ constexpr bool is_dense(const placement& where, const table& from, const table& 
   if (was.what != use::split || is.what != use::split || was.dim == is.dim) return false;
   const auto evenly = [&where](const table& t, const axis_use& u) {
     const index_t n = ranks_over(t, u.dim, where.sizes);
-    return u.level + 1 == t.split_count(u.dim) && where.extent[static_cast<int>(u.dim)] % n == 0;
+    return u.level + 1 == t.split_count(u.dim) && !t.ragged[static_cast<int>(u.dim)] &&
+           where.extent[static_cast<int>(u.dim)] % n == 0;
   };
   return evenly(from, was) && evenly(to, is);
 }
@@ -87,7 +88,7 @@ struct exchange_plan : move_plan {
     const placement where = placement_of(x);
     const table from = back ? dual_of(y.layout()) : x.layout();
     const table to = back ? dual_of(x.layout()) : y.layout();
-    const index_t before = where.origins(from).size(), after = where.origins(to).size();
+    const index_t before = where.most(from), after = where.most(to);
     const unsigned talk = talking(axes(from, to), where.sizes);
     wire = {x.facts->kind, x.facts->element};
     most = before > after ? before : after;

@@ -19,7 +19,10 @@ constexpr table tidied(table t, dim_list dims, const index_t* axis_sizes) {
   d.t = t;
   for (int i = 0; i < dims.size; ++i) d.t.uneven[i] = true;
   settle(d, dims, axis_sizes);
-  for (int i = 0; i < dims.size; ++i) t.uneven[i] = t.uneven[i] && d.t.uneven[i];
+  for (int i = 0; i < dims.size; ++i) {
+    t.uneven[i] = t.uneven[i] && d.t.uneven[i];
+    t.ragged[i] = d.t.ragged[i];
+  }
   return t;
 }
 constexpr table tidied(const tensor_facts& x, const table& t) {
@@ -51,8 +54,9 @@ template <class S, class L>
 using under = typename spec_of_list<typename S::value_type, typename S::dims, L>::type;
 
 /// Axis a splits dim d at its minor end.
-constexpr table with_split(table t, int a, int d, bool uneven) {
+constexpr table with_split(table t, int a, int d, bool uneven, bool ragged = false) {
   if (t.axis[a].what == use::split) t.unsplit(a);
+  if (t.split_count(d) == 0) t.ragged[d] = ragged;  // else the major axes say what blocks are
   t.set_split(a, d);
   t.uneven[d] = t.uneven[d] || uneven;
   return t;
@@ -71,6 +75,7 @@ constexpr placement placement_of(const tensor_core& x) {
   for (int d = 0; d < p.rank; ++d) p.extent[d] = x.extent(d);
   p.sizes = x.sizes();
   if (!x.is_shape) p.coords = x.grid->coords();
+  p.cuts = {x.cuts.first(), x.facts->dim};
   return p;
 }
 template <Tensor X> constexpr placement placement_of(const X& x) {
@@ -85,14 +90,14 @@ constexpr outcome without_halos_only(const tensor_facts& x, const outcome& then)
 
 /// Axis a, of use `from`, is to split dim d (or uneven d) at its minor end.
 constexpr outcome scatter_rule_of(const tensor_facts& x, int a, use from, const dim_facts* dim,
-                                  bool uneven) {
+                                  bool uneven, bool ragged) {
   if (a < 0) return blamed_place(fault_code::axis_not_in_mesh, 0);
   const int d = x.place_of(dim);
   if (d < 0) return blamed(fault_code::dim_not_in_tensor, dim);
   if (x.layout.axis[a].what != from)
     return blamed_axis(
         from == use::partial ? fault_code::axis_not_partial : fault_code::axis_not_replicated, a);
-  return without_halos_only(x, relaid(x, with_split(x.layout, a, d, uneven)));
+  return without_halos_only(x, relaid(x, with_split(x.layout, a, d, uneven, ragged)));
 }
 /// D may be written uneven<D>.
 template <class D, class A, use From> struct scatter_rule : keeps_dims {
@@ -100,7 +105,7 @@ template <class D, class A, use From> struct scatter_rule : keeps_dims {
   using axes = list<A>;
   static constexpr outcome of(rule_operands x, dim_list) {
     return scatter_rule_of(x[0], x[0].axis_of(type_number<A>), From, &facts_of_dim<plain_dim<D>>,
-                           bare_dim<D>::uneven);
+                           bare_dim<D>::uneven, bare_dim<D>::ragged);
   }
 };
 

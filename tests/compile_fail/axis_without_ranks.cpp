@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An axis of no ranks.
+// expect: axis: a size is at least 1; write axis<> for a size given at start-up
+#include <dimesh/axis.hpp>
+
+namespace dm = dimesh;
+
+#ifdef COMPILE_FAIL
+struct rows : dm::axis<0> {};
+#else
+struct rows : dm::axis<> {};
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Weights of another type than the rows.
+// expect: grouped_einsum: the operands have different element types; cast one of them
+// expect: elements_differ<float, double, int>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/grouped_einsum.hpp>
+
+#include "names.hpp"
+
+struct expert : dm::dim<4> {};
+using tokens = dm::tensor<float, by_batch, batch, pixel>;
+using weights = dm::tensor<float, whole, expert, pixel, hidden>;
+using lengths = dm::tensor<int, whole, expert>;
+using wide = dm::tensor<double, whole, expert, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const tokens& x, const wide& w, const lengths& l) {
+  return dm::grouped_einsum<batch, expert, batch, hidden>(x, w, l);
+}
+#else
+auto f(const tokens& x, const weights& w, const lengths& l) {
+  return dm::grouped_einsum<batch, expert, batch, hidden>(x, w, l);
+}
+#endif
