@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/op/compare.hpp"
 #include "dimesh/op/complex.hpp"
 #include "support/adjoint.hpp"
 
