@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "dimesh/collective/communicator.hpp"
+#include "dimesh/collective/ordered.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/waiting.hpp"
@@ -67,6 +67,23 @@ class grid_state {
     if (const communicator* c = s.made.load(std::memory_order_acquire)) return *c;
     return make_once(s, axes);
   }
+  /// That over `count` of them, its ranks in the order of a dim's blocks that these axes cut, major
+  /// first, or from the last one to the first.
+  const communicator& in_order(const int* axes, int count, bool reversed) const {
+    unsigned mask = 0;
+    std::uint64_t key = reversed ? 1 : 0;
+    index_t seat = 0;
+    bool plain = !reversed;
+    for (int i = 0; i < count; ++i) {
+      const auto a = static_cast<std::size_t>(axes[i]);
+      plain = plain && (i == 0 || axes[i - 1] < axes[i]);
+      mask |= 1u << a;
+      key = key << 4 | (a + 1);
+      seat = seat * size_[a] + coord_[a];
+    }
+    if (plain) return along(mask);
+    return ordered_.of(along(mask), key, reversed ? -seat : seat);
+  }
   /// That over all of them.
   const communicator& everyone() const { return *comms_.back().owner; }
   /// Is this rank the first of those that differ from it along these axes only?
@@ -85,6 +102,7 @@ class grid_state {
   }
   void end() {
     comms_.clear();
+    ordered_.clear();
     alive_ = false;
   }
   bool alive() const { return alive_; }
@@ -194,6 +212,7 @@ class grid_state {
   std::vector<std::string> names_;
   std::array<index_t, max_axes> size_{}, coord_{};
   mutable std::vector<slot> comms_;  // by mask of axes
+  mutable ordered_communicators ordered_;
   bool alive_ = true;
 };
 

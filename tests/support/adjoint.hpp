@@ -105,6 +105,7 @@ inline std::string misreported(const dimesh::event_list& list, const census::cou
                     : e.kind == event_kind::all_to_all     ? census::operation::all_to_all
                     : e.kind == event_kind::broadcast      ? census::operation::broadcast
                     : e.kind == event_kind::reduce         ? census::operation::reduce
+                    : e.kind == event_kind::scan           ? census::operation::scan
                                                            : census::operation::send;
     auto& t = told.entries[{op, e.axes}];
     t.calls += 1, t.bytes += e.bytes;

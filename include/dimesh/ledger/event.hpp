@@ -32,18 +32,20 @@ enum class event_kind : unsigned char {
   reduce,  ///< a sum that one rank gets
   gather,  ///< blocks to one rank
   scatter,  ///< blocks from one rank
+  scan,  ///< what all ranks before one hold, joined
   message,  ///< from one rank to another
   collective,  ///< of a kind that its operation does not say
   acquire,  ///< a tensor's bytes come alive
   release  ///< and end
 };
-inline constexpr int event_kinds = 13;
+inline constexpr int event_kinds = 14;
 
 /// "all_reduce" and so on.
 constexpr std::string_view name_of(event_kind k) {
   constexpr std::string_view names[event_kinds] = {
-      "compute", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce",
-      "gather",  "scatter",    "message",        "collective", "acquire",    "release"};
+      "compute",   "all_reduce", "reduce_scatter", "all_gather", "all_to_all",
+      "broadcast", "reduce",     "gather",         "scatter",    "scan",
+      "message",   "collective", "acquire",        "release"};
   return names[static_cast<int>(k)];
 }
 /// Does it use the network?

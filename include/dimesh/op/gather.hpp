@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which element along a dim does each place want, and where does each element go? A number for
+// every result, where `take` has one for a whole row. Local: the dim that is numbered is whole; the
+// transposes of each other.
+//
+//   gather<token, slot>(x[batch/rows, token], ids[batch/rows, slot])       -> [batch/rows, slot]
+//     y[b, s] = x[b, ids[b, s]]
+//   scatter_add<slot, token>(y[batch, slot/cols], ids[batch, slot/cols])   -> [batch, token],
+//     x[b, ids[b, s]] += y[b, s]                                              partial over cols
+//   bincount<sample, bin>(ids[sample/rows])   -> [bin] of index_t, partial over rows
+#pragma once
+
+#include "dimesh/local/gather.hpp"
+#include "dimesh/local/rounded_sums.hpp"
+#include "dimesh/op/map.hpp"
+#include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/parts/strided.hpp"
+#include "dimesh/op/permute.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Of a tensor with `from` elements along dim d here and `to` there.
+inline local::picked_lines lines_along(const tensor_core& x, int d, index_t from, index_t to) {
+  local::picked_lines l{1, from, to, 1};
+  for (int i = 0; i < d; ++i) l.outer *= x.local(i);
+  for (int i = d + 1; i < x.rank(); ++i) l.inner *= x.local(i);
+  return l;
+}
+
+template <class T, class I> struct scatter_add_op;
+
+/// Elements T of dim d by the numbers I.
+template <class T, class I> struct gather_op {
+  int d;
+  std::string_view call = "gather";
+  static constexpr bool takes_complex = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, 2 * y[0].bytes() + x[1].bytes());
+  }
+  void fill(results y, operands x) const {
+#ifdef DIMESH_CHECKED
+    require_places<I>(call, x[1], *x[0].facts->dim[d], x[0].extent(d));
+#endif
+    local::gather_along(lines_along(x[0], d, x[0].local(d), x[1].local(d)), x[0].data<const T>(),
+                        x[1].data<const I>(), y[0].data<T>());
+  }
+  static constexpr bool needs(int k, unsigned) { return k == 1; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, scatter_add_op<T, I>{d, nullptr, dynamic, call}, to.ybar, to.x(1));
+  }
+};
+
+/// Elements T, added up along dim d, where the result has `dim` of so many elements.
+template <class T, class I> struct scatter_add_op {
+  int d;
+  const dim_facts* dim;  // null: where the result says it
+  index_t extent;
+  std::string_view call = "scatter_add";
+  static constexpr bool takes_complex = true;
+
+  constexpr index_t extent_of(const dim_facts* e) const {
+    return dim != nullptr && same_dim(e, dim) ? extent : dynamic;
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(x[0].elements(), 3 * x[0].bytes() + x[1].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands x) const {
+#ifdef DIMESH_CHECKED
+    require_places<I>(call, x[1], *y[0].facts->dim[d], y[0].extent(d));
+#endif
+    const rounded_sums<T> sums(y[0].data<T>(), y[0].elements());
+    local::scatter_along(lines_along(x[0], d, y[0].local(d), x[0].local(d)), x[0].data<const T>(),
+                         x[1].data<const I>(), sums.data());
+    sums.finish();
+  }
+  static constexpr bool needs(int k, unsigned) { return k == 1; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, gather_op<T, I>{d, call}, to.ybar, to.x(1));
+  }
+};
+
+/// One operand's dims, but for one, are the other's; a dim that one lacks, or null.
+constexpr const dim_facts* dim_beside(const tensor_facts& x, const dim_facts* d,
+                                      const tensor_facts& ids, const dim_facts* e) {
+  for (int i = 0; i < x.rank; ++i)
+    if (!same_dim(x.dim[i], d) && ids.place_of(x.dim[i]) < 0) return x.dim[i];
+  for (int i = 0; i < ids.rank; ++i)
+    if (!same_dim(ids.dim[i], e) && x.place_of(ids.dim[i]) < 0) return ids.dim[i];
+  return nullptr;
+}
+/// Faults of operands whose numbers, along dim e of ids, stand for places of dim d of x.
+constexpr outcome picked_rule_of(rule_operands x, const dim_facts* d, const dim_facts* e) {
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  if (x[0].place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  if (x[1].place_of(e) < 0) return blamed(fault_code::dim_not_in_tensor, e);
+  if (const dim_facts* lacking = dim_beside(x[0], d, x[1], e); lacking != nullptr)
+    return blamed(fault_code::dim_not_in_tensor, lacking);
+  for (int k = 0; k < 2; ++k)
+    if (const dim_facts* h = haloed_dim(x[k]); h != nullptr)
+      return blamed(fault_code::dim_has_halo, h);
+  if (const int a = x[1].layout.first_partial(); a >= 0)
+    return blamed_axis(fault_code::partial_operand, a);
+  if (const int a = x[0].layout.first_partial(false); a >= 0)
+    return blamed_axis(fault_code::partial_operand, a);
+  return allowed(x[0].layout);
+}
+
+/// Rule of x[.., D, ..] and ids[.., To, ..]; D is whole.
+template <class D, class To> struct picked_rule {
+  using named = list<D, To>;
+  template <class First, class> struct dims : replaced_dims<D, To, First> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    constexpr auto &d = facts_of_dim<D>, &to = facts_of_dim<To>;
+    if (const outcome o = picked_rule_of(x, &d, &to); !o.ok()) return o;
+    if (!std::is_same_v<D, To> && x[0].place_of(&to) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, &to);
+    const int at = x[0].place_of(&d);
+    if (const int a = x[0].layout.axis_at(at, 0); a >= 0)
+      return blamed(fault_code::dim_is_split, &d, a);
+    tensor_facts others = x[0];  // all dims but D
+    others.rank = 0;
+    for (int i = 0; i < x[0].rank; ++i)
+      if (i != at) others.dim[others.rank++] = x[0].dim[i];
+    others.layout = table_over_dims(x[0].layout, x[0].dims(), others.dims());
+    const tensor_facts* const both[] = {&others, &x[1]};
+    return join_operands(join_kind::product, {both, 2}, out);
+  }
+};
+
+/// Rule of rows[.., From, ..] and ids[.., From, ..]: what splits From leaves addends.
+template <class From, class D> struct added_rule {
+  using named = list<From, D>;
+  template <class First, class> struct dims : replaced_dims<From, D, First> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    constexpr auto &from = facts_of_dim<From>, &d = facts_of_dim<D>;
+    if (const outcome o = picked_rule_of(x, &from, &from); !o.ok()) return o;
+    if (!std::is_same_v<From, D> && x[0].place_of(&d) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, &d);
+    outcome o = join_operands(join_kind::product, x, x[0].dims());
+    if (!o.ok()) return o;
+    const int at = x[0].place_of(&from);
+    for (int a = 0; a < o.layout.axes; ++a)
+      if (o.layout.axis[a].what == use::split && o.layout.axis[a].dim == at)
+        o.layout.axis[a] = {use::partial};
+    o.layout.uneven[at] = false;
+    return allowed(table_over_dims(o.layout, x[0].dims(), out));
+  }
+};
+
+template <class Fault> constexpr void assert_picked() {
+  static_assert(ok<only<Fault, meshes_differ>>,
+                "gather, scatter_add: elements and numbers live on different meshes; put them on "
+                "one");
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "gather, scatter_add: an operand lacks this dim; the numbers have the dims of the "
+                "elements, but for the one that they number");
+  static_assert(ok<only<Fault, dim_already_in_tensor>>,
+                "gather, scatter_add: the elements have the new dim already; rename it in one of "
+                "the operands");
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "gather: needs the whole dim, and it is split; whole<dim> it, or split another");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "gather, scatter_add: blocks of this dim carry halos; do it before halo_exchange");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "gather, scatter_add: the numbers are a sum yet to be made (or the elements an "
+                "extreme); complete them first");
+  static_assert(ok<only<Fault, partial_meets_split, dim_split_in_one_operand_only,
+                        dim_split_differently, dims_share_mesh_axis>>,
+                "gather, scatter_add: elements and numbers are split differently; relayout one of "
+                "them");
+  static_assert(ok<only_placed<Fault>>,
+                "gather, scatter_add: the operands live on different ranks of this axis; place or "
+                "send one");
+}
+template <class I> constexpr void assert_numbers() {
+  static_assert(holds_places<I>,
+                "gather, scatter_add, bincount: places are whole numbers; cast the tensor to an "
+                "integer type first");
+}
+
+/// The order of dims of a tensor First with E in the place of D.
+template <class First, class D, class E>
+using dims_beside = typename replaced_dims<D, E, typename spec_of<First>::dims>::type;
+
+struct one_function {
+  static constexpr std::string_view call = "bincount";
+  template <class A> KOKKOS_INLINE_FUNCTION index_t operator()(const A&) const { return 1; }
+};
+
+}  // namespace detail
+
+/// y[.., t, ..] = x[.., ids[.., t, ..], ..], 0 where the number is no place of D. Shapes: x[.., D,
+/// ..] and whole numbers ids[.., To, ..] with the same other dims -> [.., To, ..]; To may be D.
+/// Local; D is whole. In checked builds numbers other than -1 that are no place of D throw
+/// dimesh::error, which names the index.
+template <Dim D, Dim To, Operand X, Operand I> constexpr auto gather(const X& x, const I& ids) {
+  using rule = detail::picked_rule<D, To>;
+  using fault = detail::fault_of<rule, X, I>;
+  detail::assert_picked<fault>();
+  detail::assert_numbers<I>();
+  if constexpr (!ok<fault> || is_poison<X> || is_poison<I> || !detail::holds_places<I>)
+    return poison{};
+  else
+    return detail::apply_rule<rule, value_of<X>>(
+        detail::gather_op<value_of<X>, value_of<I>>{detail::index_of<D, typename spec_of<X>::dims>},
+        x, detail::permuted<detail::dims_beside<X, D, To>>(ids));
+}
+
+/// y[.., ids[.., f, ..], ..] += rows[.., f, ..], from zeros, in the order of f: the same bits on
+/// every run. Shapes: rows[.., From, ..] and whole numbers with the same dims -> [.., D, ..]; D
+/// carries its extent where that is given at run time. Local; partial along the axes that split
+/// From. Numbers outside D as in gather.
+template <Dim From, Dim D, Operand X, Operand I>
+constexpr auto scatter_add(const X& rows, const I& ids, D d = {}) {
+  using rule = detail::added_rule<From, D>;
+  using fault = detail::fault_of<rule, X, I>;
+  detail::assert_picked<fault>();
+  detail::assert_numbers<I>();
+  if constexpr (!ok<fault> || is_poison<X> || is_poison<I> || !detail::holds_places<I>)
+    return poison{};
+  else
+    return detail::apply_rule<rule, value_of<X>>(
+        detail::scatter_add_op<value_of<X>, value_of<I>>{
+            detail::index_of<From, typename spec_of<X>::dims>, &detail::facts_of_dim<D>,
+            shape<D>(d).template extent<D>()},
+        rows, detail::permuted<typename spec_of<X>::dims>(ids));
+}
+
+/// How often each place of D stands among the numbers along From. Shapes: whole numbers [.., From,
+/// ..] -> index_t [.., D, ..]. Local; partial along the axes that split From.
+template <Dim From, Dim D, Operand I> constexpr auto bincount(const I& ids, D d = {}) {
+  detail::assert_numbers<I>();
+  if constexpr (is_poison<I> || !detail::holds_places<I>)
+    return poison{};
+  else
+    return dimesh::scatter_add<From, D>(
+        detail::map_as<detail::join_kind::nonlinear>(detail::one_function{}, ids), ids, d);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In which order do the elements along a dim stand, and which are the greatest few? Local: a rank
+// must hold all of the dim. Of equals the first stays first; NaN is greater than any number.
+//
+//   sort<token>(x[batch/rows, token])                    -> like x, ascending
+//   argsort<token>(x, order::descending)                 -> places of token, int32
+//   top_k<token, best>(x)      best : dim<4>             -> {values, places} [batch/rows, best]
+#pragma once
+
+#include <cstdint>
+
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/gather.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+
+namespace dimesh {
+
+/// Smallest first, or greatest first.
+enum class order : unsigned char { ascending, descending };
+
+/// The greatest elements, greatest first, and where they stood.
+template <class V, class P> struct top_elements {
+  V values;
+  P places;
+};
+
+namespace detail {
+
+/// The first places of dim d in order, as many as the result has along it. Elements T.
+template <class T> struct order_op {
+  int d;
+  bool descending;
+  const dim_facts* dim;
+  index_t extent;
+  std::string_view call;
+
+  constexpr index_t extent_of(const dim_facts* e) const {
+    return same_dim(e, dim) ? extent : dynamic;
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    index_t steps = 1;
+    for (index_t n = x[0].local(d); n > 2; n /= 2) ++steps;
+    t.compute(x[0].elements() * steps, x[0].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    local::order_along(lines_along(x[0], d, x[0].local(d), y[0].local(d)), x[0].data<const T>(),
+                       descending, y[0].data<std::int32_t>());
+  }
+};
+
+/// D is whole, and called To in the result.
+template <class D, class To> struct sorted_rule {
+  using named = list<D, To>;
+  template <class First> struct dims : replaced_dims<D, To, First> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = strided_rule<D, To>::of(x, out);
+    if (!o.ok()) return o;
+    const int a = x[0].layout.first_partial();
+    return a < 0 ? o : blamed_axis(fault_code::partial_operand, a);
+  }
+};
+
+template <class D, class To, class X>
+constexpr auto ordered(std::string_view call, const X& x, bool descending, index_t n) {
+  if constexpr (is_storage_only<value_of<X>>)
+    return ordered<D, To>(call, cast<computed<value_of<X>>>(x), descending, n);
+  else
+    return apply_rule<sorted_rule<D, To>, std::int32_t>(
+        order_op<value_of<X>>{index_of<D, typename spec_of<X>::dims>, descending, &facts_of_dim<To>,
+                              n, call},
+        x);
+}
+
+template <class Fault> constexpr void assert_ordered() {
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "sort, argsort, top_k: the tensor lacks this dim; name one of its own");
+  static_assert(ok<only<Fault, dim_already_in_tensor>>,
+                "top_k: the tensor has the new dim already; choose another for the greatest");
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "sort, argsort, top_k: the dim is split, and a rank sees its block only; gather it "
+                "with whole<dim> first");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "sort, argsort, top_k: the operand is a sum yet to be made; complete it first");
+}
+
+}  // namespace detail
+
+/// The places along D of the elements in their order: of the first, the second, ... Shapes and
+/// layout stay, int32. Takes no gradient. Local; D is whole. On the host.
+template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::ascending) {
+  using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
+  detail::assert_ordered<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::ordered<D, D>("argsort", x, o == order::descending, x.template extent<D>());
+}
+
+/// The elements along D in their order. The cotangent of an element goes to where it stood. Shapes
+/// and layout stay. Local; D is whole.
+template <Dim D, Operand X> constexpr auto sort(const X& x, order o = order::ascending) {
+  using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
+  detail::assert_ordered<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return dimesh::gather<D, D>(
+        x, detail::ordered<D, D>("sort", stop_gradient(x), o == order::descending,
+                                 x.template extent<D>()));
+}
+
+/// The K greatest elements along D, greatest first, and their places. Shapes: [.., D, ..] ->
+/// .values [.., K, ..] and .places, int32; K carries its extent where that is given at run time.
+/// The cotangent of a value goes to where it stood. Local; D is whole. Throws dimesh::error where D
+/// has fewer elements.
+template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
+  using fault = detail::fault_of<detail::sorted_rule<D, K>, X>;
+  detail::assert_ordered<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return top_elements<poison, poison>{};
+  } else {
+    const index_t n = shape<K>(k).template extent<K>(), all = x.template extent<D>();
+    if (n > all)
+      (detail::words() << "top_k: " << n << " greatest of dim '" << detail::name_of<D>()
+                       << "', which has " << all << " elements")
+          .raise();
+    const auto places = detail::ordered<D, K>("top_k", stop_gradient(x), true, n);
+    auto values = dimesh::gather<D, K>(x, places);
+    return top_elements<decltype(values), std::remove_const_t<decltype(places)>>{values, places};
+  }
+}
+
+}  // namespace dimesh

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sorted along a dim that is split.
+// expect: sort, argsort, top_k: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: dim_is_split<hidden, cols>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/sort.hpp>
+
+#include "names.hpp"
+
+using matrix = dm::tensor<float, hybrid, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::argsort<hidden>(x); }
+#else
+auto f(const matrix& x) { return dm::argsort<hidden>(dm::whole<hidden>(x)); }
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running sums, products, extremes, users' functions and recurrences along dims that are whole or
+// split: against whole arrays under every layout that their rules allow; their transposes and
+// costs.
+// ranks: 1 2 4
+// checks: 1580 2896 4212
+// labels: sanitize_all
+#include "dimesh/op/scan.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/compare.hpp"
+#include "dimesh/op/complex.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace dd = dimesh::detail;
+
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 3}, {3, 1}, {2, 9}};
+
+using two_inputs = std::function<double(double, double, double)>;
+
+/// carry = f(carry, a, b) along a dim.
+array scanned(const array& a, const array& b, const std::string& dim, double first,
+              const two_inputs& f, dm::scan_options o) {
+  array out = a;
+  const auto d = static_cast<std::size_t>(a.place(dim));
+  extents others = a.size;
+  others[d] = a.size[d] > 0 ? 1 : 0;
+  const auto place = [&](const extents& index) {
+    index_t at = 0;
+    for (std::size_t i = 0; i < a.size.size(); ++i) at = at * a.size[i] + index[i];
+    return static_cast<std::size_t>(at);
+  };
+  for_each_index(others, [&](extents index) {
+    double carry = first;
+    for (index_t k = 0; k < a.size[d]; ++k) {
+      index[d] = o.reverse ? a.size[d] - 1 - k : k;
+      const double before = carry;
+      carry = f(carry, value_at(a, a.dims, index), value_at(b, a.dims, index));
+      out.values[place(index)] = o.exclusive ? before : carry;
+    }
+  });
+  return out;
+}
+
+double plus(double c, double x, double) { return c + x; }
+double times(double c, double x, double) { return c * x; }
+double greater(double c, double x, double) { return std::max(c, x); }
+double smaller(double c, double x, double) { return std::min(c, x); }
+double affine(double h, double a, double b) { return a * h + b; }
+
+/// Associative, not linear: 1 - (1 - a)(1 - b), of which 0 is the identity.
+struct either {
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a + b - a * b;
+  }
+};
+
+template <class D, class X> inline constexpr bool is_whole = !dm::is_split<dm::spec_of<X>, D>;
+template <class X> inline constexpr bool is_partial = dm::spec_of<X>::table.any_partial();
+
+constexpr dm::scan_options all_options[] = {
+    {false, false}, {true, false}, {false, true}, {true, true}};
+
+/// f(v, o), which says how often it computes; what it should be.
+template <class X, class F>
+void check_all(const F& f, const X& x, const array& a, const std::string& d, double first,
+               const two_inputs& g) {
+  for (const dm::scan_options o : all_options) {
+    INFO("exclusive ", o.exclusive, ", reverse ", o.reverse);
+    CHECK(agrees(f(x, o), scanned(a, a, d, first, g, o)));
+  }
+}
+
+TEST_CASE("sums: along either dim, addends too, under every layout") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    check_all([](const X& x, auto o) { return dm::cumsum_exscan<p>(x, o); }, v, a, "p", 0, plus);
+    if constexpr (is_whole<q, X>)
+      check_all([](const X& x, auto o) { return dm::cumsum<q>(x, o); }, v, a, "q", 0, plus);
+  });
+}
+
+TEST_CASE("sums: their transpose is the sum from the other end") {
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .stride = 2}, p, q>(
+      {{4, 6}, {5, 3}}, [](auto v, const array& a) {
+        for (const dm::scan_options o : all_options)
+          check_operation([o](const auto& x) { return dm::cumsum_exscan<p>(x, o); }, {}, {a}, v);
+      });
+}
+
+TEST_CASE("products and extremes: along a dim split or whole") {
+  for_each_case<plane, layout_choice{.uneven = true, .stride = 2, .first = 1}, p, q>(
+      sizes, [](auto v, const array& a) {
+        using X = decltype(v);
+        check_all([](const X& x, auto o) { return dm::cumprod_exscan<q>(x, o); }, v, a, "q", 1,
+                  times);
+        check_all([](const X& x, auto o) { return dm::cummax_exscan<p>(x, o); }, v, a, "p",
+                  -HUGE_VAL, greater);
+        check_all([](const X& x, auto o) { return dm::cummin_exscan<p>(x, o); }, v, a, "p",
+                  HUGE_VAL, smaller);
+      });
+}
+
+TEST_CASE("products: gradients with zeros among the elements") {
+  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+    array b = reals(a.dims, a.size, 3);
+    for (std::size_t k = 0; k < b.values.size(); k += 4) b.values[k] = 0;
+    const auto y = scattered<decltype(v)>(v.grid(), b);
+    for (const dm::scan_options o : all_options)
+      check_operation([o](const auto& x) { return dm::cumprod_exscan<p>(x, o); }, smooth, {b}, y);
+  });
+}
+
+TEST_CASE("extremes and a user's function: gradients") {
+  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+    const array b = reals(a.dims, a.size, 3);
+    const auto y = scattered<decltype(v)>(v.grid(), b);
+    for (const dm::scan_options o : {all_options[0], all_options[3]}) {
+      if (!o.exclusive)
+        check_operation([o](const auto& x) { return dm::cummax_exscan<p>(x, o); }, smooth, {b}, y);
+      check_operation([o](const auto& x) { return dm::scan_exscan<p>(either{}, 0, x, o); }, smooth,
+                      {b}, y);
+    }
+  });
+}
+
+TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
+  for_each_case<plane, layout_choice{.uneven = true, .stride = 2}, p, q>(
+      sizes, [](auto v, const array& a) {
+        const array b = numbers(a.dims, a.size, 9);
+        const auto w = scattered<decltype(v)>(v.grid(), b);
+        for (const dm::scan_options o : all_options)
+          CHECK(agrees(dm::linear_recurrence_exscan<p>(v, dm::permute<q, p>(w), o),
+                       scanned(a, b, "p", 0, affine, o)));
+      });
+  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+    const array f = reals(a.dims, a.size, 3), b = reals(a.dims, a.size, 4);
+    const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
+    for (const dm::scan_options o : all_options)
+      check_operation(
+          [o](const auto& u, const auto& w) { return dm::linear_recurrence_exscan<p>(u, w, o); },
+          smooth, {f, b}, x, y);
+  });
+}
+
+TEST_CASE("elements of other types: truths are counted, bfloat16 is joined in float") {
+  for_each_case<line, unevenly, p, q>({{5, 3}, {0, 3}}, [](auto v, const array& a) {
+    const array positive = map([](const auto& w) { return w[0] > 0 ? 1.0 : 0.0; }, {a});
+    const auto counts = dm::cumsum_exscan<p>(v > 0);
+    static_assert(std::is_same_v<dm::value_of<decltype(counts)>, dm::index_t>);
+    CHECK(agrees(counts, scanned(positive, positive, "p", 0, plus, {})));
+    const auto stored = dm::cumsum_exscan<p>(dm::cast<dm::bfloat16>(v));
+    static_assert(std::is_same_v<dm::value_of<decltype(stored)>, dm::bfloat16>);
+    CHECK(agrees(dm::cast<double>(stored), scanned(a, a, "p", 0, plus, {})));
+    const auto whole = dm::cummax_exscan<p>(dm::cast<int>(v), {.reverse = true});
+    CHECK(agrees(whole, scanned(a, a, "p", -HUGE_VAL, greater, {.reverse = true})));
+    const auto turned = [](const auto& x) {
+      return dm::real(dm::cumsum_exscan<p>(dm::cast<Kokkos::complex<double>>(x)));
+    };
+    CHECK(agrees(turned(v), scanned(a, a, "p", 0, plus, {})));
+    check_operation(turned, {}, {a}, v);
+  });
+}
+
+}  // namespace

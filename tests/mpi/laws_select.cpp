@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Elements by number, added up by number, counted, sorted: against whole arrays under every layout
+// that their rules allow; their transposes and costs; and what only the run refuses.
+// ranks: 1 2 4
+// labels: local sanitize_all
+#include "dimesh/op/sort.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "dimesh/op/complete.hpp"
+#include "support/adjoint.hpp"
+#include "support/places.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace dd = dimesh::detail;
+
+struct three : dm::dim<3> {};
+
+#ifdef DIMESH_CHECKED
+[[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
+#endif
+/// -1 .. 5 for the elements of p x r.
+constexpr index_t place_at(index_t i, index_t k) { return (i * 5 + k * 3 + 2) % 7 - 1; }
+
+template <class L> struct pick_each {
+  index_t n, m;
+  template <class X> auto operator()(const X& x) const {
+    return dm::gather<q, r>(x, dm::permute<r, p>(places_beside<L, p, r>(x, place_at, p{n}, r{m})));
+  }
+};
+template <class L> struct add_each {
+  index_t n, m;
+  template <class X> auto operator()(const X& rows) const {
+    return dm::scatter_add<r, q>(rows, places_beside<L, p, r>(rows, place_at, p{n}, r{m}), q{5});
+  }
+};
+
+/// x[p, places[p, r]], and the sums of y[p, r] at places[p, r] of 5.
+array gathered_from(const array& a, index_t m) {
+  return make({"p", "r"}, {a.size[0], m}, [&](const extents& at) {
+    const index_t k = place_at(at[0], at[1]);
+    return k < 0 || k >= a.size[1] ? 0.0 : value_at(a, {"p", "q"}, {at[0], k});
+  });
+}
+array scattered_to(const array& y) {
+  return make({"p", "q"}, {y.size[0], 5}, [&](const extents& at) {
+    double sum = 0;
+    for (index_t k = 0; k < y.size[1]; ++k)
+      if (place_at(at[0], k) == at[1]) sum += value_at(y, {"p", "r"}, {at[0], k});
+    return sum;
+  });
+}
+
+TEST_CASE("gather: by the numbers' layout, whatever splits the other dims") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<p, r>, layout_choice{.uneven = true, .orders = false}>(
+        [&](auto t) {
+          using L = typename decltype(t)::type;
+          for (const extents& n : {extents{4, 5, 6}, extents{3, 2, 1}, extents{0, 2, 3}}) {
+            const array a = numbers({"p", "q"}, {n[0], n[1]}, 1);
+            const auto x = scattered<dm::tensor<double, L, p, q>>(g, a);
+            const pick_each<L> f{n[0], n[2]};
+            CHECK(agrees(f(x), gathered_from(a, n[2])));
+            check_operation(f, {}, {a}, x);
+          }
+        });
+  });
+}
+
+TEST_CASE("scatter_add: what splits the rows leaves addends") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<p, r>, layout_choice{.uneven = true, .orders = false}>(
+        [&](auto t) {
+          using L = typename decltype(t)::type;
+          for (const extents& n : {extents{4, 6}, extents{3, 1}, extents{2, 0}}) {
+            const array a = numbers({"p", "r"}, n, 1);
+            const auto x = scattered<dm::tensor<double, L, p, r>>(g, a);
+            const add_each<L> f{n[0], n[1]};
+            CHECK(agrees(f(x), scattered_to(a)));
+            check_operation(f, {}, {a}, x);
+            const auto ids = places_beside<L, p, r>(x, place_at, p{n[0]}, r{n[1]});
+            array ones = a;
+            for (double& v : ones.values) v = 1;
+            CHECK(agrees(dm::bincount<r, q>(ids, q{5}), scattered_to(ones)));
+          }
+        });
+  });
+}
+
+/// The places of a line in order.
+std::vector<index_t> order_of(const std::vector<double>& line, bool descending) {
+  std::vector<index_t> at(line.size());
+  std::iota(at.begin(), at.end(), index_t{0});
+  std::stable_sort(at.begin(), at.end(), [&](index_t i, index_t k) {
+    const double a = line[static_cast<std::size_t>(i)], b = line[static_cast<std::size_t>(k)];
+    return descending ? a > b : a < b;
+  });
+  return at;
+}
+/// The first n along q in order, or their places.
+array in_order(const array& a, index_t n, bool descending, bool of_places,
+               const std::string& name) {
+  return make({"p", name}, {a.size[0], n}, [&](const extents& at) {
+    std::vector<double> line;
+    for (index_t k = 0; k < a.size[1]; ++k) line.push_back(value_at(a, a.dims, {at[0], k}));
+    const index_t k = order_of(line, descending)[static_cast<std::size_t>(at[1])];
+    return of_places ? static_cast<double>(k) : line[static_cast<std::size_t>(k)];
+  });
+}
+
+TEST_CASE("sort, argsort, top_k: of equals the first, under every layout that leaves the dim") {
+  for_each_case<plane, unevenly, p, q>(
+      {{4, 6}, {5, 3}, {0, 4}, {3, 0}}, [](auto v, const array& a) {
+        using X = decltype(v);
+        if constexpr (!dm::is_split<dm::spec_of<X>, q>) {
+          const index_t n = a.size[1];
+          for (const bool down : {false, true}) {
+            const auto o = down ? dm::order::descending : dm::order::ascending;
+            CHECK(agrees(dm::argsort<q>(v, o), in_order(a, n, down, true, "q")));
+            CHECK(agrees(dm::sort<q>(v, o), in_order(a, n, down, false, "q")));
+          }
+          if (n >= 3) {
+            const auto best = dm::top_k<q, three>(v);
+            CHECK(agrees(best.values, in_order(a, 3, true, false, "three")));
+            CHECK(agrees(best.places, in_order(a, 3, true, true, "three")));
+            const array b = reals(a.dims, a.size, 3);
+            const auto y = scattered<X>(v.grid(), b);
+            check_operation([](const auto& x) { return dm::sort<q>(x); }, smooth, {b}, y);
+            check_operation([](const auto& x) { return dm::top_k<q, r>(x, r{2}).values; }, smooth,
+                            {b}, y);
+          } else if (n == 0) {
+            std::string said;
+            try {
+              (void)dm::top_k<q, three>(v);
+            } catch (const dm::error& e) {
+              said = e.what();
+            }
+            CHECK(said == "top_k: 3 greatest of dim 'q', which has 0 elements");
+          }
+        }
+      });
+}
+
+TEST_CASE("sort: NaN last, along a dim that is not stored last") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const double nan = std::nan("");
+    const array a{{"p", "q"}, {3, 2}, {nan, 2, 1, nan, -1, 0}};
+    const auto v = scattered<dm::tensor<double, dm::layout<line>, p, q>>(g, a);
+    CHECK(agrees(dm::argsort<p>(v), array{{"p", "q"}, {3, 2}, {2, 2, 1, 0, 0, 1}}));
+    CHECK(agrees(dm::argsort<p>(v, dm::order::descending),
+                 array{{"p", "q"}, {3, 2}, {0, 1, 1, 0, 2, 2}}));
+  });
+}
+
+#ifdef DIMESH_CHECKED
+TEST_CASE("gather: a number outside is told with its index") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    dd::checks_places = true;
+    const auto x = dm::zeros<dm::tensor<double, dm::layout<line>, q>>(g, q{3});
+    const auto ids = dm::generate<dm::tensor<int, dm::layout<line>, r>>(
+        g, [](index_t i) { return static_cast<int>(2 * i); }, r{3});
+    std::string said;
+    try {
+      (void)dm::gather<q, r>(x, ids);
+    } catch (const dm::error& e) {
+      said = e.what();
+    }
+    dd::checks_places = false;
+    CHECK(said.find("gather: the number at") != std::string::npos);
+    CHECK(said.find("is 4, and dim 'q' has the places 0..2") != std::string::npos);
+  });
+}
+#endif
+
+}  // namespace
