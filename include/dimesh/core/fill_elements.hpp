@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a constant fill a block, or a function of an element's indices, and may it? By one kernel
-// for each function and rank, whatever the layout; what the function is asked and gives is known
-// from its type.
+// How does a constant fill a block, or a function of an element's indices, and may it? By one
+// kernel for each function and rank, whatever the layout; what the function is asked and gives is
+// known from its type.
 //
 //   clear_core<float>(x)   fill_core<float>(x, 1)
 //   fill_elements<2, float>(x, f)     -> element (i, j) is f(i, j)
