@@ -149,6 +149,13 @@ inline corpus load(const std::string& path, index_t length, MPI_Comm comm = MPI_
 
 // --- batches ------------------------------------------------------------------------------------
 
+/// Byte t of row b. A named function: one type, and so one kernel, for tensors of all layouts.
+struct byte_of_row {
+  const std::uint8_t* first;
+  const index_t* start;
+  std::uint8_t operator()(index_t b, index_t t) const { return first[start[b] + t]; }
+};
+
 /// The rows of one batch: pieces of `length` bytes that begin at `starts`.
 struct rows {
   bytes_view from;
@@ -169,9 +176,7 @@ struct rows {
       throw dm::error("rows: the tensor is " + std::to_string(extents[0]) + " x " +
                       std::to_string(extents[1]) + ", the batch " + std::to_string(starts.size()) +
                       " x " + std::to_string(length));
-    const index_t* start = starts.data();
-    const std::uint8_t* first = from.data() + ahead;
-    dm::fill_by(x, [=](index_t b, index_t t) { return first[start[b] + t]; });
+    dm::fill_by(x, byte_of_row{from.data() + ahead, starts.data()});
   }
 };
 

@@ -120,6 +120,15 @@ class training_run {
   const settings& s_;
 };
 
+/// The end of a text as the first row of a batch, its first byte first; the rest is 0.
+struct end_of_text {
+  std::string_view bytes;
+  std::uint8_t operator()(dm::index_t b, dm::index_t t) const {
+    const auto at = static_cast<std::size_t>(t);
+    return b == 0 && at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
+  }
+};
+
 template <class Plan> class trainer final : public training_run {
   using mesh = typename Plan::mesh;
   using optimizer_state =
@@ -179,11 +188,8 @@ template <class Plan> class trainer final : public training_run {
   }
   std::vector<float> next(std::string_view so_far) override {
     const auto n = static_cast<dm::index_t>(so_far.size());
-    const dm::index_t used = std::min(n, length::extent), skip = n - used;
-    dm::fill_by(x_, [=](dm::index_t b, dm::index_t t) {
-      const auto at = static_cast<std::size_t>(skip + t);
-      return b == 0 && t < used ? static_cast<unsigned char>(so_far[at]) : 0;
-    });
+    const dm::index_t used = std::min(n, length::extent);
+    dm::fill_by(x_, end_of_text{so_far.substr(static_cast<std::size_t>(n - used))});
     const auto all = dm::relayout<dm::layout<mesh>>(network<Plan>().logits(p_, x_));
     const float* const last = all.data() + (used - 1) * vocab::extent;
     return {last, last + vocab::extent};

@@ -55,12 +55,6 @@ template <class T> struct draw_normal {
   }
 };
 
-/// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
-template <class X> bool holds_value(const X& x) {
-  constexpr table t = spec_of<X>::table;
-  return x.grid().state().is_first(t.mask(use::partial));
-}
-
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
 template <class X> struct fill_fault {
   using S = spec_of<X>;
@@ -85,9 +79,7 @@ template <class X> struct fill_fault {
 
 /// Sets every stored element to 0, under any layout.
 template <detail::Fillable X> void clear(X& x) {
-  detail::own_memory(x, false);
-  x.set_once(0);
-  Kokkos::deep_copy(x.view(), value_of<X>{});
+  detail::clear_core<value_of<X>>(detail::core_of(x));
 }
 
 /// Sets every element to a value.
@@ -105,10 +97,7 @@ void fill(X& x, const V& number) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "fill: the layout is that of a maximum yet to be found; fill a tensor of another layout");
-  if (!detail::holds_value(x)) return dimesh::clear(x);
-  detail::own_memory(x, false);
-  x.set_once(0);
-  Kokkos::deep_copy(x.view(), static_cast<value_of<X>>(value));
+  detail::fill_core(detail::core_of(x), static_cast<value_of<X>>(value));
 }
 
 /// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, f is a
@@ -137,9 +126,7 @@ template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
                 "fill_by: the elements are whole numbers, and the function's fractions would be "
                 "cut; round them, or let the tensor have fractions");
   if constexpr (ok<given>) {
-    if (!detail::holds_value(x)) return dimesh::clear(x);
-    if (x.local_size() == 0) return;
-    detail::fill_elements(x, f);
+    detail::fill_elements<spec_of<X>::rank, value_of<X>>(detail::core_of(x), f);
   }
 }
 
@@ -147,8 +134,7 @@ namespace detail {
 template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
   constexpr int rank = spec_of<X>::rank;
   keyed<rank, Draw> f{draw, {}};
-  const auto extents = x.shape().extents();
-  for (int d = 0; d < rank; ++d) f.extent[d] = extents[static_cast<std::size_t>(d)];
+  for (int d = 0; d < rank; ++d) f.extent[d] = core_of(x).extent(d);
   dimesh::fill_by(x, f);
 }
 }  // namespace detail
@@ -190,9 +176,8 @@ template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> 
   if (static_cast<index_t>(whole.size()) != x.shape().size())
     throw error("fill_from: the tensor has " + std::to_string(x.shape().size()) +
                 " elements, the array " + std::to_string(whole.size()));
-  if (!detail::holds_value(x)) return dimesh::clear(x);
-  detail::own_memory(x, false);
-  x.set_once(0);
+  if (!detail::holds_value(detail::core_of(x))) return dimesh::clear(x);
+  detail::begin_to_fill(detail::core_of(x));
   constexpr int rank = spec_of<X>::rank;
   const auto host = Kokkos::create_mirror_view(x.view());
   const index_t row = rank == 0 ? 1 : x.block(rank - 1).length;

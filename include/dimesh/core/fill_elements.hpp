@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a function of an element's indices fill a block, and may it? By one kernel for each
-// function and rank; what the function is asked and gives is known from its type.
+// How does a constant fill a block, or a function of an element's indices, and may it? By one
+// kernel for each function and rank, whatever the layout; what the function is asked and gives is
+// known from its type.
 //
-//   fill_elements(x, f)     -> element (i, j) is f(i, j)
+//   clear_core<float>(x)   fill_core<float>(x, 1)
+//   fill_elements<2, float>(x, f)     -> element (i, j) is f(i, j)
 //   indexed_fault<...>      -> function_not_callable_with<long, long>, fraction_cut<double, int>
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "dimesh/core/user_function.hpp"
@@ -47,19 +50,61 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
   }
 };
 
-/// Element (i...) becomes f(i...), on a rank that holds the value.
-template <class F, class X> void fill_elements(X& x, const F& f) {
-  own_memory(x, false);
-  x.set_once(0);
+/// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
+DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
+  require_grid("tensor::grid", x);
+  return x.grid->is_first(x.layout().mask(use::partial));
+}
+
+/// All of its memory is about to be written: it has its own then, with an addend on each rank.
+DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
+  own_memory(x.memory, x.bytes(), false);
+  x.once = 0;
+}
+
+/// All elements that are stored are 0.
+DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
+  begin_to_fill(x);
+  zero_bytes(x.memory.data(), x.bytes());
+}
+/// All elements that are stored are T.
+template <class T> void store_everywhere(tensor_core& x, const T& value) {
+  begin_to_fill(x);
+  const auto n = static_cast<std::size_t>(x.elements());
+  T* const at = x.template data<T>();
+  if constexpr (on_host)
+    std::fill_n(at, n, value);
+  else
+    Kokkos::deep_copy(
+        Kokkos::View<T*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(at, n), value);
+}
+template <class T> void clear_core(tensor_core& x) {
+  if constexpr (element_traits<T>::kind != element_kind::other)
+    clear_number(x);
+  else
+    store_everywhere(x, T{});
+}
+/// Every element of the whole is `value`.
+template <class T> void fill_core(tensor_core& x, const T& value) {
+  if (holds_value(x))
+    store_everywhere(x, value);
+  else
+    clear_core<T>(x);
+}
+
+/// Element (i...) of the whole is f(i...).
+template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f) {
+  if (!holds_value(x)) return clear_core<T>(x);
+  if (x.elements() == 0) return;
+  begin_to_fill(x);
   using space = Kokkos::DefaultExecutionSpace;
-  constexpr int rank = spec_of<X>::rank;
-  constexpr bool flat = !Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible;
-  generate_kernel<flat, rank, value_of<X>, F> kernel{x.data(), f, {}, {}};
+  constexpr bool flat = !on_host;
+  generate_kernel<flat, R, T, F> kernel{x.template data<T>(), f, {}, {}};
   index_t calls = 1;
-  for (int d = 0; d < rank; ++d) {
-    kernel.length[d] = x.block(d).length;
-    kernel.offset[d] = x.block(d).offset;
-    if (flat || d < rank - 1) calls *= kernel.length[d];
+  for (int d = 0; d < R; ++d) {
+    kernel.length[d] = x.own(d).length;
+    kernel.offset[d] = x.own(d).offset;
+    if (flat || d < R - 1) calls *= kernel.length[d];
   }
   Kokkos::parallel_for("dimesh::fill_by",
                        Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>(0, calls), kernel);

@@ -37,17 +37,33 @@ struct stated_fault<list<X, More...>, list<How, Others...>> {
   using type = distribution_not_stated<X>;
 };
 
+using filler = void (*)(dimesh::detail::tensor_core&, random_key);
+
 template <class X, class How> void begin(dimesh::detail::tensor_core& at, random_key key) {
   How{}(dimesh::detail::core_access::back<X>(at), key);
 }
-template <class... X, class... How>
-void begin_all(const leaf* at, int count, const member_path* paths, random_key key, list<X...>,
-               list<How...>) {
-  using filler = void (*)(dimesh::detail::tensor_core&, random_key);
-  static constexpr filler fillers[] = {begin<X, How>...};
-  for (int i = 0; i < count; ++i)
-    fillers[at[i].kind](const_cast<dimesh::detail::tensor_core&>(*at[i].core),
-                        key.fold(paths[i].stream()));
+/// By the kind of a leaf.
+template <class Leaves, class Stated> struct fillers;
+template <class... X, class... How> struct fillers<list<X...>, list<How...>> {
+  static constexpr filler of[] = {begin<X, How>...};
+};
+
+template <class S> void note_all(const void* parameters, leaf* to) {
+  dimesh::detail::note_leaves<S>(*static_cast<const S*>(parameters), 0, to);
+}
+template <class S> member_path path_in(const void* parameters, int i) {
+  return path_of(*static_cast<const S*>(parameters), i);
+}
+/// Without the struct's type: all that differs between layouts are the functions.
+inline void begin_all(const void* parameters, int count, void (*note)(const void*, leaf*),
+                      member_path (*path)(const void*, int), const filler* fill, random_key key) {
+  std::vector<leaf> at(static_cast<std::size_t>(count));
+  note(parameters, at.data());
+  for (int i = 0; i < count; ++i) {
+    const leaf& one = at[static_cast<std::size_t>(i)];
+    fill[one.kind](const_cast<dimesh::detail::tensor_core&>(*one.core),
+                   key.fold(path(parameters, i).stream()));
+  }
 }
 
 }  // namespace detail
@@ -64,13 +80,8 @@ template <class S> void initialize(S& parameters, random_key key) {
       "initialize: a member's type states no distribution; declare it as a parameter<how, "
       "element, L, dims...>");
   if constexpr (ok<fault> && leaves::size > 0) {
-    std::vector<detail::leaf> at(static_cast<std::size_t>(dimesh::detail::count_in(parameters)));
-    std::vector<member_path> paths;
-    detail::leaf* to = at.data();
-    dimesh::detail::note_leaves<S>(parameters, 0, to);
-    const auto count = static_cast<int>(at.size());
-    for (int i = 0; i < count; ++i) paths.push_back(path_of(parameters, i));
-    detail::begin_all(at.data(), count, paths.data(), key, leaves{}, stated{});
+    detail::begin_all(&parameters, dimesh::detail::count_in(parameters), detail::note_all<S>,
+                      detail::path_in<S>, detail::fillers<leaves, stated>::of, key);
   }
 }
 
