@@ -26,7 +26,7 @@ struct chimera {
     // half a unit of forward operations of the one direction and half a unit backward of the other.
     const int up = ranks - 1 - rank;
     const auto begun = [this](int slot, int from) {
-      return slot <= from ? 0 : detail::least((slot - from + 1) / 2, micros);
+      return slot <= from ? 0 : detail::pipeline::least((slot - from + 1) / 2, micros);
     };
     int slot = k;
     while (begun(slot + 1, rank) + begun(slot + 1, up) <= k) ++slot;
@@ -92,7 +92,9 @@ struct dual_pipe {
   }
 
  private:
-  constexpr int half_rank(int rank) const { return detail::least(rank, ranks - 1 - rank); }
+  constexpr int half_rank(int rank) const {
+    return detail::pipeline::least(rank, ranks - 1 - rank);
+  }
   constexpr int main_rounds(int rank) const { return micros / 2 - ranks + half_rank(rank) + 1; }
   /// Backward operations in two parts; each is one operation more.
   constexpr int split(int rank) const { return ranks / 2 - half_rank(rank) - 1 + put_off(rank); }

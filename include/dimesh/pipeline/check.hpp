@@ -48,7 +48,7 @@ struct schedule_facts {
   constexpr bool ok() const { return fault == schedule_fault::none; }
 };
 
-namespace detail {
+namespace detail::pipeline {
 
 constexpr schedule_facts faulty(schedule_fault fault, int rank, int place, stage_operation what,
                                 stage_operation awaited = {}) {
@@ -206,7 +206,7 @@ constexpr bool runs_waiting(const S& s, bool paired, part_table<int>& places) {
   return true;
 }
 
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// How many activations of a stage for one micro-batch a rank holds at most: from the begin of a
 /// forward operation to the end of the backward one, or of its part for the weights.
@@ -215,14 +215,14 @@ template <PipelineSchedule S> constexpr int peak_held(const S& s, int rank) {
   for (int k = 0; k < s.length(rank); ++k) {
     const stage_work work = s.at(rank, k).work;
     if (work == stage_work::forward)
-      peak = detail::most(peak, ++held);
+      peak = detail::pipeline::most(peak, ++held);
     else if (work != stage_work::backward_input)
       --held, ++back;
   }
-  return back == 0 ? detail::least(peak, 1) : peak;
+  return back == 0 ? detail::pipeline::least(peak, 1) : peak;
 }
 
-namespace detail {
+namespace detail::pipeline {
 template <PipelineSchedule S, class Times>
 constexpr void add_times(schedule_facts& facts, const S& s, const schedule_run& run,
                          const Times& times) {
@@ -241,29 +241,29 @@ constexpr void add_times(schedule_facts& facts, const S& s, const schedule_run& 
   const double whole = facts.makespan * static_cast<double>(s.ranks);
   facts.bubble = whole > 0 ? (whole - all) / whole : 0;
 }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// Everything about a schedule; or the first thing that is wrong with it, and nothing else.
 template <PipelineSchedule S, class Times = stage_times>
 constexpr schedule_facts check_schedule(const S& s, const Times& times = {}) {
-  if (!detail::schedule_fits(s))
-    return detail::faulty(schedule_fault::does_not_fit, 0, 0, stage_operation{});
-  detail::part_table<int> places(s.stages(), s.micros, -1);
-  if (const auto f = detail::find_places(s, places); !f.ok()) return f;
+  if (!detail::pipeline::schedule_fits(s))
+    return detail::pipeline::faulty(schedule_fault::does_not_fit, 0, 0, stage_operation{});
+  detail::pipeline::part_table<int> places(s.stages(), s.micros, -1);
+  if (const auto f = detail::pipeline::find_places(s, places); !f.ok()) return f;
   bool backward = false;
   for (int rank = 0; rank < s.ranks && !backward; ++rank)
     for (int k = 0; k < s.length(rank) && !backward; ++k)
       backward = s.at(rank, k).work != stage_work::forward;
-  if (const auto f = detail::find_missing(s, places, backward); !f.ok()) return f;
+  if (const auto f = detail::pipeline::find_missing(s, places, backward); !f.ok()) return f;
   const schedule_run run = simulate(s, times);
-  if (!run.complete()) return detail::find_waiting(s, run, places);
-  schedule_facts facts = detail::find_disorder(s, places);
+  if (!run.complete()) return detail::pipeline::find_waiting(s, run, places);
+  schedule_facts facts = detail::pipeline::find_disorder(s, places);
   if (!facts.ok()) return facts;
   for (int rank = 0; rank < s.ranks; ++rank)
-    facts.peak = detail::most(facts.peak, peak_held(s, rank));
-  detail::add_times(facts, s, run, times);
-  facts.safe_blocking = detail::runs_waiting(s, false, places);
-  facts.safe_paired = detail::runs_waiting(s, true, places);
+    facts.peak = detail::pipeline::most(facts.peak, peak_held(s, rank));
+  detail::pipeline::add_times(facts, s, run, times);
+  facts.safe_blocking = detail::pipeline::runs_waiting(s, false, places);
+  facts.safe_paired = detail::pipeline::runs_waiting(s, true, places);
   return facts;
 }
 

@@ -75,7 +75,7 @@ struct plan_facts {
   constexpr bool ok() const { return fault == plan_fault::none; }
 };
 
-namespace detail {
+namespace detail::pipeline {
 
 /// Carries a plan out. Taped steps and kept states are flags.
 template <class Chain> class plan_machine {
@@ -194,12 +194,12 @@ template <class Chain> class plan_machine {
   plan_facts facts_ = {};
 };
 
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// Everything about a plan, for a chain of as many steps; or the first thing that is wrong with it.
 template <RecomputePlan P, class Chain = even_chain>
 constexpr plan_facts check_plan(const P& plan, const Chain& costs = {}) {
-  detail::plan_machine<Chain> machine(costs, plan.steps);
+  detail::pipeline::plan_machine<Chain> machine(costs, plan.steps);
   plan.each([&machine](const plan_action& a) { machine(a); });
   return machine.end();
 }

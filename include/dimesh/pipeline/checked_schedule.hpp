@@ -16,7 +16,7 @@
 
 namespace dimesh {
 
-namespace detail {
+namespace detail::pipeline {
 
 inline std::string in_words(const stage_operation& o) {
   const char* const work = o.work == stage_work::forward          ? "forward pass of"
@@ -30,13 +30,14 @@ inline std::string in_words(const stage_operation& o) {
 /// A fault if a schedule has it, with its culprits.
 template <bool Has, class Fault> using fault_if = std::conditional_t<Has, Fault, no_fault>;
 
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// What is wrong with a schedule, in one sentence; empty if nothing is. Operations of a rank are
 /// counted from 0, as ranks, stages and micro-batches are.
 inline std::string in_words(const schedule_facts& f) {
   const std::string here = "operation " + std::to_string(f.place) + " of rank " +
-                           std::to_string(f.rank) + ", " + detail::in_words(f.what) + ", ";
+                           std::to_string(f.rank) + ", " + detail::pipeline::in_words(f.what) +
+                           ", ";
   switch (f.fault) {
     case schedule_fault::does_not_fit:
       return "it is not made for these numbers of ranks, stages and micro-batches";
@@ -45,14 +46,14 @@ inline std::string in_words(const schedule_facts& f) {
     case schedule_fault::operation_elsewhere:
       return here + "belongs to another rank, where the stage is";
     case schedule_fault::operation_twice:
-      return here + "has been done before, as " + detail::in_words(f.awaited);
+      return here + "has been done before, as " + detail::pipeline::in_words(f.awaited);
     case schedule_fault::operation_never:
-      return "rank " + std::to_string(f.rank) + " never does " + detail::in_words(f.what) +
-             ", and nobody else has that stage";
+      return "rank " + std::to_string(f.rank) + " never does " +
+             detail::pipeline::in_words(f.what) + ", and nobody else has that stage";
     case schedule_fault::waits_for_ever:
-      return here + "waits for ever for " + detail::in_words(f.awaited);
+      return here + "waits for ever for " + detail::pipeline::in_words(f.awaited);
     case schedule_fault::messages_out_of_order:
-      return here + "receives what was sent before " + detail::in_words(f.awaited) +
+      return here + "receives what was sent before " + detail::pipeline::in_words(f.awaited) +
              ", which it has received already";
     default:
       return {};
@@ -72,7 +73,7 @@ template <auto S>
   requires PipelineSchedule<decltype(S)>
 constexpr schedule_facts checked_schedule() {
   using kind = schedule_fault;
-  using detail::fault_if;
+  using detail::pipeline::fault_if;
   constexpr schedule_facts f = check_schedule(S);
   constexpr bool other = f.fault == kind::operation_unknown || f.fault == kind::operation_twice ||
                          f.fault == kind::operation_elsewhere;

@@ -40,7 +40,7 @@ concept PipelineSchedule = requires(const S& s, int n) {
   { s.at(n, n) } -> std::same_as<stage_operation>;
 };
 
-namespace detail {
+namespace detail::pipeline {
 template <class S> constexpr bool schedule_fits(const S& s) {
   if (s.ranks < 1 || s.micros < 1 || s.stages() < 1) return false;
   if constexpr (requires { s.fits(); })
@@ -56,6 +56,6 @@ template <class S> constexpr int slices_of(const S& s) {
 }
 constexpr int least(int a, int b) { return a < b ? a : b; }
 constexpr int most(int a, int b) { return a < b ? b : a; }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 }  // namespace dimesh

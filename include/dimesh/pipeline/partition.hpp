@@ -16,7 +16,7 @@
 
 namespace dimesh {
 
-namespace detail {
+namespace detail::pipeline {
 /// The bounds of `cells` cells of n layers, for costs[i] >= 0; every cell has a layer. By dynamic
 /// programme over the number of cells and of layers: exact, O(cells * n^2). Among equals, earlier
 /// cells get less: earlier stages hold more micro-batches.
@@ -46,7 +46,7 @@ template <class Costs> constexpr std::vector<int> partition_bounds(const Costs& 
   }
   return bounds;
 }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// Bounds of `cells` cells, cells + 1 numbers from 0 to costs.size(). Throws dimesh::error if there
 /// are fewer layers than cells, or no cell.
@@ -54,7 +54,7 @@ template <class Costs> constexpr std::vector<int> partition(const Costs& costs, 
   if (cells < 1 || static_cast<std::size_t>(cells) > costs.size())
     throw error(
         "partition: there are fewer layers than cells, or no cells; every cell has a layer");
-  return detail::partition_bounds(costs, cells);
+  return detail::pipeline::partition_bounds(costs, cells);
 }
 
 /// The same in a constant expression.
@@ -66,7 +66,7 @@ constexpr std::array<int, Cells + 1> partition(const std::array<Cost, Layers>& c
   static_assert(ok<fault>, "partition: there are fewer layers than cells; every cell has a layer");
   std::array<int, Cells + 1> bounds{};
   if constexpr (enough) {
-    const std::vector<int> found = detail::partition_bounds(costs, Cells);
+    const std::vector<int> found = detail::pipeline::partition_bounds(costs, Cells);
     for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = found[i];
   }
   return bounds;

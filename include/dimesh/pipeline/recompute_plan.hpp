@@ -4,7 +4,7 @@
 // whoever carries them out knows nothing of plans (check_plan.hpp carries them out on numbers).
 //
 //   cells{.steps = 6, .length = 3}.each(sink)
-//     keep 0, advance 0-3, keep 3, tape 3-6, reverse 3-6, drop 3, load 0, tape 0-3, reverse 0-3, ...
+//     keep 0, advance 0-3, keep 3, tape 3-6, reverse 3-6, drop 3, load 0, tape 0-3, ...
 //   sqrt_cells(100)        -> cells of ten steps: 2 sqrt(n) held, less than one forward pass more
 //   actions_of(plan)       -> all of them, in a vector
 //
@@ -37,16 +37,16 @@ struct plan_action {
   friend constexpr bool operator==(const plan_action&, const plan_action&) = default;
 };
 
-namespace detail {
+namespace detail::pipeline {
 struct any_sink {
   constexpr void operator()(const plan_action&) const {}
 };
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// A plan for a chain of `steps` steps: each(sink) calls sink(action) for one action after the
 /// other.
 template <class P>
-concept RecomputePlan = requires(const P& p, detail::any_sink sink) {
+concept RecomputePlan = requires(const P& p, detail::pipeline::any_sink sink) {
   { p.steps } -> std::convertible_to<int>;
   p.each(sink);
 };

@@ -3,7 +3,7 @@
 // fewest steps run again, which a closed form gives (Griewank and Walther 2000, "Algorithm 799").
 //
 //   revolve{.steps = 1000, .slots = 10}.each(sink)      a stream of actions (recompute_plan.hpp)
-//   revolve_reach(10, 3)   -> 286: the longest chain of which no step is run again more than 3 times
+//   revolve_reach(10, 3)        -> 286: the longest chain no step of which is run again 4 times
 //   revolve_extra(1000, 10)     -> 3636: advances beyond one for each step
 #pragma once
 
@@ -24,7 +24,7 @@ constexpr long long revolve_reach(int slots, int again) {
   return reach;
 }
 
-namespace detail {
+namespace detail::pipeline {
 constexpr int revolve_again(int steps, int slots) {
   int again = 0;
   while (revolve_reach(slots, again) < steps) ++again;
@@ -38,11 +38,11 @@ constexpr int revolve_split(int steps, int slots) {
   if (split < least) split = least;
   return split < 1 ? 1 : static_cast<int>(split);
 }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// The fewest advances with which a chain goes back, beyond the run of each step that is taped.
 constexpr long long revolve_extra(int steps, int slots) {
-  const int again = detail::revolve_again(steps, slots);
+  const int again = detail::pipeline::revolve_again(steps, slots);
   return static_cast<long long>(again) * steps - revolve_reach(slots + 1, again - 1);
 }
 
@@ -62,7 +62,7 @@ struct revolve {
   template <class Sink> constexpr void back(Sink& sink, int at, int length, int room) const {
     using enum plan_work;
     while (length > 1) {
-      const int ahead = detail::revolve_split(length, room), next = at + ahead;
+      const int ahead = detail::pipeline::revolve_split(length, room), next = at + ahead;
       sink(plan_action{advance, at, next});
       if (length - ahead == 1) {
         step(sink, next);

@@ -38,7 +38,7 @@ struct forward_only {
   constexpr stage_operation at(int rank, int k) const { return {stage_work::forward, k, rank}; }
 };
 
-namespace detail {
+namespace detail::pipeline {
 /// Of n operations forward and n backward: `warm` forward, then one and one, then the rest
 /// backward. The k-th of them all.
 struct turn_of {
@@ -51,7 +51,7 @@ constexpr turn_of one_and_one(int k, int n, int warm) {
   return (k - warm) % 2 == 0 ? turn_of{true, warm + (k - warm) / 2}
                              : turn_of{false, (k - warm) / 2};
 }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// One forward, one backward, with a flush (PipeDream-Flush, DAPPLE: arXiv 2006.09503, 2007.01045).
 /// As long as gpipe; rank r, counted from 0, holds the activations of min(m, p - r) micro-batches.
@@ -61,7 +61,8 @@ struct one_f_one_b {
   constexpr int rank_of(int stage, int) const { return stage; }
   constexpr int length(int) const { return 2 * micros; }
   constexpr stage_operation at(int rank, int k) const {
-    const auto turn = detail::one_and_one(k, micros, detail::least(micros, ranks - 1 - rank));
+    const auto turn =
+        detail::pipeline::one_and_one(k, micros, detail::pipeline::least(micros, ranks - 1 - rank));
     return {turn.forward ? stage_work::forward : stage_work::backward, turn.index, rank};
   }
 };
@@ -82,7 +83,7 @@ struct interleaved {
   constexpr stage_operation at(int rank, int k) const {
     const int n = micros * chunks;
     const int warm = (ranks - 1 - rank) * (short_warmup ? 1 : 2) + (chunks - 1) * ranks;
-    const auto turn = detail::one_and_one(k, n, detail::least(n, warm));
+    const auto turn = detail::pipeline::one_and_one(k, n, detail::pipeline::least(n, warm));
     // p micro-batches go through a chunk before they go on to the next one.
     const int round = ranks * chunks, chunk = turn.index % round / ranks;
     const int micro = turn.index / round * ranks + turn.index % ranks;

@@ -63,7 +63,7 @@ struct schedule_run {
   }
 };
 
-namespace detail {
+namespace detail::pipeline {
 
 /// The parts of an operation that others wait for. A whole backward pass is both of the last two.
 enum class part : signed char { forward, input, weight };
@@ -158,7 +158,7 @@ constexpr bool do_next(const S& s, const Times& times, schedule_run& run, part_t
   return true;
 }
 
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// Runs a schedule whose operations are all in range (check.hpp looks first).
 template <PipelineSchedule S, class Times = stage_times>
@@ -173,11 +173,12 @@ constexpr schedule_run simulate(const S& s, const Times& times = {}) {
   run.done = detail::numbered<timed_operation>(static_cast<std::size_t>(run.first[ranks]));
   run.reached = detail::numbered<int>(ranks);
   detail::numbered<double> free(ranks);
-  detail::part_table<double> ended(s.stages(), s.micros, -1);
+  detail::pipeline::part_table<double> ended(s.stages(), s.micros, -1);
   for (bool moved = true; moved;) {
     moved = false;
     for (int rank = 0; rank < s.ranks; ++rank)
-      while (detail::do_next(s, times, run, ended, rank, free[static_cast<std::size_t>(rank)]))
+      while (detail::pipeline::do_next(s, times, run, ended, rank,
+                                       free[static_cast<std::size_t>(rank)]))
         moved = true;
   }
   return run;

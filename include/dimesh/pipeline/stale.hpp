@@ -27,7 +27,7 @@ struct pipedream {
   /// How many updates the weights have that this micro-batch uses at this stage: one for each
   /// backward operation that the rank has done before its forward.
   constexpr int version(int stage, int micro) const {
-    return detail::most(0, micro - (ranks - 1 - stage));
+    return detail::pipeline::most(0, micro - (ranks - 1 - stage));
   }
   /// How many updates come before the micro-batch's own.
   constexpr int update_of(int micro) const { return micro; }
@@ -46,7 +46,9 @@ struct pipedream_2bw {
   constexpr stage_operation at(int rank, int k) const {
     return one_f_one_b{ranks, micros}.at(rank, k);
   }
-  constexpr int version(int, int micro) const { return detail::most(0, micro / accumulate - 1); }
+  constexpr int version(int, int micro) const {
+    return detail::pipeline::most(0, micro / accumulate - 1);
+  }
   constexpr int update_of(int micro) const { return micro / accumulate; }
 };
 
@@ -71,13 +73,13 @@ template <class S> constexpr weight_facts weight_facts_of(const S& s, int rank) 
     if (o.work == stage_work::forward) {
       if (version > newest) facts.available = false;
     } else {
-      facts.staleness = detail::most(facts.staleness, s.update_of(o.micro) - version);
+      facts.staleness = detail::pipeline::most(facts.staleness, s.update_of(o.micro) - version);
       --users[static_cast<std::size_t>(version)];
       // The update is made when the last micro-batch of its batch is back.
       if (o.micro + 1 == s.micros || s.update_of(o.micro + 1) > s.update_of(o.micro)) ++newest;
     }
     while (gone < newest && users[static_cast<std::size_t>(gone)] == 0) ++gone;
-    facts.versions = detail::most(facts.versions, newest - gone + 1);
+    facts.versions = detail::pipeline::most(facts.versions, newest - gone + 1);
   }
   return facts;
 }

@@ -12,7 +12,7 @@
 
 namespace dimesh {
 
-namespace detail {
+namespace detail::pipeline {
 /// `warm` forward operations; then one forward (while there are some), one backward for the input
 /// and, from the `delay`-th on, the gradient of the weights that was put off so long; then what is
 /// left of those. The k-th operation of the list.
@@ -41,7 +41,7 @@ constexpr stage_operation delayed_weights(int k, int micros, int warm, int delay
   }
   return {backward_weight, micros - delay + k - 2 * (micros - high), rank};
 }
-}  // namespace detail
+}  // namespace detail::pipeline
 
 /// ZB-H1: 1F1B whose rank r puts the gradient of the weights off by r micro-batches, so that all
 /// ranks hold the same number of them, p.
@@ -51,8 +51,9 @@ struct zb_h1 {
   constexpr int rank_of(int stage, int) const { return stage; }
   constexpr int length(int) const { return 3 * micros; }
   constexpr stage_operation at(int rank, int k) const {
-    return detail::delayed_weights(k, micros, detail::least(micros, ranks - 1 - rank),
-                                   detail::least(micros, rank), rank);
+    return detail::pipeline::delayed_weights(k, micros,
+                                             detail::pipeline::least(micros, ranks - 1 - rank),
+                                             detail::pipeline::least(micros, rank), rank);
   }
 };
 
@@ -65,8 +66,9 @@ struct zb_h2 {
   constexpr int rank_of(int stage, int) const { return stage; }
   constexpr int length(int) const { return 3 * micros; }
   constexpr stage_operation at(int rank, int k) const {
-    return detail::delayed_weights(k, micros, detail::least(micros, 2 * (ranks - 1 - rank)),
-                                   detail::least(micros, 2 * rank), rank);
+    return detail::pipeline::delayed_weights(
+        k, micros, detail::pipeline::least(micros, 2 * (ranks - 1 - rank)),
+        detail::pipeline::least(micros, 2 * rank), rank);
   }
 };
 
@@ -82,7 +84,7 @@ struct zb_v {
   constexpr int length(int) const { return 6 * micros; }
   constexpr stage_operation at(int rank, int k) const {
     // The list is made for at least 2p - 1 micro-batches; of fewer, the others are left out.
-    const int full = detail::most(micros, 2 * ranks - 1);
+    const int full = detail::pipeline::most(micros, 2 * ranks - 1);
     if (full == micros) return of_full(rank, k, full);
     for (int j = 0, left = k;; ++j) {
       const stage_operation o = of_full(rank, j, full);

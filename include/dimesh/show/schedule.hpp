@@ -14,7 +14,6 @@
 
 #include <string>
 
-#include "dimesh/detail/compiled.hpp"
 #include "dimesh/pipeline/check.hpp"
 #include "dimesh/show/svg.hpp"
 
@@ -70,7 +69,7 @@ scene scene_of(const S& s, const Times& times, const char* call) {
   return c;
 }
 
-DIMESH_OUTLINE inline std::string text_of(const scene& c) {
+inline std::string text_of(const scene& c) {
   std::size_t wide = 1;
   for (const drawn& d : c.all) wide = std::max(wide, d.label.size());
   const double unit = c.shortest > 0 ? c.shortest : 1;
@@ -99,7 +98,7 @@ DIMESH_OUTLINE inline std::string text_of(const scene& c) {
 
 constexpr double left = 78, right = 24, top = 58, row = 30, height_of_bar = 24;
 
-DIMESH_OUTLINE inline std::string bar(const drawn& d, double scale) {
+inline std::string bar(const drawn& d, double scale) {
   const std::size_t kind = d.work == stage_work::forward           ? 0
                            : d.work == stage_work::backward_weight ? 2
                                                                    : 1;
@@ -119,7 +118,7 @@ DIMESH_OUTLINE inline std::string bar(const drawn& d, double scale) {
   return out;
 }
 
-DIMESH_OUTLINE inline std::string svg_of(const scene& c, const std::string& title) {
+inline std::string svg_of(const scene& c, const std::string& title) {
   const double width = 960, scale = (width - left - right) / (c.makespan > 0 ? c.makespan : 1);
   const double bottom = top + row * c.ranks;
   const std::string wide = svg::number(width), high = svg::number(bottom + 40);

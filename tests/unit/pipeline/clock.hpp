@@ -69,7 +69,7 @@ template <class S> class clock {
     return found->second + (s_.rank_of(stage, micro) == for_rank ? 0 : t_.message);
   }
   bool can_begin(const stage_operation& o, int r, int now) const {
-    const int slices = dimesh::detail::slices_of(s_);
+    const int slices = dimesh::detail::pipeline::slices_of(s_);
     int when = 0;
     const auto wants = [&](char what, int stage, int micro) {
       when = std::max(when, there(what, stage, micro, r));
