@@ -3,7 +3,7 @@
 // bottom, each header answers one question. Included by hand: nn/, optim/, element/,
 // grad/cost.hpp and what else is in grad/, ledger/, show/, io/, interop/ (existing codes), for
 // parts of dims op/slice.hpp, op/concat.hpp, op/merge.hpp, and op/scan.hpp,
-// op/gather.hpp, op/sort.hpp.
+// op/gather.hpp, op/sort.hpp, op/logic.hpp.
 //
 //   #include <dimesh/dimesh.hpp>
 //   namespace dm = dimesh;

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/logic.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
 
@@ -153,6 +154,47 @@ TEST_CASE("sort: NaN last, along a dim that is not stored last") {
     CHECK(agrees(dm::argsort<p>(v), array{{"p", "q"}, {3, 2}, {2, 2, 1, 0, 0, 1}}));
     CHECK(agrees(dm::argsort<p>(v, dm::order::descending),
                  array{{"p", "q"}, {3, 2}, {0, 1, 1, 0, 2, 2}}));
+  });
+}
+
+/// f of every element.
+template <class F> array each(const F& f, const array& a) {
+  return map([&](const std::vector<double>& v) { return static_cast<double>(f(v[0])); }, {a});
+}
+
+TEST_CASE("truths: joined, and asked over dims split or not") {
+  for_each_case<plane, layout_choice{.uneven = true, .orders = false}, p, q>(
+      {{4, 6}, {5, 3}, {0, 3}}, [](auto v, const array& a) {
+        const auto large = v > 3, small = v < 4;
+        const array over = each([](double x) { return x > 3; }, a);
+        const array under = each([](double x) { return x < 4; }, a);
+        CHECK(agrees(dm::complete(dm::any<q>(large)), max({"p"}, over)));
+        CHECK(agrees(dm::complete(dm::all<q>(small)), min({"p"}, under)));
+        CHECK(agrees(dm::complete(dm::any<p>(large)),
+                     each([](double x) { return x > 0; }, max({"q"}, over))));
+        CHECK(agrees(dm::complete(dm::all<p>(small)),
+                     each([](double x) { return x > 0; }, min({"q"}, under))));
+        CHECK(agrees(dm::logical_not(large), under));
+        CHECK(agrees(dm::logical_xor(v > 0, small),
+                     each([](double x) { return x <= 0 || x >= 4; }, a)));
+        CHECK(agrees(dm::logical_and(v > 0, small),
+                     each([](double x) { return x > 0 && x < 4; }, a)));
+        CHECK(
+            agrees(dm::logical_or(v < 0, large), each([](double x) { return x < 0 || x > 3; }, a)));
+      });
+}
+
+TEST_CASE("select with a number, clamp: values and gradients") {
+  for_each_case<line, unevenly, p, q>({{5, 3}}, [](auto v, const array& a) {
+    CHECK(agrees(dm::select(v > 0, v, 7), each([](double x) { return x > 0 ? x : 7; }, a)));
+    CHECK(agrees(dm::select(v > 0, 7, v), each([](double x) { return x > 0 ? 7 : x; }, a)));
+    CHECK(agrees(dm::clamp(v, -2, 1),
+                 each([](double x) { return std::min(std::max(x, -2.0), 1.0); }, a)));
+    const array b = reals(a.dims, a.size, 3);
+    const auto y = scattered<decltype(v)>(v.grid(), b);
+    check_operation([](const auto& x) { return dm::clamp(x, -0.3, 0.4) * x; }, smooth, {b}, y);
+    check_operation([](const auto& x) { return dm::select(dm::stop_gradient(x) > 0.0, x * x, 2); },
+                    smooth, {b}, y);
   });
 }
 
