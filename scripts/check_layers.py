@@ -22,7 +22,7 @@ LAYERS = [
     ("L3", ["element/", "memory/", "grid", "random", "runtime", "collective/communicator"]),
     ("L4", ["local/", "collective/"]),
     ("L5", ["core/", "reflect/", "tensor", "shaped", "any_tensor", "layout/layout_set", "fill",
-            "create", "interop/"]),
+            "create", "interop/", "random/"]),
     ("L6", ["op/"]),
     ("L7", ["grad/"]),
     ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "show/", "dimesh"]),
