@@ -182,5 +182,5 @@ TEST_CASE("other distributions: elements of all kinds, scalars, extremes, wrong 
   using counts = dm::tensor<std::int8_t, L, p>;
   CHECK(dm::permutation<counts>(g, key, p{128}).local_size() == 128);
   says([&] { (void)dm::permutation<counts>(g, key, p{129}); },
-       "the elements are too short for the number 128");
+       "fill_permutation: the elements are too short for the number 128");
 }

@@ -23,8 +23,9 @@ template <class T> struct categorical_op {
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(3 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  void fill(results y, operands in) const {
-    static_assert(is_on_host<T>);  // the kernel runs on the host only
+  void fill(results y, operands in) const
+    requires is_on_host<T>
+  {
     const tensor_core& x = in[0];
     index_t outer = 1, inner = 1;
     for (int i = 0; i < d; ++i) outer *= x.local(i);

@@ -24,8 +24,9 @@ template <class T> struct shuffle_op {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  void fill(results y, operands in) const {
-    static_assert(is_on_host<T>);  // the kernel runs on the host only
+  void fill(results y, operands in) const
+    requires is_on_host<T>
+  {
     writes_memory();
     const tensor_core& x = in[0];
     const index_t n = x.local(d);

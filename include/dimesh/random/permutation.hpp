@@ -9,8 +9,8 @@
 // A Feistel network of 12 rounds over a power of two that holds n (at least 64), walked until the
 // result is below n (cycle walking: Black and Rogaway, CT-RSA 2002): less than two steps on average
 // where n > 32. Each round mixes one half of the bits into the other by a 64-bit hash (the
-// finalizer of splitmix64) under a key of its own from Philox. A network gives even permutations only where n
-// is a power of two: one more bit of the key says whether 0 and 1 change places.
+// finalizer of splitmix64) under a key of its own from Philox. A network gives even permutations
+// only where n is a power of two: one more bit of the key says whether 0 and 1 change places.
 // Quality: 10^6 keys give all orders of 2 to 8 elements equally often, by Pearson's test; for more,
 // places and differences of neighbours are uniform likewise. No order is secret: this is no cipher.
 #pragma once
