@@ -26,7 +26,7 @@ LAYERS = [
              "collective/ordered"]),
     ("L4", ["local/", "collective/"]),
     ("L5", ["core/", "reflect/", "tensor", "shaped", "any_tensor", "layout/layout_set", "fill",
-            "create", "interop/"]),
+            "create", "interop/", "random/"]),
     ("L6", ["op/"]),
     ("L7", ["grad/"]),
     ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "show/", "dimesh"]),

@@ -59,13 +59,18 @@ class random_key {
   KOKKOS_INLINE_FUNCTION constexpr random_words at(index_t i) const {
     return draw(static_cast<std::uint64_t>(i), 0);
   }
+  /// More bits of element i, for distributions that need them: those numbered n; at(i, 0) is at(i).
+  KOKKOS_INLINE_FUNCTION constexpr random_words at(index_t i, std::uint32_t n) const {
+    return draw(static_cast<std::uint64_t>(i), 0, n);
+  }
   constexpr bool operator==(const random_key&) const = default;
 
  private:
   // The third word of the counter says what the bits are for, so that folding meets no element.
-  KOKKOS_INLINE_FUNCTION constexpr random_words draw(std::uint64_t n, std::uint32_t purpose) const {
+  KOKKOS_INLINE_FUNCTION constexpr random_words draw(std::uint64_t n, std::uint32_t purpose,
+                                                     std::uint32_t more = 0) const {
     return detail::philox(
-        {{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), purpose, 0}},
+        {{static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(n >> 32), purpose, more}},
         static_cast<std::uint32_t>(key_), static_cast<std::uint32_t>(key_ >> 32));
   }
   std::uint64_t key_;

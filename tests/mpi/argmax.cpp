@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// checks: 271 541 541 811
+// checks: 364 722 722 1080
 #include "dimesh/op/argmax.hpp"
 
 #include <doctest/doctest.h>
 
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/categorical.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "support/laws.hpp"
 
@@ -61,6 +62,38 @@ TEST_CASE("one_hot: 1 at the place, nothing for numbers that are none; argmax un
     for (double& v : place.values) v = v > 0 && v < 3 ? v : 0;
     CHECK(agrees(dm::argmax<s>(hot), place));
   });
+}
+
+TEST_CASE("categorical: the same classes in every layout that leaves the dim whole") {
+  const dm::random_key key{41};
+  for_each_case<plane, unevenly, p, q, r>(
+      {{4, 5, 6}, {3, 1, 2}, {2, 0, 3}, {2, 33, 40}}, [&](auto x, const array& a) {
+        using S = dm::spec_of<decltype(x)>;
+        std::size_t place = 0;
+        array noisy = a;  // keyed by the place in the whole tensor
+        for (double& v : noisy.values)
+          v -= std::log(dm::exponential_at<double>(key, static_cast<index_t>(place++)));
+        if constexpr (!dm::is_split<S, q>)
+          CHECK(agrees(dm::categorical<q>(key, x), first_extreme(noisy, {"p", "r"}, "q", 1)));
+        if constexpr (!dm::is_split<S, r>)
+          CHECK(agrees(dm::categorical<r>(key, x), first_extreme(noisy, {"p", "q"}, "r", 1)));
+      });
+}
+
+TEST_CASE("categorical: classes come up as their logits say") {
+  const dm::grid<line> g;
+  using X = dm::tensor<float, dm::layout<line>, p, q>;
+  X logits(g, p{40000}, q{4});
+  const double share[] = {0.1, 0.6, 0.0, 0.3};
+  for (index_t k = 0; k < logits.local_size(); ++k)
+    logits.data()[k] = static_cast<float>(std::log(share[k % 4]) + 7);
+  const auto drawn = dm::categorical<q>(dm::random_key{42}, logits);
+  double seen[4] = {};
+  for (index_t k = 0; k < 40000; ++k) seen[drawn.data()[k]] += 1;
+  for (int c = 0; c < 4; ++c)
+    CHECK(std::abs(seen[c] - 40000 * share[c]) <= 4 * std::sqrt(40000 * share[c] * (1 - share[c])));
+  const auto rounded = dm::categorical<q>(dm::random_key{42}, dm::cast<dm::bfloat16>(logits));
+  CHECK(rounded.data()[0] >= 0);
 }
 
 TEST_CASE("cast: any layout, addends too; truncates as static_cast does") {

@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "support/movement.hpp"
 
 namespace {
@@ -129,6 +131,45 @@ TEST_CASE("shift: by less and by more than a block, either way") {
         CHECK(agrees(dimesh::shift<q>(v, k, ends), shifted(a, 1, k, ends)));
         if (k == 3)
           check_movement([=](const auto& u) { return dimesh::shift<p>(u, k, ends); }, a, v);
+      });
+    }
+}
+
+/// Bytes of the elements of this rank that another one gets: element i of p goes to i + k.
+template <class X> index_t leaving(const X& x, index_t k, boundary ends) {
+  const detail::unobserved quietly;
+  const index_t n = x.template extent<p>();
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const index_t mine[] = {x.block(0).offset, x.block(0).length};
+  std::vector<index_t> all(2 * static_cast<std::size_t>(ranks));
+  MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, MPI_COMM_WORLD);
+  index_t elements = 0;
+  for (index_t i = mine[0]; i < mine[0] + mine[1]; ++i) {
+    const index_t to = ends == boundary::zero ? i + k : ((i + k) % n + n) % n;
+    if (to >= 0 && to < n && (to < mine[0] || to >= mine[0] + mine[1])) ++elements;
+  }
+  return elements * x.local(1) * static_cast<index_t>(sizeof(double));
+}
+
+TEST_CASE("shift: any distance; what stays on its rank does not travel") {
+  constexpr index_t most = std::numeric_limits<index_t>::max();
+  for (const boundary ends : {boundary::zero, boundary::periodic})
+    for (const index_t k : {index_t{0}, index_t{1}, index_t{5}, index_t{-8}, index_t{13},
+                            index_t{-1000003}, most, -most - 1}) {
+      CAPTURE(k);
+      for_each_case<line, unevenly, p, q>({{8, 2}, {13, 1}, {0, 2}}, [=](auto v, const array& a) {
+        const index_t n = a.size[0];
+        const index_t near = ends == boundary::zero ? std::clamp(k, -n, n) : n == 0 ? 0 : k % n;
+        const auto before = census::snapshot();
+        const auto y = dimesh::shift<p>(v, k, ends);
+        const auto seen = census::snapshot() - before;
+        CHECK(agrees(y, shifted(a, 0, near, ends)));
+        if constexpr (dimesh::is_split<spec_of<decltype(v)>, p>)
+          CHECK(seen.bytes() == leaving(v, near, ends));
+        else
+          CHECK(seen.calls() == 0);
+        check_movement([=](const auto& u) { return dimesh::shift<p>(u, k, ends); }, a, v);
       });
     }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Slices, padding, reversed dims, concatenations, merged and cut dims: against whole arrays, under
-// every layout that their rules allow; their transposes and costs; and what only the run refuses.
+// Slices, padding, reversed dims, concatenations, parts, copies, orders, merged and cut dims:
+// against whole arrays, under every layout that their rules allow; their transposes and costs; and
+// what only the run refuses.
 // ranks: 1 2 4
 // labels: sanitize_all
 #include <doctest/doctest.h>
 
 #include "dimesh/op/concat.hpp"
+#include "dimesh/op/expand.hpp"
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/shuffle.hpp"
 #include "dimesh/op/slice.hpp"
+#include "dimesh/op/split_into.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -125,6 +129,77 @@ TEST_CASE("stack: a new dim before the others") {
     check_operation(both, {}, {a}, v);
     CHECK(agrees(dm::pick<two>(both(v), 1), a));
   });
+}
+
+TEST_CASE("expand: copies along a new dim; the sum over them") {
+  for_each_case<plane, unevenly_with_partial, p, q>({{5, 3}, {0, 2}}, [](auto v, const array& a) {
+    const auto copies = [](const auto& x) { return dm::expand<three>(x); };
+    array expected{{"three", "p", "q"}, {3, a.size[0], a.size[1]}, a.values};
+    for (int k = 1; k < 3; ++k)
+      expected.values.insert(expected.values.end(), a.values.begin(), a.values.end());
+    CHECK(agrees(copies(v), expected));
+    check_operation(copies, {}, {a}, v);
+    CHECK(agrees(dm::expand<r>(v, r{0}), array{{"r", "p", "q"}, {0, a.size[0], a.size[1]}, {}}));
+    CHECK(error_of([&] { (void)dm::expand<r>(v); }) ==
+          "expand: how many elements has dim 'r'? give its extent: expand<dim>(x, dim{n})");
+  });
+}
+
+TEST_CASE("unstack: what stack put together, in either kind of dim") {
+  for_each_case<line, unevenly_with_partial, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+    const auto pieces = dm::unstack<two>(dm::stack<two>(v, v));
+    static_assert(std::tuple_size_v<std::remove_const_t<decltype(pieces)>> == 2);
+    for (const auto& piece : pieces) CHECK(agrees(piece, a));
+    if constexpr (can_slice<q, decltype(v)>) {
+      const auto turned = [](const auto& x) {
+        const auto columns = dm::unstack<q>(x);
+        return dm::stack<two>(columns[columns.size() - 1], columns[0]);
+      };
+      CHECK(dm::unstack<q>(v).size() == static_cast<std::size_t>(a.size[1]));
+      check_operation(turned, {}, {a}, v);
+    }
+  });
+}
+
+TEST_CASE("split_into: parts by names and by numbers, put together again") {
+  for_each_case<line, unevenly_with_partial, p, q>({{5, 4}, {0, 4}}, [](auto v, const array& a) {
+    if constexpr (can_slice<q, decltype(v)>) {
+      const auto [one, other] = dm::split_into<q>(v, r{1}, three{});
+      CHECK(agrees(one, reindexed(a, "q", "r", {0})));
+      CHECK(agrees(other, reindexed(a, "q", "three", {1, 2, 3})));
+      const auto all = dm::split_into<q>(v, 1, 0, 3);
+      CHECK(agrees(all[1], reindexed(a, "q", "q", {})));
+      CHECK(agrees(dm::concat<q>(all[0], all[1], all[2]), a));
+      const auto turned = [](const auto& x) {
+        const auto [left, right] = dm::split_into<q>(x, three{}, r{1});
+        return dm::concat<seven, r, r, r, r, three>(right, right, right, right, left);
+      };
+      check_operation(turned, {}, {a}, v);
+      CHECK(error_of([&] { (void)dm::split_into<q, two>(v); }) ==
+            "split_into: the parts have 2 elements together, and dim 'q' has 4");
+      CHECK(error_of([&] { (void)dm::split_into<q>(v, -1, 5); }).starts_with("split_into: -1 el"));
+    }
+  });
+}
+
+template <class D, class X> void check_shuffled(const X& x, const array& a) {
+  if constexpr (can_slice<D, X>) {
+    const std::string d(dd::name_of<D>());
+    const index_t n = x.template extent<D>();
+    const dm::random_permutation order(dm::random_key{3}, n);
+    std::vector<index_t> places;
+    for (index_t i = 0; i < n; ++i) places.push_back(order(i));
+    const auto f = [](const auto& v) { return dm::shuffle<D>(dm::random_key{3}, v); };
+    CHECK(agrees(f(x), reindexed(a, d, d, places)));
+    check_operation(f, {}, {a}, x);
+  }
+}
+TEST_CASE("shuffle: one order for all places of the other dims") {
+  for_each_case<plane, unevenly_with_partial, p, q>({{5, 3}, {0, 2}, {6, 1}},
+                                                    [](auto v, const array& a) {
+                                                      check_shuffled<p>(v, a);
+                                                      check_shuffled<q>(v, a);
+                                                    });
 }
 
 TEST_CASE("concat: by names, and in another order of storage") {

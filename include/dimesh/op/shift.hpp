@@ -12,9 +12,10 @@ namespace dimesh {
 
 namespace detail {
 
-/// Around a ring only the remainder counts.
+/// Around a ring only the remainder counts; farther than all elements there are zeros only.
 constexpr window shift_window(index_t by, boundary ends, index_t extent) {
-  return {ends == boundary::periodic && extent > 0 ? by % extent : by, 0};
+  if (ends == boundary::periodic) return {extent > 0 ? by % extent : 0, 0};
+  return {by > extent ? extent : by < -extent ? -extent : by, 0};
 }
 /// with: the dim, how far, and what lies beyond its ends.
 struct shift_plan : move_plan, window_moves {
@@ -67,7 +68,10 @@ template <class T> struct shift_op {
     t.compute(0, 2 * y[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(const auto& to) const { to.give(0, shift_op{d, -by, ends}, to.ybar); }
+  constexpr void transpose(const auto& to) const {
+    const index_t near = shift_window(by, ends, to.x(0).extent(d)).shift;
+    to.give(0, shift_op{d, -near, ends}, to.ybar);
+  }
 };
 
 template <class D> struct shift_rule : keeps_dims {
@@ -79,8 +83,9 @@ template <class D> struct shift_rule : keeps_dims {
 
 }  // namespace detail
 
-/// Element i of the result is element i - k of x along D, around the end or from zeros. Shapes and
-/// layouts stay.
+/// Element i of the result is element i - k of x along D, around the end or from zeros; k is any
+/// number. Shapes and layouts stay. Communicates where D is split: one message to each rank that
+/// needs elements of this one, and no others travel. Transpose: the shift by -k.
 template <Dim D, Operand X>
 constexpr auto shift(const X& x, index_t k, boundary ends = boundary::periodic) {
   using rule = detail::shift_rule<D>;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How are the places of a dim put in a random order, the same one for all other dims? By a keyed
+// permutation (random/permutation.hpp) of a dim that is whole. Local copies; the gradient goes back
+// where it came from.
+//
+//   shuffle<batch>(key, x[batch, hidden/cols])   -> row i is row order(i) of x
+#pragma once
+
+#include "dimesh/op/parts/strided.hpp"
+#include "dimesh/random/permutation.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// Elements T, along dim d: place i gets what is at place order(i), or back.
+template <class T> struct shuffle_op {
+  int d;
+  random_key key;
+  bool back = false;
+  static constexpr bool takes_complex = true;
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(0, y[0].bytes() + x[0].bytes());
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  void fill(results y, operands in) const
+    requires is_on_host<T>
+  {
+    writes_memory();
+    const tensor_core& x = in[0];
+    const index_t n = x.local(d);
+    if (x.elements() == 0) return;
+    const random_permutation order(key, n);
+    const storage table = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));
+    index_t* const from = static_cast<index_t*>(table.data());
+    for (index_t i = 0; i < n; ++i) from[i] = back ? order.inverse(i) : order(i);
+    const index_t inner = x.stride(d), outer = x.elements() / (n * inner);
+    const T* source = x.data<const T>();
+    T* target = y[0].data<T>();
+    for (index_t o = 0; o < outer; ++o, source += n * inner, target += n * inner)
+      if (inner == 1)
+        for (index_t i = 0; i < n; ++i) target[i] = source[from[i]];
+      else
+        for (index_t i = 0; i < n; ++i)
+          std::copy_n(source + from[i] * inner, inner, target + i * inner);
+  }
+  constexpr void transpose(const auto& to) const { to.give(0, shuffle_op{d, key, !back}, to.ybar); }
+};
+
+}  // namespace detail
+
+/// x with the places of D in a random order that the key says. Shapes stay. Local.
+template <Dim D, Operand X> constexpr auto shuffle(random_key key, const X& x) {
+  using rule = detail::strided_rule<D, D>;
+  using fault = detail::fault_of<rule, X>;
+  static_assert(ok<only<fault, dim_not_in_tensor>>,
+                "shuffle: the tensor lacks the dim to be shuffled; name one of its dims");
+  static_assert(ok<only<fault, dim_is_split>>,
+                "shuffle: needs the whole dim, and it is split; whole<dim> it, or split another");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "shuffle: the blocks of the dim carry halos; shuffle it before halo_exchange");
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::apply_rule<rule, value_of<X>>(
+        detail::shuffle_op<value_of<X>>{detail::index_of<D, typename spec_of<X>::dims>, key}, x);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A number for a random key.
+// expect: exponential: a tensor stands in the angle brackets; the grid, a key, the mean and open extents in the parentheses: exponential<X>(grid, random_key{1}, 2)
+// expect: wrong_arguments<dimesh::grid<pod>, int, int>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/random/fill.hpp>
+
+#include "names.hpp"
+
+using matrix = dm::tensor<float, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const dm::grid<pod>& g) { return dm::exponential<matrix>(g, 1, 2); }
+#else
+auto f(const dm::grid<pod>& g) { return dm::exponential<matrix>(g, dm::random_key{1}, 2); }
+#endif
