@@ -36,6 +36,7 @@ MARKED = re.compile(r"\bcase_(\d+)_")
 INCLUDED = re.compile(r"(?:In file included from|                 from) (.+?):\d+(?::\d+)?[,:]$")
 CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(required |recursively|in ‘constexpr’)")
 OF_TEMPLATE = re.compile(r"^\S+: In (instantiation|substitution) of ")
+EXCERPT = re.compile(r"^ +(\d+ )?\| ")
 LOCATED = re.compile(r"^(\S+?):(?:\d+:\d+:)? ")
 ALONE = re.compile(r"^// alone: |(?<![\w>:])::[a-z]|^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
                    r"|^#(?:pragma|define)", re.M)
@@ -132,7 +133,7 @@ class Batch:
 
     def said(self, lines: list[str]) -> dict[int, list[list[str]]]:
         """The messages of each case; those of nobody, or of several, are number 0's."""
-        found, current, includer = collections.defaultdict(list), None, {}
+        found, current, includer, excerpts = collections.defaultdict(list), None, {}, {}
         for block in blocks_of(lines):
             header = [INCLUDED.match(line) for line in block]
             chain = [m[1] for m in header if m]
@@ -158,7 +159,7 @@ class Batch:
                     n = 0  # how it was included, nobody knows
                     break
                 listed.append(f"In file included from {inner}:")
-            found[n].append(listed + block)
+            found[n].append(listed + with_excerpt(block, excerpts))
         return found
 
 
@@ -174,6 +175,24 @@ def blocks_of(lines: list[str]) -> list[list[str]]:
         complete = complete or bool(said)
         blocks[-1].append(line)
     return [b for b in blocks if b and not (len(b) == 1 and b[0].endswith(": At global scope:"))]
+
+
+def with_excerpt(block: list[str], excerpts: dict[str, list[str]]) -> list[str]:
+    """The compiler shows the lines of a place once, if it has two errors there one after the other."""
+    at = next((i for i, line in enumerate(block) if run.ERROR.search(line)), None)
+    if at is None:
+        return block
+    place = block[at].split(" ")[0]
+    end = at + 1
+    while end < len(block) and EXCERPT.match(block[end]):
+        end += 1
+    if end > at + 1:
+        excerpts[place] = block[at + 1:end]
+    elif place in excerpts:
+        block = block[:at + 1] + excerpts[place] + block[at + 1:]
+    else:
+        block = [*block, f"{place} error: with lines that nobody knows"]  # two errors, which none may have
+    return block
 
 
 def specific(block: list[str], case: run.Case) -> bool:
