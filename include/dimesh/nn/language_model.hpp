@@ -85,6 +85,8 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
 
   constexpr language_model(const run_options& r = {}) : model<C, M>(r) {}
 
+  /// Nothing has been said of C and Form.
+  static constexpr bool is_usable = detail::Complete<Form> && ok<model_fault<C, M>>;
   /// Parameters, then so many tensors, and perhaps options.
   template <std::size_t Least, std::size_t Most, class... A>
   static constexpr bool fits = detail::fits_model<Least, Most, A...>();
@@ -92,7 +94,7 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I, Operand... Memory>
   constexpr auto features(const P& p, const I& ids, const Memory&... memory) const {
-    if constexpr (!language_model::is_computable || !detail::Complete<Form>)
+    if constexpr (!is_usable)
       return poison{};
     else
       return mixed(p, ids, memory...);
@@ -101,7 +103,9 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   template <class P, Operand I, Operand... Memory>
   constexpr auto logits(const P& p, const I& ids, const Memory&... memory) const {
     const auto h = features(p, ids, memory...);
-    if constexpr (M::tied)
+    if constexpr (!is_usable)
+      return h;
+    else if constexpr (M::tied)
       return project<typename M::element>(*this, h, p.embedding);
     else
       return project<typename M::element>(*this, h, p.head);
@@ -140,7 +144,10 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   template <Operand S, Operand J>
   constexpr auto loss_of(const S& scores, const J& next,
                          const cross_entropy_options& o = {}) const {
-    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
+    if constexpr (!is_usable)
+      return poison{};
+    else
+      return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
   }
 
  private:
