@@ -58,6 +58,16 @@ template <class X, class M, class Lo, class Hi, class... E>
 inline constexpr bool fills<2, X, grid<M>, random_key, Lo, Hi, E...> =
     std::is_convertible_v<Lo, computed<value_of<X>>> &&
     std::is_convertible_v<Hi, computed<value_of<X>>> && (Extents<E> && ...);
+/// Random numbers have fractions.
+template <class X> struct drawn_fault_of {
+  using type = no_fault;
+};
+template <Tensor X>
+  requires std::is_integral_v<value_of<X>>
+struct drawn_fault_of<X> {
+  using type = fraction_cut<double, value_of<X>>;
+};
+template <class X> using drawn_fault = typename drawn_fault_of<X>::type;
 template <class X, class... A> inline constexpr bool generates = false;
 template <class X, class M, class F, class... E>
 inline constexpr bool generates<X, grid<M>, F, E...> =
@@ -173,8 +183,13 @@ auto generate(const A&...) {
 template <Operand X, Extents... From>
 X uniform(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> lo,
           computed<value_of<X>> hi, const From&... extents) {
+  using fault = detail::drawn_fault<X>;
+  static_assert(
+      ok<fault>,
+      "uniform: the numbers drawn are fractions, and the tensor's elements are whole; draw "
+      "floats, and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
   X x(g, extents...);
-  dimesh::fill_uniform(x, key, lo, hi);
+  if constexpr (ok<fault>) dimesh::fill_uniform(x, key, lo, hi);
   return x;
 }
 /// A tensor of normal random numbers.

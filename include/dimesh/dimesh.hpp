@@ -62,6 +62,7 @@
 #include "dimesh/op/own.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/wrong_calls.hpp"    // sentences for arguments in another order
 #include "dimesh/op/permute_along.hpp"  // whole blocks change places
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/complete.hpp"

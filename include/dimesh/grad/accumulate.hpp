@@ -49,13 +49,20 @@ template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
   sum.set_once(whole);
 }
 
+template <class... A> inline constexpr bool accumulates = false;
+template <class N, class F>
+inline constexpr bool accumulates<N, F> =
+    std::is_convertible_v<N, index_t> && std::is_invocable_v<const F&, index_t>;
+
 }  // namespace detail
 
 /// The means of the losses and of the gradients of n micro-batches (n >= 1), in the form in which
 /// one_batch(i), i = 0 ... n-1, returns them: a fresh value_and_gradient each. That of the first is
 /// summed into; besides it, one other lives at a time. Local: communicates only what one_batch
 /// does. Throws dimesh::error if n < 1.
-template <class F> constexpr auto accumulate(index_t n, const F& one_batch) {
+template <class F>
+  requires(std::is_invocable_v<const F&, index_t>)
+constexpr auto accumulate(index_t n, const F& one_batch) {
   if (n < 1)
     (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
   auto sum = one_batch(index_t{0});
@@ -73,6 +80,15 @@ template <class F> constexpr auto accumulate(index_t n, const F& one_batch) {
     }
   }
   return sum;
+}
+/// What it says to other arguments.
+template <class... A>
+  requires(!detail::accumulates<A...>)
+constexpr auto accumulate(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "accumulate: the arguments are a number of micro-batches, and a function of a "
+                "batch's number: accumulate(4, [&](index_t i) { ... })");
+  return value_and_gradient<poison, poison>{};
 }
 
 }  // namespace dimesh

@@ -163,6 +163,11 @@ template <class V, class G> constexpr auto complete(value_and_gradient<V, G>&& s
   }
 }
 
+/// The same of a step that is kept: its addends stay as they are.
+template <class V, class G> constexpr auto complete(const value_and_gradient<V, G>& step) {
+  return complete(value_and_gradient<V, G>(step));
+}
+
 /// Of a gradient that was not yet taken.
 template <class F, class P> constexpr auto complete(const detail::gradient_of<F, P>&) {
   static_assert(ok<std::conditional_t<std::is_void_v<F>, no_fault, wrong_arguments<F>>>,

@@ -164,6 +164,21 @@ using static_cost_fault =
 
 }  // namespace detail
 
+namespace detail {
+/// What may be no function that can be made from nothing and called.
+template <class F, class... X> struct static_function_fault {
+  static constexpr auto find() {
+    if constexpr (!std::is_default_constructible_v<F>)
+      return tag<function_not_an_object<F>>{};
+    else if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const X&>()...)), not_called>)
+      return tag<function_not_callable_with<X...>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
+};
+}  // namespace detail
+
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
@@ -187,7 +202,20 @@ template <class F, class... X> struct static_cost {
     if constexpr (!ok<fault>)
       return {};
     else
+      return cost_of_call<typename detail::static_function_fault<F, X...>::type>();
+  }
+  template <class Call> static constexpr ledger<mesh> cost_of_call() {
+    static_assert(
+        ok<only<Call, function_not_an_object>>,
+        "cost_of: the function captures something, and a type alone says nothing of that; "
+        "use count(f, shapes...), or a struct without members");
+    static_assert(ok<only<Call, function_not_callable_with>>,
+                  "cost_of: the function cannot be called with these shapes; name one for each of "
+                  "its parameters, which are const auto&");
+    if constexpr (ok<Call>)
       return counted_cost();
+    else
+      return {};
   }
   static constexpr ledger<mesh> counted_cost() {
     const detail::bundle<X...> shapes{};
@@ -200,9 +228,9 @@ template <class F, class... X> struct static_cost {
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();
   static constexpr index_t peak = value.peak();
-  template <Axis... A> static constexpr index_t bytes = value.template bytes<A...>();
-  template <Axis... A> static constexpr index_t ring_bytes = value.template ring_bytes<A...>();
-  template <Axis... A> static constexpr index_t calls = value.template calls<A...>();
+  template <class... A> static constexpr index_t bytes = value.template bytes<A...>();
+  template <class... A> static constexpr index_t ring_bytes = value.template ring_bytes<A...>();
+  template <class... A> static constexpr index_t calls = value.template calls<A...>();
 };
 
 template <class F, class... X> inline constexpr static_cost<F, X...> cost_of{};

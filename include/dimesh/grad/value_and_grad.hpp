@@ -20,6 +20,7 @@
 #ifdef DIMESH_CHECKED
 #include "dimesh/detail/unreached.hpp"
 #endif
+#include "dimesh/grad/gradient_faults.hpp"
 #include "dimesh/grad/variables.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -35,71 +36,6 @@ template <class Value, class Gradient> struct value_and_gradient {
 };
 
 namespace detail {
-
-template <class X> struct loss_fault {
-  static constexpr auto find() {
-    if constexpr (!is_tracked<X>)
-      return tag<result_not_recorded<X>>{};
-    else if constexpr (is_complex<value_of<X>>)
-      return tag<element_not_differentiable<value_of<X>>>{};
-    else if constexpr (X::rank > 0)
-      return dims_of(typename spec_of<X>::dims{});
-    else
-      return tag<no_fault>{};
-  }
-  template <class... D> static constexpr auto dims_of(list<D...>) {
-    return tag<value_not_scalar<D...>>{};
-  }
-  using type = typename decltype(find())::type;
-};
-template <class X>
-  requires is_poison<X>
-struct loss_fault<X> {
-  using type = no_fault;
-};
-template <> struct loss_fault<void> {
-  using type = function_gives_no_tensor<void>;
-};
-template <> struct loss_fault<not_called> {
-  using type = no_fault;
-};
-
-/// The first parameter whose elements are no real or complex numbers.
-template <class Leaves> struct parameters_fault {
-  using type = no_fault;
-};
-template <class X, class... Rest>
-struct parameters_fault<list<X, Rest...>> : parameters_fault<list<Rest...>> {};
-template <class X, class... Rest>
-  requires(!has_gradient<value_of<X>>)
-struct parameters_fault<list<X, Rest...>> {
-  using type = element_not_differentiable<value_of<X>>;
-};
-
-/// A function does not take recorded arguments, or makes plain tensors of them first.
-template <class Y, class F>
-inline constexpr bool is_refused =
-    std::is_same_v<Y, not_called> ||
-    (takes_one_type<F> && !is_tracked<Y> && !is_poison<Y> && !std::is_void_v<Y>);
-/// What is wrong with the value of a function of recorded arguments.
-template <class Y, class F> struct reached_fault {
-  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,
-                                  result_not_recorded<Y>>;
-};
-template <class F> struct reached_fault<void, F> {
-  using type = function_gives_no_tensor<void>;
-};
-
-/// What may be a function, and what its arguments.
-template <class F>
-inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
-template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
-
-/// What is wrong with parameters: members that walks would pass by, elements without gradients.
-template <class P>
-using differentiable_fault =
-    typename first_of<typename walk_fault<P>::type,
-                      typename parameters_fault<typename leaves<P>::type>::type>::type;
 
 /// In place of the function that faulty parameters have not.
 struct poisoned_function {
@@ -248,8 +184,11 @@ template <class F, class P> class gradient_of_own {
 template <class F, class P>
   requires detail::is_function_object<F>
 constexpr auto value_and_grad(const F& f, const P& parameters) {
-  using fault = detail::differentiable_fault<P>;
+  using fault = detail::parameters_of_fault<P>;
   (void)sizeof(detail::walk_says<fault>);
+  static_assert(ok<only<fault, layout_not_first_argument>>,
+                "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
+                "template <class L> struct network, L first, of tensor<float, L, dims...>");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
@@ -263,10 +202,13 @@ template <class F, class P>
   requires(!std::is_lvalue_reference_v<P> && detail::is_function_object<F>)
 constexpr auto value_and_grad(const F& f, P&& parameters) {
   using own = std::remove_const_t<P>;
-  using fault = detail::differentiable_fault<own>;
+  using fault = detail::parameters_of_fault<own>;
   static_assert(ok<only<fault, member_not_described, member_not_walked>>,
                 "value_and_grad: the parameters have a member that is no tensor, or that is not "
                 "described; describe all members by BOOST_HANA_DEFINE_STRUCT");
+  static_assert(ok<only<fault, layout_not_first_argument>>,
+                "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
+                "template <class L> struct network, L first, of tensor<float, L, dims...>");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)

@@ -92,6 +92,7 @@ template <class Dim> struct dim_without_extent;  // likewise
 template <class Struct> struct vector_without_length;  // of tensors, in a struct
 template <class Struct> struct member_not_described;
 template <class Member> struct member_not_walked;
+template <class Struct> struct layout_not_first_argument;  // of the template that the struct is
 template <class First, class Second> struct lengths_differ;  // two arrays of structs side by side
 template <class Member> struct distribution_not_stated;  // a parameter of which nothing is said
 template <class Result> struct recorded_tensor_not_passed;  // it is captured by the function

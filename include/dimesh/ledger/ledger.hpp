@@ -123,6 +123,14 @@ struct tally {
 };
 }  // namespace detail
 
+namespace detail {
+/// The first name that is no axis of mesh M.
+template <class M, class... A>
+using axes_fault = typename first_of<std::conditional_t<
+    !Axis<A>, not_an_axis<A>,
+    std::conditional_t<(axis_index<M, A> < 0), axis_not_in_mesh<A, M>, no_fault>>...>::type;
+}  // namespace detail
+
 /// The cost of a computation on one rank of mesh M (the rank whose blocks are largest, and which
 /// holds whatever lives at one place, unless it was counted for another: count_at).
 template <Mesh M> struct ledger {
@@ -146,26 +154,33 @@ template <Mesh M> struct ledger {
     return l;
   }
   /// The traffic of collectives over exactly these axes.
-  template <Axis... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }
+  template <class... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }
 
   /// Over all sets of axes that include A..., and with none all that there is, on other meshes too.
-  template <Axis... A> constexpr index_t bytes() const { return sum<A...>(&traffic::bytes); }
-  template <Axis... A> constexpr index_t ring_bytes() const {
+  template <class... A> constexpr index_t bytes() const { return sum<A...>(&traffic::bytes); }
+  template <class... A> constexpr index_t ring_bytes() const {
     return sum<A...>(&traffic::ring_bytes);
   }
-  template <Axis... A> constexpr index_t calls() const { return sum<A...>(&traffic::calls); }
+  template <class... A> constexpr index_t calls() const { return sum<A...>(&traffic::calls); }
 
  private:
   template <class... A> static constexpr unsigned mask() {
-    static_assert(((axis_index<M, A> >= 0) && ...),
+    using fault = detail::axes_fault<M, A...>;
+    static_assert(ok<only<fault, not_an_axis>>,
+                  "ledger: axes stand in the angle brackets: bytes<rows>()");
+    static_assert(ok<only<fault, axis_not_in_mesh>>,
                   "ledger: this axis is not in the mesh; name one that is");
-    return ((1u << axis_index<M, A>) | ... | 0u);
+    if constexpr (ok<fault>)
+      return ((1u << axis_index<M, A>) | ... | 0u);
+    else
+      return 0;
   }
   /// Over all sets of axes that include A...
   template <class... A> constexpr index_t sum(index_t traffic::* what) const {
+    constexpr unsigned wanted = mask<A...>();
     index_t total = 0;
     for (unsigned set = 1; set < (1u << M::rank); ++set)
-      if ((set & mask<A...>()) == mask<A...>()) total += counts.over[set].*what;
+      if ((set & wanted) == wanted) total += counts.over[set].*what;
     if constexpr (sizeof...(A) == 0)
       for (const auto& o : counts.others) total += o.sent.*what;
     return total;

@@ -75,6 +75,17 @@ template <Layout C, class M, class P, Operand X, Operand... Memory>
                                   detail::add_cross(m.part("cross"), p, h, memory...));
 }
 
+/// What it says to other arguments, or to the same in another order.
+template <class... Named, class... A>
+  requires(!detail::fits_layer<3, 4, 1, A...>())
+constexpr poison block(const A&...) {
+  static_assert(
+      ok<wrong_arguments<A...>>,
+      "block: the arguments are a model, the parameters of a layer and a tensor: block(m, "
+      "p.layers[0], x)");
+  return {};
+}
+
 namespace detail {
 /// A layer as a function of parameters and inputs, which `recompute` can run twice.
 template <class Model> struct block_function {

@@ -40,11 +40,15 @@ using product_fault = layout_fault<C, typename M::batch, typename M::length, typ
 }  // namespace detail
 
 /// What keeps a model of the form M from being computed under C; no_fault if nothing.
-template <class C, class M>
-using model_fault = typename detail::first_shared_axis<
-    typename detail::attention_fault<C, M, typename M::heads>::type,
-    detail::product_fault<C, M, typename M::hidden>,
-    detail::product_fault<C, M, typename M::vocab>>::type;
+template <class C, class M> struct model_fault_of {
+  using type = no_fault;  // C is no layout, which has been said
+};
+template <Layout C, class M>
+struct model_fault_of<C, M>
+    : detail::first_shared_axis<typename detail::attention_fault<C, M, typename M::heads>::type,
+                                detail::product_fault<C, M, typename M::hidden>,
+                                detail::product_fault<C, M, typename M::vocab>> {};
+template <class C, class M> using model_fault = typename model_fault_of<C, M>::type;
 
 /// The base of every model with this fault.
 template <class Fault> struct computable {

@@ -76,13 +76,18 @@ struct flattened<shape<H...>, D, More...> : flattened<shape<H..., D>, More...> {
 template <class... H, class... D, class... More>
 struct flattened<shape<H...>, shape<D...>, More...> : flattened<shape<H..., D...>, More...> {};
 
+/// M stands in for what is no form, which has been said (nn/form.hpp).
+template <class M> inline constexpr bool is_stand_in = false;
+
 /// A parameter over a shape.
 template <class How, class T, class L, class Shape> struct parameter_over;
 template <class How, class T, class L, class... D>
 struct parameter_over<How, T, L, shape<D...>> : parameter_type<How, T, L, D...> {};
 template <class M, class How, class L, class... D>
-using parameter_of = typename parameter_over<How, typename M::element, L,
-                                             typename flattened<shape<>, D...>::type>::type;
+struct parameter_for
+    : parameter_over<How, typename M::element, L, typename flattened<shape<>, D...>::type> {};
+template <class M, class How, class L, class... D>
+using parameter_of = typename parameter_for<M, How, L, D...>::type;
 
 /// How many products are added to the stream: two a layer, three where it looks at an encoder.
 template <class M> inline constexpr int addends = (M::cross ? 3 : 2) * M::layers;

@@ -62,6 +62,7 @@ constexpr auto add_bias(const model<C, M>& m, const X& x, const B& b) {
 
 /// f(x.w + b) (bias and activation in one pass). Shapes: as project(m, x, w); b any of its dims.
 template <Layout C, class M, class F, Operand X, Operand W, Operand B>
+  requires(!Operand<F>)
 constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w, const B& b) {
   const auto z = project(m, x, w);
   if constexpr (std::is_same_v<F, identity_activation>)
@@ -71,6 +72,7 @@ constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w, c
 }
 /// f(x.w).
 template <Layout C, class M, class F, Operand X, Operand W>
+  requires(!Operand<F>)
 constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w) {
   const auto z = project(m, x, w);
   if constexpr (std::is_same_v<F, identity_activation>)
@@ -100,6 +102,32 @@ constexpr auto residual(const model<C, M>& m, const X& x, const Y& y, const B& b
   return x + dropout(m.run.rate(), m.run.key, y + bias);
 }
 
+// What these say to other arguments, or to the same in another order.
+template <class... Named, class... A>
+  requires(!detail::fits_layer<4, 5, 1, A...>())
+constexpr poison dense(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "dense: the arguments are a model, an activation and then tensors: "
+                "dense(nn::model<C>{}, nn::relu_activation{}, x, w, b)");
+  return {};
+}
+template <class... Named, class... A>
+  requires(!detail::fits_layer<5, 5, 1, A...>())
+constexpr poison gated(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "gated: the arguments are a model, an activation and then tensors: "
+                "gated(nn::model<C>{}, nn::silu_activation{}, x, w, v)");
+  return {};
+}
+template <class... Named, class... A>
+  requires(!detail::fits_layer<3, 4, 0, A...>())
+constexpr poison residual(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "residual: the arguments are a model and then tensors: residual(nn::model<C>{}, x, "
+                "y)");
+  return {};
+}
+
 /// Gain and bias of a norm over the model dim.
 template <class L, class M> struct norm_parameters {
   using gain_type = nn::gain<L, M, typename M::model>;
@@ -116,6 +144,15 @@ constexpr auto norm(const model<C, M>& m, const P& p, const X& x) {
                                          beside_tensor(m, x, p.bias));
   else
     return rms_norm<typename M::model>(M::epsilon, x, beside_tensor(m, x, p.gain));
+}
+
+template <class... Named, class... A>
+  requires(!detail::fits_layer<3, 3, 1, A...>())
+constexpr poison norm(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "norm: the arguments are a model, the parameters of a norm and a tensor: norm(m, "
+                "p.last, x)");
+  return {};
 }
 
 }  // namespace dimesh::nn

@@ -50,7 +50,7 @@ template <class L, class Form> struct encoder_decoder_parameters {
 };
 
 /// An encoder and a decoder of a form under compute layout C.
-template <Layout C, class Form> struct encoder_decoder : model<C, source_form_of<Form>> {
+template <class C, class Form> struct encoder_decoder : model<C, source_form_of<Form>> {
   using M = source_form_of<Form>;
   using encoder_type = language_model<C, encoder_of<M>>;
   using decoder_type = language_model<C, decoder_of<M>>;

@@ -25,12 +25,14 @@ inline constexpr bool names_hidden = requires { requires Dim<typename M::hidden>
 template <class M>
 inline constexpr bool names_vocab = requires { requires Dim<typename M::vocab>; };
 template <class M> inline constexpr bool names_layers = requires { requires M::layers >= 0; };
+template <class M> inline constexpr bool is_form = std::is_base_of_v<transformer, M>;
 template <class M>
-concept Complete = names_batch<M> && names_length<M> && names_model<M> && names_heads<M> &&
-                   names_head<M> && names_hidden<M> && names_vocab<M> && names_layers<M>;
+concept Complete =
+    is_form<M> && names_batch<M> && names_length<M> && names_model<M> && names_heads<M> &&
+    names_head<M> && names_hidden<M> && names_vocab<M> && names_layers<M>;
 
-/// Takes the place of an incomplete form.
-template <class M> struct incomplete : transformer {
+/// Takes the place of an incomplete form; models of it have no parameters.
+struct stand_in_form : transformer {
   template <int> struct stand_in : dim<1> {};
   using batch = stand_in<0>;
   using length = stand_in<1>;
@@ -41,20 +43,39 @@ template <class M> struct incomplete : transformer {
   using vocab = stand_in<6>;
   using source = stand_in<7>;
   static constexpr int layers = 1;
-
-  static_assert(names_batch<M>, "nn: the form names no batch; add using batch = a dim");
-  static_assert(names_length<M>, "nn: the form names no length; add using length = a dim");
-  static_assert(names_model<M>, "nn: the form names no model; add using model = a dim");
-  static_assert(names_heads<M>, "nn: the form names no heads; add using heads = shape<a dim, ...>");
-  static_assert(names_head<M>, "nn: the form names no head; add using head = a dim");
-  static_assert(names_hidden<M>, "nn: the form names no hidden; add using hidden = a dim");
-  static_assert(names_vocab<M>, "nn: the form names no vocab; add using vocab = a dim");
-  static_assert(names_layers<M>,
-                "nn: the form has no layers; add static constexpr int layers = a number");
+};
+template <class M>
+  requires std::is_base_of_v<stand_in_form, M>
+inline constexpr bool is_stand_in<M> = true;
+template <class M, class How, class L, class... D>
+  requires is_stand_in<M>
+struct parameter_for<M, How, L, D...> {
+  using type = absent;
 };
 
+/// Says what M lacks: in a function, since clang makes nothing of a class whose assertion failed.
+template <class M> constexpr bool assert_form() {
+  static_assert(
+      is_form<M>,
+      "nn: this is no form; write a struct that derives from nn::transformer, and name it "
+      "behind the layout: <layout, form>");
+  if constexpr (is_form<M>) {
+    static_assert(names_batch<M>, "nn: the form names no batch; add using batch = a dim");
+    static_assert(names_length<M>, "nn: the form names no length; add using length = a dim");
+    static_assert(names_model<M>, "nn: the form names no model; add using model = a dim");
+    static_assert(names_heads<M>,
+                  "nn: the form names no heads; add using heads = shape<a dim, ...>");
+    static_assert(names_head<M>, "nn: the form names no head; add using head = a dim");
+    static_assert(names_hidden<M>, "nn: the form names no hidden; add using hidden = a dim");
+    static_assert(names_vocab<M>, "nn: the form names no vocab; add using vocab = a dim");
+    static_assert(names_layers<M>,
+                  "nn: the form has no layers; add static constexpr int layers = a number");
+  }
+  return true;
+}
+
 template <class M> struct form_impl {
-  using type = incomplete<M>;
+  using type = dimesh::detail::asserted<assert_form<M>(), stand_in_form>;
 };
 template <Complete M> struct form_impl<M> {
   using type = M;
@@ -73,9 +94,12 @@ template <class M> concept CompletePair = Complete<M> && names_source<M>;
 template <class M> struct without_source : M {
   struct source : dim<1> {};
 };
-template <class M> struct source_form_impl {
-  using type = without_source<M>;  // before the complaint: clang reads no further
+template <class M> constexpr bool assert_source() {
   static_assert(names_source<M>, "nn: the form names no source; add using source = a dim");
+  return true;
+}
+template <class M> struct source_form_impl {
+  using type = dimesh::detail::asserted<assert_source<M>(), without_source<M>>;
 };
 template <class M>
   requires names_source<M>

@@ -24,6 +24,11 @@ using stated_by = typename dimesh::detail::leaves_at<S, rebind_layout<S, stating
 template <class X, class How>
 concept Distribution = requires(const How& how, X& x, random_key key) { how(x, key); };
 
+template <class... A> inline constexpr bool initializes = false;
+template <class S, class K>
+inline constexpr bool initializes<S&, K> =
+    !std::is_const_v<S> && std::is_same_v<std::remove_cvref_t<K>, random_key>;
+
 /// The first parameter that states none.
 template <class Leaves, class Stated> struct stated_fault {
   using type = no_fault;
@@ -71,7 +76,9 @@ inline void begin_all(const void* parameters, int count, void (*note)(const void
 /// Fills all tensors of a struct as their types say (parameter<How, ...>). The random numbers of
 /// one depend on the key, on the path that leads to it and on the elements' global indices. Two
 /// structs get different numbers from keys of their own: key.fold(n). Local.
-template <class S> void initialize(S& parameters, random_key key) {
+template <class S>
+  requires(!std::is_const_v<S>)
+void initialize(S& parameters, random_key key) {
   using leaves = typename dimesh::detail::leaves<S>::type;
   using stated = detail::stated_by<S>;
   using fault = typename detail::stated_fault<leaves, stated>::type;
@@ -83,6 +90,14 @@ template <class S> void initialize(S& parameters, random_key key) {
     detail::begin_all(&parameters, dimesh::detail::count_in(parameters), detail::note_all<S>,
                       detail::path_in<S>, detail::fillers<leaves, stated>::of, key);
   }
+}
+/// What it says to other arguments.
+template <class... Named, class... A>
+  requires(!detail::initializes<A...>)
+void initialize(A&&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "initialize: the arguments are parameters that are not const, and a key: "
+                "initialize(params, random_key{1})");
 }
 
 }  // namespace dimesh::nn

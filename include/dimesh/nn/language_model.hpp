@@ -34,14 +34,37 @@ template <class L, class Form> struct language_model_parameters {
                            (head_type, head));
 };
 
+namespace detail {
+/// Something else than a tensor, then so many tensors, and options where there may be.
+template <std::size_t Least, std::size_t Most, class... A> constexpr bool fits_model() {
+  constexpr std::size_t n = sizeof...(A);
+  constexpr std::size_t options =
+      (std::size_t{std::is_same_v<A, cross_entropy_options>} + ... + std::size_t{0});
+  if constexpr (n < Least + 1 || n - options > Most + 1) {
+    return false;
+  } else {
+    std::size_t at = 0;
+    return ([&at] {
+      const std::size_t i = at++;
+      return i < n - options ? Operand<A> == (i > 0) : !Operand<A>;
+    }() && ...);
+  }
+}
+
+template <class C, class M, class Length> struct tokens_type {
+  using type = asserted<assert_compute_layout<C, M>(), poison>;
+};
+template <Layout C, class M, class Length> struct tokens_type<C, M, Length> {
+  using type =
+      tensor<std::int32_t, layout_over<C, list<typename M::batch, Length, typename M::vocab>>,
+             typename M::batch, Length>;
+};
+}  // namespace detail
+
 /// Token numbers under compute layout C: whole along the length where that must give way to the
 /// vocabulary, so that they need not be moved.
-template <Layout C, class M, class Length = typename form_of<M>::length>
-using tokens =
-    tensor<std::int32_t,
-           detail::layout_over<
-               C, detail::list<typename form_of<M>::batch, Length, typename form_of<M>::vocab>>,
-           typename form_of<M>::batch, Length>;
+template <class C, class M, class Length = typename form_of<M>::length>
+using tokens = typename detail::tokens_type<C, form_of<M>, Length>::type;
 
 /// Vectors of tokens: rows of the embedding, under C, as M's activations. Communicates where the
 /// vocabulary is split.
@@ -53,7 +76,7 @@ constexpr auto embed(const model<C, M>& m, const W& embedding, const I& ids) {
 
 /// A language model of a form under compute layout C; in a decoder (M::cross), `memory` is an
 /// encoder's result. Itself a model: what layers take.
-template <Layout C, class Form>
+template <class C, class Form>
 struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_of<Form>>> {
   using M = form_of<Form>;
   using vocab = typename M::vocab;
@@ -62,10 +85,16 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
 
   constexpr language_model(const run_options& r = {}) : model<C, M>(r) {}
 
+  /// Nothing has been said of C and Form.
+  static constexpr bool is_usable = detail::Complete<Form> && ok<model_fault<C, M>>;
+  /// Parameters, then so many tensors, and perhaps options.
+  template <std::size_t Least, std::size_t Most, class... A>
+  static constexpr bool fits = detail::fits_model<Least, Most, A...>();
+
   /// Shapes: ids [batch, length] -> [batch, length, model].
   template <class P, Operand I, Operand... Memory>
   constexpr auto features(const P& p, const I& ids, const Memory&... memory) const {
-    if constexpr (!language_model::is_computable || !detail::Complete<Form>)
+    if constexpr (!is_usable)
       return poison{};
     else
       return mixed(p, ids, memory...);
@@ -74,7 +103,9 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   template <class P, Operand I, Operand... Memory>
   constexpr auto logits(const P& p, const I& ids, const Memory&... memory) const {
     const auto h = features(p, ids, memory...);
-    if constexpr (M::tied)
+    if constexpr (!is_usable)
+      return h;
+    else if constexpr (M::tied)
       return project<typename M::element>(*this, h, p.embedding);
     else
       return project<typename M::element>(*this, h, p.head);
@@ -86,11 +117,37 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
                       const cross_entropy_options& o = {}) const {
     return loss_of(logits(p, ids), next, o);
   }
+  // What these say to other arguments.
+  template <class... A>
+    requires(!fits<1, 2, A...>)
+  constexpr poison features(const A&...) const {
+    static_assert(ok<wrong_arguments<A...>>,
+                  "features: the arguments are parameters and token numbers: m.features(p, ids)");
+    return {};
+  }
+  template <class... A>
+    requires(!fits<1, 2, A...>)
+  constexpr poison logits(const A&...) const {
+    static_assert(ok<wrong_arguments<A...>>,
+                  "logits: the arguments are parameters and token numbers: m.logits(p, ids)");
+    return {};
+  }
+  template <class... A>
+    requires(!fits<2, 2, A...>)
+  constexpr poison loss(const A&...) const {
+    static_assert(ok<wrong_arguments<A...>>,
+                  "loss: the arguments are parameters, token numbers and those that come next: "
+                  "m.loss(p, ids, next)");
+    return {};
+  }
   /// The same of the logits. Shapes: scores [batch, length, vocab], next [batch, length].
   template <Operand S, Operand J>
   constexpr auto loss_of(const S& scores, const J& next,
                          const cross_entropy_options& o = {}) const {
-    return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
+    if constexpr (!is_usable)
+      return poison{};
+    else
+      return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
   }
 
  private:

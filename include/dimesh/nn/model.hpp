@@ -38,9 +38,18 @@ struct part_name {
   }
 };
 
+namespace detail {
+template <class C, class M> constexpr bool assert_compute_layout() {
+  static_assert(ok<std::conditional_t<Layout<C> || is_stand_in<M>, no_fault, not_a_layout<C>>>,
+                "nn: a model begins with its compute layout: <layout<pod, split<batch, rows>>, "
+                "form>");
+  return true;
+}
+}  // namespace detail
+
 /// Compute layout C (nn/project.hpp), dims and choices M (nn/config.hpp), and a run.
-template <Layout C, class M = transformer> struct model {
-  using compute = C;
+template <class C, class M = transformer> struct model {
+  using compute = dimesh::detail::asserted<detail::assert_compute_layout<C, M>(), C>;
   using config = M;
 
   constexpr model(const run_options& r = {}) : run(r) {}

@@ -65,23 +65,27 @@ template <class Length, class Key, class X> constexpr auto for_all_queries(const
 template <class Length, class Key, class C, class M, class P, class X, class Y>
 constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& seen,
                       const attention_options& options) {
-  using length = typename M::length;
-  using head = typename M::head;
-  // Scores are weighed in the parameters' precision, whatever the activations' is.
-  using T = typename M::element;
-  const auto q = cast<T>(heads_of(m, in, p.query, p.query_bias));
-  const auto k = cast<T>(heads_of(m, seen, p.key, p.key_bias));
-  const auto v = cast<T>(heads_of(m, seen, p.value, p.value_bias));
-  const auto mixed = [&] {
-    if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
-      return attention<length, Key, head>(rotary<length, head>(q),
-                                          for_all_queries<Length, Key>(rotary<length, head>(k)),
-                                          for_all_queries<Length, Key>(v), options);
-    else
-      return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
-                                          for_all_queries<Length, Key>(v), options);
-  }();
-  return project(m, cast<value_of<X>>(mixed), p.output);
+  if constexpr (is_poison<X> || is_poison<Y>) {
+    return poison{};
+  } else {
+    using length = typename M::length;
+    using head = typename M::head;
+    // Scores are weighed in the parameters' precision, whatever the activations' is.
+    using T = typename M::element;
+    const auto q = cast<T>(heads_of(m, in, p.query, p.query_bias));
+    const auto k = cast<T>(heads_of(m, seen, p.key, p.key_bias));
+    const auto v = cast<T>(heads_of(m, seen, p.value, p.value_bias));
+    const auto mixed = [&] {
+      if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
+        return attention<length, Key, head>(rotary<length, head>(q),
+                                            for_all_queries<Length, Key>(rotary<length, head>(k)),
+                                            for_all_queries<Length, Key>(v), options);
+      else
+        return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
+                                            for_all_queries<Length, Key>(v), options);
+    }();
+    return project(m, cast<value_of<X>>(mixed), p.output);
+  }
 }
 
 }  // namespace detail

@@ -23,6 +23,7 @@ namespace dimesh::nn {
 
 namespace detail {
 
+using dimesh::detail::asserted;
 using dimesh::detail::concat_impl;
 using dimesh::detail::list;
 using dimesh::detail::remaining;
@@ -94,6 +95,41 @@ constexpr auto project(const model<C, M>& m, const X& x, const W& w) {
     return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
                                           beside_tensor(m, x, w)));
   }
+}
+
+namespace detail {
+
+template <class C, class M> std::true_type is_model_test(const model<C, M>*);
+std::false_type is_model_test(const void*);
+template <class X>
+inline constexpr bool is_model = decltype(is_model_test(static_cast<const X*>(nullptr)))::value;
+
+/// A call that begins with a model, and then has so many arguments, from place Function (if any)
+/// another thing and else tensors.
+template <std::size_t Least, std::size_t Most, std::size_t Function, class... A>
+constexpr bool fits_layer() {
+  constexpr std::size_t n = sizeof...(A);
+  if constexpr (n < Least || n > Most) {
+    return false;
+  } else {
+    std::size_t at = 0;
+    return ([&at] {
+      const std::size_t i = at++;
+      return i == 0 ? is_model<A> : (Operand<A> != (i == Function));
+    }() && ...);
+  }
+}
+
+}  // namespace detail
+
+/// What layers say to other arguments, or to the same in another order.
+template <class... Named, class... A>
+  requires(!detail::fits_layer<3, 3, 0, A...>())
+constexpr poison project(const A&...) {
+  static_assert(
+      ok<wrong_arguments<A...>>,
+      "project: the arguments are a model and two tensors: project(nn::model<C>{}, x, w)");
+  return {};
 }
 
 }  // namespace dimesh::nn

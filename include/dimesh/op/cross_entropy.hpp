@@ -153,7 +153,7 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
       ok<only_placed<fault>>,
       "softmax_cross_entropy: the operands live on different ranks of this axis; place<axis, k> "
       "the one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  static_assert(detail::holds_places<I>,
+  static_assert(!ok<fault> || detail::holds_places<I>,
                 "softmax_cross_entropy: targets are whole numbers; cast them to an integer type");
   if constexpr (!ok<fault> || is_poison<X> || is_poison<I>) {
     return poison{};

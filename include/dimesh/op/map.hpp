@@ -190,7 +190,7 @@ DIMESH_INSTANCE(map_op<add_elements, double, double, double>, 1, 3u);
 /// be a pure function; it runs on the device where Kokkos does. One pass over memory.
 template <class T = void, class F, Operand... X>
   requires(sizeof...(X) > 0 && (std::is_void_v<T> || is_real<T>) && !Operand<F> &&
-           !std::is_function_v<F>)
+           !std::is_function_v<F> && !std::is_pointer_v<F>)
 constexpr auto map(const F& f, const X&... x) {
   using fault = detail::map_fault<detail::join_kind::nonlinear, X...>;
   static_assert(ok<only<fault, partial_operand>>,

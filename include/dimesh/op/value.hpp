@@ -26,12 +26,18 @@ template <class X> struct recorded_value_of {
 template <Tensor X> struct recorded_value_of<X> {
   using type = value_is_recorded<value_of<X>>;
 };
+template <class X> struct shape_without_value {
+  using type = no_fault;
+};
+template <class T, class L, class... D> struct shape_without_value<shaped_tensor<T, L, D...>> {
+  using type = not_the_same_kind<basic_tensor<T, L, D...>, shaped_tensor<T, L, D...>>;
+};
 template <class X> using recorded_value = typename recorded_value_of<X>::type;
 
 }  // namespace detail
 
 /// The number in a tensor without dims. Local.
-template <Operand X> auto value(const X& x) {
+template <Operand X> constexpr auto value(const X& x) {
   using rule = detail::fault_of<detail::value_rule, X>;
   using fault =
       std::conditional_t<ok<rule> && detail::is_tracked<X>, detail::recorded_value<X>, rule>;
@@ -48,7 +54,11 @@ template <Operand X> auto value(const X& x) {
       ok<only<fault, value_is_recorded>>,
       "value: the tensor is recorded, and its number would be a constant to the gradient; "
       "compute with the tensor, or say value(stop_gradient(x))");
-  if constexpr (!ok<fault> || is_poison<X>) {
+  using shape = typename detail::shape_without_value<X>::type;
+  static_assert(!ok<fault> || ok<shape>,
+                "value: the tensor is a shape, as in a program whose cost is counted, and has no "
+                "number; let the cost not depend on it");
+  if constexpr (!ok<fault> || !ok<shape> || is_poison<X>) {
     return poison{};
   } else {
     detail::require_grid("value", detail::core_of(x));

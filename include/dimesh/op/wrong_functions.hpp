@@ -23,6 +23,15 @@ template <class Function> constexpr poison refuse_name() {
   return {};
 }
 
+/// A function of one or two tensors' elements, which overloads of their own take.
+template <class Function, class... X> inline constexpr bool is_of_elements = false;
+template <class Function, class X>
+inline constexpr bool is_of_elements<Function, X> =
+    std::is_same_v<Function, computed<value_of<X>>(computed<value_of<X>>)>;
+template <class Function, class X, class Y>
+inline constexpr bool is_of_elements<Function, X, Y> =
+    std::is_same_v<Function, computed<value_of<X>>(computed<value_of<X>>, computed<value_of<X>>)>;
+
 /// Tensors among the arguments, but not a function first and then they alone.
 template <class... A> inline constexpr bool function_misplaced = false;
 template <class F, class... X>
@@ -60,6 +69,17 @@ constexpr poison map(computed<value_of<X>> (*)(computed<value_of<X>>, computed<v
                      const X&, const Y&) {
   using T = computed<value_of<X>>;
   return detail::refuse_name<T(T, T)>();
+}
+
+/// Functions of other types, and of more elements, likewise.
+template <class R, class... A, Tensor... X>
+  requires(sizeof...(X) > 0 && !detail::is_of_elements<R(A...), X...>)
+constexpr poison map(R (*)(A...), const X&...) {
+  static_assert(
+      ok<std::conditional_t<(sizeof...(X) > 0), function_not_an_object<R(A...)>, no_fault>>,
+      "map: a function's name may mean several functions; write a function object: "
+      "map([](auto v) { return dm::exp(v); }, x)");
+  return {};
 }
 
 }  // namespace dimesh

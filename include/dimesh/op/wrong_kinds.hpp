@@ -39,6 +39,7 @@ template <class N> struct name_fault<named_kind::layout, N> {
 
 /// What a call names in its angle brackets, in order; the last kind holds for all that follow.
 template <named_kind... K> struct kinds {
+  static constexpr bool one = true;  // one tensor is taken
   static constexpr named_kind of(std::size_t i) {
     constexpr named_kind all[] = {K...};
     return all[i < sizeof...(K) ? i : sizeof...(K) - 1];
@@ -55,21 +56,31 @@ template <named_kind... K> struct kinds {
   using fault = typename fault_impl<std::index_sequence_for<N...>, N...>::type;
 };
 
-/// A call with tensors among which something else stands, or with names of the wrong kind.
+/// The same of a call that takes several tensors.
+template <class Kinds> struct many : Kinds {
+  static constexpr bool one = false;
+};
+
+/// A call with tensors among which something else stands, or with names of the wrong kind, or with
+/// several tensors where one is taken.
 template <class Kinds, class Names, class... X> inline constexpr bool are_wrong = false;
 template <class Kinds, class... N, class... X>
 inline constexpr bool are_wrong<Kinds, list<N...>, X...> =
-    (Operand<X> || ...) && !((Operand<X> && ...) && Kinds::template fit<N...>());
+    (Operand<X> || ...) &&
+    !((Operand<X> && ...) && Kinds::template fit<N...>() && !(Kinds::one && sizeof...(X) > 1));
 
 template <class Kinds, class Names, class... X> struct wrong_kind;
 template <class Kinds, class... N, class... X> struct wrong_kind<Kinds, list<N...>, X...> {
-  using type =
-      typename first_of<typename Kinds::template fault<N...>,
-                        std::conditional_t<Operand<X>, no_fault, not_a_tensor<X>>...>::type;
+  using type = typename first_of<
+      typename Kinds::template fault<N...>,
+      std::conditional_t<Operand<X>, no_fault, not_a_tensor<X>>...,
+      std::conditional_t<(Kinds::one && sizeof...(X) > 1), wrong_arguments<X...>, no_fault>>::type;
 };
 
 using wants_dims = kinds<named_kind::dim>;
 using wants_result = kinds<named_kind::dim_or_real>;
+using wants_table_dim = many<kinds<named_kind::dim>>;
+using wants_product_dims = many<kinds<named_kind::dim_or_real>>;
 using wants_axes = kinds<named_kind::axis>;
 using wants_dim_axis = kinds<named_kind::dim, named_kind::axis>;
 using wants_dims_axis = kinds<named_kind::dim, named_kind::dim, named_kind::axis>;
@@ -152,10 +163,10 @@ constexpr poison log_softmax(const X&...) {
 }
 
 template <class... D, class... X>
-  requires detail::are_wrong<detail::wants_result, detail::list<D...>, X...>
+  requires detail::are_wrong<detail::wants_product_dims, detail::list<D...>, X...>
 constexpr poison einsum(const X&...) {
   static_assert(
-      ok<typename detail::wrong_kind<detail::wants_result, detail::list<D...>, X...>::type>,
+      ok<typename detail::wrong_kind<detail::wants_product_dims, detail::list<D...>, X...>::type>,
       "einsum: the dims of the result stand in the angle brackets, tensors in the "
       "parentheses: einsum<batch, label>(x, w)");
   return {};
@@ -180,11 +191,12 @@ constexpr poison rename(const X&...) {
 }
 
 template <class... D, class... X>
-  requires detail::are_wrong<detail::wants_dims, detail::list<D...>, X...>
+  requires detail::are_wrong<detail::wants_table_dim, detail::list<D...>, X...>
 constexpr poison take(const X&...) {
-  static_assert(ok<typename detail::wrong_kind<detail::wants_dims, detail::list<D...>, X...>::type>,
-                "take: a dim of the table stands in the angle brackets, tensors in the "
-                "parentheses: take<vocab>(table, ids)");
+  static_assert(
+      ok<typename detail::wrong_kind<detail::wants_table_dim, detail::list<D...>, X...>::type>,
+      "take: a dim of the table stands in the angle brackets, tensors in the "
+      "parentheses: take<vocab>(table, ids)");
   return {};
 }
 

@@ -28,6 +28,9 @@ inline constexpr bool same_forms<list<A...>, list<B...>> = (same_form<A, B> && .
 template <class... A, class... B>
 inline constexpr bool same_form<std::tuple<A...>, std::tuple<B...>> =
     same_forms<list<A...>, list<B...>>;
+template <class A, class B, class P, class Q>
+inline constexpr bool same_form<std::pair<A, B>, std::pair<P, Q>> =
+    same_form<A, P> && same_form<B, Q>;
 template <class... A, class... B>
 inline constexpr bool same_form<boost::hana::tuple<A...>, boost::hana::tuple<B...>> =
     same_forms<list<A...>, list<B...>>;

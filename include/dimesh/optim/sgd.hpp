@@ -48,9 +48,10 @@ struct sgd {
     static_assert(ok<only<fault, lengths_differ>>,
                   "sgd: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    if constexpr (ok<fault> && !is_poison<G>)
+    if constexpr (ok<fault> && !is_poison<G>) {
       detail::check_lengths<P>("sgd", parameters, gradients);
-    detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
+      detail::update_tensors(detail::sgd_rule{rate, weight_decay}, parameters, gradients);
+    }
   }
 };
 
@@ -102,10 +103,11 @@ struct momentum {
     static_assert(ok<only<fault, lengths_differ>>,
                   "momentum: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    if constexpr (ok<fault> && !is_poison<G>)
+    if constexpr (ok<fault> && !is_poison<G>) {
       detail::check_lengths<P>("momentum", parameters, gradients, state.average);
-    detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
-                           state.average);
+      detail::update_tensors(detail::momentum_rule{rate, decay, nesterov}, parameters, gradients,
+                             state.average);
+    }
   }
 };
 

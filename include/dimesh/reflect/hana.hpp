@@ -16,6 +16,7 @@
 #include <boost/hana/string.hpp>
 #include <boost/hana/tuple.hpp>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dimesh/detail/bundle.hpp"
@@ -44,6 +45,7 @@ template <class... E> struct tuple_kind {
   static constexpr std::size_t size = sizeof...(E);
 };
 template <class... E> struct sequence_kind<std::tuple<E...>> : tuple_kind<E...> {};
+template <class A, class B> struct sequence_kind<std::pair<A, B>> : tuple_kind<A, B> {};
 template <class... E> struct sequence_kind<hana::tuple<E...>> : tuple_kind<E...> {};
 template <class... E> struct sequence_kind<bundle<E...>> : tuple_kind<E...> {};
 
@@ -52,6 +54,12 @@ template <std::size_t I, class... E> constexpr auto& element(std::tuple<E...>& x
   return std::get<I>(x);
 }
 template <std::size_t I, class... E> constexpr auto& element(const std::tuple<E...>& x) {
+  return std::get<I>(x);
+}
+template <std::size_t I, class A, class B> constexpr auto& element(std::pair<A, B>& x) {
+  return std::get<I>(x);
+}
+template <std::size_t I, class A, class B> constexpr auto& element(const std::pair<A, B>& x) {
   return std::get<I>(x);
 }
 template <std::size_t I, class... E> constexpr auto& element(hana::tuple<E...>& x) {

@@ -16,6 +16,7 @@
 #include <boost/hana/fwd/tuple.hpp>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dimesh/detail/bundle.hpp"
@@ -42,6 +43,9 @@ template <class E, class A, class Fn> struct mapped<std::vector<E, A>, Fn> {
 };
 template <class... E, class Fn> struct mapped<std::tuple<E...>, Fn> {
   using type = std::tuple<typename mapped<E, Fn>::type...>;
+};
+template <class A, class B, class Fn> struct mapped<std::pair<A, B>, Fn> {
+  using type = std::pair<typename mapped<A, Fn>::type, typename mapped<B, Fn>::type>;
 };
 template <class... E, class Fn> struct mapped<boost::hana::tuple<E...>, Fn> {
   using type = boost::hana::tuple<typename mapped<E, Fn>::type...>;

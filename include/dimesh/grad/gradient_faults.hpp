@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What keeps a function from having a gradient? Parameters without one, a value that is no
+// recorded number, a function that does not take what is recorded.
+//
+//   parameters_of_fault<net<L>>      -> no_fault, or layout_not_first_argument<net<L>> ...
+//   loss_fault<tracked_tensor<X>>::type  -> no_fault, or value_not_scalar<batch> ...
+#pragma once
+
+#include "dimesh/core/tracked.hpp"
+#include "dimesh/core/user_function.hpp"
+#include "dimesh/reflect/walk.hpp"
+
+namespace dimesh::detail {
+
+template <class X> struct loss_fault {
+  static constexpr auto find() {
+    if constexpr (!is_tracked<X>)
+      return tag<result_not_recorded<X>>{};
+    else if constexpr (is_complex<value_of<X>>)
+      return tag<element_not_differentiable<value_of<X>>>{};
+    else if constexpr (X::rank > 0)
+      return dims_of(typename spec_of<X>::dims{});
+    else
+      return tag<no_fault>{};
+  }
+  template <class... D> static constexpr auto dims_of(list<D...>) {
+    return tag<value_not_scalar<D...>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class X>
+  requires is_poison<X>
+struct loss_fault<X> {
+  using type = no_fault;
+};
+template <> struct loss_fault<void> {
+  using type = function_gives_no_tensor<void>;
+};
+template <> struct loss_fault<not_called> {
+  using type = no_fault;
+};
+
+/// The first parameter whose elements are no real or complex numbers.
+template <class Leaves> struct parameters_fault {
+  using type = no_fault;
+};
+template <class X, class... Rest>
+struct parameters_fault<list<X, Rest...>> : parameters_fault<list<Rest...>> {};
+template <class X, class... Rest>
+  requires(!has_gradient<value_of<X>>)
+struct parameters_fault<list<X, Rest...>> {
+  using type = element_not_differentiable<value_of<X>>;
+};
+
+/// A function does not take recorded arguments, or makes plain tensors of them first.
+template <class Y, class F>
+inline constexpr bool is_refused =
+    std::is_same_v<Y, not_called> ||
+    (takes_one_type<F> && !is_tracked<Y> && !is_poison<Y> && !std::is_void_v<Y>);
+/// What is wrong with the value of a function of recorded arguments.
+template <class Y, class F> struct reached_fault {
+  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,
+                                  result_not_recorded<Y>>;
+};
+template <class F> struct reached_fault<void, F> {
+  using type = function_gives_no_tensor<void>;
+};
+
+/// What may be a function, and what its arguments.
+template <class F>
+inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
+template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
+
+/// What is wrong with parameters: members that walks would pass by, elements without gradients.
+template <class P>
+using differentiable_fault =
+    typename first_of<typename walk_fault<P>::type,
+                      typename parameters_fault<typename leaves<P>::type>::type>::type;
+
+/// All tensors of a struct become recorded with it.
+template <class Leaves> inline constexpr bool all_recorded = false;
+template <class... X>
+inline constexpr bool all_recorded<list<X...>> = ((is_tracked<X> || is_poison<X>) && ...);
+template <class P, class Fault> struct recording_fault {
+  using type = Fault;
+};
+template <class P> struct recording_fault<P, no_fault> {
+  using type = std::conditional_t<all_recorded<typename leaves<rebind_layout<P, tracked>>::type>,
+                                  no_fault, layout_not_first_argument<P>>;
+};
+/// The same, and a struct whose tensors do not follow its layout.
+template <class P>
+using parameters_of_fault = typename recording_fault<P, differentiable_fault<P>>::type;
+
+}  // namespace dimesh::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A form without its heads.
+// expect: nn: the form names no heads; add using heads = shape<a dim, ...>
+// expect: names_heads<gpt>
+// lines: 17
+#include <dimesh/dimesh.hpp>
+#include <dimesh/nn/language_model.hpp>
+
+#include "names.hpp"
+
+namespace nn = dimesh::nn;
+struct length : dm::dim<4> {};
+struct heads : dm::dim<2> {};
+struct head : dm::dim<3> {};
+struct width : dm::dim<6> {};
+struct vocab : dm::dim<8> {};
+struct named : nn::transformer {
+  using batch = ::batch;
+  using length = ::length;
+  using model = ::width;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  static constexpr int layers = 1;
+};
+#ifdef COMPILE_FAIL
+struct gpt : named {};
+#else
+struct gpt : named {
+  using heads = dm::shape<::heads>;
+};
+#endif
+nn::language_model_parameters<by_batch, gpt> p;
