@@ -54,8 +54,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
 
   /// A result: its bytes count as live on the tally.
   constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
-                          const detail::cut_list& cuts = {}) {
-    this->cuts = cuts;
+                          const detail::cut_list& where = {}) {
+    this->cuts = where;
     set_up(sizes, s, t);
   }
 

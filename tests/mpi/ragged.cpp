@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/op/cuts.hpp"
+#include "dimesh/show/picture.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
 
@@ -167,6 +168,23 @@ TEST_CASE("cuts: by lengths, in blocks of ceil(n/p), by speed") {
       "cuts_by_speed: a speed is negative or no number; a rank that does nothing has 0", dm::error);
   CHECK_THROWS_WITH_AS((void)dm::cuts_by_speed<p>(3, {0, 0}),
                        "cuts_by_speed: no rank has a speed; one must be positive", dm::error);
+}
+
+TEST_CASE("ragged: words and pictures say how long blocks are") {
+  const dm::grid<line> g;
+  const auto ranks = static_cast<index_t>(g.everyone().size());
+  std::vector<index_t> lengths(static_cast<std::size_t>(ranks), 3);
+  lengths.front() = 0;
+  const auto v = dm::zeros<dm::tensor<double, dm::layout<line, dm::split<ragged<p>, x>>, p>>(
+      g, dm::cuts<p>(lengths));
+  std::string want =
+      "double[p=" + std::to_string(3 * ranks - 3) + "/x:" + std::to_string(ranks) + " ragged 0";
+  for (index_t i = 1; i < ranks; ++i) want += " 3";
+  CHECK(dm::describe(v) == want + "]");
+  const dm::detail::picture drawn(dm::facts_of(v));
+  REQUIRE(drawn.across.blocks.size() == lengths.size());
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    CHECK(drawn.across.blocks[i].length == lengths[i]);
 }
 
 TEST_CASE("cuts that are missing, do not fit, or differ") {

@@ -18,6 +18,15 @@ concept HoldsCuts = requires(const E& e) {
 template <class E> constexpr void take_cuts(tensor_core& x, const E& from) {
   if constexpr (HoldsCuts<E>) x.cuts.add_all(from.list());
 }
+/// All that stand among extents.
+template <class... E> cut_list cuts_among(const E&... extents) {
+  cut_list all;
+  [[maybe_unused]] const auto take = [&all](const auto& e) {
+    if constexpr (HoldsCuts<std::remove_cvref_t<decltype(e)>>) all.add_all(e.list());
+  };
+  (take(extents), ...);
+  return all;
+}
 /// The cuts of another tensor, to stand among extents.
 struct cuts_like {
   using dims = detail::list<>;

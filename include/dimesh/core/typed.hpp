@@ -126,12 +126,14 @@ template <class Spec> class geometry : public typed_core<Spec> {
  public:
   /// Throws dimesh::error when a run-time extent is missing or cannot be cut evenly.
   constexpr geometry(const typename Spec::shape_type& s, const index_t* sizes,
-                     const index_t* coords) {
+                     const index_t* coords, const cut_list& where = {}) {
+    this->cuts = where;
     const auto extents = s.extents();
     this->runs.resize(Spec::rank);
     for (int d = 0; d < Spec::rank; ++d)
       this->runs.extents()[d] = extents[static_cast<std::size_t>(d)];
-    work_out_blocks(*this->facts, this->runs.extents(), sizes, coords, this->runs.own());
+    work_out_blocks(*this->facts, this->runs.extents(), sizes, coords, this->runs.own(),
+                    where.first());
   }
 };
 

@@ -21,6 +21,9 @@ struct layout_facts {
   std::vector<index_t> extent;  ///< of each dim; `dynamic` where not known
   std::vector<index_t> size;  ///< of each mesh axis; `dynamic` where not known
   detail::table table;  ///< dims and axes by place
+  /// Of each dim that is ragged where blocks begin, and its extent; empty of others, and where not
+  /// known.
+  std::vector<std::vector<index_t>> cuts;
 };
 
 namespace detail {
@@ -37,17 +40,22 @@ template <class S> layout_facts type_facts() {
                  texts_of(typename mesh::axes{}),
                  static_extents(typename S::dims{}),
                  {mesh::static_sizes.begin(), mesh::static_sizes.end()},
-                 S::table};
+                 S::table,
+                 {}};
+  f.cuts.resize(f.dims.size());
   return f;
 }
 template <class S>
-layout_facts shape_facts(const typename S::shape_type& shape, const index_t* sizes) {
+layout_facts shape_facts(const typename S::shape_type& shape, const index_t* sizes,
+                         const cut_list& cuts) {
   constexpr index_t origin[max_axes] = {};
-  (void)geometry<S>(shape, sizes, origin);  // refuses what cannot stand there
+  (void)geometry<S>(shape, sizes, origin, cuts);  // refuses what cannot stand there
   layout_facts f = type_facts<S>();
   const auto extents = shape.extents();
   f.extent.assign(extents.begin(), extents.end());
   f.size.assign(sizes, sizes + f.axes.size());
+  for (std::size_t d = 0; d < f.dims.size(); ++d)
+    if (f.table.ragged[d]) f.cuts[d] = cuts_of_dim(cuts.first(), spec_facts<S>.dim[d])->begin;
   return f;
 }
 
@@ -64,6 +72,13 @@ inline std::string splitters_text(const layout_facts& f, int d) {
   }
   return text;
 }
+/// " 3 0 5"
+inline std::string lengths_text(const std::vector<index_t>& begin) {
+  std::string text;
+  for (std::size_t i = 1; i < begin.size(); ++i)
+    text += ' ' + std::to_string(begin[i] - begin[i - 1]);
+  return text;
+}
 inline std::string text_of(const layout_facts& f) {
   std::string text = f.element + "[";
   for (std::size_t d = 0; d < f.dims.size(); ++d) {
@@ -71,7 +86,7 @@ inline std::string text_of(const layout_facts& f) {
     const std::string over = splitters_text(f, place);
     text += (d > 0 ? ", " : "") + size_text(f.dims[d], f.extent[d], "=") +
             (over.empty() ? "" : "/" + over) +
-            (f.table.ragged[d]   ? " ragged"
+            (f.table.ragged[d]   ? " ragged" + lengths_text(f.cuts[d])
              : f.table.uneven[d] ? " uneven"
                                  : "") +
             (f.table.halo[d] > 0 ? " halo " + std::to_string(f.table.halo[d]) : "");
@@ -94,20 +109,22 @@ inline std::string text_of(const layout_facts& f) {
 template <Tensor X> layout_facts facts_of() { return detail::type_facts<spec_of<X>>(); }
 template <Tensor X> layout_facts facts_of(const X& x) {
   if constexpr (detail::is_shaped<X>)
-    return detail::shape_facts<spec_of<X>>(x.shape(), detail::core_of(x).sizes());
+    return detail::shape_facts<spec_of<X>>(x.shape(), detail::core_of(x).sizes(),
+                                           detail::core_of(x).cuts);
   else
-    return detail::shape_facts<spec_of<X>>(x.shape(), x.grid().state().sizes());
+    return detail::shape_facts<spec_of<X>>(x.shape(), x.grid().state().sizes(),
+                                           detail::core_of(x).cuts);
 }
 /// The facts of a tensor that would stand on a grid, or on a mesh of these sizes.
 template <Tensor X, Extents... E>
 layout_facts facts_of(const grid<typename X::mesh_type>& g, const E&... extents) {
   return detail::shape_facts<spec_of<X>>(typename X::shape_type(shape<>{}, extents...),
-                                         g.state().sizes());
+                                         g.state().sizes(), detail::cuts_among(extents...));
 }
 template <Tensor X, Extents... E>
 layout_facts facts_of(const mesh_sizes<typename X::mesh_type>& sizes, const E&... extents) {
   return detail::shape_facts<spec_of<X>>(typename X::shape_type(shape<>{}, extents...),
-                                         sizes.size.data());
+                                         sizes.size.data(), detail::cuts_among(extents...));
 }
 
 /// One line on a tensor type.
