@@ -71,7 +71,7 @@ class grid_state {
   /// first, or from the last one to the first.
   const communicator& in_order(const int* axes, int count, bool reversed) const {
     unsigned mask = 0;
-    std::uint64_t key = reversed ? 1 : 0;
+    std::uint64_t key = 0;
     index_t seat = 0;
     bool plain = !reversed;
     for (int i = 0; i < count; ++i) {
@@ -82,7 +82,7 @@ class grid_state {
       seat = seat * size_[a] + coord_[a];
     }
     if (plain) return along(mask);
-    return ordered_.of(along(mask), key, reversed ? -seat : seat);
+    return ordered_.of(along(mask), key << 1 | (reversed ? 1u : 0u), reversed ? -seat : seat);
   }
   /// That over all of them.
   const communicator& everyone() const { return *comms_.back().owner; }

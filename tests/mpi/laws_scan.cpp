@@ -147,6 +147,30 @@ TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
   });
 }
 
+struct once : dm::axis<1> {};
+struct outer_axis : dm::axis<> {};
+struct inner_axis : dm::axis<> {};
+struct shelf : dm::mesh<once, outer_axis, inner_axis> {};
+struct when : dm::dim<8> {};
+
+TEST_CASE("axes in any order, from either end: each has its own order of the ranks") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<shelf> g(outer_axis{ranks > 1 ? 2 : 1});
+  const auto check = [&g](auto tag, dm::scan_options o) {
+    using X = typename decltype(tag)::type;
+    const auto y = dm::to_rank(dm::cumsum_exscan<when>(dm::constant<X>(g, 1.0), o), 0);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      CHECK(y[i] == static_cast<double>(o.reverse ? 8 - i : i + 1));
+  };
+  using two = dm::layout<shelf, dm::split<when, inner_axis, outer_axis>>;
+  using three = dm::layout<shelf, dm::split<when, once, inner_axis, outer_axis>>;
+  for (const bool reverse : {true, false, true}) {
+    check(dd::tag<dm::tensor<double, two, when>>{}, {.reverse = reverse});
+    check(dd::tag<dm::tensor<double, three, when>>{}, {.reverse = !reverse});
+  }
+}
+
 TEST_CASE("elements of other types: truths are counted, bfloat16 is joined in float") {
   for_each_case<line, unevenly, p, q>({{5, 3}, {0, 3}}, [](auto v, const array& a) {
     const array positive = map([](const auto& w) { return w[0] > 0 ? 1.0 : 0.0; }, {a});

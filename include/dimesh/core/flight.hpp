@@ -34,7 +34,9 @@ struct flight {
   storage result;  // the memory that the result lies in, where its owner lets go of it
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
-  int peer = -1;  // the one other rank along the axis, of a message between two
+  /// Of a message between two: their axis' ranks, and the other one among them.
+  const communicator* between = nullptr;
+  int peer = -1;
   int exceptions = 0;  // that were passing when it began
   bool landed = false;
 
@@ -123,7 +125,8 @@ struct flight {
   }
   void end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
-    if (peer >= 0) collective::wait_for(under_way, x.grid->along(axes), peer, name());
+    if (between != nullptr && x.grid->alive())
+      collective::wait_for(under_way, *between, peer, name());
 #endif
     under_way.wait(name());
     landed = land == nullptr || land(*this, y);
@@ -154,6 +157,7 @@ struct flight {
     land = nullptr;
     stage = 0;
     axes = 0;
+    between = nullptr;
     peer = -1;
     landed = false;
   }

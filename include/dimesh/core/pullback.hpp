@@ -190,7 +190,9 @@ template <int Depth> class pullback : public pullback_base {
     tensor_core* const result[] = {&y};
     operand all[] = {{&in, in.record}...};
     if (y_.count() > 1) refuse_auxiliary(bound<Op, 0>(op), x_, y_, all, sizeof...(In));
-    evaluate(bound<Op, Depth - 1, Recorded>(op), results(result, 1), all, sizeof...(In));
+    const bound<Op, Depth - 1, Recorded> it(op);
+    if constexpr (!has_transpose<Op>) refuse_recorded(it, all, sizeof...(In));
+    evaluate(it, results(result, 1), all, sizeof...(In));
     return y;
   }
 };

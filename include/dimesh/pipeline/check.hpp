@@ -101,18 +101,20 @@ constexpr schedule_facts find_waiting(const S& s, const schedule_run& run,
                                       part_table<int>& places) {
   schedule_facts found;
   for (int rank = 0; rank < s.ranks; ++rank) {
-    const int k = run.reached[static_cast<std::size_t>(rank)];
-    if (k == s.length(rank)) continue;
-    const stage_operation o = s.at(rank, k);
-    const needs all = needs_of(s, o);
-    for (const need& n : {all.own, all.slice, all.from_neighbour}) {
-      if (n.stage < 0) continue;
-      const int other = s.rank_of(n.stage, n.micro), place = places(n);
-      if (place < run.reached[static_cast<std::size_t>(other)]) continue;
-      if (found.ok() || other == rank)
-        found = faulty(schedule_fault::waits_for_ever, rank, k, o, s.at(other, place));
-      if (other == rank) return found;
-      break;
+    const int reached = run.reached[static_cast<std::size_t>(rank)];
+    if (reached == s.length(rank)) continue;
+    for (int k = reached; k < reached + done_together(s, rank, reached); ++k) {
+      const stage_operation o = s.at(rank, k);
+      const needs all = needs_of(s, o);
+      for (const need& n : {all.own, all.slice, all.from_neighbour}) {
+        if (n.stage < 0) continue;
+        const int other = s.rank_of(n.stage, n.micro), place = places(n);
+        if (place < run.reached[static_cast<std::size_t>(other)]) continue;
+        if (found.ok() || other == rank)
+          found = faulty(schedule_fault::waits_for_ever, rank, k, o, s.at(other, place));
+        if (other == rank) return found;
+        break;
+      }
     }
   }
   return found;

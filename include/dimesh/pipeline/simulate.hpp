@@ -129,6 +129,13 @@ constexpr double begin_of(const S& s, const Times& times, part_table<double>& en
   return free;
 }
 
+/// How many operations a rank does as one from place k on: one, or two that are `together`.
+template <class S> constexpr int done_together(const S& s, int rank, int k) {
+  if constexpr (requires { s.together(rank, k); })
+    return s.together(rank, k) && k + 1 < s.length(rank) ? 2 : 1;
+  else
+    return 1;
+}
 /// Does a rank's next operation, or the next two where the schedule has them done `together`: both
 /// begin when both can, and nobody has the result of either before both are done.
 template <class S, class Times>
@@ -137,8 +144,7 @@ constexpr bool do_next(const S& s, const Times& times, schedule_run& run, part_t
   const auto r = static_cast<std::size_t>(rank);
   const int k = run.reached[r], length = s.length(rank);
   if (k == length) return false;
-  int group = 1;
-  if constexpr (requires { s.together(rank, k); }) group = s.together(rank, k) ? 2 : 1;
+  const int group = done_together(s, rank, k);
   double end = free;
   for (int i = k; i < k + group; ++i)
     if ((end = begin_of(s, times, ended, s.at(rank, i), rank, end)) < 0) return false;

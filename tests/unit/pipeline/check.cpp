@@ -241,6 +241,23 @@ TEST_CASE("check_schedule: blocking messages") {
     }
 }
 
+/// One rank that does the forward and the backward pass of its micro-batch as one: the second
+/// waits for the first, which is not over before it.
+struct pass_within_pass {
+  int ranks = 1, micros = 1;
+  constexpr int stages() const { return 1; }
+  constexpr int rank_of(int, int) const { return 0; }
+  constexpr int length(int) const { return 2; }
+  constexpr dm::stage_operation at(int, int k) const {
+    return {k == 0 ? dm::stage_work::forward : dm::stage_work::backward, 0, 0};
+  }
+  constexpr bool together(int, int k) const { return k == 0; }
+};
+TEST_CASE("operations that are done as one do not wait for one another") {
+  const auto facts = dm::check_schedule(pass_within_pass{});
+  CHECK(facts.fault == dm::schedule_fault::waits_for_ever);
+}
+
 TEST_CASE("checked_schedule: facts, or the reason") {
   constexpr auto facts = dm::checked_schedule<dm::one_f_one_b{.ranks = 4, .micros = 8}>();
   static_assert(facts.peak == 4);

@@ -60,6 +60,7 @@ template <class T> struct send_op {
   void start(results y, operands x, flight& f) const {
     const int from = place_on(x[0], a), to = place_on(y[0], a);
     f.axes = 1u << a;
+    f.between = &x[0].grid->along(f.axes);
     f.peer = x[0].grid->coords()[a] == from ? to : from;
     give(y, x, &f.under_way);
   }

@@ -136,9 +136,9 @@ template <class T> struct recurrence_op : scan_op<local::recurrence_step<T>, T> 
         {exclusive}, this->d, !this->reverse, this->call};
     if (!to.wants(0)) return to.give(1, back, to.ybar, to.x(0));
     const tensor_core bar = to.made(to.x(1).facts->dual, back, to.ybar, to.x(0));
-    to.give(0, product{{}, this->call}, bar,
-            to.made(to.x(1).facts, recurrence_op({true, this->reverse}, this->d, this->call),
-                    to.x(0), to.x(1)));
+    const tensor_core before = to.made(
+        to.x(1).facts, recurrence_op({true, this->reverse}, this->d, this->call), to.x(0), to.x(1));
+    to.pass(0, to.template made<3u>(to.x(0).facts->dual, product{{}, this->call}, bar, before));
     to.pass(1, bar);
   }
 };
