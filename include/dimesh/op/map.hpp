@@ -235,8 +235,7 @@ constexpr auto map(const F& f, const X&... x) {
 }
 
 /// The same of a tensor that is given up, `x = map(f, std::move(x), y)`: where the result is of its
-/// type and nobody else holds its memory, it is written there. Afterwards x is moved from, where the
-/// result is of its type.
+/// type, x is moved from, and the result is written where x was if nobody else holds its memory.
 template <class T = void, class F, class X0, Operand... X>
   requires(std::is_void_v<T> && detail::GivenUp<X0> && !Operand<F> && !std::is_function_v<F>)
 constexpr auto map(const F& f, X0&& gone, const X&... x) {
