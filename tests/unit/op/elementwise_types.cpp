@@ -88,14 +88,24 @@ static_assert(
 TEST_CASE("elementwise: costs count elements and bytes of one rank") {
   constexpr auto counted = [] {
     dm::detail::tally t;
-    { const auto y = dm::map(sum_of, both{}.counted_by(&t), bias{}.counted_by(&t)); }
+    const auto x = both{}.counted_by(&t);
+    const auto b = bias{}.counted_by(&t);
+    { const auto y = dm::map(sum_of, x, b); }
     return t;
   }();
   static_assert(counted.flops == 4 * 3);
   static_assert(counted.moved == 4 * (12 + 12 + 3));
   static_assert(counted.peak == 4 * (12 + 12 + 3));
-  static_assert(counted.live == 0);
+  static_assert(counted.live == 4 * (12 + 3));
   CHECK(counted.flops == 12);
+  constexpr auto given_up = [] {
+    dm::detail::tally t;
+    { const auto y = dm::map(sum_of, both{}.counted_by(&t), bias{}.counted_by(&t)); }
+    return t;
+  }();
+  static_assert(given_up.moved == counted.moved);
+  static_assert(given_up.peak == 4 * (12 + 3));
+  static_assert(given_up.live == 0);
 }
 
 TEST_CASE("apply: operands that disagree on a run-time extent are refused") {
