@@ -9,8 +9,10 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/create.hpp"
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/complex.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
