@@ -114,7 +114,7 @@ inline double positive(std::string_view call, std::string_view what, double v, b
 
 /// What keeps a tensor from random numbers: what keeps it from being filled, and whole elements.
 template <class X, bool Fractions>
-using drawn_fault = typename first_of<
+using random_fault = typename first_of<
     typename fill_fault<X>::type,
     std::conditional_t<Fractions, cut_fault<double, value_of<X>>, no_fault>>::type;
 template <class Fault> constexpr void assert_drawn() {
@@ -132,7 +132,7 @@ template <class Fault> constexpr void assert_drawn() {
 
 /// Sets each element to 1 with probability p, else to 0. Throws dimesh::error unless 0 <= p <= 1.
 template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p) {
-  using fault = detail::drawn_fault<X, false>;
+  using fault = detail::random_fault<X, false>;
   detail::assert_drawn<fault>();
   if (!(p >= 0 && p <= 1))
     (detail::words() << "fill_bernoulli: the probability is " << std::to_string(p)
@@ -144,7 +144,7 @@ template <detail::Fillable X> void fill_bernoulli(X& x, random_key key, double p
 /// Sets the elements to random numbers: exponential with this mean. Throws dimesh::error if it is
 /// negative or not a number.
 template <detail::Fillable X> void fill_exponential(X& x, random_key key, double mean) {
-  using fault = detail::drawn_fault<X, true>;
+  using fault = detail::random_fault<X, true>;
   detail::assert_drawn<fault>();
   detail::positive("fill_exponential", "mean", mean, true);
   if constexpr (ok<fault>)
@@ -156,7 +156,7 @@ template <detail::Fillable X> void fill_exponential(X& x, random_key key, double
 /// deviation is negative, or the bound not above 0.
 template <detail::Fillable X>
 void fill_truncated_normal(X& x, random_key key, double mean, double stddev, double bound = 2) {
-  using fault = detail::drawn_fault<X, true>;
+  using fault = detail::random_fault<X, true>;
   detail::assert_drawn<fault>();
   detail::positive("fill_truncated_normal", "standard deviation", stddev, true);
   detail::positive("fill_truncated_normal", "bound", bound, false);
@@ -167,7 +167,7 @@ void fill_truncated_normal(X& x, random_key key, double mean, double stddev, dou
 /// Sets the elements to random numbers: gamma of this shape and scale, whose mean is their product.
 /// Throws dimesh::error if the shape is not above 0, or the scale negative.
 template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape, double scale) {
-  using fault = detail::drawn_fault<X, true>;
+  using fault = detail::random_fault<X, true>;
   detail::assert_drawn<fault>();
   detail::positive("fill_gamma", "shape", shape, false);
   detail::positive("fill_gamma", "scale", scale, true);
@@ -177,7 +177,7 @@ template <detail::Fillable X> void fill_gamma(X& x, random_key key, double shape
 /// Sets the elements to 0 .. n-1 in a random order, n being their number in the whole tensor: see
 /// permutation.hpp. Throws dimesh::error where an element cannot hold n-1.
 template <detail::Fillable X> void fill_permutation(X& x, random_key key) {
-  using fault = detail::drawn_fault<X, false>;
+  using fault = detail::random_fault<X, false>;
   detail::assert_drawn<fault>();
   if constexpr (ok<fault>) {
     index_t n = 1;
