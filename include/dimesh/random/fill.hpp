@@ -97,10 +97,9 @@ struct draw_permutation {
 
 /// Fills x with what is drawn for its elements, numbers V.
 template <class V, class X, class Draw> void fill_drawn(X& x, const Draw& draw) {
-  if (!holds_value(x)) return dimesh::clear(x);
+  if (!holds_value(core_of(x))) return dimesh::clear(x);
   if (x.local_size() == 0) return;
-  own_memory(x, false);
-  x.set_once(0);
+  begin_to_fill(core_of(x));
   for_each_tile(
       draw_kernel<V, value_of<X>, Draw>{x.data(), draw, block_places(core_of(x)), x.local_size()});
 }
