@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An axis of no ranks.
+// lines: 11
 // expect: axis: a size is at least 1; write axis<> for a size given at start-up
-#include <dimesh/axis.hpp>
+#include <dimesh/dimesh.hpp>
 
 namespace dm = dimesh;
 
