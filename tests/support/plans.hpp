@@ -95,7 +95,10 @@ template <class T> std::vector<T> elements(index_t n, int salt) {
   std::vector<T> x(static_cast<std::size_t>(n));
   for (index_t k = 0; k < n; ++k) {
     const double v = static_cast<double>((k * 37 + 11 + salt * 17) % 61 - 30) / 8;
-    x[static_cast<std::size_t>(k)] = static_cast<T>(v);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      x[static_cast<std::size_t>(k)] = static_cast<T>(static_cast<long long>(v));
+    else
+      x[static_cast<std::size_t>(k)] = static_cast<T>(v);
   }
   return x;
 }

@@ -32,8 +32,9 @@ void check(index_t outer, index_t n, index_t inner, const std::vector<T>& x) {
   CHECK(turned == top);
   for (index_t o = 0; o < outer; ++o) {
     for (index_t j = 0; j < inner; ++j) {
-      CHECK(top[o * inner + j] == place(x.data() + o * n * inner + j, n, inner, true));
-      CHECK(low[o * inner + j] == place(x.data() + o * n * inner + j, n, inner, false));
+      const T* const first = x.empty() ? nullptr : x.data() + o * n * inner + j;
+      CHECK(top[o * inner + j] == place(first, n, inner, true));
+      CHECK(low[o * inner + j] == place(first, n, inner, false));
     }
   }
 }
