@@ -207,7 +207,13 @@ template <class... D> names dim_names(dimesh::detail::list<D...>) {
 template <class T> double load_as(const void* from) {
   return static_cast<double>(*static_cast<const T*>(from));
 }
-template <class T> void store_as(void* to, double v) { *static_cast<T*>(to) = static_cast<T>(v); }
+/// Whole numbers wrap around; a double that is out of range of T has no value in it.
+template <class T> void store_as(void* to, double v) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    *static_cast<T*>(to) = static_cast<T>(static_cast<std::int64_t>(v));
+  else
+    *static_cast<T*>(to) = static_cast<T>(v);
+}
 
 template <class X> holding holding_of(const X& x) {
   using T = typename X::value_type;
