@@ -6,7 +6,10 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
+#ifdef DIMESH_CHECKED
 #include "dimesh/collective/pair.hpp"
+#endif
 #include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::collective {

@@ -14,8 +14,10 @@
 #include <exception>
 #include <new>
 
-#include "dimesh/collective/pair.hpp"
 #include "dimesh/collective/progress.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/collective/pair.hpp"
+#endif
 #include "dimesh/core/plans.hpp"
 #include "dimesh/core/pullback.hpp"
 

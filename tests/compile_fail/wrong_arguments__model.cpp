@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What members of a model, and its blocks, are not called with.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/nn/language_model.hpp>
+
+#include "names.hpp"
+
+namespace nn = dimesh::nn;
+struct length : dm::dim<4> {};
+struct heads : dm::dim<2> {};
+struct head : dm::dim<3> {};
+struct width : dm::dim<6> {};
+struct vocab : dm::dim<8> {};
+struct gpt : nn::transformer {
+  using batch = ::batch;
+  using length = ::length;
+  using model = ::width;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  static constexpr int layers = 1;
+};
+using model = nn::language_model<by_batch, gpt>;
+using parameters = nn::language_model_parameters<by_batch, gpt>;
+using ids = nn::tokens<by_batch, gpt>;
+using stream = dm::tensor<float, by_batch, batch, length, width>;
+
+// mistake: block
+// The tensor before the parameters.
+// expect: block: the arguments are a model, the parameters of a layer and a tensor: block(m, p.layers[0], x)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters& p, const stream& x) {
+  return nn::block(m, x, p.layers[0]);
+}
+#else
+auto f(const model& m, const parameters& p, const stream& x) {
+  return nn::block(m, p.layers[0], x);
+}
+#endif
+
+// mistake: features
+// The token numbers first.
+// expect: features: the arguments are parameters and token numbers: m.features(p, ids)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters& p, const ids& x) { return m.features(x, p); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.features(p, x); }
+#endif
+
+// mistake: logits
+// No parameters.
+// expect: logits: the arguments are parameters and token numbers: m.logits(p, ids)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters&, const ids& x) { return m.logits(x); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.logits(p, x); }
+#endif
+
+// mistake: loss
+// Nothing to compare with.
+// expect: loss: the arguments are parameters, token numbers and those that come next: m.loss(p, ids, next)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x, x); }
+#endif
