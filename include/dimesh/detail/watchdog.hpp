@@ -6,6 +6,7 @@
 //   auto dog = watchdog::from_environment(rank);    // null where nobody wants one
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -92,7 +93,9 @@ class watchdog final : wait_listener, event_sink {
       tell();
       told_ = true;
       if (!ends_ || (depth_ == 0 && !at_end_)) continue;
-      wake_.wait_for(lock, std::chrono::seconds(1));  // others are about to say where they are
+      // Others are about to say where they are. One rank after the other: Open MPI's launcher hangs
+      // or crashes where several leave at one instant.
+      wake_.wait_for(lock, std::chrono::seconds(1 + std::min(rank_, 30)));
       if (!over_ && told_) std::_Exit(1);  // and the launcher takes them down
     }
   }
