@@ -17,7 +17,8 @@ constexpr auto places_beside(const X& x, F f, const E&... extents) {
   const auto& v = dimesh::detail::untracked(x);
   using V = std::remove_cvref_t<decltype(v)>;
   if constexpr (dimesh::detail::is_shaped<V>) {
-    return dimesh::tensor<std::int32_t, dimesh::shaped<L>, D...>(v.sizes(), extents...);
+    return dimesh::tensor<std::int32_t, dimesh::shaped<L>, D...>(
+        v.sizes(), dimesh::shape<D...>(extents...), dimesh::detail::core_of(v).count);
   } else {
     return dimesh::generate<dimesh::tensor<std::int32_t, L, D...>>(v.grid(), f, extents...);
   }

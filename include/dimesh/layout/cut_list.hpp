@@ -103,6 +103,19 @@ class cut_list {
   const cut_record* first_ = nullptr;
 };
 
+/// n elements of a dim in p blocks of ceil(n/p), the last ones shorter or empty.
+inline cut_list cut_by_ceil(const dim_facts* d, index_t n, index_t p) {
+  std::vector<index_t> begin{0};
+  for (index_t i = 0; i < p; ++i) {
+    cut c{{0, n}, n};
+    c.into(p, i);
+    begin.push_back(c.now.offset + c.now.length);
+  }
+  cut_list all;
+  all.add(d, std::move(begin));
+  return all;
+}
+
 /// Cuts, and the dims of a tensor by place.
 struct cut_source {
   const cut_record* first = nullptr;

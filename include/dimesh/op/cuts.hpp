@@ -54,13 +54,7 @@ template <Dim D> class cuts {
 /// n elements in blocks of ceil(n/p), the last ones shorter or empty: those of uneven<D> over one
 /// axis of p ranks.
 template <Dim D> cuts<D> cuts_by_ceil(index_t n, index_t p) {
-  std::vector<index_t> lengths;
-  for (index_t i = 0; i < p; ++i) {
-    detail::cut c{{0, n}, n};
-    c.into(p, i);
-    lengths.push_back(c.now.length);
-  }
-  return cuts<D>(lengths);
+  return cuts<D>(*detail::cut_by_ceil(&detail::facts_of_dim<D>, n, p).first());
 }
 
 /// n elements in proportion to the speeds of ranks: each block has its share, rounded so that they

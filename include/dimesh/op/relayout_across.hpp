@@ -15,39 +15,11 @@
 #include "dimesh/create.hpp"
 #include "dimesh/op/exchange.hpp"
 #include "dimesh/op/parts/across.hpp"
+#include "dimesh/op/parts/far_grid.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-/// Where a result lives: on a grid, or on the sizes of a mesh.
-struct far_grid {
-  const void* object = nullptr;
-  const grid_state* grid = nullptr;
-  std::array<index_t, max_axes> sizes{};
-
-  constexpr void take(tensor_core& y) const {
-    y.grid_object = object;
-    y.grid = grid;
-    y.is_shape = grid == nullptr;
-    if (y.is_shape) y.shape_sizes = sizes;
-  }
-  static constexpr far_grid of(const tensor_core& x) {
-    return {x.grid_object, x.is_shape ? nullptr : x.grid, x.shape_sizes};
-  }
-  /// Of a tensor with data, or of a shape, which takes a grid for its sizes.
-  template <Mesh M> static far_grid of(const dimesh::grid<M>& g, bool shaped) {
-    if (!shaped) return {&g, &g.state(), {}};
-    far_grid l;
-    for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = g.state().sizes()[a];
-    return l;
-  }
-  template <Mesh M> static constexpr far_grid of(const mesh_sizes<M>& s, bool) {
-    far_grid l;
-    for (std::size_t a = 0; a < M::rank; ++a) l.sizes[a] = s.size[a];
-    return l;
-  }
-};
 
 /// x and y are of the same dims, on two meshes.
 constexpr across across_between(const tensor_core& x, const tensor_core& y) {

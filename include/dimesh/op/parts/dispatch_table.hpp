@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which rows go to which rank, when every row names a group and groups lie on ranks? Every rank
+// counts its rows by group; the counts meet in one all-to-all, and what each rank is to hold in one
+// gather, so that all ranks know the new cuts. Sizes that enter a later collective are those that
+// sender and receiver agreed on here.
+//
+//   dispatch_table t;   t.meet(group_of_row, group_cuts, lengths)
+//     leave[k]    the row that lies k-th in the send buffer (by group, then as rows lay)
+//     arrive[k]   where the k-th row of the receive buffer goes (by group, then by sender)
+#pragma once
+
+#include "dimesh/collective/all_gather.hpp"
+#include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/core/plans.hpp"
+
+namespace dimesh::detail {
+
+struct dispatch_table : move_plan {
+  const communicator* over = nullptr;  // null: one rank
+  const dim_facts *rows = nullptr, *groups = nullptr;
+  index_t extent = 0;  // of the rows
+  cut_list before, after;  // of the rows; before: where they were ragged
+  std::vector<index_t> leave, arrive;
+  std::vector<collective::run> send, receive;  // rows for and from each rank
+  index_t most = 0;  // rows of any rank, before or after
+
+  /// What each rank tells all others of itself.
+  static constexpr index_t word_bytes = 4 * sizeof(index_t);
+
+  /// Of rows numbered by x, which an axis splits. Until they have met: as though all ranks were to
+  /// hold equally many.
+  dispatch_table(const dim_facts* r, const dim_facts* g, const tensor_core& x, int axis)
+      : rows(r), groups(g), extent(x.extent(0)), after(cut_by_ceil(r, extent, x.sizes()[axis])) {
+    if (x.facts->ragged != 0) before.add(rows, cuts_of_dim(x.cuts.first(), rows)->begin);
+  }
+
+  int ranks() const { return over == nullptr ? 1 : over->size(); }
+  int me() const { return over == nullptr ? 0 : over->rank(); }
+
+  /// Works out everything from the groups of this rank's rows, the first of which is row `offset`
+  /// of all. cut: the blocks of groups. Leaves the lengths of this rank's groups. All ranks, or
+  /// none, throw dimesh::error.
+  void meet(const std::vector<index_t>& group, index_t offset, const cut_record& cut,
+            index_t* lengths) {
+    const index_t all = cut.extent(), parts = ranks();
+    const block mine = cut.at(me(), parts);
+    std::vector<index_t> count(static_cast<std::size_t>(all));
+    index_t wrong = -1;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      if (group[i] >= 0 && group[i] < all)
+        ++count[static_cast<std::size_t>(group[i])];
+      else if (wrong < 0)
+        wrong = static_cast<index_t>(i);
+    const std::vector<index_t> theirs = swap_counts(count, cut);
+    for (index_t j = 0; j < mine.length; ++j) {
+      lengths[j] = 0;
+      for (index_t r = 0; r < parts; ++r)
+        lengths[j] += theirs[static_cast<std::size_t>(r * mine.length + j)];
+    }
+    agree({static_cast<index_t>(group.size()), sum_of(theirs.data(), theirs.size()),
+           wrong < 0 ? -1 : offset + wrong, wrong < 0 ? 0 : group[static_cast<std::size_t>(wrong)]},
+          all);
+    sort_leaving(group, count);
+    lay_out_runs(count, theirs, cut);
+    place_arrivals(theirs, mine.length, lengths);
+  }
+
+ private:
+  /// What a rank says of itself: rows before and after, the first row without a group (-1: none),
+  /// and what stands there.
+  struct word {
+    index_t before, after, wrong, group;
+  };
+
+  static index_t sum_of(const index_t* x, std::size_t n) {
+    index_t s = 0;
+    for (std::size_t i = 0; i < n; ++i) s += x[i];
+    return s;
+  }
+  /// [sender][own group]: how many rows come.
+  std::vector<index_t> swap_counts(const std::vector<index_t>& count, const cut_record& cut) const {
+    const index_t parts = ranks(), own = cut.at(me(), parts).length;
+    std::vector<index_t> theirs(static_cast<std::size_t>(parts * own));
+    std::vector<collective::run> out(static_cast<std::size_t>(parts)), in(out.size());
+    for (index_t r = 0; r < parts; ++r) {
+      if (r == me()) continue;
+      const block b = cut.at(r, parts);
+      out[static_cast<std::size_t>(r)] = {b.offset, b.length};
+      in[static_cast<std::size_t>(r)] = {r * own, own};
+    }
+    const index_t longest = parts * cut.longest(parts);
+    if (over != nullptr)
+      collective::all_to_all_v(*over, count.data(), out.data(), theirs.data(), in.data(),
+                               longest > cut.extent() ? longest : cut.extent());
+    std::copy_n(count.begin() + cut.at(me(), parts).offset, own, theirs.begin() + me() * own);
+    return theirs;
+  }
+  void agree(const word& own, index_t all) {
+    std::vector<word> said(static_cast<std::size_t>(ranks()), own);
+    if (over != nullptr) collective::all_gather(*over, &own, 1, said.data());
+    std::vector<index_t> begin{0};
+    for (const word& w : said) {
+      if (w.wrong >= 0)
+        (words() << "all_to_all_counts: row " << w.wrong << " of dim '" << rows->name
+                 << "' belongs to group " << w.group << ", and dim '" << groups->name << "' has "
+                 << all << " groups; numbers of groups begin at 0")
+            .raise();
+      begin.push_back(begin.back() + w.after);
+      most = std::max({most, w.before, w.after});
+    }
+    after = cut_list();
+    after.add(rows, std::move(begin));
+  }
+  /// A sort by counting, in the order of rows within a group.
+  void sort_leaving(const std::vector<index_t>& group, const std::vector<index_t>& count) {
+    std::vector<index_t> next(count.size());
+    for (std::size_t g = 1; g < count.size(); ++g) next[g] = next[g - 1] + count[g - 1];
+    leave.resize(group.size());
+    for (std::size_t i = 0; i < group.size(); ++i)
+      leave[static_cast<std::size_t>(next[static_cast<std::size_t>(group[i])]++)] =
+          static_cast<index_t>(i);
+  }
+  void lay_out_runs(const std::vector<index_t>& count, const std::vector<index_t>& theirs,
+                    const cut_record& cut) {
+    const index_t parts = ranks(), own = cut.at(me(), parts).length;
+    index_t out = 0, in = 0;
+    for (index_t r = 0; r < parts; ++r) {
+      const block b = cut.at(r, parts);
+      const index_t sent = sum_of(count.data() + b.offset, static_cast<std::size_t>(b.length));
+      const index_t came = sum_of(theirs.data() + r * own, static_cast<std::size_t>(own));
+      send.push_back({out, sent});
+      receive.push_back({in, came});
+      out += sent, in += came;
+    }
+  }
+  void place_arrivals(const std::vector<index_t>& theirs, index_t own, const index_t* lengths) {
+    std::vector<index_t> next(static_cast<std::size_t>(own));
+    for (index_t j = 1; j < own; ++j)
+      next[static_cast<std::size_t>(j)] = next[static_cast<std::size_t>(j - 1)] + lengths[j - 1];
+    for (index_t k = 0; k < static_cast<index_t>(theirs.size()); ++k)
+      for (index_t i = 0; i < theirs[static_cast<std::size_t>(k)]; ++i)
+        arrive.push_back(next[static_cast<std::size_t>(k % own)]++);
+  }
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+// Rows that go to the ranks of their groups and back: where they arrive, for even, uneven and
+// ragged rows and any numbers of groups, beside a sort of whole arrays; bytes, transposes, starts;
+// experts without a capacity; groups that there are not, and rows that were not counted.
+#include "dimesh/op/dispatch.hpp"
+
+#include <dimesh/dimesh.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "dimesh/op/grouped_einsum.hpp"
+#include "dimesh/op/start.hpp"
+#include "support/adjoint.hpp"
+#include "support/places.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+/// The group of each row, of so many.
+using grouping = index_t (*)(index_t row, index_t groups);
+constexpr grouping groupings[] = {
+    [](index_t i, index_t n) { return (i * i + 3 * i) % n; },  // all over the place
+    [](index_t, index_t n) { return n - 1; },                  // all to one
+    [](index_t, index_t) { return index_t{0}; },
+    [](index_t i, index_t n) { return i % 2 == 0 ? 0 : n / 2; },  // most groups are empty
+    [](index_t i, index_t n) { return (n - 1) - i % n; },
+};
+
+/// The rows of a whole array in order of their groups.
+std::vector<index_t> sorted(index_t rows, index_t groups, grouping f) {
+  std::vector<index_t> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](index_t a, index_t b) { return f(a, groups) < f(b, groups); });
+  return order;
+}
+array permuted(const array& a, int d, const std::vector<index_t>& order) {
+  return make(a.dims, a.size, [&](extents at) {
+    auto& i = at[static_cast<std::size_t>(d)];
+    i = order[static_cast<std::size_t>(i)];
+    return value_at(a, a.dims, at);
+  });
+}
+
+/// Rows p under layout L, groups s split by axis A.
+template <class L, class A, class T, class Grid, class... Cuts>
+void check_values(const Grid& g, index_t rows, index_t groups, const Cuts&... cuts) {
+  using Ids = dm::tensor<std::int32_t, L, p>;
+  const array a = numbers({"q", "p", "r"}, {2, rows, 3}, 7);
+  const auto x = scattered<dm::tensor<T, L, q, p, r>>(g, a, cuts...);
+  for (const grouping f : groupings) {
+    const array of = make({"p"}, {rows},
+                          [&](const extents& at) { return static_cast<double>(f(at[0], groups)); });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, A>(scattered<Ids>(g, of, cuts...), s{groups});
+    const array lengths = make({"s"}, {groups}, [&](const extents& at) {
+      index_t n = 0;
+      for (index_t i = 0; i < rows; ++i) n += f(i, groups) == at[0];
+      return static_cast<double>(n);
+    });
+    CHECK(agrees(plan.lengths(), lengths));
+    const auto there = dm::all_to_all(plan, x);
+    CHECK(agrees(there, permuted(a, 1, sorted(rows, groups, f))));
+    CHECK(dm::cuts_of<p>(there) == plan.cuts());
+    const auto back = dm::all_to_all_back(plan, there);
+    static_assert(std::is_same_v<decltype(back), decltype(x)> ||
+                  std::is_same_v<std::remove_cv_t<decltype(back)>, std::remove_cv_t<decltype(x)>>);
+    CHECK(agrees(back, a));
+    auto coming = dm::start_all_to_all(plan, x);
+    const auto later = dm::await(std::move(coming));
+    CHECK(agrees(later, permuted(a, 1, sorted(rows, groups, f))));
+    CHECK(agrees(dm::await(dm::start_all_to_all_back(plan, later)), a));
+  }
+}
+
+TEST_CASE("where rows arrive, and that they come back") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto n = static_cast<index_t>(g.everyone().size());
+    for (const index_t groups : {1, 4, 7}) {
+      check_values<dm::layout<line, dm::split<p, x>>, x, double>(g, 6 * n, groups);
+      for (const index_t rows : {0, 1, 5, 13})
+        check_values<dm::layout<line, dm::split<dm::uneven<p>, x>>, x, float>(g, rows, groups);
+      check_values<dm::layout<line, dm::split<dm::ragged<p>, x>>, x, std::int64_t>(
+          g, 9, groups,
+          dm::cuts_by_speed<p>(9, std::vector<double>(static_cast<std::size_t>(n), 1.0)));
+    }
+  });
+}
+
+TEST_CASE("where other axes replicate the rows, split their elements or hold addends") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using rows = dm::layout<plane, dm::split<dm::uneven<p>, x>>;
+    const array a = numbers({"p", "q"}, {9, 5}, 3);
+    const array of = make({"p"}, {9}, [](const extents& at) { return double((at[0] * 5) % 6); });
+    const auto order = sorted(9, 6, [](index_t i, index_t) { return (i * 5) % 6; });
+    const auto plan = dm::all_to_all_counts<p, dm::uneven<s>, x>(
+        scattered<dm::tensor<int, rows, p>>(g, of), s{6});
+    const auto check = [&](auto l) {
+      using L = typename decltype(l)::type;
+      const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
+      const auto there = dm::all_to_all(plan, v);
+      CHECK(agrees(there, permuted(a, 0, order)));
+      CHECK(agrees(dm::all_to_all_back(plan, there), a));
+    };
+    using dm::detail::tag;
+    check(tag<rows>{});
+    check(tag<dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<q>, y>>>{});
+    check(tag<dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::partial<y>>>{});
+  });
+}
+
+TEST_CASE("bytes are foreseen where all ranks get as many rows of each; transposes") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<p, x>>;
+    const auto n = static_cast<index_t>(g.everyone().size());
+    const array a = numbers({"p", "q"}, {2 * n * n, 3}, 5);
+    const auto spread = [n](index_t i) { return i % n * 2 + i / n % 2; };
+    const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
+    const auto there = [&](const auto& i) {
+      const auto plan =
+          dm::all_to_all_counts<p, s, x>(places_beside<L, p>(i, spread, p{2 * n * n}), s{2 * n});
+      return dm::all_to_all(plan, i);
+    };
+    const auto and_back = [&](const auto& i) {
+      const auto plan =
+          dm::all_to_all_counts<p, s, x>(places_beside<L, p>(i, spread, p{2 * n * n}), s{2 * n});
+      const auto y = dm::all_to_all(plan, i);
+      return dm::all_to_all_back(plan, y * y);
+    };
+    check_operation(there, {}, {a}, v);
+    check_operation(and_back, precision{1e-3, 1e-5}, {a}, v);
+  });
+}
+
+TEST_CASE("gradients go back the way rows came, however many go where") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array a = numbers({"p", "q"}, {11, 3}, 5), c = numbers({"p", "q"}, {11, 3}, 6);
+    const array of = make({"p"}, {11}, [](const extents& at) { return double(at[0] * at[0] % 4); });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, x>(scattered<dm::tensor<int, L, p>>(g, of), s{4});
+    const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
+    const auto w = dm::all_to_all(plan, scattered<dm::tensor<double, L, p, q>>(g, c));
+    const auto loss = [&](const auto& i) { return dm::sum<p, q>(dm::all_to_all(plan, i) * w); };
+    const auto [value, slope] = dm::complete(dm::value_and_grad(loss, v)());
+    CHECK(agrees(slope, c));
+  });
+}
+
+TEST_CASE("experts without a capacity: as one rank with all of them") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    using E = dm::layout<line, dm::split<dm::uneven<s>, x>>;
+    const array a = numbers({"p", "q"}, {10, 3}, 1), b = numbers({"s", "q", "r"}, {5, 3, 4}, 2);
+    const auto f = [](index_t i) { return (i * 7 + i / 3) % 5; };
+    const array of = make({"p"}, {10}, [&](const extents& at) { return double(f(at[0])); });
+    const array which =
+        make({"p", "s"}, {10, 5}, [&](const extents& at) { return f(at[0]) == at[1] ? 1.0 : 0.0; });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, x>(scattered<dm::tensor<int, L, p>>(g, of), s{5});
+    const auto y = dm::grouped_einsum<p, s, p, r>(
+        dm::all_to_all(plan, scattered<dm::tensor<double, L, p, q>>(g, a)),
+        scattered<dm::tensor<double, E, s, q, r>>(g, b), plan.lengths());
+    CHECK(agrees(dm::all_to_all_back(plan, y), einsum({"p", "r"}, {a, which, b})));
+  });
+}
+
+TEST_CASE("what all ranks refuse alike") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const auto ids = [&](index_t rows, index_t wrong, double group) {
+      return scattered<dm::tensor<int, L, p>>(
+          g, make({"p"}, {rows}, [=](const extents& at) { return at[0] == wrong ? group : 1.0; }));
+    };
+    using counts = std::string;
+    for (const auto& [row, group] : {std::pair{6, 3.0}, std::pair{0, -1.0}}) {
+      const counts said = "all_to_all_counts: row " + std::to_string(row) +
+                          " of dim 'p' belongs to group " + std::to_string(int(group)) +
+                          ", and dim 's' has 3 groups; numbers of groups begin at 0";
+      CHECK_THROWS_WITH_AS((dm::all_to_all_counts<p, dm::uneven<s>, x>(ids(7, row, group), s{3})),
+                           said.c_str(), dm::error);
+    }
+    const auto plan = dm::all_to_all_counts<p, dm::uneven<s>, x>(ids(7, -1, 0), s{3});
+    const auto other = scattered<dm::tensor<double, L, p>>(g, numbers({"p"}, {8}, 1));
+    CHECK_THROWS_WITH_AS(dm::all_to_all(plan, other),
+                         "all_to_all: the rows of dim 'p' lie otherwise than those whose groups "
+                         "were counted; count theirs by all_to_all_counts",
+                         dm::error);
+    const auto there = dm::own<dm::ragged<p>, x>(
+        dm::with_cuts(scattered<dm::tensor<double, dm::layout<line>, p>>(g, numbers({"p"}, {8}, 1)),
+                      dm::cuts_by_ceil<p>(8, static_cast<index_t>(g.everyone().size()))));
+    CHECK_THROWS_AS(dm::all_to_all_back(plan, there), dm::error);
+  });
+}
+
+}  // namespace
