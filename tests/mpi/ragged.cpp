@@ -187,6 +187,30 @@ TEST_CASE("ragged: words and pictures say how long blocks are") {
     CHECK(drawn.across.blocks[i].length == lengths[i]);
 }
 
+TEST_CASE("a step whose cuts stay works out no plan; other cuts need others, and both stay known") {
+  const dm::grid<line> g;
+  using R = dm::layout<line, dm::split<ragged<p>, x>>;
+  const array a = numbers({"p", "q"}, {7, 5}, 1);
+  const auto step = [&](int pattern) {
+    const auto v = cut_tensor<dm::tensor<double, R, p, q>>(g, a, pattern);
+    const auto u = dm::relayout<dm::layout<line, dm::split<dm::uneven<p>, x>>>(v);
+    CHECK(agrees(dm::shift<p>(dm::shift<p>(v, 1), -1), a));
+    CHECK(agrees(dm::relayout<R>(u), a));
+    CHECK(agrees(dm::all_to_all<p, ragged<q>, x>(v), a));
+  };
+  step(0);
+  const index_t one = dm::detail::plans_made();
+  step(0);
+  CHECK(dm::detail::plans_made() == one);
+  step(1);
+  const index_t two = dm::detail::plans_made();
+  CHECK(two >= one);
+  CHECK((two > one || g.everyone().size() == 1));
+  step(0);
+  step(1);
+  CHECK(dm::detail::plans_made() == two);
+}
+
 TEST_CASE("cuts that are missing, do not fit, or differ") {
   const dm::grid<line> g;
   using R = dm::tensor<double, dm::layout<line, dm::split<ragged<p>, x>>, p>;

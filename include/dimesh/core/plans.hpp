@@ -107,22 +107,52 @@ template <class Plan>
   at = std::make_shared<const Plan>(x, y, with);
   plans_worked_out.fetch_add(1, std::memory_order_relaxed);
 }
-/// A plan for cuts that will be others the next time: kept until there is one of the same kind.
-template <class Plan>
-[[gnu::noinline]] const Plan& passing_plan(const tensor_core& x, const tensor_core& y,
-                                           const plan_hints& with) {
-  thread_local std::shared_ptr<const move_plan> last;
-  make_plan<Plan>(last, x, y, with);
-  return static_cast<const Plan&>(*last);
+/// Are all ragged dims cut alike? Lists that are shared are not looked at.
+inline bool same_cuts(const cut_list& a, const cut_list& b) {
+  if (a.first() == b.first()) return true;
+  const cut_record *p = a.first(), *q = b.first();
+  for (; p != nullptr && q != nullptr; p = p->next, q = q->next)
+    if (!same_dim(p->dim, q->dim) || p->begin != q->begin) return false;
+  return p == q;
 }
+/// Plans for blocks of any lengths. Cuts may be others at every step, so the last few are kept, and
+/// the one that was made first goes: a program whose cuts stay works out none.
+class ragged_plans {
+ public:
+  static ragged_plans& here() {
+    thread_local ragged_plans all;
+    return all;
+  }
+  DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& at(const plan_key& key,
+                                                             const tensor_core& x,
+                                                             const tensor_core& y) {
+    for (entry& e : kept_)
+      if (e.key == key && same_cuts(e.from, x.cuts) && same_cuts(e.to, y.cuts)) return e.plan;
+    if (kept_.size() < most) kept_.emplace_back();
+    entry& oldest = kept_[next_];
+    next_ = (next_ + 1) % most;
+    oldest = {key, x.cuts, y.cuts, nullptr};
+    return oldest.plan;
+  }
+
+ private:
+  static constexpr std::size_t most = 32;
+  struct entry {
+    plan_key key;
+    cut_list from, to;
+    std::shared_ptr<const move_plan> plan;
+  };
+  std::vector<entry> kept_;
+  std::size_t next_ = 0;
+};
 /// The plan of a move from x to y, tensors with the same dims on one grid.
 template <class Plan>
 const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
-  if ((x.facts->ragged | y.facts->ragged) != 0) [[unlikely]]
-    return passing_plan<Plan>(x, y, with);
   plan_key key{&kind_of_plan<Plan>, x.grid, x.facts, y.facts, with};
   for (int d = 0; d < x.rank(); ++d) key.extent[d] = x.extent(d);
-  std::shared_ptr<const move_plan>& plan = plan_cache::here().at(key);
+  const bool ragged = (x.facts->ragged | y.facts->ragged) != 0;
+  std::shared_ptr<const move_plan>& plan =
+      ragged ? ragged_plans::here().at(key, x, y) : plan_cache::here().at(key);
   if (!plan) [[unlikely]]
     make_plan<Plan>(plan, x, y, with);
   return static_cast<const Plan&>(*plan);
