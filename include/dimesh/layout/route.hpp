@@ -75,11 +75,12 @@ constexpr bool split_straight(table& now, const table& to, use what) {
   return any;
 }
 
-/// Lets addends be scattered over the dims they shall split, in whatever order they come to stand.
-constexpr bool scatter_anyhow(table& now, const table& to) {
+/// Lets axes that have the use `what` split the dims they shall split, in whatever order they come
+/// to stand.
+constexpr bool split_anyhow(table& now, const table& to, use what) {
   bool any = false;
   for (int a = 0; a < now.axes; ++a)
-    if (now.axis[a].what == use::partial && to.axis[a].what == use::split) {
+    if (now.axis[a].what == what && to.axis[a].what == use::split) {
       const int d = to.axis[a].dim;
       now.set_split(a, d);
       now.uneven[d] = true;
@@ -114,10 +115,14 @@ constexpr void change_places(route& r, table& now, const table& to, hop by, use 
     r.add(by, now);
   }
 }
-/// Cuts what can be cut where it lies: replicated dims, and addends that are summed by that.
+/// Cuts what can be cut where it lies: replicated dims, and addends that are summed by that. Before
+/// a sum, what is replicated and shall be split is cut even if in another order: sums over blocks
+/// of a fraction are worth the move of what is left of them.
 constexpr void cut_straight(route& r, table& now, const table& to) {
   for (bool more = true; more;) {
     more = split_straight(now, to, use::replicated);
+    const bool sums = (now.mask(use::partial) & ~to.mask(use::partial)) != 0;
+    if (sums && split_anyhow(now, to, use::replicated)) more = true;
     if (more) r.add(hop::own, now);
     if (split_straight(now, to, use::partial)) r.add(hop::reduce_scatter, now), more = true;
   }
@@ -138,7 +143,7 @@ constexpr route route_between(table now, const table& goal) {
   change_places(r, now, to, hop::send, use::placed, use::placed);
   change_places(r, now, to, hop::broadcast, use::placed, use::replicated);
   cut_straight(r, now, to);
-  if (scatter_anyhow(now, to)) r.add(hop::reduce_scatter, now);
+  if (split_anyhow(now, to, use::partial)) r.add(hop::reduce_scatter, now);
   bool sums = false;
   for (int a = 0; a < now.axes; ++a)
     if (now.axis[a].what == use::partial && to.axis[a].what == use::replicated) {
