@@ -142,7 +142,8 @@ template <class D, class X> constexpr auto split_kind() {
 
 /// Which rows go where: what all_to_all_counts found. Copies share it. Was: the dim of rows as the
 /// layout of the groups' numbers splits it.
-template <class Was, Axis A, class Lengths> class dispatch {
+template <class Was, Axis A, class Lengths>
+class [[nodiscard("a plan moves nothing; pass it to all_to_all")]] dispatch {
  public:
   using rows = detail::plain_dim<Was>;
   using split_as = Was;
