@@ -108,7 +108,7 @@ template <class T> struct convolution_op {
 /// What the run says of one window. Back: from results to the array that they came from.
 template <class From, class Tap, class To>
 constexpr local::window_loop window_moves_of(std::string_view call, bool back, index_t n,
-                                             index_t taps, const window<From, Tap, To>& v) {
+                                             index_t taps, const dimesh::window<From, Tap, To>& v) {
   local::window_loop m;
   m.stride = v.stride, m.dilation = v.dilation;
   const auto results = [&](index_t array) {
@@ -146,12 +146,13 @@ constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&
     const window_role array = window_role::array, result = window_role::result;
     op.role[0] = Back ? result : array, op.role[2] = Back ? array : result;
     op.call = call;
-    const auto add = [&]<class From, class Tap, class To>(const window<From, Tap, To>& one) {
-      op.dims[op.windows] = dims_of_window<window<From, Tap, To>>;
-      if (Back) std::swap(op.dims[op.windows].dim[0], op.dims[op.windows].dim[2]);
-      op.moves[op.windows++] =
-          window_moves_of(call, Back, x.template extent<From>(), w.template extent<Tap>(), one);
-    };
+    const auto add =
+        [&]<class From, class Tap, class To>(const dimesh::window<From, Tap, To>& one) {
+          op.dims[op.windows] = dims_of_window<dimesh::window<From, Tap, To>>;
+          if (Back) std::swap(op.dims[op.windows].dim[0], op.dims[op.windows].dim[2]);
+          op.moves[op.windows++] =
+              window_moves_of(call, Back, x.template extent<From>(), w.template extent<Tap>(), one);
+        };
     (add(v), ...);
     return apply_rule<rule, value_of<X>>(op, x, w);
   }
@@ -199,10 +200,11 @@ template <class Fault> constexpr void assert_convolution() {
 /// fit a dim of Out that has one, or a window's numbers make no sense.
 template <Dim... Out, Operand X, Operand W, Dim... From, Dim... Tap, Dim... To>
   requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
-constexpr auto convolution(const X& x, const W& w, const window<From, Tap, To>&... windows) {
+constexpr auto convolution(const X& x, const W& w,
+                           const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
   detail::assert_convolution<
-      detail::fault_of<detail::convolution_rule<list, window<From, Tap, To>...>, X, W>>();
+      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, X, W>>();
   return detail::convolved<list, false>("convolution", x, w, windows...);
 }
 
@@ -214,10 +216,10 @@ constexpr auto convolution(const X& x, const W& w, const window<From, Tap, To>&.
 template <Dim... Out, Operand Y, Operand W, Dim... From, Dim... Tap, Dim... To>
   requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
 constexpr auto transposed_convolution(const Y& y, const W& w,
-                                      const window<From, Tap, To>&... windows) {
+                                      const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
   detail::assert_convolution<
-      detail::fault_of<detail::convolution_rule<list, window<From, Tap, To>...>, Y, W>>();
+      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, Y, W>>();
   return detail::convolved<list, true>("transposed_convolution", y, w, windows...);
 }
 
