@@ -131,7 +131,7 @@ TEST_CASE("the transpose of a convolution is a convolution's gradient, on its ow
               return dm::transposed_convolution<p, high, q>(
                   y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
             };
-            // x[p, i, q] = the sum of y[p, o, r] w[t, q, r] where i = stride o + dilation t - before
+            // x[p, i, q]: the sum of y[p, o, r] w[t, q, r] with i = stride o + dilation t - before
             const array c = make({"p", "high", "q"}, {3, m.n, 4}, [&](const extents& at) {
               double sum = 0;
               for_each_index({m.results, m.taps, 2}, [&](const extents& k) {

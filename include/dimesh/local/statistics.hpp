@@ -66,6 +66,7 @@ template <class T> struct spread {
   T mean, squares;
 
   static spread of(const T* x, index_t n, index_t step) {
+    dimesh::detail::writes_memory();
     T sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
     for (index_t i = 0; i < n; ++i) sum += x[i * step];

@@ -208,8 +208,8 @@ constexpr auto convolution(const X& x, const W& w,
   return detail::convolved<list, false>("convolution", x, w, windows...);
 }
 
-/// The transpose of a convolution in its first operand: x[.., i, .., c] = the sum of y[.., o, .., f]
-/// w[t, c, f] over all o and t with i = stride o + dilation t - before. Shapes: y[.., From, ..],
+/// The transpose of a convolution in its first operand: x[.., i, .., c] = the sum of y[.., o, ..,
+/// f] w[t, c, f] over all o and t with i = stride o + dilation t - before. Shapes: y[.., From, ..],
 /// w[.., Tap, ..] -> [Out...], which has To of every window. The extent of To is that of its type,
 /// or window.extent, or the least from which a convolution makes From (padding::same: stride
 /// times as many). Dims, layouts and errors as of a convolution.
