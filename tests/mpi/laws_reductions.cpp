@@ -2,6 +2,7 @@
 // Products, variances, norms, compensated sums, extremes with gradients: against whole arrays
 // under every layout that their rules allow; their transposes and costs.
 // ranks: 1 2 4
+// checks: 1187 2367 3547
 // labels: sanitize_all
 #include "dimesh/op/reductions.hpp"
 
