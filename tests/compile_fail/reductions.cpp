@@ -113,7 +113,6 @@ auto f(const far& x) { return dm::prod<hidden>(x); }
 // mistake: max__elsewhere
 // The gradient of elements in memory that the host does not reach.
 // expect: max: gradients are made on the host only; use a host space
-// lines: 40
 using far = dm::tracked_tensor<dm::tensor<long double, by_batch, batch, hidden>>;
 #ifdef COMPILE_FAIL
 template <> inline constexpr bool dimesh::detail::is_on_host<long double> = false;
