@@ -21,16 +21,6 @@ namespace dimesh {
 
 namespace detail {
 
-/// What a type says, less one dim, whose splits are forgotten.
-constexpr tensor_facts facts_without_dim(const tensor_facts& x, const dim_facts* gone) {
-  tensor_facts f = x;
-  f.rank = 0;
-  for (int d = 0; d < x.rank; ++d)
-    if (!same_dim(x.dim[d], gone)) f.dim[f.rank++] = x.dim[d];
-  f.layout = table_over_dims(x.layout, x.dims(), f.dims());
-  return f;
-}
-
 /// Is dim d of x split as dim e of y is? Blames the first axis that splits one of them alone.
 constexpr outcome split_alike(const tensor_facts& x, int d, const tensor_facts& y, int e) {
   const table &s = x.layout, &t = y.layout;

@@ -10,6 +10,7 @@
 #include "dimesh/detail/stated_type.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/parts/at_extreme.hpp"
 #include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh {
@@ -97,7 +98,7 @@ template <class R, class T> struct sum_op {
   constexpr void transpose(const auto& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }
 };
 
-/// Elements T. Has no transpose: see max.
+/// Elements T.
 template <class T, class Join> struct extreme_op {
   static constexpr std::string_view call = std::is_same_v<Join, local::greatest> ? "max" : "min";
 
@@ -105,6 +106,10 @@ template <class T, class Join> struct extreme_op {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const { reduce_blocks<T, T>(Join{}, y, x); }
+  static constexpr bool needs(int k, unsigned) { return k == 0; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, at_extreme_op<T, Join, true>{}, to.x(0), to.ybar);
+  }
 };
 
 /// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made.
@@ -135,9 +140,21 @@ template <class As = void, class X, class... D> constexpr auto sum_list(const X&
     return apply_rule<rule, sum_value<As, value_of<X>>>(
         sum_op<sum_value<As, value_of<X>>, value_of<X>>{}, x);
 }
+/// Each rank would find an extreme of its own, and the cotangent would not know whose it is.
+template <class X, class... D> inline constexpr bool is_recorded_and_split = false;
+template <class X, class... D>
+  requires(is_tracked<X> && !is_probe<X>)
+inline constexpr bool is_recorded_and_split<X, D...> = (is_split<spec_of<X>, D> || ...);
+template <class X, class... D>
+  requires(is_tracked<X> && is_probe<X>)
+inline constexpr bool is_recorded_and_split<X, D...> = true;  // for all that its type says
+template <class X, class Dims> struct gradient_stops;
+template <class X, class... D> struct gradient_stops<X, list<D...>> {
+  static constexpr bool value = is_recorded_and_split<X, D...>;
+};
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
   using rule = reduce_rule<Kind, false, D...>;
-  if constexpr (!ok<fault_of<rule, X>> || is_tracked<X> || is_poison<X>)
+  if constexpr (!ok<fault_of<rule, X>> || is_recorded_and_split<X, D...> || is_poison<X>)
     return poison{};
   else
     return apply_rule<rule, value_of<X>>(
@@ -203,8 +220,8 @@ constexpr auto mean(const X& x) {
 }
 
 /// The greatest element over D..., or over all dims where none is named. Local: partial_max along
-/// the axes that split D..., which only `complete` accepts. Takes no recorded tensor: gradients do
-/// not pass through.
+/// the axes that split D..., which only `complete` accepts. Gradients go to the first of equals in
+/// the order of the elements; a recorded tensor may not be split along D...
 template <Dim... D, Operand X> constexpr auto max(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::over_list_fault<false, X, dims>::type;
@@ -217,8 +234,9 @@ template <Dim... D, Operand X> constexpr auto max(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "max: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  static_assert(!detail::is_tracked<X>,
-                "max: gradients do not pass through; write max<dim>(stop_gradient(x))");
+  static_assert(!detail::gradient_stops<X, dims>::value,
+                "max: the dim is split, and a rank does not know to whose element the gradient "
+                "goes; whole<dim> it first, or write max<dim>(stop_gradient(x))");
   return detail::extreme_list<use::partial_max>(x, dims{});
 }
 
@@ -235,8 +253,9 @@ template <Dim... D, Operand X> constexpr auto min(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "min: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  static_assert(!detail::is_tracked<X>,
-                "min: gradients do not pass through; write min<dim>(stop_gradient(x))");
+  static_assert(!detail::gradient_stops<X, dims>::value,
+                "min: the dim is split, and a rank does not know to whose element the gradient "
+                "goes; whole<dim> it first, or write min<dim>(stop_gradient(x))");
   return detail::extreme_list<use::partial_min>(x, dims{});
 }
 

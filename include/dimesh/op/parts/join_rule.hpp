@@ -45,6 +45,16 @@ constexpr outcome join_operands(join_kind kind, rule_operands x, dim_list all) {
   return blamed(j.found, all[j.first], all[j.second], j.axis);
 }
 
+/// What a type says, less one dim, whose splits are forgotten.
+constexpr tensor_facts facts_without_dim(const tensor_facts& x, const dim_facts* gone) {
+  tensor_facts f = x;
+  f.rank = 0;
+  for (int d = 0; d < x.rank; ++d)
+    if (!same_dim(x.dim[d], gone)) f.dim[f.rank++] = x.dim[d];
+  f.layout = table_over_dims(x.layout, x.dims(), f.dims());
+  return f;
+}
+
 /// The first dim of the other operands that x[k] lacks, as operand * max_dims + place; -1 if it has
 /// them all. (No pointer: g++ 12 with -fsanitize compares none of these while compiling.)
 constexpr int lacking_dim(rule_operands x, int k) {

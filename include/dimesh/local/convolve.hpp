@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How is a filter drawn over an array? Element o of the result meets elements stride o + dilation t
+// - before of the array, for every tap t of the filter. Of array, filter and result any one is
+// computed from the other two: the convolution and its two transposes are the same sum of products.
+// It is done as matrix products of the arrays where they lie, one for each tap (for each row of
+// taps, where their products sum to one element); no window is copied.
+//
+//   window_loop v{28, 26, 3};             // 28 elements, 26 results, 3 taps
+//   convolve(c, a, b, y, elements of y)   // y from an array a and a filter b, say
+#pragma once
+
+#include <algorithm>
+
+#include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/contract.hpp"
+
+namespace dimesh::local {
+
+/// The parts that tensors play in a convolution: the array, the filter, and what comes of them.
+enum class window_role : unsigned char { array, filter, result };
+
+/// One dim of a window: extents and element strides in array, filter and result (by window_role),
+/// and how they meet.
+struct window_loop {
+  index_t extent[3] = {};
+  index_t stride = 1, dilation = 1, before = 0;
+  index_t step[3] = {};
+
+  constexpr index_t array() const { return extent[0]; }
+  constexpr index_t taps() const { return extent[1]; }
+  constexpr index_t results() const { return extent[2]; }
+  /// Where the first tap of result o falls: outside the array perhaps.
+  constexpr index_t place(index_t o, index_t tap) const {
+    return stride * o + dilation * tap - before;
+  }
+};
+
+/// From begin on, before end.
+struct window_range {
+  index_t begin, end;
+  constexpr index_t count() const { return end > begin ? end - begin : 0; }
+  constexpr bool operator==(const window_range&) const = default;
+};
+/// The k in [0, n) with 0 <= first + step k < extent; step > 0.
+constexpr window_range inside(index_t first, index_t step, index_t n, index_t extent) {
+  const index_t begin = first >= 0 ? 0 : (-first + step - 1) / step;
+  const index_t end = first >= extent ? 0 : std::min(n, (extent - 1 - first) / step + 1);
+  return {begin, end};
+}
+/// The results to which a tap contributes an element of the array, and the taps of a result.
+constexpr window_range results_of(const window_loop& v, index_t tap) {
+  return inside(v.place(0, tap), v.stride, v.results(), v.array());
+}
+constexpr window_range taps_of(const window_loop& v, index_t o) {
+  return inside(v.place(o, 0), v.dilation, v.taps(), v.array());
+}
+/// How many pairs of a result and a tap fall on the array.
+constexpr index_t pairs_of(const window_loop& v) {
+  index_t n = 0;
+  for (index_t t = 0; t < v.taps(); ++t) n += results_of(v, t).count();
+  return n;
+}
+
+/// A convolution c = a * b: loops over the dims that are in no window, and the windows. `role` says
+/// what a, b and c are.
+struct convolution {
+  static constexpr int max_windows = 4;
+  contraction rest;
+  int windows = 0;
+  window_loop window[max_windows];
+  window_role role[3] = {window_role::array, window_role::filter, window_role::result};
+};
+
+namespace detail {
+
+/// Walks the taps of the windows, and adds the products of each.
+template <class T> class convolver {
+ public:
+  explicit convolver(const convolution& v) : v_(v) {
+    // A loop that all three have, stored innermost in all: no matrix product fills registers there.
+    for (int i = 0; i < v.rest.outer; ++i)
+      if (v.rest.extent[i] > 1 && v.rest.a_outer[i] == 1 && v.rest.b_outer[i] == 1 &&
+          v.rest.c_outer[i] == 1)
+        lane_ = i;
+  }
+  void operator()(const T* a, const T* b, T* c) const { walk(0, v_.rest, a, b, c); }
+
+ private:
+  void walk(int w, const contraction& x, const T* a, const T* b, T* c) const {
+    if (w == v_.windows) return multiply(x, a, b, c);
+    const window_loop& d = v_.window[w];
+    if (w + 1 < v_.windows || lane_ >= 0 || v_.role[2] == window_role::array)
+      one_tap_each(w, d, x, a, b, c);
+    else
+      rows_of_taps(w, d, x, a, b, c);
+  }
+  /// Results that need the same elements of a tap, tap by tap.
+  void one_tap_each(int w, const window_loop& d, const contraction& x, const T* a, const T* b,
+                    T* c) const {
+    for (index_t t = 0; t < d.taps(); ++t) {
+      const window_range o = results_of(d, t);
+      if (o.count() == 0) continue;
+      const index_t at[3] = {d.place(o.begin, t), t, o.begin}, by[3] = {d.stride, 0, 1};
+      contraction y = x;
+      add_loop(y, d, o.count(), by);
+      walk(w + 1, y, a + at_of(0, d, at), b + at_of(1, d, at), c + at_of(2, d, at));
+    }
+  }
+  /// Results that have the same taps, all of these in one product.
+  void rows_of_taps(int w, const window_loop& d, const contraction& x, const T* a, const T* b,
+                    T* c) const {
+    for (index_t o = 0, end = 0; o < d.results(); o = end) {
+      const window_range taps = taps_of(d, o);
+      for (end = o + 1; end < d.results() && taps_of(d, end) == taps;) ++end;
+      if (taps.count() == 0) continue;
+      const index_t at[3] = {d.place(o, taps.begin), taps.begin, o};
+      const index_t by[3] = {d.stride, 0, 1}, along[3] = {d.dilation, 1, 0};
+      contraction y = x;
+      add_loop(y, d, end - o, by);
+      add_loop(y, d, taps.count(), along);
+      walk(w + 1, y, a + at_of(0, d, at), b + at_of(1, d, at), c + at_of(2, d, at));
+    }
+  }
+  /// The place in operand k (2: c) of coordinates by role.
+  index_t at_of(int k, const window_loop& d, const index_t* by_role) const {
+    const auto r = static_cast<int>(v_.role[k]);
+    return by_role[r] * d.step[r];
+  }
+  void add_loop(contraction& x, const window_loop& d, index_t n, const index_t* by_role) const {
+    const int i = x.outer++;
+    x.extent[i] = n;
+    x.a_outer[i] = at_of(0, d, by_role);
+    x.b_outer[i] = at_of(1, d, by_role);
+    x.c_outer[i] = at_of(2, d, by_role);
+  }
+  void multiply(const contraction& x, const T* a, const T* b, T* c) const {
+    if (lane_ < 0) return contract<T, Kokkos::DefaultHostExecutionSpace>(x, a, b, c, true);
+    contraction rows = x;
+    const index_t n = rows.extent[lane_];
+    rows.extent[lane_] = 1;
+    for (int i = 0; i < rows.outer; ++i)
+      if (rows.extent[i] == 0) return;
+    for_each_product(rows, a, b, c, true,
+                     [&](const T* pa, const T* pb, T* pc, bool) { add_products(n, pa, pb, pc); });
+  }
+  static void add_products(index_t n, const T* a, const T* b, T* c) {
+    dimesh::detail::writes_memory();
+#pragma omp simd
+    for (index_t i = 0; i < n; ++i) c[i] += a[i] * b[i];
+  }
+
+  const convolution& v_;
+  int lane_ = -1;
+};
+
+}  // namespace detail
+
+/// Computes c, which has so many elements. Arrays must not overlap. On the host.
+template <class T>
+void convolve(const convolution& v, const T* a, const T* b, T* c, index_t count) {
+  dimesh::detail::writes_memory();
+  std::fill_n(c, count, T(0));
+  if (count > 0) detail::convolver<T>{v}(a, b, c);
+}
+
+}  // namespace dimesh::local

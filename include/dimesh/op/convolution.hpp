@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a filter see in each window of a tensor? A product of windows and filter, summed over
+// what the result lacks: a convolution (more exactly, a cross-correlation), over any number of
+// dims. Dims play their parts by where they stand, as in an einsum: what both operands have and the
+// result lacks is summed (input channels), what the filter alone brings is new (output channels),
+// what all three have are groups.
+//
+//   using v = window<height, tall, high>;  using h = window<width, wide, across>;
+//   convolution<batch, high, across, out>(x[batch/rows, height, width, in],
+//                                         w[tall, wide, in, out/cols],
+//                                         v{.stride = 2, .around = padding::same}, h{})
+//     -> [batch/rows, high, across, out/cols]
+//   convolution<batch, high, in>(x[batch, height, in], w[tall, in], v{})     -> depthwise
+//   transposed_convolution<batch, height, in>(y[batch, high, out], w[tall, in, out],
+//                                             window<high, tall, height>{.stride = 2})
+//
+// Local: the dims of windows are whole on each rank; all others may lie as a product allows. A
+// convolution, its transpose and the filter's gradient are one operation whose three tensors change
+// parts.
+#pragma once
+
+#include "dimesh/op/parts/window.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+using local::window_role;
+
+/// Elements T. role: the parts of the two operands and of the result.
+template <class T> struct convolution_op {
+  int windows = 0;
+  window_dims dims[local::convolution::max_windows]{};
+  local::window_loop moves[local::convolution::max_windows]{};  // without strides of arrays
+  window_role role[3] = {window_role::array, window_role::filter, window_role::result};
+  std::string_view call = "convolution";
+
+  constexpr index_t extent_of(const dim_facts* d) const {
+    for (int i = 0; i < windows; ++i)
+      if (same_dim(d, dims[i].of(role[2]))) return moves[i].extent[static_cast<int>(role[2])];
+    return dynamic;
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    index_t turns = 2;
+    const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
+    for (int k = 0; k < 3; ++k)
+      for (int d = 0; d < all[k]->rank(); ++d)
+        if (is_new_loop(all, k, d)) turns *= all[k]->local(d);
+    for (int i = 0; i < windows; ++i) turns *= local::pairs_of(moves[i]);
+    t.compute(turns, y[0].bytes() + bytes_of(x));
+  }
+  static constexpr bool needs(int k, unsigned wanted) {
+    return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
+  }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, in_parts(role[2], role[1], role[0]), to.ybar, to.x(1));
+    to.give(1, in_parts(role[2], role[0], role[1]), to.ybar, to.x(0));
+  }
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "convolution: the kernel runs on the host only; use a host space");
+    const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
+    local::convolution c;
+    for (int k = 0; k < 3; ++k) c.role[k] = role[k];
+    for (int k = 0; k < 3; ++k)
+      for (int d = 0; d < all[k]->rank(); ++d)
+        if (is_new_loop(all, k, d)) add_loop(c.rest, all, all[k]->facts->dim[d], all[k]->local(d));
+    for (c.windows = 0; c.windows < windows; ++c.windows) {
+      local::window_loop& w = c.window[c.windows] = moves[c.windows];
+      for (int k = 0; k < 3; ++k) {
+        const window_role r = role_in(k);
+        w.step[static_cast<int>(r)] =
+            all[k]->stride(all[k]->facts->place_of(dims[c.windows].of(r)));
+      }
+    }
+    local::convolve(c, x[0].data<const T>(), x[1].data<const T>(), y[0].data<T>(), y[0].elements());
+  }
+
+ private:
+  constexpr convolution_op in_parts(window_role a, window_role b, window_role c) const {
+    convolution_op y = *this;
+    y.role[0] = a, y.role[1] = b, y.role[2] = c;
+    return y;
+  }
+  /// Tensors in the order result, operands.
+  constexpr window_role role_in(int k) const { return role[(k + 2) % 3]; }
+  /// Dims that are in no window have a loop each, found where they stand first.
+  constexpr bool is_new_loop(const tensor_core* const* all, int k, int d) const {
+    const dim_facts* const dim = all[k]->facts->dim[d];
+    for (int i = 0; i < windows; ++i)
+      if (same_dim(dim, dims[i].of(role_in(k)))) return false;
+    for (int i = 0; i < k; ++i)
+      if (all[i]->facts->place_of(dim) >= 0) return false;
+    return true;
+  }
+  static void add_loop(local::contraction& x, const tensor_core* const* all, const dim_facts* dim,
+                       index_t n) {
+    index_t stride[3];
+    for (int k = 0; k < 3; ++k) {
+      const int at = all[k]->facts->place_of(dim);
+      stride[k] = at < 0 ? 0 : all[k]->stride(at);
+    }
+    const int i = x.outer++;
+    x.extent[i] = n;
+    x.c_outer[i] = stride[0], x.a_outer[i] = stride[1], x.b_outer[i] = stride[2];
+  }
+};
+
+/// What the run says of one window. Back: from results to the array that they came from.
+template <class From, class Tap, class To>
+constexpr local::window_loop window_moves_of(std::string_view call, bool back, index_t n,
+                                             index_t taps, const dimesh::window<From, Tap, To>& v) {
+  local::window_loop m;
+  m.stride = v.stride, m.dilation = v.dilation;
+  const auto results = [&](index_t array) {
+    return results_over(call, array, taps, v.stride, v.dilation, v.around, m.before);
+  };
+  index_t to = back ? n * v.stride : 0;
+  if (!back)
+    to = results(n);
+  else if (is_static_dim<To>)
+    to = To::extent;
+  else if (v.extent != dynamic)
+    to = v.extent;
+  else if (!v.around.is_same)
+    to = (n - 1) * v.stride + v.dilation * (taps - 1) + 1 - v.around.before - v.around.after;
+  if (back && results(to) != n)
+    (words() << call << ": " << n << " elements of dim '" << name_of<From>()
+             << "' are not what windows over " << to << " of '" << name_of<To>() << "' give")
+        .raise();
+  require_results<From, To>(call, to, n);
+  m.extent[0] = back ? to : n, m.extent[1] = taps, m.extent[2] = back ? n : to;
+  return m;
+}
+
+/// Of operands without a fault.
+template <class Out, bool Back, class X, class W, class... V>
+constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&... v) {
+  using rule = convolution_rule<Out, V...>;
+  if constexpr (!ok<fault_of<rule, X, W>> || is_poison<X> || is_poison<W>) {
+    return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
+    using F = computed<value_of<X>>;
+    return cast<value_of<X>>(convolved<Out, Back>(call, cast<F>(x), cast<F>(w), v...));
+  } else {
+    convolution_op<value_of<X>> op;
+    const window_role array = window_role::array, result = window_role::result;
+    op.role[0] = Back ? result : array, op.role[2] = Back ? array : result;
+    op.call = call;
+    const auto add =
+        [&]<class From, class Tap, class To>(const dimesh::window<From, Tap, To>& one) {
+          op.dims[op.windows] = dims_of_window<dimesh::window<From, Tap, To>>;
+          if (Back) std::swap(op.dims[op.windows].dim[0], op.dims[op.windows].dim[2]);
+          op.moves[op.windows++] =
+              window_moves_of(call, Back, x.template extent<From>(), w.template extent<Tap>(), one);
+        };
+    (add(v), ...);
+    return apply_rule<rule, value_of<X>>(op, x, w);
+  }
+}
+
+template <class Fault> constexpr void assert_convolution() {
+  static_assert(ok<only<Fault, meshes_differ>>,
+                "convolution: tensor and filter live on different meshes; put them on one");
+  static_assert(ok<only_placed<Fault>>,
+                "convolution: tensor and filter live on different ranks of this axis; place<axis, "
+                "k> the one that all ranks hold, or send<axis, k> the one that lives elsewhere");
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "convolution: a window goes over a dim that the tensor lacks, or its taps are no "
+                "dim of the filter; name window<dim of the tensor, dim of the filter, new dim>");
+  static_assert(ok<only<Fault, dim_already_in_tensor>>,
+                "convolution: dims of windows stand in one tensor each: the taps in the filter, "
+                "the others never there; rename a dim");
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "convolution: a window needs its dim whole on each rank, and it is split; whole<"
+                "dim> it, or split another");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "convolution: blocks of a dim carry halos; take the tensor without them");
+  static_assert(ok<only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only>>,
+                "convolution: the result has dims of its operands, with the windows' new dims, "
+                "each once; what it lacks stands in both operands, and is summed");
+  static_assert(ok<only<Fault, elements_differ>>,
+                "convolution: tensor and filter have different element types; cast one of them");
+  static_assert(
+      ok<only<Fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
+      "convolution: tensor and filter are split differently; relayout one of them");
+  static_assert(ok<only<Fault, both_operands_partial, partial_operand, partial_meets_split>>,
+                "convolution: an operand is a sum yet to be made along an axis where the other one "
+                "is not whole; complete it first");
+}
+
+}  // namespace detail
+
+/// y[.., o, .., f] = sum over taps t and channels c of x[.., stride o + dilation t - before, .., c]
+/// w[t, c, f], zero outside x. Shapes: x[.., From, ..], w[.., Tap, ..] -> [Out...], which has To of
+/// every window; its extent is (n + before + after - dilation (taps - 1) - 1) / stride + 1, rounded
+/// down (padding::same: n / stride, rounded up). Every other dim stands in Out or in both operands,
+/// and is summed where Out lacks it; what all three have (groups) is not. At most four windows.
+/// Local; a summed dim that is split leaves the result partial. Error: as a sum of all products in
+/// turn has, n eps of the sum of their magnitudes. Throws dimesh::error where an extent does not
+/// fit a dim of Out that has one, or a window's numbers make no sense.
+template <Dim... Out, Operand X, Operand W, Dim... From, Dim... Tap, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto convolution(const X& x, const W& w,
+                           const dimesh::window<From, Tap, To>&... windows) {
+  using list = detail::list<Out...>;
+  detail::assert_convolution<
+      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, X, W>>();
+  return detail::convolved<list, false>("convolution", x, w, windows...);
+}
+
+/// The transpose of a convolution in its first operand: x[.., i, .., c] = the sum of y[.., o, ..,
+/// f] w[t, c, f] over all o and t with i = stride o + dilation t - before. Shapes: y[.., From, ..],
+/// w[.., Tap, ..] -> [Out...], which has To of every window. The extent of To is that of its type,
+/// or window.extent, or the least from which a convolution makes From (padding::same: stride
+/// times as many). Dims, layouts and errors as of a convolution.
+template <Dim... Out, Operand Y, Operand W, Dim... From, Dim... Tap, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto transposed_convolution(const Y& y, const W& w,
+                                      const dimesh::window<From, Tap, To>&... windows) {
+  using list = detail::list<Out...>;
+  detail::assert_convolution<
+      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, Y, W>>();
+  return detail::convolved<list, true>("transposed_convolution", y, w, windows...);
+}
+
+}  // namespace dimesh

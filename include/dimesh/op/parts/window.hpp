@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which elements does a window see, and what may the tensors be that it joins? What is common to
+// convolutions and pooling: windows by the names of dims, what the run says of them, and their
+// rules.
+//
+//   window<height, tall, high>{.stride = 2, .around = padding::same}
+//     -> result o of `high` sees elements 2 o - before + t of height, for t in `tall`
+#pragma once
+
+#include "dimesh/local/convolve.hpp"
+#include "dimesh/op/parts/einsum_op.hpp"
+#include "dimesh/op/parts/strided.hpp"
+
+namespace dimesh {
+
+/// Elements that are taken to be zero (of maxima: lowest) before the first and after the last one.
+struct padding {
+  index_t before = 0, after = 0;
+  bool is_same = false;  // as many as give ceil(extent / stride) results, the odd one behind
+
+  static const padding valid, same;
+};
+/// None.
+inline constexpr padding padding::valid{};
+/// As many as give ceil(extent / stride) results; of an odd number, the one more stands behind.
+inline constexpr padding padding::same{0, 0, true};
+
+/// A window over dim From with a tap for each element of dim Tap of the filter; results lie along
+/// To, which may be From where the extent stays. Result o sees elements stride o + dilation t -
+/// before.
+template <Dim From, Dim Tap, Dim To = From> struct window {
+  index_t stride = 1, dilation = 1;
+  padding around = padding::valid;
+  index_t extent = dynamic;  // of To, in a transposed convolution whose stride leaves it open
+
+  using from = From;
+  using tap = Tap;
+  using to = To;
+};
+
+namespace detail {
+
+/// A window below the types: its dims, by local::window_role, and how it moves.
+struct window_dims {
+  const dim_facts* dim[3];
+
+  constexpr const dim_facts* of(local::window_role r) const { return dim[static_cast<int>(r)]; }
+};
+template <class V>
+inline constexpr window_dims dims_of_window{{&facts_of_dim<typename V::from>,
+                                             &facts_of_dim<typename V::tap>,
+                                             &facts_of_dim<typename V::to>}};
+
+/// How many results a window has over n elements; what `same` puts before them goes to `before`.
+/// Throws dimesh::error where the numbers make no sense.
+constexpr index_t results_over(std::string_view call, index_t n, index_t taps, index_t stride,
+                               index_t dilation, const padding& p, index_t& before) {
+  if (stride < 1 || dilation < 1 || taps < 1 || p.before < 0 || p.after < 0)
+    (words() << call << ": a window has taps, and its stride and dilation are at least 1, paddings "
+             << "at least 0; these are " << taps << ", " << stride << ", " << dilation << ", "
+             << p.before << ", " << p.after)
+        .raise();
+  const index_t reach = dilation * (taps - 1) + 1;
+  if (p.is_same) {
+    const index_t results = (n + stride - 1) / stride;
+    const index_t around = (results - 1) * stride + reach - n;
+    before = around > 0 ? around / 2 : 0;
+    return results;
+  }
+  before = p.before;
+  const index_t room = n + p.before + p.after - reach;
+  return room < 0 ? 0 : room / stride + 1;
+}
+/// The extent that dim D of a result has where it must have n. Throws dimesh::error where it has
+/// another one: of its type, or as a dim of the operand that stays.
+template <class From, class To>
+constexpr void require_results(std::string_view call, index_t n, index_t has) {
+  const index_t fixed = is_static_dim<To> ? To::extent : std::is_same_v<From, To> ? has : n;
+  if (fixed != n)
+    (words() << call << ": there are " << n << " results along dim '" << name_of<To>()
+             << "', which has " << fixed << " elements; name a dim for the result, or pad")
+        .raise();
+}
+
+/// The facts of x with dim `to` in the place of `from`.
+constexpr tensor_facts facts_renamed(tensor_facts x, const dim_facts* from, const dim_facts* to) {
+  x.dim[x.place_of(from)] = to;
+  return x;
+}
+/// Is this dim of an operand there, and whole?
+constexpr outcome whole_dim(const tensor_facts& x, const dim_facts* d) {
+  const int at = x.place_of(d);
+  if (at < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  if (x.layout.halo[at] > 0) return blamed(fault_code::dim_has_halo, d);
+  const int axis = first_axis(x.layout.axes_of(at));
+  return axis < 0 ? allowed(x.layout) : blamed(fault_code::dim_is_split, d, axis);
+}
+
+/// Arrays and filters: windows aside, a product.
+constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int windows,
+                                      dim_list out) {
+  if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  tensor_facts array = x[0], filter = x[1];
+  for (int i = 0; i < windows; ++i) {
+    const auto [from, tap, to] = w[i].dim;
+    for (const auto& o : {whole_dim(array, from), whole_dim(filter, tap)})
+      if (!o.ok()) return o;
+    if (!same_dim(from, to) && array.place_of(to) >= 0)
+      return blamed(fault_code::dim_already_in_tensor, to);
+    for (const dim_facts* d : {from, to})
+      if (filter.place_of(d) >= 0) return blamed(fault_code::dim_already_in_tensor, d);
+    if (array.place_of(tap) >= 0 || out.has(tap))
+      return blamed(fault_code::dim_already_in_tensor, tap);
+    array = facts_renamed(array, from, to);
+    filter = facts_without_dim(filter, tap);
+  }
+  const tensor_facts* const both[] = {&array, &filter};
+  return einsum_rule_of({both, 2}, out);
+}
+template <class Out, class... V> struct convolution_rule {
+  using named =
+      typename concat_impl<list<>, Out,
+                           list<typename V::from, typename V::tap, typename V::to>...>::type;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    constexpr window_dims w[] = {dims_of_window<V>...};
+    return convolution_rule_of(x, w, sizeof...(V), out);
+  }
+};
+
+}  // namespace detail
+}  // namespace dimesh

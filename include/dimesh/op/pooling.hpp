@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is the greatest element of each window of a tensor, or the mean? Windows move as those of a
+// convolution; padding counts in neither.
+//
+//   using v = pool_window<height, high>;  using h = pool_window<width, across>;
+//   max_pool(x[batch/rows, height, width, in], v{.size = 2}, h{.size = 2})
+//     -> [batch/rows, high, across, in]                 windows side by side
+//   mean_pool(x, v{.size = 3, .stride = 2, .around = padding::same}, h{.size = 2})
+//
+// Local: the dims of windows are whole on each rank; all others may lie in any way.
+#pragma once
+
+#include "dimesh/local/pooling.hpp"
+#include "dimesh/op/parts/window.hpp"
+
+namespace dimesh {
+
+/// A window of `size` elements over dim From, dilation apart; results lie along To, which may be
+/// From where the extent stays. Result o sees elements stride o + dilation t - before, t < size.
+template <Dim From, Dim To = From> struct pool_window {
+  index_t size = 2;
+  index_t stride = 0;  // 0: windows lie side by side, in steps of `size`
+  index_t dilation = 1;
+  padding around = padding::valid;
+
+  using from = From;
+  using to = To;
+};
+
+namespace detail {
+
+/// Dims and moves of windows; what the operations have in common.
+struct pooled_windows {
+  int count = 0;
+  window_dims dims[local::convolution::max_windows]{};
+  local::window_loop moves[local::convolution::max_windows]{};
+
+  template <class From, class To>
+  constexpr void add(std::string_view call, index_t n, const pool_window<From, To>& v) {
+    local::window_loop& m = moves[count];
+    dims[count++] = {{&facts_of_dim<From>, nullptr, &facts_of_dim<To>}};
+    m.stride = v.stride == 0 ? v.size : v.stride, m.dilation = v.dilation;
+    m.extent[0] = n, m.extent[1] = v.size;
+    m.extent[2] = results_over(call, n, v.size, m.stride, m.dilation, v.around, m.before);
+    require_results<From, To>(call, m.extent[2], n);
+  }
+  constexpr index_t extent_of(const dim_facts* d, local::window_role r) const {
+    for (int i = 0; i < count; ++i)
+      if (same_dim(d, dims[i].of(r))) return moves[i].extent[static_cast<int>(r)];
+    return dynamic;
+  }
+  constexpr bool is_windowed(const dim_facts* array_dim) const {
+    return extent_of(array_dim, local::window_role::array) != dynamic;
+  }
+  /// How many pairs of a result and an element of its window there are in x.
+  constexpr index_t meetings(const tensor_core& x) const {
+    index_t n = 1;
+    for (int d = 0; d < x.rank(); ++d)
+      if (!is_windowed(x.facts->dim[d])) n *= x.local(d);
+    for (int i = 0; i < count; ++i) n *= local::pairs_of(moves[i]);
+    return n;
+  }
+  /// Of arrays that lie as x and results that lie as y; dims stand in the same order.
+  local::pooling over(const tensor_core& x, const tensor_core& y) const {
+    local::pooling p;
+    for (int d = 0; d < x.rank(); ++d) {
+      if (is_windowed(x.facts->dim[d])) continue;
+      p.extent[p.rest] = x.local(d);
+      p.x_step[p.rest] = x.stride(d), p.y_step[p.rest++] = y.stride(d);
+    }
+    for (p.windows = 0; p.windows < count; ++p.windows) {
+      local::window_loop& w = p.window[p.windows] = moves[p.windows];
+      const int d = x.facts->place_of(dims[p.windows].dim[0]);
+      w.step[0] = x.stride(d), w.step[2] = y.stride(d);
+    }
+    return p;
+  }
+};
+
+/// x, and what lies as results -> what of x the greatest elements are; Back: where they get it.
+template <bool Back, class T> struct at_greatest_op {
+  pooled_windows w;
+  std::string_view call = "max_pool";
+
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return w.extent_of(d, Back ? local::window_role::array : local::window_role::result);
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(w.meetings(x[0]) + x[1].elements(), y[0].bytes() + bytes_of(x));
+  }
+  void fill(results y, operands in) const {
+    static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
+    const tensor_core& like_results = Back ? in[1] : y[0];
+    const index_t n = like_results.elements();
+    const storage places = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));
+    auto* const at = static_cast<index_t*>(places.data());
+    local::pool_places(w.over(in[0], like_results), in[0].data<const T>(), at, n);
+    const T* const from = in[1].data<const T>();
+    T* const to = y[0].data<T>();
+    if (Back) std::fill_n(to, y[0].elements(), T(0));
+    for (index_t o = 0; o < n; ++o) {
+      if (Back && at[o] >= 0) to[at[o]] += from[o];
+      if (!Back) to[o] = at[o] >= 0 ? from[at[o]] : T(0);
+    }
+  }
+  static constexpr bool needs(int k, unsigned) { return k == 0; }
+  constexpr void transpose(const auto& to) const {
+    to.give(1, at_greatest_op<!Back, T>{w, call}, to.x(0), to.ybar);
+  }
+};
+
+template <class T> struct max_pool_op {
+  pooled_windows w;
+  std::string_view call = "max_pool";
+
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return w.extent_of(d, local::window_role::result);
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(w.meetings(x[0]), y[0].bytes() + x[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
+    local::pool_max(w.over(x[0], y[0]), x[0].data<const T>(), y[0].data<T>(), y[0].elements());
+  }
+  static constexpr bool needs(int k, unsigned) { return k == 0; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, at_greatest_op<true, T>{w, call}, to.x(0), to.ybar);
+  }
+};
+
+/// Means over windows; Back: the transpose.
+template <bool Back, class T> struct mean_pool_op {
+  pooled_windows w;
+  std::string_view call = "mean_pool";
+
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return w.extent_of(d, Back ? local::window_role::array : local::window_role::result);
+  }
+  constexpr void cost(tally& t, results y, operands x) const {
+    const tensor_core &array = Back ? y[0] : x[0], &means = Back ? x[0] : y[0];
+    t.compute(w.meetings(array) + means.elements(), y[0].bytes() + x[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    static_assert(is_on_host<T>, "mean_pool: the kernel runs on the host only; use a host space");
+    const local::pooling p = Back ? w.over(y[0], x[0]) : w.over(x[0], y[0]);
+    const T* const from = x[0].data<const T>();
+    T* const to = y[0].data<T>();
+    if constexpr (Back) {
+      const auto bytes = static_cast<std::size_t>(x[0].elements()) * sizeof(T);
+      const storage shares = storage::acquire(bytes);
+      T* const share = static_cast<T*>(shares.data());
+      local::divide_by_counts(p, from, share);
+      local::pool_sum<true>(p, share, to, y[0].elements());
+    } else {
+      local::pool_sum<false>(p, from, to, y[0].elements());
+      local::divide_by_counts(p, to, to);
+    }
+  }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, mean_pool_op<!Back, T>{w, call}, to.ybar);
+  }
+};
+
+/// Dims that windows turn into others.
+template <class Dims, class... V> struct pooled_dims {
+  using type = Dims;
+};
+template <class Dims, class V, class... Rest>
+struct pooled_dims<Dims, V, Rest...>
+    : pooled_dims<typename replaced_dims<typename V::from, typename V::to, Dims>::type, Rest...> {};
+
+/// Rule of windows over dims that are whole; Addends: of sums yet to be made, too.
+template <bool Addends, class... V> struct pool_rule {
+  using named = list<typename V::from..., typename V::to...>;
+  template <class First> struct dims : pooled_dims<First, V...> {};
+  static constexpr outcome of(rule_operands x, dim_list) {
+    if (const int a = x[0].layout.first_partial(!Addends); a >= 0)
+      return blamed_axis(fault_code::partial_operand, a);
+    constexpr const dim_facts *from[] = {&facts_of_dim<typename V::from>...},
+                              *to[] = {&facts_of_dim<typename V::to>...};
+    tensor_facts array = x[0];
+    for (int i = 0; i < static_cast<int>(sizeof...(V)); ++i) {
+      if (const outcome o = whole_dim(array, from[i]); !o.ok()) return o;
+      if (!same_dim(from[i], to[i]) && array.place_of(to[i]) >= 0)
+        return blamed(fault_code::dim_already_in_tensor, to[i]);
+      array = facts_renamed(array, from[i], to[i]);
+    }
+    return allowed(x[0].layout);
+  }
+};
+
+template <class Fault> constexpr void assert_pool() {
+  static_assert(
+      ok<only<Fault, dim_not_in_tensor>>,
+      "max_pool, mean_pool: the tensor lacks the dim of a window; name pool_window<dim of "
+      "the tensor, new dim>");
+  static_assert(ok<only<Fault, dim_already_in_tensor>>,
+                "max_pool, mean_pool: the tensor has a window's new dim already; rename it");
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; "
+                "whole<dim> it, or split another");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "max_pool, mean_pool: blocks of a dim carry halos; take the tensor without them");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "max_pool, mean_pool: the operand is yet to be joined along an axis (of a mean: an "
+                "extreme); complete it first");
+}
+
+/// Elements that only store are joined in float.
+template <template <class> class Op, class Rule, class X, class... V>
+constexpr auto pooled(std::string_view call, const X& x, const V&... v) {
+  using T = value_of<X>;
+  if constexpr (is_storage_only<T>) {
+    return cast<T>(pooled<Op, Rule>(call, cast<computed<T>>(x), v...));
+  } else {
+    Op<T> op;
+    op.call = call;
+    (op.w.add(call, x.template extent<typename V::from>(), v), ...);
+    return apply_rule<Rule, T>(op, x);
+  }
+}
+template <class T> using mean_pool_forward = mean_pool_op<false, T>;
+
+}  // namespace detail
+
+/// The greatest element of each window; the lowest value (-inf) of a window with none, NaN if there
+/// is one. Shapes: x[.., From, ..] -> [.., To, ..] for every window, at most four; extents as of a
+/// convolution. The gradient goes to the first of equals in row-major order. Local. Throws
+/// dimesh::error where a dim To of another extent is named, or a window's numbers make no sense.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto max_pool(const X& x, const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<false, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::max_pool_op, rule>("max_pool", x, windows...);
+}
+
+/// The mean of the elements in each window: padding does not count; 0 where there are none. Shapes
+/// and errors as of max_pool; linear: addends stay addends. Local.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto mean_pool(const X& x, const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<true, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::mean_pool_forward, rule>("mean_pool", x, windows...);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What else is left of a tensor along some dims? Products, variances, norms, and sums that do not
+// lose digits.
+//
+//   prod<label>(x[batch/rows, label])          -> [batch/rows]; local
+//   var<batch>(x[batch/rows, label])           -> [label]; one pass where batch is whole
+//   l2_norm(x)                                 -> a tensor without dims
+//   compensated_sum<batch>(x[batch/rows])      -> partial over rows, as sum
+//
+// var, stddev and the norms complete what they sum, as layer_norm does: they communicate where a
+// dim that they join is split, and only there.
+#pragma once
+
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/complete.hpp"
+#include "dimesh/op/functions.hpp"
+#include "dimesh/op/parts/reduction_ops.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+// ---- products -----------------------------------------------------------------------------------
+
+/// A rank must hold all of D.
+template <class D> struct prod_rule {
+  using named = list<D>;
+  template <class First> struct dims : remaining<First, named> {};
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = reduce_rule_of(x[0], dims_in<named>, out, use::partial, false);
+    if (!o.ok()) return o;
+    const dim_facts* const d = &facts_of_dim<D>;
+    const int axis = first_axis(x[0].layout.axes_of(x[0].place_of(d)));
+    return axis < 0 ? o : blamed(fault_code::dim_is_split, d, axis);
+  }
+};
+
+/// Dim by dim; elements that only store in float, and rounded once.
+template <class X> constexpr auto prod_over(const X& x, list<>) { return x; }
+template <class X, class D, class... More> constexpr auto prod_over(const X& x, list<D, More...>) {
+  using T = value_of<X>;
+  return prod_over(
+      apply_rule<prod_rule<D>, T>(prod_op<T>{index_of<D, typename spec_of<X>::dims>}, x),
+      list<More...>{});
+}
+
+/// The first fault of a product over D... of X.
+template <class X, class Dims> struct prod_fault;
+template <class X, class... D> struct prod_fault<X, list<D...>> {
+  using type = typename first_of<typename over_list_fault<false, X, list<D...>>::type,
+                                 fault_of<prod_rule<D>, X>...>::type;
+};
+template <class X, class... D>
+  requires is_poison<X>
+struct prod_fault<X, list<D...>> {
+  using type = no_fault;
+};
+
+// ---- variances ----------------------------------------------------------------------------------
+
+struct squared_difference_function {
+  template <class A, class M> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const M& m) const {
+    return (a - m) * (a - m);
+  }
+};
+
+/// The type that means of T are formed in.
+template <class T>
+using mean_value = std::conditional_t<is_storage_only<T>, computed<T>,
+                                      std::conditional_t<std::is_floating_point_v<T>, T, double>>;
+
+template <class X, class... D> constexpr auto var_over(const X& x, index_t less, list<D...> dims) {
+  using T = value_of<X>;
+  using rule = reduce_rule<use::partial, false, D...>;
+  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>) {
+    return poison{};
+  } else if constexpr (!std::is_same_v<T, mean_value<T>>) {
+    const auto y = var_over(cast<mean_value<T>>(x), less, dims);
+    if constexpr (is_storage_only<T>)
+      return cast<T>(y);
+    else
+      return y;
+  } else {
+    const double n = count_list(x, dims), scale = 1 / (n - static_cast<double>(less));
+    const auto composed = [&] {
+      const auto mean = complete(sum_list(x, dims) / n);
+      const auto squares =
+          map_called<join_kind::nonlinear>("var", squared_difference_function{}, x, mean);
+      return complete(sum_list(squares, dims) * scale);
+    };
+    const auto local = [&] { return apply_rule<rule, T>(var_op<T>{1 / n, scale}, x); };
+    if constexpr (is_probe<X>) {
+      check<rule>("var", x);
+      bool whole = true;
+      ((whole =
+            whole && core_of(x).layout().split_count(index_of<D, typename spec_of<X>::dims>) == 0),
+       ...);
+      return whole ? local() : composed();
+    } else if constexpr ((is_split<spec_of<X>, D> || ...)) {
+      return composed();
+    } else {
+      return local();
+    }
+  }
+}
+
+/// The square root; its derivative at 0 is 0.
+struct root_function {
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
+    return dimesh::select(a > A(0), dimesh::sqrt(dimesh::select(a > A(0), a, A(1))), a);
+  }
+};
+template <class X> constexpr auto root_of(std::string_view call, const X& x) {
+  if constexpr (is_poison<X>)
+    return poison{};
+  else
+    return map_called<join_kind::nonlinear>(call, root_function{}, x);
+}
+
+template <class Fault> constexpr void assert_statistics() {
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: the tensor lacks "
+                "this dim; name its own dims");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: a dim is named "
+                "twice; name it once");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "prod, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be "
+                "made (of compensated_sum: an extreme); complete it first");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks of this "
+                "dim carry a halo, which would count twice; take the tensor without it");
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "prod: the dim is split, and a rank sees its block only; gather it with whole<dim> "
+                "first");
+}
+/// What is wrong with these over D..., or over all dims.
+template <bool Addends, class X, class... D>
+using statistics_fault =
+    typename over_list_fault<Addends, X, typename dims_or_all<X, list<D...>>::type>::type;
+
+}  // namespace detail
+
+/// The product over D..., or over all dims where none is named. Shapes: x without D... Local; D...
+/// are whole. Gradients are right where elements are 0: nothing is divided.
+template <Dim... D, Operand X> constexpr auto prod(const X& x) {
+  using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
+  using fault = typename detail::prod_fault<X, dims>::type;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {
+    using T = value_of<X>;
+    return cast<T>(detail::prod_over(cast<computed<T>>(x), dims{}));
+  } else {
+    return detail::prod_over(x, dims{});
+  }
+}
+
+/// The sum over D... with the digits that plain sums lose (Neumaier 1974): error eps |sum| +
+/// O(n eps^2) sum of |x|. Shapes, layout and gradient as of sum: local, each block's sum is one
+/// addend.
+template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
+  using fault = detail::statistics_fault<true, X, D...>;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return [&]<class... E>(detail::list<E...>) {
+      using T = value_of<X>;
+      using rule = detail::reduce_rule<use::partial, true, E...>;
+      if constexpr (std::is_floating_point_v<T>)
+        return detail::apply_rule<rule, T>(detail::compensated_sum_op<T>{}, x);
+      else  // in float, or without loss
+        return dimesh::sum<E...>(x);
+    }(typename detail::dims_or_all<X, detail::list<D...>>::type{});
+}
+
+/// The mean square deviation from the mean over D..., or over all dims: divided by their number n
+/// less `less` (0: of a population; 1: an estimate from a sample; NaN where nothing is left).
+/// Shapes: x without D... Integers give double. Where D... are whole, one pass over memory, error
+/// O(eps log n) relative; where they are split, two passes and two all-reduces.
+template <Dim... D, Operand X> constexpr auto var(const X& x, index_t less = 0) {
+  using fault = detail::statistics_fault<false, X, D...>;
+  detail::assert_statistics<fault>();
+  return detail::var_over(x, less, typename detail::dims_or_all<X, detail::list<D...>>::type{});
+}
+/// The square root of the variance; its gradient is 0 where that is 0.
+template <Dim... D, Operand X> constexpr auto stddev(const X& x, index_t less = 0) {
+  using fault = detail::statistics_fault<false, X, D...>;
+  detail::assert_statistics<fault>();
+  return detail::root_of(
+      "stddev",
+      detail::var_over(x, less, typename detail::dims_or_all<X, detail::list<D...>>::type{}));
+}
+
+/// The sum of magnitudes over D..., or over all dims. Shapes: x without D... One all-reduce where
+/// D... are split.
+template <Dim... D, Operand X> constexpr auto l1_norm(const X& x) {
+  using fault = detail::statistics_fault<false, X, D...>;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return dimesh::complete(dimesh::sum<D...>(dimesh::abs(x)));
+}
+/// The square root of the sum of squares over D..., or over all dims; its gradient is 0 where it is
+/// 0. Shapes: x without D... One all-reduce where D... are split. Infinite where squares are.
+template <Dim... D, Operand X> constexpr auto l2_norm(const X& x) {
+  using fault = detail::statistics_fault<false, X, D...>;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::root_of("l2_norm", dimesh::complete(dimesh::sum<D...>(dimesh::square(x))));
+}
+/// The greatest magnitude over D..., or over all dims. Shapes: x without D... One all-reduce where
+/// D... are split; gradients, as of max, where they are whole.
+template <Dim... D, Operand X> constexpr auto max_norm(const X& x) {
+  using fault = detail::statistics_fault<false, X, D...>;
+  detail::assert_statistics<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return dimesh::complete(dimesh::max<D...>(dimesh::abs(x)));
+}
+
+}  // namespace dimesh

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What windows do not go over.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/convolution.hpp>
+#include <dimesh/op/pooling.hpp>
+
+#include "names.hpp"
+
+struct tap : dm::dim<3> {};
+struct high : dm::dim<10> {};
+struct out : dm::dim<5> {};
+struct other_mesh : dm::mesh<cols, rows> {};
+using image = dm::tensor<float, by_batch, batch, pixel, hidden>;
+using filter = dm::tensor<float, whole, tap, hidden, out>;
+using w = dm::window<pixel, tap, high>;
+using v = dm::pool_window<pixel, label>;
+
+// mistake: convolution__meshes
+// Tensor and filter on two meshes.
+// expect: convolution: tensor and filter live on different meshes; put them on one
+// expect: meshes_differ<
+using elsewhere = dm::tensor<float, dm::layout<other_mesh>, tap, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const image& x, const elsewhere& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#else
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
+// mistake: convolution__placed
+// At two places of an axis.
+// expect: convolution: tensor and filter live on different ranks of this axis; place<axis, k> the one that all ranks hold, or send<axis, k> the one that lives elsewhere
+// expect: placed_elsewhere<rows, 0, 1>
+using first = dm::tensor<float, dm::layout<pod, dm::placed<rows, 0>>, batch, pixel, hidden>;
+using second = dm::tensor<float, dm::layout<pod, dm::placed<rows, 1>>, tap, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const first& x, const second& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#else
+auto f(const first& x, const second& k) {
+  return dm::convolution<batch, high, out>(x, dm::send<rows, 0>(k), w{});
+}
+#endif
+
+// mistake: convolution__lacking
+// The taps are no dim of the filter.
+// expect: convolution: a window goes over a dim that the tensor lacks, or its taps are no dim of the filter; name window<dim of the tensor, dim of the filter, new dim>
+// expect: dim_not_in_tensor<label>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, k, dm::window<pixel, label, high>{});
+}
+#else
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, k, dm::window<pixel, tap, high>{});
+}
+#endif
+
+// mistake: convolution__there_already
+// The results get a name that the tensor has.
+// expect: convolution: dims of windows stand in one tensor each: the taps in the filter, the others never there; rename a dim
+// expect: dim_already_in_tensor<batch>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, out>(x, k, dm::window<pixel, tap, batch>{});
+}
+#else
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, k, dm::window<pixel, tap, high>{});
+}
+#endif
+
+// mistake: convolution__split
+// A window over a dim that is split.
+// expect: convolution: a window needs its dim whole on each rank, and it is split; whole<dim> it, or split another
+// expect: dim_is_split<pixel, rows>
+using rows_of_pixels =
+    dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const rows_of_pixels& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, k, w{});
+}
+#else
+auto f(const rows_of_pixels& x, const filter& k) {
+  return dm::convolution<batch, high, out>(dm::whole<pixel>(x), k, w{});
+}
+#endif
+
+// mistake: convolution__halo
+// Blocks with halos.
+// expect: convolution: blocks of a dim carry halos; take the tensor without them
+// expect: dim_has_halo<pixel>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(dm::halo_exchange<1, pixel>(x), k, w{});
+}
+#else
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
+// mistake: convolution__not_summed
+// The channels of the filter are neither kept nor the tensor's.
+// expect: convolution: the result has dims of its operands, with the windows' new dims, each once; what it lacks stands in both operands, and is summed
+// expect: dim_in_one_input_only<out>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high>(x, k, w{}); }
+#else
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
+// mistake: convolution__elements
+// Floats and doubles.
+// expect: convolution: tensor and filter have different element types; cast one of them
+// expect: elements_differ<float, double>
+using fine = dm::tensor<double, whole, tap, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const image& x, const fine& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#else
+auto f(const image& x, const fine& k) {
+  return dm::convolution<batch, high, out>(x, dm::cast<float>(k), w{});
+}
+#endif
+
+// mistake: convolution__split_apart
+// Channels are split in the tensor alone.
+// expect: convolution: tensor and filter are split differently; relayout one of them
+// expect: dim_split_in_one_operand_only<hidden, cols>
+using by_channel = dm::tensor<float, hybrid, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const by_channel& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, k, w{});
+}
+#else
+auto f(const by_channel& x, const filter& k) {
+  return dm::convolution<batch, high, out>(dm::whole<hidden>(x), k, w{});
+}
+#endif
+
+// mistake: convolution__addends
+// Both yet to be summed.
+// expect: convolution: an operand is a sum yet to be made along an axis where the other one is not whole; complete it first
+// expect: both_operands_partial<rows>
+using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, pixel, hidden>;
+using filters = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, tap, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const sum& x, const filters& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#else
+auto f(const sum& x, const filters& k) {
+  return dm::convolution<batch, high, out>(x, dm::complete(k), w{});
+}
+#endif
+
+// mistake: pool__lacking
+// A window over no dim of the tensor.
+// expect: max_pool, mean_pool: the tensor lacks the dim of a window; name pool_window<dim of the tensor, new dim>
+// expect: dim_not_in_tensor<label>
+#ifdef COMPILE_FAIL
+auto f(const image& x) { return dm::max_pool(x, dm::pool_window<label, high>{}); }
+#else
+auto f(const image& x) { return dm::max_pool(x, dm::pool_window<pixel, label>{.size = 3}); }
+#endif
+
+// mistake: pool__there_already
+// The results get a name that the tensor has.
+// expect: max_pool, mean_pool: the tensor has a window's new dim already; rename it
+// expect: dim_already_in_tensor<hidden>
+#ifdef COMPILE_FAIL
+auto f(const image& x) { return dm::max_pool(x, dm::pool_window<pixel, hidden>{}); }
+#else
+auto f(const image& x) { return dm::max_pool(x, v{.size = 3}); }
+#endif
+
+// mistake: pool__split
+// A window over a dim that is split.
+// expect: max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; whole<dim> it, or split another
+// expect: dim_is_split<pixel, rows>
+using rows_of_pixels =
+    dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const rows_of_pixels& x) { return dm::mean_pool(x, v{.size = 3}); }
+#else
+auto f(const rows_of_pixels& x) { return dm::mean_pool(dm::whole<pixel>(x), v{.size = 3}); }
+#endif
+
+// mistake: pool__halo
+// Blocks with halos.
+// expect: max_pool, mean_pool: blocks of a dim carry halos; take the tensor without them
+// expect: dim_has_halo<pixel>
+#ifdef COMPILE_FAIL
+auto f(const image& x) { return dm::max_pool(dm::halo_exchange<1, pixel>(x), v{.size = 3}); }
+#else
+auto f(const image& x) { return dm::max_pool(x, v{.size = 3}); }
+#endif
+
+// mistake: pool__addends
+// The greatest of addends.
+// expect: max_pool, mean_pool: the operand is yet to be joined along an axis (of a mean: an extreme); complete it first
+// expect: partial_operand<rows>
+using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const sum& x) { return dm::max_pool(x, v{.size = 3}); }
+#else
+auto f(const sum& x) { return dm::max_pool(dm::complete(x), v{.size = 3}); }
+#endif
+
+// mistake: convolution__elsewhere
+// Elements in memory that the host does not reach.
+// expect: convolution: the kernel runs on the host only; use a host space
+using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
+using far_filter = dm::tensor<short, whole, tap, hidden, out>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
+auto f(const far& x, const far_filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#else
+auto f(const far& x, const far_filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
+// mistake: max_pool__elsewhere
+// Elements in memory that the host does not reach.
+// expect: max_pool: the kernel runs on the host only; use a host space
+using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
+auto f(const far& x) { return dm::max_pool(x, v{.size = 3}); }
+#else
+auto f(const far& x) { return dm::max_pool(x, v{.size = 3}); }
+#endif
+
+// mistake: mean_pool__elsewhere
+// Elements in memory that the host does not reach.
+// expect: mean_pool: the kernel runs on the host only; use a host space
+using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
+auto f(const far& x) { return dm::mean_pool(x, v{.size = 3}); }
+#else
+auto f(const far& x) { return dm::mean_pool(x, v{.size = 3}); }
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What products, variances, norms and gradients of extremes are not taken of.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/reductions.hpp>
+
+#include "names.hpp"
+
+using matrix = dm::tensor<float, by_batch, batch, hidden>;
+using recorded = dm::tracked_tensor<matrix>;
+
+// mistake: reductions__lacking
+// A dim that the tensor lacks.
+// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: the tensor lacks this dim; name its own dims
+// expect: dim_not_in_tensor<label>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::var<label>(x); }
+#else
+auto f(const matrix& x) { return dm::var<hidden>(x); }
+#endif
+
+// mistake: reductions__twice
+// A dim twice.
+// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: a dim is named twice; name it once
+// expect: dim_repeated<hidden>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::stddev<hidden, hidden>(x); }
+#else
+auto f(const matrix& x) { return dm::stddev<hidden>(x); }
+#endif
+
+// mistake: reductions__addends
+// The norm of addends.
+// expect: prod, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be made (of compensated_sum: an extreme); complete it first
+// expect: partial_operand<rows>
+using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const sum& x) { return dm::l2_norm<hidden>(x); }
+#else
+auto f(const sum& x) { return dm::l2_norm<hidden>(dm::complete(x)); }
+#endif
+
+// mistake: reductions__halo
+// Blocks with halos.
+// expect: prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks of this dim carry a halo, which would count twice; take the tensor without it
+// expect: dim_has_halo<batch>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::compensated_sum<batch>(dm::halo_exchange<1, batch>(x)); }
+#else
+auto f(const matrix& x) { return dm::compensated_sum<batch>(x); }
+#endif
+
+// mistake: reductions__split
+// A product along a dim that is split.
+// expect: prod: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: dim_is_split<batch, rows>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::prod<batch>(x); }
+#else
+auto f(const matrix& x) { return dm::prod<batch>(dm::whole<batch>(x)); }
+#endif
+
+// mistake: max__recorded
+// The gradient of a maximum that ranks have yet to find.
+// expect: max: the dim is split, and a rank does not know to whose element the gradient goes; whole<dim> it first, or write max<dim>(stop_gradient(x))
+#ifdef COMPILE_FAIL
+auto f(const recorded& x) { return dm::max<batch>(x); }
+#else
+auto f(const recorded& x) { return dm::max<hidden>(x); }
+#endif
+
+// mistake: min__recorded
+// The gradient of a minimum that ranks have yet to find.
+// expect: min: the dim is split, and a rank does not know to whose element the gradient goes; whole<dim> it first, or write min<dim>(stop_gradient(x))
+#ifdef COMPILE_FAIL
+auto f(const recorded& x) { return dm::min<batch>(x); }
+#else
+auto f(const recorded& x) { return dm::min<batch>(dm::stop_gradient(x)); }
+#endif
+
+// mistake: compensated_sum__elsewhere
+// Elements in memory that the host does not reach.
+// expect: compensated_sum: the kernel runs on the host only; use a host space
+using far = dm::tensor<long double, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<long double> = false;
+auto f(const far& x) { return dm::compensated_sum<hidden>(x); }
+#else
+auto f(const far& x) { return dm::compensated_sum<hidden>(x); }
+#endif
+
+// mistake: var__elsewhere
+// Elements in memory that the host does not reach.
+// expect: var: the kernel runs on the host only; use a host space
+using far = dm::tensor<long double, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<long double> = false;
+auto f(const far& x) { return dm::var<hidden>(x); }
+#else
+auto f(const far& x) { return dm::var<hidden>(x); }
+#endif
+
+// mistake: prod__elsewhere
+// Elements in memory that the host does not reach.
+// expect: prod: the kernel runs on the host only; use a host space
+using far = dm::tensor<long double, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<long double> = false;
+auto f(const far& x) { return dm::prod<hidden>(x); }
+#else
+auto f(const far& x) { return dm::prod<hidden>(x); }
+#endif
+
+// mistake: max__elsewhere
+// The gradient of elements in memory that the host does not reach.
+// expect: max: gradients are made on the host only; use a host space
+using far = dm::tracked_tensor<dm::tensor<long double, by_batch, batch, hidden>>;
+#ifdef COMPILE_FAIL
+template <> inline constexpr bool dimesh::detail::is_on_host<long double> = false;
+auto f(const far& x) { return dm::max<hidden>(x); }
+#else
+auto f(const far& x) { return dm::max<hidden>(x); }
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Products, variances, norms, compensated sums, extremes with gradients: against whole arrays
+// under every layout that their rules allow; their transposes and costs.
+// ranks: 1 2 4
+// checks: 1187 2367 3547
+// labels: sanitize_all
+#include "dimesh/op/reductions.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/grad/value_and_grad.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+/// What f gives for the elements of each line of a, over dims that are not kept.
+array over_lines(const names& kept, const array& a,
+                 const std::function<double(const std::vector<double>&)>& f) {
+  names order = kept;
+  extents out, gone;
+  for (const std::string& d : a.dims)
+    if (std::find(kept.begin(), kept.end(), d) == kept.end()) order.push_back(d);
+  for (std::size_t d = 0; d < order.size(); ++d)
+    (d < kept.size() ? out : gone).push_back(a.size[static_cast<std::size_t>(a.place(order[d]))]);
+  return make(kept, out, [&](const extents& at) {
+    std::vector<double> line;
+    for_each_index(gone, [&](const extents& under) {
+      extents index = at;
+      index.insert(index.end(), under.begin(), under.end());
+      line.push_back(value_at(a, order, index));
+    });
+    return f(line);
+  });
+}
+double product_of(const std::vector<double>& v) {
+  double y = 1;
+  for (const double one : v) y *= one;
+  return y;
+}
+double variance_of(const std::vector<double>& v, double less) {
+  long double mean = 0, y = 0;
+  for (const double one : v) mean += one;
+  mean /= static_cast<long double>(v.size());
+  for (const double one : v) y += (one - mean) * (one - mean);
+  return static_cast<double>(y / (static_cast<long double>(v.size()) - less));
+}
+double sum_of(const std::vector<double>& v, double (*f)(double)) {
+  double y = 0;
+  for (const double one : v) y += f(one);
+  return y;
+}
+
+TEST_CASE("products, whose gradients are right where elements are zero") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {1, 3}, {3, 0}}, [](auto v, const array& a) {
+    using X = decltype(v);  // of -4 .. 4: some lines hold one zero, some two
+    if constexpr (!dm::is_split<dm::spec_of<X>, q>) {
+      const auto f = [](const auto& u) { return dm::prod<q>(u); };
+      CHECK(agrees(f(v), over_lines({"p"}, a, product_of)));
+      check_operation(f, precision{1e-3, 1e-5}, {a}, v);
+      if constexpr (!dm::is_split<dm::spec_of<X>, p>) {
+        const auto all = [](const auto& u) { return dm::prod(u); };
+        CHECK(agrees(all(v), over_lines({}, a, product_of)));
+        check_operation(all, precision{1e-4, 1e-3}, {a}, v);
+      }
+    }
+  });
+}
+
+TEST_CASE("variances and deviations, whole or split") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {2, 7}}, [](auto v, const array& a) {
+    const auto variance = [](double less) {
+      return [=](const std::vector<double>& line) { return variance_of(line, less); };
+    };
+    CHECK(agrees(dm::var<q>(v), over_lines({"p"}, a, variance(0)), 1e-13));
+    CHECK(agrees(dm::var<p>(v, 1), over_lines({"q"}, a, variance(1)), 1e-13));
+    CHECK(agrees(dm::var<q, p>(v), over_lines({}, a, variance(0)), 1e-13));
+    const array b = reals(a.dims, a.size, 4);
+    const auto u = scattered<decltype(v)>(v.grid(), b);
+    CHECK(agrees(
+        dm::stddev<p>(u),
+        over_lines({"q"}, b,
+                   [](const std::vector<double>& line) { return std::sqrt(variance_of(line, 0)); }),
+        1e-13));
+    check_operation([](const auto& x) { return dm::var<q>(x, 1); }, smooth, {b}, u);
+    check_operation([](const auto& x) { return dm::stddev<p>(x); }, smooth, {b}, u);
+  });
+}
+
+TEST_CASE("norms, whole or split") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {2, 3}}, [](auto v, const array& whole) {
+    const array a = reals(whole.dims, whole.size, 6);
+    const auto x = scattered<decltype(v)>(v.grid(), a);
+    const auto magnitude = [](double one) { return std::abs(one); };
+    const auto l1 = [](const auto& u) { return dm::l1_norm<q>(u); };
+    const auto l2 = [](const auto& u) { return dm::l2_norm<p>(u); };
+    CHECK(agrees(l1(x),
+                 over_lines({"p"}, a, [&](const auto& line) { return sum_of(line, magnitude); }),
+                 1e-14));
+    CHECK(agrees(l2(x),
+                 over_lines({"q"}, a,
+                            [](const auto& line) {
+                              return std::sqrt(sum_of(line, [](double one) { return one * one; }));
+                            }),
+                 1e-14));
+    CHECK(agrees(dm::max_norm(x), over_lines({}, a, [](const auto& line) {
+                   double most = 0;
+                   for (const double one : line) most = std::max(most, std::abs(one));
+                   return most;
+                 })));
+    check_operation(l1, smooth, {a}, x);
+    check_operation(l2, precision{1e-5, 1e-6}, {a}, x);
+  });
+}
+
+TEST_CASE("gradients of extremes go to the first of equals") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {2, 7}}, [](auto v, const array& sizes) {
+    using X = decltype(v);
+    const array a = reals(sizes.dims, sizes.size, 3);
+    const auto x = scattered<X>(v.grid(), a);
+    if constexpr (!dm::is_split<dm::spec_of<X>, q>)
+      check_operation([](const auto& u) { return dm::max<q>(u); }, smooth, {a}, x);
+    if constexpr (!dm::is_split<dm::spec_of<X>, p>)
+      check_operation([](const auto& u) { return dm::min<p>(u); }, smooth, {a}, x);
+  });
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using X = dm::tensor<double, dm::layout<line>, p, q>;
+    const array a =
+        make({"p", "q"}, {2, 4}, [](const extents& at) { return at[1] % 2 == 0 ? 1.0 : 2.0; });
+    const auto x = scattered<X>(g, a);
+    const auto at_column = [](index_t k) {
+      return make({"p", "q"}, {2, 4}, [=](const extents& at) { return at[1] == k ? 1.0 : 0.0; });
+    };
+    const auto of_max = [](const auto& u) { return dm::sum(dm::max<q>(u)); };
+    const auto of_min = [](const auto& u) { return dm::sum(dm::min<q>(u)); };
+    CHECK(agrees(dm::complete(dm::value_and_grad(of_max, x)().gradient), at_column(1)));
+    CHECK(agrees(dm::complete(dm::value_and_grad(of_min, x)().gradient), at_column(0)));
+  });
+}
+
+TEST_CASE("compensated sums keep what plain ones lose") {
+  for_each_case<plane, unevenly_with_partial, p, q>({{5, 4}, {0, 3}}, [](auto v, const array& a) {
+    const auto f = [](const auto& u) { return dm::compensated_sum<q>(u); };
+    CHECK(agrees(f(v), over_lines({"p"}, a, [](const auto& line) {
+                   return sum_of(line, [](double one) { return one; });
+                 })));
+    check_operation(f, {}, {a}, v);
+  });
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto big = [](const extents& at) {
+      return at[0] % 3 == 0 ? 1e30 : at[0] % 3 == 1 ? 1.0 : -1e30;
+    };
+    const array a = make({"p"}, {9}, big), b = make({"p", "q"}, {9, 2}, big);
+    using L = dm::layout<line>;
+    CHECK(agrees(dm::compensated_sum(scattered<dm::tensor<double, L, p>>(g, a)),
+                 array{{}, {}, {3.0}}));
+    CHECK(agrees(dm::compensated_sum<p>(scattered<dm::tensor<double, L, p, q>>(g, b)),
+                 array{{"q"}, {2}, {3.0, 3.0}}));
+  });
+}
+
+TEST_CASE("a variance far from zero, in float, of more elements than a block in cache") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = make({"p", "q"}, {3000, 2}, [](const extents& at) {
+      return 4096.0 + static_cast<double>((at[0] * 7) % 16) / 16;
+    });
+    const auto want = [](const std::vector<double>& line) { return variance_of(line, 0); };
+    using L = dm::layout<line>;
+    const auto x = scattered<dm::tensor<float, L, p, q>>(g, a);
+    CHECK(agrees(dm::var<p>(x), over_lines({"q"}, a, want), 1e-4));
+    CHECK(agrees(dm::var(x), over_lines({}, a, want), 1e-4));
+    const array b =
+        make({"q", "p"}, {2, 3000}, [&](const extents& at) { return value_at(a, {"q", "p"}, at); });
+    CHECK(agrees(dm::var<p>(scattered<dm::tensor<float, L, q, p>>(g, b)),
+                 over_lines({"q"}, a, want), 1e-4));
+  });
+}
+
+}  // namespace

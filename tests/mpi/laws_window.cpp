@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Convolutions and their transposes: against whole arrays under every layout that their rule
+// allows, with strides, dilations, paddings, groups; their gradients and costs; and what only the
+// run refuses.
+// ranks: 1 2 4
+// checks: 3216 6414 9612
+// labels: local sanitize_all
+#include "dimesh/op/convolution.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/pooling.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace dd = dimesh::detail;
+
+struct high : dm::dim<> {};
+struct wide : dm::dim<> {};
+struct deep : dm::dim<> {};
+struct tall : dm::dim<> {};  // taps
+struct broad : dm::dim<> {};
+struct thick : dm::dim<> {};
+struct rows : dm::dim<> {};  // results
+struct columns : dm::dim<> {};
+struct layers : dm::dim<> {};
+struct four : dm::dim<4> {};
+
+/// A window for the oracle: o sees stride o + dilation t - before.
+struct seen {
+  std::string from, tap, to;
+  index_t stride, dilation, before, results;
+};
+
+/// The dims and extents of the result and of all that is summed; then the value there.
+array convolved(const names& out, const array& x, const array& w, const std::vector<seen>& v) {
+  array all = union_of({x, w});
+  for (const seen& s : v) {
+    const auto at = static_cast<std::size_t>(all.place(s.from));
+    all.dims[at] = s.to, all.size[at] = s.results;
+  }
+  names order = out;
+  for (const std::string& d : all.dims)
+    if (std::find(out.begin(), out.end(), d) == out.end()) order.push_back(d);
+  extents kept, summed;
+  for (std::size_t d = 0; d < order.size(); ++d)
+    (d < out.size() ? kept : summed)
+        .push_back(all.size[static_cast<std::size_t>(all.place(order[d]))]);
+  return make(out, kept, [&](const extents& at) {
+    double sum = 0;
+    for_each_index(summed, [&](const extents& under) {
+      extents index = at;
+      index.insert(index.end(), under.begin(), under.end());
+      names in_x = order;
+      extents at_x = index;
+      for (const seen& s : v) {
+        const auto o = std::find(order.begin(), order.end(), s.to) - order.begin();
+        const auto t = std::find(order.begin(), order.end(), s.tap) - order.begin();
+        const index_t i = s.stride * index[static_cast<std::size_t>(o)] +
+                          s.dilation * index[static_cast<std::size_t>(t)] - s.before;
+        if (i < 0 || i >= x.size[static_cast<std::size_t>(x.place(s.from))]) return;
+        in_x[static_cast<std::size_t>(o)] = s.from;
+        at_x[static_cast<std::size_t>(o)] = i;
+      }
+      sum += value_at(x, in_x, at_x) * value_at(w, order, index);
+    });
+    return sum;
+  });
+}
+
+/// What a window does along one dim, and what it must give.
+struct move {
+  index_t n, taps, stride, dilation;
+  dm::padding around;
+  index_t before, results;
+};
+const std::vector<move> moves = {
+    {6, 3, 1, 1, dm::padding::valid, 0, 4},
+    {6, 3, 1, 1, dm::padding::same, 1, 6},
+    {7, 2, 2, 1, dm::padding::same, 0, 4},
+    {5, 4, 1, 1, dm::padding::same, 1, 5},
+    {7, 3, 2, 2, {2, 3}, 2, 4},
+    {4, 1, 3, 1, dm::padding::valid, 0, 2},
+    {2, 3, 1, 1, {3, 4}, 3, 7},
+    {2, 3, 1, 1, dm::padding::valid, 0, 0},
+};
+
+template <class L, class Grid> void check_line(const Grid& g, const move& m, bool adjoint) {
+  const array a = numbers({"p", "high", "q"}, {3, m.n, 4}, 1);
+  const array b = numbers({"tall", "q", "r"}, {m.taps, 4, 2}, 2);
+  const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a);
+  const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
+  const auto f = [&](const auto& s, const auto& t) {
+    return dm::convolution<p, rows, r>(
+        s, t, dm::window<high, tall, rows>{m.stride, m.dilation, m.around});
+  };
+  const std::vector<seen> one = {
+      {"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}};
+  CHECK(agrees(f(v, w), convolved({"p", "rows", "r"}, a, b, one)));
+  if (adjoint) check_operation(f, {}, {a, b}, v, w);
+}
+
+TEST_CASE("a window over one dim, in every layout of the other ones") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<p, q, r>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      for (std::size_t i = 0; i < moves.size(); ++i) {
+        INFO("window ", i);
+        check_line<L>(g, moves[i], i < 5);
+      }
+    });
+  });
+}
+
+TEST_CASE("the transpose of a convolution is a convolution's gradient, on its own") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<p, q, r>, layout_choice{.uneven = true, .stride = 4}>(
+        [&](auto t) {
+          using L = typename decltype(t)::type;
+          for (const move& m : moves) {
+            if (m.results == 0) continue;
+            INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride);
+            const array a = numbers({"p", "rows", "r"}, {3, m.results, 2}, 1);
+            const array b = numbers({"tall", "q", "r"}, {m.taps, 4, 2}, 2);
+            const auto v = scattered<dm::tensor<double, L, p, rows, r>>(g, a);
+            const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
+            const auto f = [&](const auto& y, const auto& k) {
+              return dm::transposed_convolution<p, high, q>(
+                  y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
+            };
+            // x[p, i, q]: the sum of y[p, o, r] w[t, q, r] with i = stride o + dilation t - before
+            const array c = make({"p", "high", "q"}, {3, m.n, 4}, [&](const extents& at) {
+              double sum = 0;
+              for_each_index({m.results, m.taps, 2}, [&](const extents& k) {
+                if (m.stride * k[0] + m.dilation * k[1] - m.before == at[1])
+                  sum += value_at(a, a.dims, {at[0], k[0], k[2]}) *
+                         value_at(b, b.dims, {k[1], at[2], k[2]});
+              });
+              return sum;
+            });
+            CHECK(agrees(f(v, w), c));
+            check_operation(f, {}, {a, b}, v, w);
+          }
+        });
+  });
+}
+
+TEST_CASE("two dims and three, groups, any order of dims, and addends") {
+  using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<r>, y>>;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    {  // images stored by channels; two groups, s, of two channels q
+      const array a = numbers({"p", "s", "q", "high", "wide"}, {3, 2, 2, 5, 6}, 1);
+      const array b = numbers({"s", "r", "q", "tall", "broad"}, {2, 3, 2, 3, 2}, 2);
+      const auto v = scattered<dm::tensor<double, L, p, s, q, high, wide>>(g, a);
+      const auto w = scattered<dm::tensor<double, L, s, r, q, tall, broad>>(g, b);
+      const auto f = [](const auto& i, const auto& k) {
+        return dm::convolution<p, s, r, rows, columns>(
+            i, k, dm::window<high, tall, rows>{.around = dm::padding::same},
+            dm::window<wide, broad, columns>{.stride = 2, .around = {1, 0}});
+      };
+      CHECK(agrees(f(v, w), convolved({"p", "s", "r", "rows", "columns"}, a, b,
+                                      {{"high", "tall", "rows", 1, 1, 1, 5},
+                                       {"wide", "broad", "columns", 2, 1, 1, 3}})));
+      check_operation(f, {}, {a, b}, v, w);
+    }
+    {  // a filter for each channel, stored last; extents stay, and with them the dims
+      const array a = numbers({"p", "high", "wide", "r"}, {3, 5, 6, 5}, 1);
+      const array b = numbers({"tall", "broad", "r"}, {3, 2, 5}, 2);
+      const auto v = scattered<dm::tensor<double, L, p, high, wide, r>>(g, a);
+      const auto w = scattered<dm::tensor<double, L, tall, broad, r>>(g, b);
+      const auto f = [](const auto& i, const auto& k) {
+        return dm::convolution<p, high, wide, r>(
+            i, k, dm::window<high, tall>{.dilation = 2, .around = dm::padding::same},
+            dm::window<wide, broad>{.around = dm::padding::same});
+      };
+      CHECK(agrees(f(v, w), convolved({"p", "high", "wide", "r"}, a, b,
+                                      {{"high", "tall", "high", 1, 2, 2, 5},
+                                       {"wide", "broad", "wide", 1, 1, 0, 6}})));
+      check_operation(f, {}, {a, b}, v, w);
+    }
+    {  // volumes: addends along x, a summed dim split over y
+      using V = dm::layout<plane, dm::partial<x>, dm::split<dm::uneven<r>, y>>;
+      using F = dm::layout<plane, dm::split<dm::uneven<r>, y>>;
+      const array a = numbers({"high", "wide", "deep", "r"}, {3, 4, 5, 3}, 1);
+      const array b = numbers({"tall", "broad", "thick", "r", "q"}, {2, 3, 2, 3, 2}, 2);
+      const auto v = scattered<dm::tensor<double, V, high, wide, deep, r>>(g, a);
+      const auto w = scattered<dm::tensor<double, F, tall, broad, thick, r, q>>(g, b);
+      const auto f = [](const auto& i, const auto& k) {
+        return dm::convolution<rows, columns, layers, q>(
+            i, k, dm::window<high, tall, rows>{}, dm::window<wide, broad, columns>{.stride = 2},
+            dm::window<deep, thick, layers>{.dilation = 2, .around = {2, 1}});
+      };
+      const auto y = f(v, w);
+      static_assert(dm::spec_of<decltype(f(v, w))>::table.mask(dm::use::partial) == 3u);
+      CHECK(agrees(y, convolved({"rows", "columns", "layers", "q"}, a, b,
+                                {{"high", "tall", "rows", 1, 1, 0, 2},
+                                 {"wide", "broad", "columns", 2, 1, 0, 1},
+                                 {"deep", "thick", "layers", 1, 2, 2, 6}})));
+      check_operation(f, {}, {a, b}, v, w);
+    }
+  });
+}
+
+TEST_CASE("floats, bfloat16, extents that types say") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = numbers({"p", "four", "q"}, {3, 4, 2}, 1);
+    const array b = numbers({"tall", "q"}, {3, 2}, 2);
+    const auto with = [&]<class T>(dd::tag<T>) {
+      using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+      const auto v = scattered<dm::tensor<T, L, p, four, q>>(g, a);
+      const auto w = scattered<dm::tensor<T, dm::layout<line>, tall, q>>(g, b);
+      CHECK(agrees(
+          dm::convolution<p, four>(v, w, dm::window<four, tall>{.around = dm::padding::same}),
+          convolved({"p", "four"}, a, b, {{"four", "tall", "four", 1, 1, 1, 4}})));
+      CHECK(agrees(
+          dm::convolution<four, p>(v, w, dm::window<four, tall>{.around = dm::padding::same}),
+          convolved({"four", "p"}, a, b, {{"four", "tall", "four", 1, 1, 1, 4}})));
+    };
+    for_each_type<float, double, dm::bfloat16>(with);
+  });
+}
+
+/// The greatest element (mean: false) or the mean of the windows along high, in wide if there is a
+/// second one; those of no elements give -inf or 0.
+array pooled(const array& a, bool mean, const seen& v, index_t size) {
+  return make({"p", "rows", "q"}, {a.size[0], v.results, a.size[2]}, [&](const extents& at) {
+    double sum = 0, most = -std::numeric_limits<double>::infinity();
+    index_t n = 0;
+    for (index_t t = 0; t < size; ++t) {
+      const index_t i = v.stride * at[1] + v.dilation * t - v.before;
+      if (i < 0 || i >= a.size[1]) continue;
+      const double one = value_at(a, a.dims, {at[0], i, at[2]});
+      sum += one, most = std::max(most, one), ++n;
+    }
+    return mean ? (n == 0 ? 0 : sum / static_cast<double>(n)) : most;
+  });
+}
+
+TEST_CASE("pooling: the greatest of each window, and the mean, in every layout of other dims") {
+  for_each_case<plane, unevenly_with_partial, p, q>(
+      {{3, 4}, {2, 1}}, [](const auto& like, const array& sizes) {
+        using X = std::remove_cvref_t<decltype(like)>;
+        using L = typename X::layout_type;
+        for (const move& m : moves) {
+          INFO("extent ", m.n, ", window ", m.taps, ", stride ", m.stride);
+          const array a = numbers({"p", "high", "q"}, {sizes.size[0], m.n, sizes.size[1]}, 1);
+          const array b = reals(a.dims, a.size, 2);
+          const auto v = scattered<dm::tensor<double, L, p, high, q>>(like.grid(), a);
+          const auto u = scattered<dm::tensor<double, L, p, high, q>>(like.grid(), b);
+          const dm::pool_window<high, rows> over{m.taps, m.stride, m.dilation, m.around};
+          const seen w{"high", "", "rows", m.stride, m.dilation, m.before, m.results};
+          const auto mean = [&](const auto& i) { return dm::mean_pool(i, over); };
+          CHECK(agrees(mean(u), pooled(b, true, w, m.taps), 1e-12));
+          check_operation(mean, smooth, {a}, v);
+          if constexpr (!dm::spec_of<X>::table.any_partial()) {
+            const auto most = [&](const auto& i) { return dm::max_pool(i, over); };
+            CHECK(agrees(most(v), pooled(a, false, w, m.taps)));
+            if (m.before < m.taps) check_operation(most, smooth, {b}, u);
+          }
+        }
+      });
+}
+
+TEST_CASE("pooling over two dims, windows side by side, stored by channels") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array a = reals({"p", "high", "wide"}, {3, 5, 6}, 1);
+    const auto v = scattered<dm::tensor<double, L, p, high, wide>>(g, a);
+    const auto f = [](const auto& i) {
+      return dm::max_pool(i, dm::pool_window<high, rows>{},
+                          dm::pool_window<wide, columns>{.size = 3});
+    };
+    CHECK(agrees(f(v), make({"p", "rows", "columns"}, {3, 2, 2}, [&](const extents& at) {
+                   double most = -9;
+                   for_each_index({2, 3}, [&](const extents& t) {
+                     most = std::max(
+                         most, value_at(a, a.dims, {at[0], 2 * at[1] + t[0], 3 * at[2] + t[1]}));
+                   });
+                   return most;
+                 })));
+    check_operation(f, smooth, {a}, v);
+    const auto gradient = [&](const auto& u) {  // and its own derivative
+      const auto mean = dm::mean_pool(u, dm::pool_window<high, rows>{},
+                                      dm::pool_window<wide, columns>{.size = 3});
+      return f(u * u) * mean;
+    };
+    check_operation(gradient, precision{1e-6, 1e-5}, {a}, v);
+  });
+}
+
+TEST_CASE("what only the run refuses") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line>;
+    const dm::tensor<float, L, p, high> v(g, p{2}, high{5});
+    const dm::tensor<float, L, tall> w(g, tall{3});
+    const auto said = [](const auto& f) -> std::string {
+      try {
+        f();
+      } catch (const dm::error& e) {
+        return e.what();
+      }
+      return "";
+    };
+    CHECK(said([&] { (void)dm::convolution<p, high>(v, w, dm::window<high, tall>{}); }) ==
+          "convolution: there are 3 results along dim 'high', which has 5 elements; name a dim for "
+          "the result, or pad");
+    CHECK(said([&] { (void)dm::convolution<p, four>(v, w, dm::window<high, tall, four>{}); }) ==
+          "convolution: there are 3 results along dim 'four', which has 4 elements; name a dim for "
+          "the result, or pad");
+    CHECK(said([&] { (void)dm::convolution<p, rows>(v, w, dm::window<high, tall, rows>{0}); }) ==
+          "convolution: a window has taps, and its stride and dilation are at least 1, paddings at "
+          "least 0; these are 3, 0, 1, 0, 0");
+    CHECK(said([&] { (void)dm::max_pool(v, dm::pool_window<high, rows>{.size = 0}); }) ==
+          "max_pool: a window has taps, and its stride and dilation are at least 1, paddings at "
+          "least 0; these are 0, 0, 1, 0, 0");
+    CHECK(said([&] {
+            (void)dm::transposed_convolution<p, rows>(
+                v, w, dm::window<high, tall, rows>{.stride = 2, .extent = 9});
+          }) ==
+          "transposed_convolution: 5 elements of dim 'high' are not what windows over 9 of "
+          "'rows' give");
+  });
+}
+
+}  // namespace
