@@ -69,13 +69,35 @@ constexpr auto folded(std::string_view call, const Join& by, const X& x, const s
                             x);
 }
 
+/// Would results R lose something as elements T? (Sums of short integers are ints, and come back.)
+template <class R, class T>
+inline constexpr bool is_cut = [] {
+  using r = element_traits<R>;
+  using t = element_traits<T>;
+  if constexpr (r::is_complex != t::is_complex)
+    return r::is_complex;
+  else if constexpr (r::is_real && t::is_integer)
+    return true;
+  else
+    return sizeof(R) > (t::is_integer && sizeof(T) < sizeof(int) ? sizeof(int) : sizeof(T));
+}();
+
 /// What is wrong with a function of two elements of X.
 template <class F, class X> struct join_function_fault {
   using T = computed<value_of<X>>;
   using R = decltype(ask<F>()(std::declval<T>(), std::declval<T>()));
   using given = element_given<X, X>;
   using dual = decltype(ask<F>()(std::declval<given>(), std::declval<given>()));
-  using type = typename map_function_fault<R, dual, F, X, X>::type;
+  using called = typename map_function_fault<R, dual, F, X, X>::type;
+  static constexpr auto find() {
+    if constexpr (!ok<called>)
+      return tag<called>{};
+    else if constexpr (is_cut<std::decay_t<R>, scanned_value<value_of<X>>>)
+      return tag<elements_differ<value_of<X>, std::decay_t<R>>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
 };
 template <class F, class X>
   requires is_poison<X>
@@ -189,9 +211,14 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, true, false, X>>();
-  static_assert(ok<typename detail::join_function_fault<F, X>::type>,
+  using fault = typename detail::join_function_fault<F, X>::type;
+  static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
+                        function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "
                 "(for gradients they come as dual numbers), return one, and be const");
+  static_assert(ok<only<fault, elements_differ>>,
+                "scan: the function gives another type than the elements, which would cut it; cast "
+                "the tensor to that type first, or what the function returns to theirs");
   return detail::scanned<D, true>("scan", f, first, x, o);
 }
 /// The same where ranks may split D: one MPI_Exscan over the axes that do, two on the way back.
@@ -199,9 +226,14 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan_exscan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, false, false, X>>();
-  static_assert(ok<typename detail::join_function_fault<F, X>::type>,
+  using fault = typename detail::join_function_fault<F, X>::type;
+  static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
+                        function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "
                 "(for gradients they come as dual numbers), return one, and be const");
+  static_assert(ok<only<fault, elements_differ>>,
+                "scan: the function gives another type than the elements, which would cut it; cast "
+                "the tensor to that type first, or what the function returns to theirs");
   return detail::scanned<D, false>("scan_exscan", f, first, x, o);
 }
 
