@@ -85,7 +85,7 @@ const run_fail::table cases{
      }},
     // case ends_differ: 2 4
     //   rank 0: exscan: the ranks of this communicator make different calls[^\n]*'exscan' along
-    //   rows of pod[^\n]*rank 1 is the first that differs: it is about to do 'grid' along rows of pod
+    //   rows of pod[^\n]*rank 1 is the first that differs: it is about to do 'grid' along rows
     //   rank 1: grid: |rank 1: exscan: the ranks of this communicator make different calls
     {"ends_differ",
      [] {

@@ -239,11 +239,7 @@ struct tensor_core {
     away = away_at(*facts, sizes(), grid != nullptr ? grid->coords() : seat.data());
     for (int d = 0; away != 0 && d < facts->rank; ++d) runs.own()[d].length = 0;
   }
-  /// Moved from: not defined, and no shape either.
-  constexpr void leave() {
-    grid = nullptr;
-    is_shape = false;
-  }
+  constexpr void leave() { grid = nullptr, is_shape = false; }  // moved from: not defined
   constexpr void take_all_but_memory(const tensor_core& x) {
     facts = x.facts;
     grid_object = x.grid_object;

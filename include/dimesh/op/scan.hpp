@@ -10,9 +10,10 @@
 //   scan<time>(f, 1.0, x)                   f(f(f(1, x[0]), x[1]), x[2]) ...
 //   linear_recurrence<time>(a, b)           h[t] = a[t] h[t-1] + b[t], from 0
 //
-// An _exscan joins one element for each place of the other dims with those of other ranks (three for
-// a recurrence and for the gradients of all but sums: what a block does to h, a long product in two
-// of them), and passes over the operand once more. Where the dim is whole it is the local one.
+// An _exscan joins one element for each place of the other dims with those of other ranks, and
+// passes over the operand once more. For a recurrence and for the gradients of all but sums it is
+// three numbers: what a block does to h, a long product in two of them. Where the dim is whole it
+// is the local one.
 #pragma once
 
 #include "dimesh/op/cast.hpp"

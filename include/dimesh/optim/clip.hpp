@@ -34,7 +34,10 @@ struct incomplete_fault<list<X, Rest...>> {
 
 struct square_in_double {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION double operator()(T x) const {
-    return static_cast<double>(x) * static_cast<double>(x);
+    if constexpr (is_complex<T>)
+      return squared_size(Kokkos::complex<double>(x.real(), x.imag()));
+    else
+      return static_cast<double>(x) * static_cast<double>(x);
   }
 };
 
@@ -117,9 +120,9 @@ template <class S> void rescale(S& gradients, double factor) {
 }
 
 /// The square root of the sum of the squares of all elements of a struct of tensors, in double, the
-/// same bits on every rank; inf or NaN if an element is. Communicates: all-reduces one double over
-/// the axes that split any of the tensors, or along which one has its place, for each grid on which
-/// there are tensors.
+/// same bits on every rank; of complex ones |z|^2; inf or NaN if an element is. Communicates:
+/// all-reduces one double over the axes that split any of the tensors, or along which one has its
+/// place, for each grid on which there are tensors.
 template <class S> double global_norm(const S& gradients) {
   using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,
