@@ -13,6 +13,7 @@
 #include "dimesh/fill.hpp"
 #include "dimesh/grad/accumulate.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/overlap.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/sgd.hpp"
@@ -193,6 +194,28 @@ TEST_CASE(
   check_training<data>(g);
   check_training<hybrid>(g);
   check_training<inner>(g);
+}
+
+TEST_CASE("sums that overlap: buckets and messages as foreseen") {
+  const auto g = make_grid();
+  const auto check_buckets = [&g](auto layout) {
+    using L = decltype(layout);
+    const auto p = dm::zeros<network<L>>(g);
+    const auto x = dm::zeros<input<L>>(g);
+    for (const dm::index_t bucket : {64, 100, 200, 1 << 20})
+      for (const bool overlap : {true, false}) {
+        const auto f = [=](const auto& parameters, const auto& in) {
+          return dm::value_and_grad_all_reduce(loss{}, parameters, {bucket, overlap})(in);
+        };
+        const auto done = dm::events_on(g, watched(f, p, x)).total();
+        if (g.rank() != 0) continue;
+        CHECK(done.counts.over == dm::count(f, dm::shapes_of(p), dm::shapes_of(x)).counts.over);
+        CHECK(done.counts.over == dm::count(f, p, x).counts.over);
+      }
+  };
+  check_buckets(data{});
+  check_buckets(hybrid{});
+  check_buckets(inner{});
 }
 
 TEST_CASE("events of memory: what is taken and given back while one looks") {
