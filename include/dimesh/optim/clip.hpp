@@ -208,8 +208,9 @@ template <class S> double global_norm(const S& gradients) {
 }
 
 /// Scales the gradients to a global norm of `limit`, in place, if theirs is greater and finite;
-/// returns the norm that they had. While costs are counted nobody knows it: the scaling counts. (Pascanu et al. 2013, "On the difficulty of training recurrent
-/// neural networks", algorithm 1). Communicates as global_norm does.
+/// returns the norm that they had (Pascanu et al. 2013, "On the difficulty of training recurrent
+/// neural networks", algorithm 1). While costs are counted nobody knows it: the scaling counts.
+/// Communicates as global_norm does.
 template <class S> double clip_by_global_norm(S& gradients, double limit) {
   const double norm = global_norm(gradients);
   if (detail::counts_costs(gradients))

@@ -114,16 +114,16 @@ template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Jo
     if constexpr (std::is_same_v<Join, local::plus>) {
       to.give(0, fold_scan_op(by, {exclusive, !this->reverse}, this->d, this->call), to.ybar);
     } else {
-      using joined = typename local::joined_before<Join, T>::type;
-      const joined how = [&by = by] {
-        if constexpr (std::is_same_v<joined, Join>)
+      using earlier = typename local::joined_before<Join, T>::type;
+      const earlier how = [&by = by] {
+        if constexpr (std::is_same_v<earlier, Join>)
           return by;
         else
-          return joined{};
+          return earlier{};
       }();
-      const fold_scan_op<joined, T> before(how, {true, this->reverse}, this->d, this->call);
+      const fold_scan_op<earlier, T> before(how, {true, this->reverse}, this->d, this->call);
       to.give(0,
-              scan_op<local::fold_pulled_step<joined, T>, T>{
+              scan_op<local::fold_pulled_step<earlier, T>, T>{
                   {how, exclusive}, this->d, !this->reverse, this->call},
               to.ybar, to.x(0), to.made(to.x(0).facts, before, to.x(0)));
     }
