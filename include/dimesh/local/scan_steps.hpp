@@ -56,11 +56,13 @@ template <class Extreme> struct or_none {
 /// What a transpose joins the elements before with.
 template <class Join, class T> struct joined_before {
   using type = Join;
+  static constexpr type of(const Join& by) { return by; }
 };
 template <class Join, elementary::Native T>
   requires(std::is_same_v<Join, greatest> || std::is_same_v<Join, least>)
 struct joined_before<Join, T> {
   using type = or_none<Join>;
+  static constexpr type of(const Join&) { return {}; }
 };
 
 // ---- the derivatives of join(c, x) --------------------------------------------------------------

@@ -73,14 +73,14 @@ constexpr auto folded(std::string_view call, const Join& by, const X& x, const s
 /// Would results R lose something as elements T? (Sums of short integers are ints, and come back.)
 template <class R, class T>
 inline constexpr bool is_cut = [] {
-  using r = element_traits<R>;
-  using t = element_traits<T>;
-  if constexpr (r::is_complex != t::is_complex)
-    return r::is_complex;
-  else if constexpr (r::is_real && t::is_integer)
+  using given = element_traits<R>;
+  using kept = element_traits<T>;
+  if constexpr (given::is_complex != kept::is_complex)
+    return given::is_complex;
+  else if constexpr (given::is_real && kept::is_integer)
     return true;
   else
-    return sizeof(R) > (t::is_integer && sizeof(T) < sizeof(int) ? sizeof(int) : sizeof(T));
+    return sizeof(R) > (kept::is_integer && sizeof(T) < sizeof(int) ? sizeof(int) : sizeof(T));
 }();
 
 /// What is wrong with a function of two elements of X.

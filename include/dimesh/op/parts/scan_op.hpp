@@ -115,12 +115,7 @@ template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Jo
       to.give(0, fold_scan_op(by, {exclusive, !this->reverse}, this->d, this->call), to.ybar);
     } else {
       using earlier = typename local::joined_before<Join, T>::type;
-      const earlier how = [&by = by] {
-        if constexpr (std::is_same_v<earlier, Join>)
-          return by;
-        else
-          return earlier{};
-      }();
+      const earlier how = local::joined_before<Join, T>::of(by);
       const fold_scan_op<earlier, T> before(how, {true, this->reverse}, this->d, this->call);
       to.give(0,
               scan_op<local::fold_pulled_step<earlier, T>, T>{
