@@ -74,10 +74,7 @@ class split_grids {
   int at(const grid_state& g) {
     for (int i = 0; i < count_; ++i)
       if (grid_[i] == &g) return i;
-    if (count_ == most)
-      (words() << "gradients: the tensors of one struct live on more than " << most
-               << " grids; keep those of one grid in one struct")
-          .raise();
+    if (count_ == most) refuse();
     grid_[count_] = &g;
     return count_++;
   }
@@ -86,6 +83,12 @@ class split_grids {
     if (core_of(x).away != 0) return false;
     const grid_state& g = x.grid().state();
     return g.is_first(axes_[at(g)] & ~apart<X>);
+  }
+
+  [[noreturn]] static void refuse() {
+    (words() << "gradients: the tensors of one struct live on more than " << most
+             << " grids; keep those of one grid in one struct")
+        .raise();
   }
 
   static constexpr int most = 16;
@@ -123,8 +126,7 @@ template <class S> double foresee_norm(const S& gradients) {
   each([&](const tensor_core& x) {
     int i = 0;
     while (i < used && on[i].mesh != x.facts->mesh) ++i;
-    if (i == used && used++ == split_grids::most)
-      throw error("global_norm: the tensors of one struct live on more than 16 meshes");
+    if (i == used && used++ == split_grids::most) split_grids::refuse();
     on[i].mesh = x.facts->mesh, on[i].sizes = x.sizes();
     on[i].axes |= talking(x.layout().mask(use::split) | x.facts->placed, x.sizes());
     if (x.count != nullptr) t = x.count;
