@@ -10,6 +10,8 @@
 #include <complex>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/jvp.hpp>
+#include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/clip.hpp>
 
 namespace dm = dimesh;
 
@@ -187,6 +189,54 @@ TEST_CASE("a step against the gradient descends") {
     const auto [value, gradient] = dm::complete(dm::value_and_grad(distance, z)());
     CHECK(dm::value(value) > 1);
     CHECK(dm::value(distance(z - gradient * 0.5)) < 1e-25);
+  });
+}
+
+template <class T> T turned(const T& z) {
+  return dm::map([](C v) { return v * C(0.6, 0.8); }, z);
+}
+
+TEST_CASE("adam divides by the averaged |g|^2, so that turned parameters take turned steps") {
+  on_grids([](const dm::grid<pod>& g) {
+    using T = X<hybrid, batch, hidden>;
+    const dm::adam optimizer{.rate = 0.1, .weight_decay = 0.01};
+    auto x = waves<T>(g, 0.9), y = turned(x);
+    auto first = optimizer.start(x), second = optimizer.start(y);
+    std::vector<C> p(x.data(), x.data() + x.local_size()), m(p.size()), v(p.size());
+    for (int step = 1; step <= 3; ++step) {
+      const auto gradient = waves<T>(g, 0.3 * step);
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        const C d = gradient.data()[i];
+        m[i] = 0.9 * m[i] + 0.1 * d;
+        v[i] = 0.999 * v[i] + 0.001 * std::norm(d);
+        const double size = std::sqrt(v[i].real() / (1 - std::pow(0.999, step)));
+        p[i] = p[i] * (1 - 0.1 * 0.01) - 0.1 / (1 - std::pow(0.9, step)) * m[i] / (size + 1e-8);
+      }
+      optimizer(x, gradient, first);
+      optimizer(y, turned(gradient), second);
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      worst = std::max(
+          {worst, std::abs(x.data()[i] - p[i]), std::abs(y.data()[i] - p[i] * C(0.6, 0.8))});
+    CHECK(worst < 1e-12);
+    CHECK(std::abs(p[0] - waves<T>(g, 0.9).data()[0]) > 0.01);
+  });
+}
+
+TEST_CASE("the norm of complex gradients is that of real and imaginary parts") {
+  on_grids([](const dm::grid<pod>& g) {
+    network<model> p{waves<X<model, pixel, hidden>>(g, 0.7), waves<X<model, hidden>>(g, 0.4),
+                     waves<X<model, hidden>>(g, 0.2)};
+    double sum = 0;
+    const auto add = [&sum](const auto& z) {
+      sum += dm::value(dm::complete(dm::sum(dm::norm2(z))));
+    };
+    add(p.w), add(p.b), add(p.c);
+    CHECK(dm::clip_by_global_norm(p, 0.5) == doctest::Approx(std::sqrt(sum)));
+    CHECK(dm::global_norm(p) == doctest::Approx(0.5));
+    CHECK(dm::global_norm(dm::cast<std::complex<float>>(p.b)) ==
+          doctest::Approx(dm::global_norm(p.b)));
   });
 }
 

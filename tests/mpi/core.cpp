@@ -88,6 +88,31 @@ TEST_CASE("tensors that were moved from, or never made, and what asks for their 
   CHECK(says(complaint([&] { (void)never.grid(); }), "tensor::grid: an operand is not defined"));
 }
 
+TEST_CASE("shapes that were moved from are refused as the tensors that they stand for") {
+  const auto twice = [](const auto& given) {
+    auto x = given;
+    const auto y = std::move(x);
+    return x + y;  // NOLINT: that is what is asked
+  };
+  const auto again = [](const auto& given) {
+    auto x = given, y = given;
+    y = std::move(x);
+    x = y;
+    return x + y;
+  };
+  const dm::grid<line> g;
+  const auto a = filled<halves>(g, 1);
+  for (const bool shaped : {false, true}) {
+    const auto counted = [&](const auto& f) {
+      return complaint(
+          [&] { shaped ? (void)dm::count(f, dm::shapes_of(a)) : (void)dm::count(f, a); });
+    };
+    CHECK(says(counted(twice), "operator+: an operand is not defined: it was moved from"));
+    CHECK(counted(again).empty());
+  }
+  CHECK(says(complaint([&] { (void)twice(a); }), "operator+: an operand is not defined"));
+}
+
 TEST_CASE("tensors that outlive their grid are refused, not followed") {
   auto g = std::make_unique<dm::grid<line>>();
   const auto a = filled<halves>(*g, 1);

@@ -10,9 +10,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "dimesh/fill.hpp"
 #include "dimesh/grad/accumulate.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/overlap.hpp"
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/optim/clip.hpp"
+#include "dimesh/optim/sgd.hpp"
 #include "dimesh/optim/shards.hpp"
+#include "dimesh/reflect/clone.hpp"
 #include "dimesh/show/events.hpp"
 
 namespace {
@@ -136,6 +142,80 @@ TEST_CASE("events of movements and stencils: as foreseen") {
   check(true, [](const auto& v) { return dm::relayout<data>(v); }, x);
   check(true, [](const auto& v) { return dm::whole<in>(dm::clone(v)) * 2.0f; }, x);
   check(true, [](const auto& v) { return dm::max<in>(v); }, x);
+}
+
+/// A step of each optimizer, behind gradients cut to a norm.
+template <class Optimizer> struct training {
+  Optimizer optimizer;
+  template <class P, class X> void operator()(const P& parameters, const X& x) const {
+    P p = dm::clone(parameters);
+    auto step = dm::complete(dm::value_and_grad(loss{}, p)(x));
+    dm::clip_by_global_norm(step.gradient, 1e-3);
+    if constexpr (requires { optimizer.start(p); }) {
+      auto state = optimizer.start(p);
+      optimizer(p, step.gradient, state);
+    } else {
+      optimizer(p, step.gradient);
+    }
+  }
+};
+template <class L> void check_training(const dm::grid<pod>& g) {
+  auto p = dm::zeros<network<L>>(g);
+  dm::fill(p.first, 0.5f);
+  dm::fill(p.second, 0.25f);
+  auto x = dm::zeros<input<L>>(g);
+  dm::fill(x, 1);
+  const auto one = [&](const auto& optimizer) {
+    const training<std::remove_cvref_t<decltype(optimizer)>> f{optimizer};
+    const auto run = [&f](const auto&... a) {
+      f(a...);
+      return 0;
+    };
+    const auto shaped = dm::events_of(run, dm::shapes_of(p), dm::shapes_of(x));
+    const auto typed = dm::events_of(run, p, x);
+    const auto done = watched(run, p, x);
+    if (g.rank() != 0) return;
+    CHECK(text_of(done) == text_of(shaped.events));
+    CHECK(text_of(done) == text_of(typed.events));
+    CHECK(dm::events_on(g, done).total().flops() == dm::count(run, p, x).flops());
+    CHECK(std::count_if(done.begin(), done.end(),
+                        [](const dm::event& e) { return e.what == "update_each"; }) == 2);
+    CHECK(std::count_if(done.begin(), done.end(), [](const dm::event& e) {
+            return e.what == "rescale" && e.kind == dm::event_kind::compute;
+          }) == 2);
+  };
+  one(dm::sgd{});
+  one(dm::momentum{});
+  one(dm::adam{});
+}
+TEST_CASE(
+    "events of norms and optimizers: as foreseen, on shapes and on tensors that are counted") {
+  const auto g = make_grid();
+  check_training<data>(g);
+  check_training<hybrid>(g);
+  check_training<inner>(g);
+}
+
+TEST_CASE("sums that overlap: buckets and messages as foreseen") {
+  const auto g = make_grid();
+  const auto check_buckets = [&g](auto layout) {
+    using L = decltype(layout);
+    const auto p = dm::zeros<network<L>>(g);
+    const auto x = dm::zeros<input<L>>(g);
+    for (const dm::index_t bucket : {64, 100, 200, 1 << 20})
+      for (const bool overlap : {true, false}) {
+        const auto f = [=](const auto& parameters, const auto& in) {
+          return dm::value_and_grad_all_reduce(loss{}, parameters, {bucket, overlap})(in);
+        };
+        const auto done = dm::events_on(g, watched(f, p, x)).total();
+        if (g.rank() != 0) continue;
+        CHECK(done.counts.over == dm::count(f, dm::shapes_of(p), dm::shapes_of(x)).counts.over);
+        CHECK(done.counts.over == dm::count(f, p, x).counts.over);
+      }
+  };
+  check_buckets(data{});
+  check_buckets(hybrid{});
+  check_buckets(inner{});
 }
 
 TEST_CASE("events of memory: what is taken and given back while one looks") {

@@ -10,8 +10,10 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "dimesh/grad/complete.hpp"
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/complex.hpp"
+#include "dimesh/op/reduce.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/adjoint.hpp"
 
@@ -126,6 +128,68 @@ TEST_CASE("extremes and a user's function: gradients") {
         check_operation([o](const auto& x) { return dm::cummax_exscan<p>(x, o); }, smooth, {b}, y);
       check_operation([o](const auto& x) { return dm::scan_exscan<p>(either{}, 0, x, o); }, smooth,
                       {b}, y);
+    }
+  });
+}
+
+/// Each w goes to the first of the greatest (for -1: smallest) elements up to its place along p.
+array to_the_first(const array& x, const array& w, double sign, dm::scan_options o) {
+  array g = map([](const auto&) { return 0.0; }, {x});
+  const index_t n = x.size[0], m = x.size[1];
+  const auto at = [&](index_t k, index_t j) {
+    return static_cast<std::size_t>((o.reverse ? n - 1 - k : k) * m + j);
+  };
+  for (index_t j = 0; j < m; ++j) {
+    std::size_t best = at(0, j);
+    for (index_t k = 0; k < n; ++k) {
+      if (o.exclusive && k > 0) g.values[best] += w.values[at(k, j)];
+      if (sign * x.values[at(k, j)] > sign * x.values[best]) best = at(k, j);
+      if (!o.exclusive) g.values[best] += w.values[at(k, j)];
+    }
+  }
+  return g;
+}
+
+TEST_CASE("extremes: of equals the first gets the gradient, infinite ones at the beginning too") {
+  for_each_case<line, unevenly, p, q>({{5, 3}, {8, 2}}, [](auto v, const array& a) {
+    const array b = numbers(a.dims, a.size, 3);
+    const auto w = scattered<decltype(v)>(v.grid(), b);
+    for (const double sign : {1.0, -1.0}) {
+      array c = numbers(a.dims, a.size, 4);
+      for (std::size_t k = 0; k < c.values.size(); ++k)
+        if (k % 2 == 0 || k / static_cast<std::size_t>(a.size[1]) < 3)
+          c.values[k] = -sign * HUGE_VAL;
+      const auto x = scattered<decltype(v)>(v.grid(), c);
+      for (const dm::scan_options o : all_options) {
+        const auto f = [&](const auto& u) {
+          return dm::sum(w * (sign > 0 ? dm::cummax_exscan<p>(u, o) : dm::cummin_exscan<p>(u, o)));
+        };
+        const auto g = dm::value_and_grad(f, x)().gradient;
+        CHECK(agrees(dm::complete(g), to_the_first(c, b, sign, o)));
+      }
+    }
+  });
+}
+
+/// Their products along a block leave what a double can hold, though no state does.
+TEST_CASE("recurrences: long products that overflow or vanish before they meet a state") {
+  const double factors[][3] = {{1e200, 1e200, 0}, {1e-200, 1e-200, 1e300}};
+  for_each_case<line, unevenly, p, q>({{12, 2}, {24, 1}}, [&](auto v, const array& a) {
+    for (const auto& f : factors) {
+      array slope = a, value = a;
+      for (std::size_t k = 0; k < a.values.size(); ++k) {
+        const std::size_t t = k / static_cast<std::size_t>(a.size[1]);
+        slope.values[k] = f[t % 3];
+        value.values[k] = t % 3 == 1 ? 0 : f[0] > 1 ? 1e-300 : 1;
+      }
+      const auto x = scattered<decltype(v)>(v.grid(), slope);
+      const auto y = scattered<decltype(v)>(v.grid(), value);
+      for (const dm::scan_options o : {all_options[0], all_options[1]}) {
+        const auto h = dm::to_rank(dm::linear_recurrence_exscan<p>(x, y, o));
+        const array expected = scanned(slope, value, "p", 0, affine, o);
+        for (std::size_t k = 0; k < h.size(); ++k)
+          CHECK(std::abs(h[k] - expected.values[k]) <= 1e-12 * std::abs(expected.values[k]));
+      }
     }
   });
 }

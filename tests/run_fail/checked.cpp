@@ -15,6 +15,7 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/relayout.hpp"
+#include "dimesh/op/scan.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/start.hpp"
 #include "dimesh/op/take.hpp"
@@ -81,6 +82,17 @@ const run_fail::table cases{
              tensor<double, layout<pod, split<length, rows>>, length>(g, length{4 * g.ranks()}));
        else
          (void)complete(x);
+     }},
+    // case ends_differ: 2 4
+    //   rank 0: exscan: the ranks of this communicator make different calls[^\n]*'exscan' along
+    //   rows of pod[^\n]*rank 1 is the first that differs: it is about to do 'grid' along rows
+    //   rank 1: grid: |rank 1: exscan: the ranks of this communicator make different calls
+    {"ends_differ",
+     [] {
+       const grid<pod> g;
+       const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{4 * g.ranks()});
+       (void)cumsum_exscan<length>(x);
+       (void)cumsum_exscan<length>(x, {.reverse = g.rank() == 1});
      }},
     // case one_rank_leaves: 2 3 4
     //   rank 0: all_reduce: waiting in 'all_reduce' along rows of pod
@@ -400,6 +412,33 @@ const run_fail::table cases{
        other.join();
        for (MPI_Comm& c : comms) MPI_Comm_free(&c);
        if (run_fail::rank() == 0) std::fprintf(stderr, "both threads: %d\n", sums.load());
+     },
+     true},
+    // case orders_of_two_threads: 2 3
+    //   both threads: 80
+    //   exit: 0
+    {"orders_of_two_threads",
+     [] {
+       int argc = 0;
+       char** argv = nullptr;
+       const runtime r(argc, argv, MPI_THREAD_MULTIPLE);
+       MPI_Comm comms[2];
+       for (MPI_Comm& c : comms) MPI_Comm_dup(MPI_COMM_WORLD, &c);
+       std::atomic<int> scans{0};
+       const auto work = [&](MPI_Comm comm, int steps) {
+         for (int i = 0; i < 40; ++i, ++scans) {
+           const grid<pod> g(comm);
+           const length n{steps * g.ranks()};
+           const tensor<double, layout<pod, split<length, rows>>, length> x(g, n);
+           for (int k = 0; k < steps; ++k) (void)cumsum_exscan<length>(x, {.reverse = true});
+         }
+       };
+       const int first = run_fail::rank() % 2;
+       std::thread other([&] { work(comms[first], first == 0 ? 5 : 10); });
+       work(comms[1 - first], first == 0 ? 10 : 5);
+       other.join();
+       for (MPI_Comm& c : comms) MPI_Comm_free(&c);
+       if (run_fail::rank() == 0) std::fprintf(stderr, "both threads: %d\n", scans.load());
      },
      true},
 };

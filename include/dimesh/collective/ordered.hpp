@@ -19,7 +19,8 @@ namespace dimesh::detail {
 
 class ordered_communicators {
  public:
-  /// The first use of a key is collective over the members. Threads may ask at the same time.
+  /// The first use of a key is collective over the members, who compare keys in checked builds.
+  /// Threads may ask at the same time.
   const communicator& of(const communicator& members, std::uint64_t key, index_t seat) {
     place& p = place_of(key);
     if (const communicator* c = p.made.load(std::memory_order_acquire)) return *c;
@@ -27,8 +28,10 @@ class ordered_communicators {
     if (!p.owner) {
       const waiting here("grid");
       MPI_Comm made = MPI_COMM_NULL;
+      members.agree("grid", static_cast<index_t>(key), 0);
       check(MPI_Comm_split(members.handle(), 0, static_cast<int>(seat), &made), "grid");
-      p.owner = std::make_unique<communicator>(made, members.axes(), members.mesh());
+      p.owner = std::make_unique<communicator>(made, members.axes(), members.mesh(),
+                                               meeting_of(made, members, key));
       p.made.store(p.owner.get(), std::memory_order_release);
     }
     return *p.owner;
@@ -48,6 +51,18 @@ class ordered_communicators {
     for (place& p : places_)
       if (p.key == key) return p;
     return places_.emplace_back(key);
+  }
+  /// In checked builds: of the same ranks by their seats. Its number comes from that of the
+  /// members, on which all ranks agree: threads that use several grids at once make them in any
+  /// order.
+  static meeting* meeting_of([[maybe_unused]] MPI_Comm made,
+                             [[maybe_unused]] const communicator& members,
+                             [[maybe_unused]] std::uint64_t key) {
+#ifdef DIMESH_CHECKED
+    if (const meeting* const m = members.met(); m != nullptr)
+      return meeting::of(made, m->name(), nullptr, m->number_for(key)).release();
+#endif
+    return nullptr;
   }
   std::mutex adding_;
   std::list<place> places_;

@@ -118,7 +118,7 @@ struct tensor_core {
         count(x.count),
         live(std::move(x.live)) {
     if (is_shape) shape_sizes = x.shape_sizes;
-    x.grid = nullptr;  // moved from: not defined
+    x.leave();
   }
   DIMESH_OUTLINE constexpr tensor_core& operator=(const tensor_core& x) {
     take_all_but_memory(x);
@@ -130,7 +130,7 @@ struct tensor_core {
     take_all_but_memory(x);
     memory = std::move(x.memory);
     live = std::move(x.live);
-    if (this != &x) x.grid = nullptr;
+    if (this != &x) x.leave();
     return *this;
   }
   DIMESH_OUTLINE constexpr ~tensor_core() {}  // in one place
@@ -239,6 +239,7 @@ struct tensor_core {
     away = away_at(*facts, sizes(), grid != nullptr ? grid->coords() : seat.data());
     for (int d = 0; away != 0 && d < facts->rank; ++d) runs.own()[d].length = 0;
   }
+  constexpr void leave() { grid = nullptr, is_shape = false; }  // moved from: not defined
   constexpr void take_all_but_memory(const tensor_core& x) {
     facts = x.facts;
     grid_object = x.grid_object;

@@ -149,6 +149,8 @@ class meeting {
 
   const std::vector<int>& ranks() const { return ranks_; }
   const std::string& name() const { return name_; }
+  /// A number for a further meeting of these ranks, by what it is for: the same on all of them.
+  std::uint64_t number_for(std::uint64_t what) const { return hash_of(&what, sizeof what, key_); }
 
   /// Throws dimesh::error on every rank that comes, unless all come for the same.
   void agree(errand mine) const {

@@ -143,6 +143,14 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION constexpr auto real_part(const T&
     return z;
 }
 
+/// |z|^2, a real number.
+template <class T> KOKKOS_FORCEINLINE_FUNCTION constexpr auto squared_size(const T& z) {
+  if constexpr (is_complex<T>)
+    return z.real() * z.real() + z.imag() * z.imag();
+  else
+    return z * z;
+}
+
 /// to = x, converted to T.
 template <class T, class X> KOKKOS_FORCEINLINE_FUNCTION constexpr void store(T& to, const X& x) {
   if constexpr (is_storage_only<T>)

@@ -89,13 +89,14 @@ inline void complete_listed(const tensor_core* const* from, tensor_core* const* 
 }
 
 /// Shapes, with room for as many groups as there are tensors.
-template <class From, class To> constexpr void complete_foreseen(const From& from, const To& to) {
+template <class From, class To>
+constexpr void complete_foreseen(const From& from, const To& to, index_t bucket = 0) {
   if constexpr (requires { std::bool_constant<(From::size > 0)>{}; }) {
     foreseen_group groups[From::size + 1];
-    complete_shapes(from.at, to.at, from.size, groups);
+    complete_shapes(from.at, to.at, from.size, groups, bucket);
   } else {
     std::vector<foreseen_group> groups(static_cast<std::size_t>(from.size + 1));
-    complete_shapes(from.at, to.at, from.size, groups.data());
+    complete_shapes(from.at, to.at, from.size, groups.data(), bucket);
   }
 }
 

@@ -46,10 +46,13 @@ template <class V> unsigned settle_gradient(void* at) {
 /// Starts the sums of buckets, last ones first: so backward passes complete them.
 class bucket_sums final : public backward_listener {
  public:
+  static constexpr index_t bytes_of(const overlap_options& o) {
+    return o.bucket < 64 ? 64 : o.bucket;
+  }
   /// `memory` is where all gradients and the loss lie.
   void open(const overlap_options& o, const storage& memory) {
     memory_ = memory;
-    most_ = o.bucket < 64 ? 64 : o.bucket;
+    most_ = bytes_of(o);
     gradients_.clear();
     buckets_.clear();
   }
@@ -130,18 +133,32 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
 
   template <class... In> constexpr auto operator()(const In&... in) const {
     using partial = decltype(base::operator()(in...));
-    if constexpr (is_poison<decltype(partial::value)> || holds_shapes<P> || is_shaped<P>) {
+    if constexpr (is_poison<decltype(partial::value)>) {
       return complete(base::operator()(in...));
+    } else if constexpr (holds_shapes<P> || is_shaped<P>) {
+      return options_.overlap ? foreseen(base::operator()(in...))
+                              : complete(base::operator()(in...));
     } else {
+      if (!options_.overlap) return complete(base::operator()(in...));
       // (Of this type, they may stand for shapes while costs are counted.)
       const core_list<P> all(*this->parameters_);
-      const bool counts = all.size > 0 && all.at[0]->is_shape;
-      if (!options_.overlap || counts) return complete(base::operator()(in...));
+      if (all.size > 0 && all.at[0]->is_shape) return foreseen(base::operator()(in...));
       return run(in...);
     }
   }
 
  private:
+  /// What run(in...) will cost.
+  template <class V, class G> constexpr auto foreseen(value_and_gradient<V, G>&& step) const {
+    using both = bundle<G, V>;
+    using whole = typename completed_type<both>::type;
+    const both partial(std::move(step.gradient), std::move(step.value));
+    whole out = in_form_of<whole>(partial);
+    const core_list<both> from(partial);
+    complete_foreseen(from, core_list<whole>(out), bucket_sums::bytes_of(options_));
+    return value_and_gradient<item_type<1, whole>, item_type<0, whole>>{std::move(item<1>(out)),
+                                                                        std::move(item<0>(out))};
+  }
   template <class... In> auto run(const In&... in) const {
     // Kept from step to step; a gradient within the function that is differentiated has its own.
     // One that an exception cuts short is not: what it has started ends without it.

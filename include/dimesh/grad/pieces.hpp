@@ -167,6 +167,7 @@ struct foreseen_group {
   unsigned axes = 0;
   element_kind element = element_kind::other;
   const index_t* sizes = nullptr;
+  index_t size = 0;  // of an element
   index_t packed = 0, side_by_side = 0;
   int runs = 0;
 
@@ -186,10 +187,39 @@ struct foreseen_group {
   }
 };
 
-/// The same on shapes: what each group of tensors costs. Groups: room for `count`.
+/// What sums cost that start bucket by bucket, as overlap.hpp cuts them: stretches of tensors that
+/// lie side by side and go the same way, in messages of `most` bytes.
+constexpr void enter_buckets(tally& t, const tensor_core* const* from, int count, index_t most) {
+  index_t stretch = 0, gap = 0, bucket = 0;
+  foreseen_group way;
+  const auto send = [&] {
+    const index_t whole = most / (way.size > 0 ? way.size : 1) * way.size;
+    for (; way.axes != 0 && stretch > 0; stretch -= whole < stretch ? whole : stretch) {
+      way.packed = whole < stretch ? whole : stretch;
+      way.enter(t);
+    }
+    stretch = gap = 0;
+  };
+  for (int n = 0; n < count; ++n) {
+    const tensor_core& g = *from[n];
+    const index_t step = slab_step(g.bytes());
+    const foreseen_group mine{g.facts->mesh, g.bytes() > 0 ? addend_axes(g) : 0, g.facts->kind,
+                              g.sizes(), g.facts->element};
+    const bool next = n == 0 || bucket + step > most;
+    if (next || !way.is(mine)) send();
+    bucket = next ? step : bucket + step;
+    way = mine;
+    stretch += gap + g.bytes();
+    gap = step - g.bytes();
+  }
+  send();
+}
+
+/// The same on shapes: what each group of tensors costs, or each bucket of so many bytes. Groups:
+/// room for `count`.
 DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
                                               tensor_core* const* to, int count,
-                                              foreseen_group* groups) {
+                                              foreseen_group* groups, index_t bucket = 0) {
   tally* t = nullptr;
   index_t gap = 0;  // between the last tensor and the next
   int last = -1, used = 0;
@@ -201,7 +231,8 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;
-    const foreseen_group mine{g.facts->mesh, addend_axes(g), g.facts->kind, g.sizes()};
+    const foreseen_group mine{g.facts->mesh, addend_axes(g), g.facts->kind, g.sizes(),
+                              g.facts->element};
     int i = 0;
     while (i < used && !groups[i].is(mine)) ++i;
     if (i == used) groups[used++] = mine;
@@ -209,6 +240,7 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
     gap = slab_step(g.bytes()) - g.bytes();
     last = i;
   }
+  if (t != nullptr && bucket > 0) return enter_buckets(*t, from, count, bucket);
   const running here(t != nullptr ? t->sink : nullptr, "complete");
   for (int i = 0; t != nullptr && i < used; ++i)
     if (groups[i].axes != 0 && groups[i].packed > 0) groups[i].enter(*t);

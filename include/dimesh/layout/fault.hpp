@@ -86,6 +86,7 @@ template <class... Dims> struct value_not_scalar;
 template <class Element> struct value_is_recorded;  // and would be a constant to the gradient
 template <class Function> struct result_not_recorded;  // no parameter reaches the value
 template <class Element> struct parameter_is_rounded;
+template <class Element> struct parameter_is_complex;
 template <class X> struct not_a_shape;  // it has data
 template <class Axis> struct axis_without_size;  // the type gives none
 template <class Dim> struct dim_without_extent;  // likewise

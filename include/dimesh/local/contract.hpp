@@ -107,17 +107,32 @@ bool library_contract([[maybe_unused]] const contraction& x, [[maybe_unused]] co
   return false;
 }
 
-/// c = 0 over the loops that c has.
+/// c = 0 over the loops that c has, fused as far as they go.
 template <class T> void clear(const contraction& x, T* c) {
   dimesh::detail::writes_memory();
-  contraction one = x;
-  one.k = 0;
-  for (int i = 0; i < x.outer; ++i) {
-    if (x.c_outer[i] == 0) one.extent[i] = 1;
-  }
-  for_each_product(one, c, c, c, false, [&](const T*, const T*, T* to, bool) {
-    const row_products<T> zeros{one, nullptr, nullptr, to, false};
-    for (index_t i = 0; i < one.m; ++i) zeros(i);
+  contraction loops;
+  const auto take = [&loops](index_t extent, index_t step) {
+    if (extent == 1 || step == 0) return;
+    int i = loops.outer++;  // widest steps first
+    for (; i > 0 && loops.c_outer[i - 1] < step; --i) {
+      loops.extent[i] = loops.extent[i - 1];
+      loops.a_outer[i] = loops.b_outer[i] = loops.c_outer[i] = loops.c_outer[i - 1];
+    }
+    loops.extent[i] = extent;
+    loops.a_outer[i] = loops.b_outer[i] = loops.c_outer[i] = step;
+  };
+  for (int i = 0; i < x.outer; ++i) take(x.extent[i], x.c_outer[i]);
+  take(x.m, x.c_m);
+  take(x.n, x.c_n);
+  loops = folded(loops);
+  const int last = loops.outer - 1;  // the narrowest steps
+  const index_t n = last < 0 ? 1 : loops.extent[last], step = last < 0 ? 1 : loops.c_outer[last];
+  loops.outer = last < 0 ? 0 : last;
+  for_each_product(loops, c, c, c, false, [n, step](const T*, const T*, T* to, bool) {
+    if (step == 1)
+      std::fill_n(to, n, T(0));
+    else
+      for (index_t i = 0; i < n; ++i) to[i * step] = T(0);
   });
 }
 

@@ -12,6 +12,8 @@
 // By value throughout: temporaries whose address is taken stay in memory.
 #pragma once
 
+#include <bit>
+
 #include "dimesh/local/dual.hpp"
 #include "dimesh/local/pull_loop.hpp"
 #include "dimesh/local/reduce.hpp"
@@ -31,6 +33,38 @@ template <class F, class T> struct joined_with {
   KOKKOS_FORCEINLINE_FUNCTION T join(T a, T b) const { return static_cast<T>(f(a, b)); }
 };
 
+/// Stands for "no element": a NaN that no arithmetic makes.
+template <elementary::Native T> KOKKOS_FORCEINLINE_FUNCTION constexpr T no_element() {
+  using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
+  return std::bit_cast<T>(static_cast<word>(sizeof(T) == 4 ? 0x7fcd1e5b : 0x7ffcd1e5bcd1e5b1));
+}
+template <elementary::Native T> KOKKOS_FORCEINLINE_FUNCTION constexpr bool is_no_element(T x) {
+  using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
+  return std::bit_cast<word>(x) == std::bit_cast<word>(no_element<T>());
+}
+
+/// An extreme that over nothing is no element, not the lowest or highest value, which an element
+/// may have. Transposes ask it: of equals the first gets the gradient, infinite ones too.
+template <class Extreme> struct or_none {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static constexpr T identity() {
+    return no_element<T>();
+  }
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
+    return is_no_element(a) ? b : is_no_element(b) ? a : Extreme::join(a, b);
+  }
+};
+/// What a transpose joins the elements before with.
+template <class Join, class T> struct joined_before {
+  using type = Join;
+  static constexpr type of(const Join& by) { return by; }
+};
+template <class Join, elementary::Native T>
+  requires(std::is_same_v<Join, greatest> || std::is_same_v<Join, least>)
+struct joined_before<Join, T> {
+  using type = or_none<Join>;
+  static constexpr type of(const Join&) { return {}; }
+};
+
 // ---- the derivatives of join(c, x) --------------------------------------------------------------
 
 template <class T> KOKKOS_FORCEINLINE_FUNCTION T by_first(times, T, T x) { return x; }
@@ -47,6 +81,14 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION T by_first(least, T c, T x) {
 }
 template <class T> KOKKOS_FORCEINLINE_FUNCTION T by_second(least, T c, T x) {
   return ((c <= x) | (c != c)) ? T(0) : T(1);
+}
+template <class Extreme, class T>
+KOKKOS_FORCEINLINE_FUNCTION T by_first(or_none<Extreme>, T c, T x) {
+  return is_no_element(c) ? T(0) : by_first(Extreme{}, c, x);
+}
+template <class Extreme, class T>
+KOKKOS_FORCEINLINE_FUNCTION T by_second(or_none<Extreme>, T c, T x) {
+  return is_no_element(c) ? T(1) : by_second(Extreme{}, c, x);
 }
 template <class F, class T>
 KOKKOS_FORCEINLINE_FUNCTION T by_first(const joined_with<F, T>& j, T c, T x) {

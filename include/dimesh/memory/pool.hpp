@@ -257,7 +257,6 @@ class storage {
   constexpr bool lent_to_write() const {
     return buffer_ != nullptr && buffer_->from_program == lent::to_write;
   }
-  constexpr bool shares_buffer_with(const storage& o) const { return buffer_ == o.buffer_; }
 
  private:
   /// Out of line: handles die in many places.

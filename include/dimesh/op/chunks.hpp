@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dimesh/op/parts/along.hpp"
+#include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/start.hpp"
 
 namespace dimesh {
@@ -92,14 +93,10 @@ template <class T> struct join_chunks_op {
   }
 };
 
-template <class From, class To, class Dims> struct exchanged_dims;
-template <class From, class To, class... D> struct exchanged_dims<From, To, list<D...>> {
-  using type = list<std::conditional_t<std::is_same_v<D, From>, To, D>...>;
-};
 /// From, which no axis splits, gives its place to To.
 template <class From, class To> struct chunk_rule {
   using named = list<From, To>;
-  template <class First, class...> struct dims : exchanged_dims<From, To, First> {};
+  template <class First, class...> struct dims : replaced_dims<From, To, First> {};
   static constexpr outcome of(rule_operands x, dim_list) {
     constexpr auto &from = facts_of_dim<From>, &to = facts_of_dim<To>;
     const int d = x[0].place_of(&from);

@@ -10,9 +10,10 @@
 //   scan<time>(f, 1.0, x)                   f(f(f(1, x[0]), x[1]), x[2]) ...
 //   linear_recurrence<time>(a, b)           h[t] = a[t] h[t-1] + b[t], from 0
 //
-// An _exscan joins one element for each place of the other dims with those of other ranks (two for
-// a recurrence and for the gradients of all but sums), and passes over the operand once more. Where
-// the dim is whole it is the local one.
+// An _exscan joins one element for each place of the other dims with those of other ranks, and
+// passes over the operand once more. For a recurrence and for the gradients of all but sums it is
+// three numbers: what a block does to h, a long product in two of them. Where the dim is whole it
+// is the local one.
 #pragma once
 
 #include "dimesh/op/cast.hpp"
@@ -69,13 +70,35 @@ constexpr auto folded(std::string_view call, const Join& by, const X& x, const s
                             x);
 }
 
+/// Would results R lose something as elements T? (Sums of short integers are ints, and come back.)
+template <class R, class T>
+inline constexpr bool is_cut = [] {
+  using given = element_traits<R>;
+  using kept = element_traits<T>;
+  if constexpr (given::is_complex != kept::is_complex)
+    return given::is_complex;
+  else if constexpr (given::is_real && kept::is_integer)
+    return true;
+  else
+    return sizeof(R) > (kept::is_integer && sizeof(T) < sizeof(int) ? sizeof(int) : sizeof(T));
+}();
+
 /// What is wrong with a function of two elements of X.
 template <class F, class X> struct join_function_fault {
   using T = computed<value_of<X>>;
   using R = decltype(ask<F>()(std::declval<T>(), std::declval<T>()));
   using given = element_given<X, X>;
   using dual = decltype(ask<F>()(std::declval<given>(), std::declval<given>()));
-  using type = typename map_function_fault<R, dual, F, X, X>::type;
+  using called = typename map_function_fault<R, dual, F, X, X>::type;
+  static constexpr auto find() {
+    if constexpr (!ok<called>)
+      return tag<called>{};
+    else if constexpr (is_cut<std::decay_t<R>, scanned_value<value_of<X>>>)
+      return tag<elements_differ<value_of<X>, std::decay_t<R>>>{};
+    else
+      return tag<no_fault>{};
+  }
+  using type = typename decltype(find())::type;
 };
 template <class F, class X>
   requires is_poison<X>
@@ -189,9 +212,14 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, true, false, X>>();
-  static_assert(ok<typename detail::join_function_fault<F, X>::type>,
+  using fault = typename detail::join_function_fault<F, X>::type;
+  static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
+                        function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "
                 "(for gradients they come as dual numbers), return one, and be const");
+  static_assert(ok<only<fault, elements_differ>>,
+                "scan: the function gives another type than the elements, which would cut it; cast "
+                "the tensor to that type first, or what the function returns to theirs");
   return detail::scanned<D, true>("scan", f, first, x, o);
 }
 /// The same where ranks may split D: one MPI_Exscan over the axes that do, two on the way back.
@@ -199,9 +227,14 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan_exscan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, false, false, X>>();
-  static_assert(ok<typename detail::join_function_fault<F, X>::type>,
+  using fault = typename detail::join_function_fault<F, X>::type;
+  static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
+                        function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "
                 "(for gradients they come as dual numbers), return one, and be const");
+  static_assert(ok<only<fault, elements_differ>>,
+                "scan: the function gives another type than the elements, which would cut it; cast "
+                "the tensor to that type first, or what the function returns to theirs");
   return detail::scanned<D, false>("scan_exscan", f, first, x, o);
 }
 

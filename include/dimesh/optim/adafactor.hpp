@@ -59,6 +59,11 @@ template <class T> void blend(T* average, T* sum, index_t n, double keep, double
     sum[i] = v;
   }
 }
+template <class P, class G>
+using factoring_fault =
+    typename first_of<typename complex_parameter_fault<typename leaves<P>::type>::type,
+                      training_fault<P, G>>::type;
+
 template <class T> void invert_roots(T* x, index_t n) {
   dimesh::detail::writes_memory();
   for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
@@ -116,7 +121,11 @@ struct adafactor {
   template <class P, class G>
   void operator()(P& parameters, const G& gradients,
                   adafactor_state<std::remove_const_t<P>>& state) const {
-    using fault = detail::training_fault<P, G>;
+    using fault = detail::factoring_fault<P, G>;
+    static_assert(
+        ok<only<fault, parameter_is_complex>>,
+        "adafactor: it averages squares of real numbers; keep real and imaginary parts as "
+        "parameters, or take adam");
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "adafactor: small updates would be rounded away; keep parameters in float or double");

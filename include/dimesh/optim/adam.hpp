@@ -50,10 +50,16 @@ struct adam_rule {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(T& p, const T& g, T& m, T& v) const {
     m = static_cast<T>(beta1) * m + static_cast<T>(1 - beta1) * g;
-    v = static_cast<T>(beta2) * v + static_cast<T>(1 - beta2) * g * g;
+    const auto factor = static_cast<T>(1 - beta2);
+    if constexpr (is_complex<T>)
+      v = static_cast<T>(beta2) * v + factor * T(squared_size(g));
+    else
+      v = static_cast<T>(beta2) * v + factor * g * g;
+    using real = std::remove_cvref_t<decltype(real_part(v))>;
     p = p * static_cast<T>(1 - decay) -
         static_cast<T>(step) * m /
-            (root_for_denominator(v) * static_cast<T>(root_correction) + static_cast<T>(epsilon));
+            (root_for_denominator(real_part(v)) * static_cast<real>(root_correction) +
+             static_cast<real>(epsilon));
   }
 };
 }  // namespace detail
@@ -65,7 +71,8 @@ inline bool decay_matrices(const member_path&, int rank) { return rank >= 2; }
 
 /// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
 /// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both
-/// averages.
+/// averages. The square of a complex gradient is |g|^2, so that turning a parameter turns its steps
+/// likewise.
 struct adam {
   double rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999;

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/grad/complete.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/local/reduce_over.hpp"
@@ -34,12 +35,16 @@ struct incomplete_fault<list<X, Rest...>> {
 
 struct square_in_double {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION double operator()(T x) const {
-    return static_cast<double>(x) * static_cast<double>(x);
+    if constexpr (is_complex<T>)
+      return squared_size(Kokkos::complex<double>(x.real(), x.imag()));
+    else
+      return static_cast<double>(x) * static_cast<double>(x);
   }
 };
 
 /// The sum of x[0..n) squared, in double.
 template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n) {
+  const watched here(2 * n, n * static_cast<index_t>(sizeof(T)));
   const storage sum = storage::acquire(sizeof(double));
   auto* const at = static_cast<double*>(sum.data());
   local::map_reduce_over(local::plus{}, local::loops<2>{1, {n}, {{0}, {1}}}, square_in_double{}, at,
@@ -69,10 +74,7 @@ class split_grids {
   int at(const grid_state& g) {
     for (int i = 0; i < count_; ++i)
       if (grid_[i] == &g) return i;
-    if (count_ == most)
-      (words() << "gradients: the tensors of one struct live on more than " << most
-               << " grids; keep those of one grid in one struct")
-          .raise();
+    if (count_ == most) refuse();
     grid_[count_] = &g;
     return count_++;
   }
@@ -81,6 +83,12 @@ class split_grids {
     if (core_of(x).away != 0) return false;
     const grid_state& g = x.grid().state();
     return g.is_first(axes_[at(g)] & ~apart<X>);
+  }
+
+  [[noreturn]] static void refuse() {
+    (words() << "gradients: the tensors of one struct live on more than " << most
+             << " grids; keep those of one grid in one struct")
+        .raise();
   }
 
   static constexpr int most = 16;
@@ -96,6 +104,49 @@ class split_grids {
   unsigned axes_[most]{};
 };
 
+/// The tensors stand for themselves while costs are being counted.
+template <class S> bool counts_costs(const S& s) {
+  bool shapes = false;
+  for_each_tensor([&shapes](const auto&, const auto& x) { shapes = shapes || core_of(x).is_shape; },
+                  s);
+  return shapes;
+}
+/// Costs are being counted: enters that of a norm, on grids that are told apart by their meshes.
+template <class S> double foresee_norm(const S& gradients) {
+  struct {
+    std::uint64_t mesh = 0;
+    unsigned axes = 0;
+    const index_t* sizes = nullptr;
+  } on[split_grids::most];
+  int used = 0;
+  tally* t = nullptr;
+  const auto each = [&](const auto& f) {
+    for_each_tensor([&f](const auto&, const auto& x) { f(core_of(x)); }, gradients);
+  };
+  each([&](const tensor_core& x) {
+    int i = 0;
+    while (i < used && on[i].mesh != x.facts->mesh) ++i;
+    if (i == used && used++ == split_grids::most) split_grids::refuse();
+    on[i].mesh = x.facts->mesh, on[i].sizes = x.sizes();
+    on[i].axes |= talking(x.layout().mask(use::split) | x.facts->placed, x.sizes());
+    if (x.count != nullptr) t = x.count;
+  });
+  if (t == nullptr) return 0;
+  const running named(t->sink, "global_norm");
+  each([&](const tensor_core& x) {
+    t->mesh = x.facts->mesh;
+    if (x.away == 0) t->compute(2 * x.elements(), x.bytes());
+  });
+  for (int i = 0; i < used; ++i) {
+    if (on[i].axes == 0) continue;
+    constexpr index_t bytes = sizeof(double);
+    t->mesh = on[i].mesh;
+    t->collective(event_kind::all_reduce, on[i].axes, bytes,
+                  ring_bytes(event_kind::all_reduce, bytes, group_size(on[i].axes, on[i].sizes)));
+  }
+  return 0;
+}
+
 struct scale_rule {
   double factor;
   template <class T> KOKKOS_FORCEINLINE_FUNCTION void operator()(T& x) const {
@@ -110,23 +161,37 @@ struct scale_rule {
 template <class S> void rescale(S& gradients, double factor) {
   for_each_tensor(
       [factor](const auto&, auto& x) {
-        detail::own_memory(x, true);
-        local::for_each(x.local_size(), detail::scale_rule{factor}, x.data());
+        detail::tensor_core& core = detail::core_of(x);
+        const index_t n = core.elements(), bytes = 2 * core.bytes();
+        const running named(detail::sink_of(core), "rescale");
+        if (core.is_shape) {
+          if (core.count == nullptr || core.away != 0) return;
+          core.count->mesh = core.facts->mesh;
+          core.count->compute(n, bytes);
+        } else if constexpr (!detail::is_shaped<std::remove_cvref_t<decltype(x)>>) {
+          const detail::watched here(n, bytes);
+          detail::own_memory(x, true);
+          local::for_each(x.local_size(), detail::scale_rule{factor}, x.data());
+        }
       },
       gradients);
 }
 
 /// The square root of the sum of the squares of all elements of a struct of tensors, in double, the
-/// same bits on every rank; inf or NaN if an element is. Communicates: all-reduces one double over
-/// the axes that split any of the tensors, or along which one has its place, for each grid on which
-/// there are tensors.
+/// same bits on every rank; of complex ones |z|^2; inf or NaN if an element is. Communicates:
+/// all-reduces one double over the axes that split any of the tensors, or along which one has its
+/// place, for each grid on which there are tensors.
 template <class S> double global_norm(const S& gradients) {
   using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,
                 "global_norm: a gradient is a sum yet to be made; pass complete(gradients)");
   if constexpr (!ok<fault>) {
     return 0;
+  } else if constexpr (detail::holds_shapes<S> || detail::is_shaped<S>) {
+    return detail::foresee_norm(gradients);
   } else {
+    if (detail::counts_costs(gradients)) return detail::foresee_norm(gradients);
+    const running named(detail::watcher, "global_norm");
     detail::split_grids on(gradients);
     double sum[detail::split_grids::most]{}, all = 0;
     for_each_tensor(
@@ -146,10 +211,14 @@ template <class S> double global_norm(const S& gradients) {
 
 /// Scales the gradients to a global norm of `limit`, in place, if theirs is greater and finite;
 /// returns the norm that they had (Pascanu et al. 2013, "On the difficulty of training recurrent
-/// neural networks", algorithm 1). Communicates as global_norm does.
+/// neural networks", algorithm 1). While costs are counted nobody knows it: the scaling counts.
+/// Communicates as global_norm does.
 template <class S> double clip_by_global_norm(S& gradients, double limit) {
   const double norm = global_norm(gradients);
-  if (norm > limit && std::isfinite(norm)) rescale(gradients, limit / norm);
+  if (detail::counts_costs(gradients))
+    rescale(gradients, 1);
+  else if (norm > limit && std::isfinite(norm))
+    rescale(gradients, limit / norm);
   return norm;
 }
 

@@ -92,6 +92,18 @@ template <class S> struct factored_form {
   using type = typename decltype(find())::type;
 };
 
+/// The first parameter of complex numbers: rows and columns of squares are real.
+template <class Leaves> struct complex_parameter_fault {
+  using type = no_fault;
+};
+template <class P, class... Rest>
+struct complex_parameter_fault<list<P, Rest...>> : complex_parameter_fault<list<Rest...>> {};
+template <class P, class... Rest>
+  requires(is_complex<value_of<P>>)
+struct complex_parameter_fault<list<P, Rest...>> {
+  using type = parameter_is_complex<value_of<P>>;
+};
+
 }  // namespace detail
 
 /// What is kept of a tensor, or of all tensors of a struct (arrays, vectors

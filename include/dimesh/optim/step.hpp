@@ -109,8 +109,26 @@ template <class Rule, class T>
   }
 }
 
+/// An operation an element, as of a map; the parameter and its states are read and written.
+struct update_cost {
+  index_t flops, moved;
+  update_cost(const tensor_core& p, std::size_t states)
+      : flops(p.elements()), moved(p.bytes() * (3 + 2 * static_cast<index_t>(states))) {}
+};
+/// Costs are being counted: enters that of one tensor's update.
+inline void foresee_update(const tensor_core& p, std::size_t states) {
+  if (p.count == nullptr) return;
+  const update_cost cost(p, states);
+  const running here(p.count->sink, "update_each");
+  p.count->mesh = p.facts->mesh;
+  p.count->compute(cost.flops, cost.moved);
+}
+
 template <class T, class Rule, class... S>
 void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&... s) {
+  const update_cost cost(p, sizeof...(S));
+  const running named(watcher, "update_each");
+  const watched here(cost.flops, cost.moved);
   own_memory(p.memory, p.bytes(), true);
   (own_memory(s.memory, s.bytes(), true), ...);
   const index_t n = p.elements();
@@ -125,7 +143,7 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
 /// large.
 [[gnu::noinline]] inline void require_place_of(std::string_view call, const tensor_core& p,
                                                const tensor_core& x) {
-  require_grid(call, x);
+  if (!p.is_shape || !x.is_shape) require_grid(call, p.is_shape ? p : x);
   if (x.grid != p.grid) refuse_grids(call);
   for (int d = 0; d < p.rank(); ++d)
     if (p.extent(d) != x.extent(d))
@@ -146,7 +164,10 @@ void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_
           static_cast<const tensor_core*>(s[i])...})
       require_place_of("an optimizer's step", *p[i], *one);
     if (p[i]->away != 0) continue;
-    update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
+    if (p[i]->is_shape)
+      foresee_update(*p[i], sizeof...(S));
+    else
+      update_tensor<T>(rule_of(i, p[i]->rank()), *p[i], *g[i], *s[i]...);
   }
 }
 template <class Leaves> struct values_of;
@@ -165,7 +186,7 @@ void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients,
   if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
     using values = typename values_of<typename leaves<P>::type>::type;
     const core_list<P> to(parameters);
-#ifdef DIMESH_CHECKED
+#ifdef DIMESH_CHECKED  // (of shapes they find nothing to compare)
     require_replicas_in("an optimizer's step", "gradient", gradients);
     require_replicas_in("an optimizer's step", "parameter", parameters);
 #endif
@@ -219,6 +240,11 @@ template <class P> P zeros_in_form_of(const P& parameters) {
   for (int i = 0; i < to.size; ++i) {
     tensor_core& s = *to.at[i];
     s.place_like(*from.at[i]);
+    if (s.is_shape) {
+      s.count = from.at[i]->count;
+      s.live = live_bytes(s.count, s.bytes());
+      continue;
+    }
     s.memory = s.fresh_memory();
     zero_bytes(s.memory.data(), s.bytes());
   }

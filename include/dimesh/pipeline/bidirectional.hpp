@@ -3,7 +3,8 @@
 // direction, and the weights are there twice. Simulated only: to compare, not to run.
 //
 //   chimera{.ranks = 4, .micros = 8}     bubble (p - 2) / (2m + p - 2) where F = B
-//   dual_pipe{.ranks = 4, .micros = 8}   bubble (p / 2 - 1)(F + 2B - 3W), B the whole backward
+//   dual_pipe{.ranks = 4, .micros = 8}   bubble (p / 2 - 1)(F + 2B - 3W), B the whole backward,
+//                                        where F = B - W, W <= F and messages take no time
 #pragma once
 
 #include "dimesh/pipeline/operation.hpp"
@@ -42,7 +43,9 @@ struct chimera {
 /// DualPipe (DeepSeek-V3, arXiv 2412.19437): m / 2 micro-batches from each end, forward of the one
 /// direction beside backward of the other, and gradients of weights put off at the end. p is even,
 /// m too and at least 2p. Where forward and backward overlap, they take the sum of their times
-/// here: those of an overlap that saves nothing.
+/// here: those of an overlap that saves nothing. The closed form above is the paper's; where
+/// forward and the backward pass of inputs take different times, simulate: it is neither bound nor
+/// exact.
 struct dual_pipe {
   int ranks = 0, micros = 0;
   constexpr bool fits() const { return ranks % 2 == 0 && micros % 2 == 0 && micros >= 2 * ranks; }

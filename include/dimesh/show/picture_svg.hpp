@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "dimesh/show/escape.hpp"
 #include "dimesh/show/picture.hpp"
 
 namespace dimesh::detail {
@@ -77,12 +78,6 @@ class svg_box {
     return "hsl(" + num(std::fmod(200.0 + 137.508 * static_cast<double>(rank), 360.0)) +
            ", 60%, 78%)";
   }
-  static std::string escaped(const std::string& s) {
-    std::string out;
-    for (const char c : s)
-      out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-    return out;
-  }
   /// What stands between the ranks of one block.
   std::string joint() const {
     bool same = false, addends = false;
@@ -107,7 +102,7 @@ class svg_box {
             num(size) + "\" text-anchor=\"" + anchor + "\" fill=\"" + fill + "\" font-weight=\"" +
             weight + "\"";
     if (turn != 0) out_ += " transform=\"rotate(" + num(turn) + " " + num(x) + " " + num(y) + ")\"";
-    out_ += ">" + escaped(s) + "</text>\n";
+    out_ += ">" + svg::escape(s) + "</text>\n";
   }
   /// A sign for what an axis does: cut, same, sum, place.
   void mark(double x, double y, const std::string& line) {

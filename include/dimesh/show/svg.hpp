@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/show/escape.hpp"
 
 namespace dimesh {
 
@@ -41,28 +42,6 @@ struct line_plot {
 };
 
 namespace detail::svg {
-
-/// A string that may stand between tags or in an attribute.
-DIMESH_OUTLINE inline std::string escape(const std::string& text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
 
 DIMESH_OUTLINE inline std::string number(double v, const char* format = "%.6g") {
   char text[64];

@@ -338,6 +338,31 @@ TEST_CASE_TEMPLATE("contract: outer loops that an array lacks, or that lie insid
   check<T>(x);
 }
 
+TEST_CASE_TEMPLATE("contract: sums of nothing, in c's of every order and with gaps", T, float, int,
+                   Kokkos::complex<double>) {
+  const index_t e[] = {2, 3, 4, 5}, orders[][4] = {{0, 1, 2, 3}, {3, 1, 0, 2}, {2, 3, 1, 0}};
+  for (const auto& order : orders)
+    for (const index_t gap : {0, 1, 3})
+      for (const index_t unit : {1, 2}) {
+        index_t step[4], next = unit;
+        for (int i = 4; i-- > 0; next *= e[order[i]] + (i == 3 ? gap : 0)) step[order[i]] = next;
+        contraction x;
+        x.outer = 3, x.k = 7;
+        x.extent[0] = e[0], x.c_outer[0] = step[0];
+        x.extent[1] = 0, x.c_outer[1] = 0;
+        x.extent[2] = e[1], x.c_outer[2] = step[1];
+        x.m = e[2], x.c_m = step[2], x.n = e[3], x.c_n = step[3];
+        std::vector<T> c(static_cast<std::size_t>(next), T(7));
+        contract(x, static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), c.data());
+        index_t zeros = 0;
+        for (const T& value : c) zeros += value == T(0);
+        CHECK(zeros == 2 * 3 * 4 * 5);
+        for (index_t i = 0; i < 2 * 3 * 4 * 5; ++i)
+          CHECK(c[static_cast<std::size_t>(i / 60 * step[0] + i / 20 % 3 * step[1] +
+                                           i / 5 % 4 * step[2] + i % 5 * step[3])] == T(0));
+      }
+}
+
 TEST_CASE_TEMPLATE("contract: repeated rows and columns", T, float, double) {
   contraction x = matrices(20, 30, 10, order::rows, order::rows, order::rows);
   x.a_m = 0;

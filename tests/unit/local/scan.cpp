@@ -82,9 +82,47 @@ TEST_CASE("scans: a carry given, as blocks before leave it") {
   CHECK(y == std::vector<double>{11, 13, 16, 24, 29, 35});
 }
 
-TEST_CASE("totals of affine steps: a product that overflows carries nothing along") {
+namespace {
+/// What a block of these slopes, and one value at its end, does to a carry.
+template <class T> auto total_of(const std::vector<T>& slopes, T value) {
+  std::vector<T> values(slopes.size(), T(0));
+  values.back() = value;
+  dl::scan_total<dl::recurrence_step<T>, T> total;
+  const dl::detail::scan_inputs<T> in{{slopes.data(), values.data(), nullptr}};
+  const dl::lines l{1, static_cast<index_t>(slopes.size()), 1};
+  dl::scan_totals(dl::recurrence_step<T>{false}, l, in, &total);
+  return total;
+}
+/// The carry that a block gets, and what that block makes of it; the same of three blocks.
+template <class T> T carried(T carry, const std::vector<T>& slopes) {
+  const dl::join_totals<dl::recurrence_step<T>, T> join{{false}};
+  const auto first = total_of<T>({1}, carry), block = total_of<T>(slopes, 0);
+  const T once = join(first, block).value;
+  const auto one = total_of<T>({1}, 0);
+  const T twice = join(first, join(one, block)).value;
+  CHECK((twice == once || (std::isnan(twice) && std::isnan(once))));
+  return once;
+}
+template <class T> void check_long_products(T big, T small) {
+  const T inf = std::numeric_limits<T>::infinity();
+  CHECK(carried<T>(0, {big, big, 2}) == 0);
+  CHECK(carried<T>(1, {big, big, 0}) == 0);
+  CHECK(carried<T>(1, {big, big, small, small}) == doctest::Approx(1));
+  CHECK(carried<T>(small, {big, big, small}) == doctest::Approx(1));
+  CHECK(carried<T>(big, {small, small, big}) == doctest::Approx(1));
+  CHECK(carried<T>(-big, {big, big, big}) == -inf);
+  CHECK(carried<T>(big, {small, small, small, small}) == 0);
+  CHECK(carried<T>(std::numeric_limits<T>::denorm_min(), {big, 4}) > 0);
+  CHECK(std::isnan(carried<T>(0, {inf})));
+  CHECK(std::isnan(carried<T>(1, {inf, 0})));
+  CHECK(carried<T>(3, {T(0.5), T(0.25)}) == T(0.375));
+}
+}  // namespace
+
+TEST_CASE("totals of affine steps: long products leave what a number can hold, and come back") {
+  check_long_products<double>(1e250, 1e-250);
+  check_long_products<float>(1e30f, 1e-30f);
   using step = dl::recurrence_step<double>;
   const dl::join_totals<step, double> join{step{false}};
-  const auto t = join({1e300, 0}, {1e300 * 1e10, 3});
-  CHECK(t.value == 3);
+  CHECK(join(total_of<double>({1e300}, 0), total_of<double>({1e300, 1e10}, 3)).value == 3);
 }

@@ -55,7 +55,7 @@ TEST_CASE("scans: bytes of a shape, and of a probe of its layout") {
   CHECK(shaped.counts.over == probed.counts.over);
   CHECK(shaped.moved() == probed.moved());
   const auto g = [](const auto& a) { return dm::linear_recurrence_exscan<moment>(a, a); };
-  CHECK(dm::count(g, by_time{}).bytes<rows>() == 8 * 8);
+  CHECK(dm::count(g, by_time{}).bytes<rows>() == 8 * 12);
   CHECK(dm::count(f, X<float, L<dm::split<state, rows>>, moment, state>{}).calls<rows>() == 0);
 }
 

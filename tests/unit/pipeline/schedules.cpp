@@ -158,6 +158,14 @@ TEST_CASE("schedules: Chimera and DualPipe") {
       const auto f = agree(dm::dual_pipe{p, m});
       CHECK(f.makespan == m * 3 + (p / 2 - 1) * (3 + 2 - 3));  // F&B + B - 3W
       CHECK(f.peak == p + 1);
+      for (const double w : {0.25, 1., 2.}) {  // the closed form's condition: F = B - W, W <= F
+        const auto bubble = [&](double forward) {
+          const auto run = dm::simulate(dm::dual_pipe{p, m}, dm::stage_times{forward, 2, w});
+          return run.makespan() - m * (forward + 2 + w);
+        };
+        CHECK(bubble(2) == doctest::Approx((p / 2 - 1) * (2 + 2 * (2 + w) - 3 * w)));
+        if (p > 2) CHECK(bubble(3) > 1.01 * (p / 2 - 1) * (3 + 2 * (2 + w) - 3 * w));
+      }
     }
   }
   CHECK_FALSE(dm::check_schedule(dm::chimera{3, 6}).ok());

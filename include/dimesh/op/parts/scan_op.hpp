@@ -70,7 +70,7 @@ template <class Step, class T> struct scan_op {
     // The carry is what the blocks before give where nothing was before them: of affine ones the
     // value, since first() is 0.
     if constexpr (Step::affine)
-      scan_from(l, in, &from->value, 2, y[0]);
+      scan_from(l, in, &from->value, sizeof(total) / sizeof(T), y[0]);
     else
       scan_from(l, in, from, 1, y[0]);
   }
@@ -90,7 +90,9 @@ template <class Step, class T> struct scan_op {
     local::scan(step, l, in, start, apart, y.template data<T>());
   }
   constexpr total nothing() const {
-    if constexpr (Step::affine)
+    if constexpr (Step::affine && std::floating_point<T>)
+      return {T(1), T(0), T(0)};
+    else if constexpr (Step::affine)
       return {T(1), T(0)};
     else
       return step.first();
@@ -112,10 +114,13 @@ template <class Join, class T> struct fold_scan_op : scan_op<local::fold_step<Jo
     if constexpr (std::is_same_v<Join, local::plus>) {
       to.give(0, fold_scan_op(by, {exclusive, !this->reverse}, this->d, this->call), to.ybar);
     } else {
-      using pulled = local::fold_pulled_step<Join, T>;
-      const fold_scan_op before(by, {true, this->reverse}, this->d, this->call);
-      to.give(0, scan_op<pulled, T>{{by, exclusive}, this->d, !this->reverse, this->call}, to.ybar,
-              to.x(0), to.made(to.x(0).facts, before, to.x(0)));
+      using earlier = typename local::joined_before<Join, T>::type;
+      const earlier how = local::joined_before<Join, T>::of(by);
+      const fold_scan_op<earlier, T> before(how, {true, this->reverse}, this->d, this->call);
+      to.give(0,
+              scan_op<local::fold_pulled_step<earlier, T>, T>{
+                  {how, exclusive}, this->d, !this->reverse, this->call},
+              to.ybar, to.x(0), to.made(to.x(0).facts, before, to.x(0)));
     }
   }
 };
