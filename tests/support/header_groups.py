@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Groups the library's headers by the costly foreign headers that each includes in any case.
+
+header_groups.py INCLUDE_DIR NAME=HEADER,HEADER... ...
+    prints a line "NAME HEADER" for each header: the last group all of whose foreign headers the
+    header includes, itself or through others of the library; "none" if there is no such group
+
+A header then sees nothing of a precompiled header with these that it would not see without: what is
+included under a condition does not count.
+"""
+import pathlib
+import re
+import sys
+
+
+def includes(header: pathlib.Path) -> set[str]:
+    """What a header includes whatever is defined."""
+    found, depth = set(), 0
+    for line in header.read_text(encoding="utf-8").splitlines():
+        if re.match(r"\s*#\s*if", line):
+            depth += 1
+        elif re.match(r"\s*#\s*endif", line):
+            depth -= 1
+        elif depth == 0 and (include := re.match(r"\s*#\s*include\s*[<\"]([^>\"]+)", line)):
+            found.add(include[1])
+    return found
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1])
+    given = (group.split("=") for group in sys.argv[2:])
+    groups = [(name, set(headers.split(","))) for name, headers in given]
+    direct = {str(h.relative_to(root)): includes(h) for h in sorted(root.rglob("*.hpp"))}
+    for header in direct:
+        seen, rest = set(), [header]
+        while rest:
+            if (one := rest.pop()) not in seen:
+                seen.add(one)
+                rest += direct.get(one, ())
+        fitting = [name for name, needed in groups if needed <= seen]
+        print((fitting or ["none"])[-1], header)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
