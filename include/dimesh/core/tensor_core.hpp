@@ -280,9 +280,7 @@ constexpr event_sink* sink_of(const tensor_core& x) {
 
 /// The way from a tensor to what lies below its type, for the library and for operations.
 struct core_access {
-  template <class X> static constexpr tensor_core& of(X& x) { return x; }
-  template <class X> static constexpr const tensor_core& of(const X& x) { return x; }
-  /// And back, where the type is known.
+  /// Back from a core, where the type is known.
   template <class X> static constexpr X& back(tensor_core& x) { return static_cast<X&>(x); }
   template <class X> static constexpr const X& back(const tensor_core& x) {
     return static_cast<const X&>(x);
@@ -290,7 +288,7 @@ struct core_access {
   /// X is a tensor.
   template <class X> static constexpr bool is = requires(X& x) { static_cast<tensor_core&>(x); };
 };
-template <class X> constexpr tensor_core& core_of(X& x) { return core_access::of(x); }
-template <class X> constexpr const tensor_core& core_of(const X& x) { return core_access::of(x); }
+constexpr tensor_core& core_of(tensor_core& x) { return x; }
+constexpr const tensor_core& core_of(const tensor_core& x) { return x; }
 
 }  // namespace dimesh::detail
