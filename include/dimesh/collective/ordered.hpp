@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::detail {
@@ -20,19 +21,7 @@ namespace dimesh::detail {
 class ordered_communicators {
  public:
   /// The first use of a key is collective over the members. Threads may ask at the same time.
-  const communicator& of(const communicator& members, std::uint64_t key, index_t seat) {
-    place& p = place_of(key);
-    if (const communicator* c = p.made.load(std::memory_order_acquire)) return *c;
-    const std::lock_guard lock(p.making);
-    if (!p.owner) {
-      const waiting here("grid");
-      MPI_Comm made = MPI_COMM_NULL;
-      check(MPI_Comm_split(members.handle(), 0, static_cast<int>(seat), &made), "grid");
-      p.owner = std::make_unique<communicator>(made, members.axes(), members.mesh());
-      p.made.store(p.owner.get(), std::memory_order_release);
-    }
-    return *p.owner;
-  }
+  DIMESH_ELSEWHERE const communicator& of(const communicator& members, std::uint64_t key, index_t seat);
   void clear() { places_.clear(); }
 
  private:
@@ -43,14 +32,31 @@ class ordered_communicators {
     std::mutex making;
     std::unique_ptr<communicator> owner;
   };
-  place& place_of(std::uint64_t key) {
-    const std::lock_guard lock(adding_);
-    for (place& p : places_)
-      if (p.key == key) return p;
-    return places_.emplace_back(key);
-  }
+  DIMESH_ELSEWHERE place& place_of(std::uint64_t key);
   std::mutex adding_;
   std::list<place> places_;
 };
+
+#if DIMESH_BODIES
+inline const communicator& ordered_communicators::of(const communicator& members, std::uint64_t key, index_t seat) {
+  place& p = place_of(key);
+  if (const communicator* c = p.made.load(std::memory_order_acquire)) return *c;
+  const std::lock_guard lock(p.making);
+  if (!p.owner) {
+    const waiting here("grid");
+    MPI_Comm made = MPI_COMM_NULL;
+    check(MPI_Comm_split(members.handle(), 0, static_cast<int>(seat), &made), "grid");
+    p.owner = std::make_unique<communicator>(made, members.axes(), members.mesh());
+    p.made.store(p.owner.get(), std::memory_order_release);
+  }
+  return *p.owner;
+}
+inline ordered_communicators::place& ordered_communicators::place_of(std::uint64_t key) {
+  const std::lock_guard lock(adding_);
+  for (place& p : places_)
+    if (p.key == key) return p;
+  return places_.emplace_back(key);
+}
+#endif
 
 }  // namespace dimesh::detail

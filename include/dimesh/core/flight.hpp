@@ -20,6 +20,7 @@
 #endif
 #include "dimesh/core/plans.hpp"
 #include "dimesh/core/pullback.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -54,120 +55,134 @@ struct flight {
     return *b;
   }
   /// Its requests are there, if any: a helping thread may test them from now on.
-  void begun() {
-    auto& list = collective::detail::progress_list::all();
-    if (!list.is_on() || under_way.empty()) return;
-    list.enter(under_way);
-    listed_ = true;
-  }
+  DIMESH_ELSEWHERE void begun();
   /// Lets MPI work on it. True: nothing is left to wait for.
-  bool ready(tensor_core& y) {
-    while (!landed) {
-      unlist();
-      under_way.progress(name());
-      if (!under_way.done()) {
-        begun();
-        return false;
-      }
-      end_stage(y);
-    }
-    return true;
-  }
-  void finish(tensor_core& y) {
-    unlist();
-    if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
-    const in_part part(watcher, event_part::finish);
-    const watched here(kind, axes, 0, 0, y.facts->mesh);
-    end_all(y);
-  }
+  DIMESH_ELSEWHERE bool ready(tensor_core& y);
+  DIMESH_ELSEWHERE void finish(tensor_core& y);
   /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
   /// ranks may have failed, and never answer.
-  void drop(tensor_core& y) noexcept {
-    unlist();
-    result = y.memory;
-    try {
-      int over = 0;
-      MPI_Finalized(&over);
-      if (over) return give_up();
-      if (std::uncaught_exceptions() <= exceptions) return finish(y);
-      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      while (!ready(y))
-        if (std::chrono::steady_clock::now() > end) return give_up();
-    } catch (...) {
-      give_up();
-    }
-  }
+  DIMESH_ELSEWHERE void drop(tensor_core& y) noexcept;
   std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
 
   /// Flights are kept from use to use.
-  static flight& fresh() {
-    auto& all = spare();
-    if (all.empty()) return *new flight;
-    flight& f = *all.back().release();
-    all.pop_back();
-    return f;
-  }
-  DIMESH_OUTLINE static inline void give_back(flight* f) noexcept {
-    f->clear();
-    try {
-      spare().emplace_back(f);
-    } catch (...) {
-      delete f;
-    }
-  }
+  DIMESH_ELSEWHERE static flight& fresh();
+  DIMESH_ELSEWHERE static void give_back(flight* f) noexcept;
   ~flight() { clear(); }
 
  private:
-  static std::vector<std::unique_ptr<flight>>& spare() {
-    thread_local std::vector<std::unique_ptr<flight>> all;
-    return all;
-  }
+  DIMESH_ELSEWHERE static std::vector<std::unique_ptr<flight>>& spare();
   void end_all(tensor_core& y) {
     while (!landed) end_stage(y);
   }
-  void end_stage(tensor_core& y) {
-#ifdef DIMESH_CHECKED
-    if (between != nullptr && x.grid->alive())
-      collective::wait_for(under_way, *between, peer, name());
-#endif
-    under_way.wait(name());
-    landed = land == nullptr || land(*this, y);
-  }
-  void unlist() noexcept {
-    if (listed_) collective::detail::progress_list::all().leave(under_way);
-    listed_ = false;
-  }
-  void give_up() noexcept {
-    if (under_way.empty()) return;
-    for (const storage* s : {&x.memory, &result, &out, &in})
-      if (*s) under_way.keep(*s);
-    under_way.keep(std::shared_ptr<const void>(plan));
-    under_way.give_up();
-    landed = true;
-  }
-  void clear() noexcept {
-    unlist();
-    give_up();
-    if (mover != nullptr) mover->drop();
-    mover = nullptr;
-    if (plan) plan.reset();
-    if (out) out = storage{};
-    if (in) in = storage{};
-    x.memory = storage{};
-    if (result) result = storage{};
-    x.record = nullptr;
-    land = nullptr;
-    stage = 0;
-    axes = 0;
-    between = nullptr;
-    peer = -1;
-    landed = false;
-  }
+  DIMESH_ELSEWHERE void end_stage(tensor_core& y);
+  DIMESH_ELSEWHERE void unlist() noexcept;
+  DIMESH_ELSEWHERE void give_up() noexcept;
+  DIMESH_ELSEWHERE void clear() noexcept;
   const char* name() const { return "await"; }
 
   bool listed_ = false;
   alignas(std::max_align_t) std::byte room_[512];
 };
+
+#if DIMESH_BODIES
+inline void flight::begun() {
+  auto& list = collective::detail::progress_list::all();
+  if (!list.is_on() || under_way.empty()) return;
+  list.enter(under_way);
+  listed_ = true;
+}
+inline bool flight::ready(tensor_core& y) {
+  while (!landed) {
+    unlist();
+    under_way.progress(name());
+    if (!under_way.done()) {
+      begun();
+      return false;
+    }
+    end_stage(y);
+  }
+  return true;
+}
+inline void flight::finish(tensor_core& y) {
+  unlist();
+  if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
+  const in_part part(watcher, event_part::finish);
+  const watched here(kind, axes, 0, 0, y.facts->mesh);
+  end_all(y);
+}
+inline void flight::drop(tensor_core& y) noexcept {
+  unlist();
+  result = y.memory;
+  try {
+    int over = 0;
+    MPI_Finalized(&over);
+    if (over) return give_up();
+    if (std::uncaught_exceptions() <= exceptions) return finish(y);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!ready(y))
+      if (std::chrono::steady_clock::now() > end) return give_up();
+  } catch (...) {
+    give_up();
+  }
+}
+inline flight& flight::fresh() {
+  auto& all = spare();
+  if (all.empty()) return *new flight;
+  flight& f = *all.back().release();
+  all.pop_back();
+  return f;
+}
+inline void flight::give_back(flight* f) noexcept {
+  f->clear();
+  try {
+    spare().emplace_back(f);
+  } catch (...) {
+    delete f;
+  }
+}
+inline std::vector<std::unique_ptr<flight>>& flight::spare() {
+  thread_local std::vector<std::unique_ptr<flight>> all;
+  return all;
+}
+inline void flight::end_stage(tensor_core& y) {
+#ifdef DIMESH_CHECKED
+  if (between != nullptr && x.grid->alive())
+    collective::wait_for(under_way, *between, peer, name());
+#endif
+  under_way.wait(name());
+  landed = land == nullptr || land(*this, y);
+}
+inline void flight::unlist() noexcept {
+  if (listed_) collective::detail::progress_list::all().leave(under_way);
+  listed_ = false;
+}
+inline void flight::give_up() noexcept {
+  if (under_way.empty()) return;
+  for (const storage* s : {&x.memory, &result, &out, &in})
+    if (*s) under_way.keep(*s);
+  under_way.keep(std::shared_ptr<const void>(plan));
+  under_way.give_up();
+  landed = true;
+}
+inline void flight::clear() noexcept {
+  unlist();
+  give_up();
+  if (mover != nullptr) mover->drop();
+  mover = nullptr;
+  if (plan) plan.reset();
+  if (out) out = storage{};
+  if (in) in = storage{};
+  x.memory = storage{};
+  if (result) result = storage{};
+  x.record = nullptr;
+  land = nullptr;
+  stage = 0;
+  axes = 0;
+  between = nullptr;
+  peer = -1;
+  landed = false;
+}
+#endif
 
 /// Has it a start?
 template <class Op>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/copy.hpp"
@@ -202,18 +203,7 @@ struct across_plan {
 /// The plans that a thread used last.
 class across_plans {
  public:
-  static const across_plan& of(const grid_state& a, const grid_state& b, const across& two,
-                               bool back) {
-    thread_local std::vector<entry> kept;
-    thread_local std::size_t next = 0;
-    for (const entry& e : kept)
-      if (e.is(a, b, two, back)) return e.plan;
-    entry made{
-        &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
-    if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
-    next = (next + 1) % most_kept;
-    return (kept[next] = std::move(made)).plan;
-  }
+  DIMESH_ELSEWHERE static const across_plan& of(const grid_state& a, const grid_state& b, const across& two, bool back);
 
  private:
   static constexpr std::size_t most_kept = 64;
@@ -233,6 +223,20 @@ class across_plans {
     }
   };
 };
+
+#if DIMESH_BODIES
+inline const across_plan& across_plans::of(const grid_state& a, const grid_state& b, const across& two, bool back) {
+  thread_local std::vector<entry> kept;
+  thread_local std::size_t next = 0;
+  for (const entry& e : kept)
+    if (e.is(a, b, two, back)) return e.plan;
+  entry made{
+      &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
+  if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
+  next = (next + 1) % most_kept;
+  return (kept[next] = std::move(made)).plan;
+}
+#endif
 
 /// Moves x, this rank's block on one side, to y, that on the other; or adds to what y holds.
 template <bool Add, class T>
