@@ -31,7 +31,8 @@ class grid_state {
  public:
   /// Collective over `comm`. Sizes of `dynamic` are deduced if there is one at most. Throws on
   /// every rank alike when the sizes do not multiply to the number of ranks.
-  DIMESH_ELSEWHERE grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number, std::vector<std::string> names, index_t* sizes);
+  DIMESH_ELSEWHERE grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
+                              std::vector<std::string> names, index_t* sizes);
 
   /// The communicator over the axes in the mask; ranks in row-major order of their coordinates.
   /// The first use is collective over its members. Threads may ask at the same time.
@@ -98,7 +99,9 @@ class grid_state {
   DIMESH_ELSEWHERE const communicator& make_once(slot& s, unsigned axes) const;
   DIMESH_ELSEWHERE std::unique_ptr<communicator> make(unsigned axes) const;
   /// In checked builds: of some ranks of `comm` (null: all), who have now met for the first time.
-  DIMESH_ELSEWHERE meeting* meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes, [[maybe_unused]] const std::vector<int>* members = nullptr) const;
+  DIMESH_ELSEWHERE meeting* meeting_of(
+      [[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+      [[maybe_unused]] const std::vector<int>* members = nullptr) const;
 
   std::string mesh_;
   std::uint64_t number_;
@@ -113,7 +116,9 @@ class grid_state {
 };
 
 #if DIMESH_BODIES
-inline grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number, std::vector<std::string> names, index_t* sizes) : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
+grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
+                       std::vector<std::string> names, index_t* sizes)
+    : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
   require_mpi(comm);
   const waiting here("grid");
   const int ranks = ranks_of(comm);
@@ -139,19 +144,19 @@ inline grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t num
     at /= sizes[a];
   }
 }
-inline void grid_state::end() {
+void grid_state::end() {
   comms_.clear();
   ordered_.clear();
   alive_ = false;
 }
-inline void grid_state::deduce(index_t* sizes, int ranks) const {
+void grid_state::deduce(index_t* sizes, int ranks) const {
   index_t known = 1;
   int open = -1;
   for (int a = 0; a < static_cast<int>(names_.size()); ++a) {
     if (sizes[a] != dynamic) {
       if (sizes[a] < 1)
-        (words() << "grid: axis '" << names_[static_cast<std::size_t>(a)] << "' of mesh '"
-                 << mesh_ << "' has size " << sizes[a] << "; give it at least 1")
+        (words() << "grid: axis '" << names_[static_cast<std::size_t>(a)] << "' of mesh '" << mesh_
+                 << "' has size " << sizes[a] << "; give it at least 1")
             .raise();
       known *= sizes[a];
     } else if (open < 0) {
@@ -166,7 +171,7 @@ inline void grid_state::deduce(index_t* sizes, int ranks) const {
   if (open >= 0 && ranks % known == 0) known *= sizes[open] = ranks / known;
   if (known != ranks || (open >= 0 && sizes[open] == dynamic)) refuse(sizes, ranks);
 }
-inline void grid_state::refuse(const index_t* sizes, int ranks) const {
+void grid_state::refuse(const index_t* sizes, int ranks) const {
   words w;
   w << "grid: mesh '" << mesh_ << "' (";
   for (std::size_t a = 0; a < names_.size(); ++a) {
@@ -180,12 +185,12 @@ inline void grid_state::refuse(const index_t* sizes, int ranks) const {
     << " ranks; the sizes of its axes must multiply to the number of ranks of the communicator";
   w.raise();
 }
-inline const communicator& grid_state::make_once(slot& s, unsigned axes) const {
+const communicator& grid_state::make_once(slot& s, unsigned axes) const {
   const std::lock_guard lock(s.making);
   if (!s.owner) s.put(make(axes));
   return *s.owner;
 }
-inline std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
+std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
   const waiting here("grid");
   const communicator& all = *comms_.back().owner;
   MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
@@ -201,15 +206,15 @@ inline std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
   }
   MPI_Comm made = MPI_COMM_NULL;
   check(MPI_Comm_group(all.handle(), &everybody), "grid");
-  check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some),
-        "grid");
+  check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some), "grid");
   meeting* const m = meeting_of(all.handle(), axes, &members);
   check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
   MPI_Group_free(&some);
   MPI_Group_free(&everybody);
   return std::make_unique<communicator>(made, axes, number_, m);
 }
-inline meeting* grid_state::meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes, [[maybe_unused]] const std::vector<int>* members) const {
+meeting* grid_state::meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+                                [[maybe_unused]] const std::vector<int>* members) const {
 #ifdef DIMESH_CHECKED
   std::string name;
   for (std::size_t a = 0; a < names_.size(); ++a)

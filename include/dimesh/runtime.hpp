@@ -58,7 +58,7 @@ class runtime {
 };
 
 #if DIMESH_BODIES
-inline runtime::runtime(int& argc, char**& argv, int threads) {
+runtime::runtime(int& argc, char**& argv, int threads) {
   int running = 0;
   MPI_Initialized(&running);
   owns_mpi_ = !running;
@@ -84,7 +84,7 @@ inline runtime::runtime(int& argc, char**& argv, int threads) {
   if (owns_kokkos_) start_kokkos(argc, argv);
   before_ = std::set_terminate(&runtime::on_terminate);
 }
-inline runtime::~runtime() {
+runtime::~runtime() {
   std::set_terminate(before_);
 #ifdef DIMESH_CHECKED
   if (detail::world_rank() == 0) detail::rule_uses::here().tell();
@@ -93,7 +93,7 @@ inline runtime::~runtime() {
   if (owns_kokkos_) Kokkos::finalize();
   if (owns_mpi_) MPI_Finalize();
 }
-inline void runtime::end_job(const char* what) noexcept {
+void runtime::end_job(const char* what) noexcept {
   std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
   std::fflush(stderr);
   int ended = 0, running = 0;
@@ -104,7 +104,7 @@ inline void runtime::end_job(const char* what) noexcept {
   if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
-inline void runtime::start_kokkos(int& argc, char** argv) {
+void runtime::start_kokkos(int& argc, char** argv) {
   std::vector<char*> its;
   int kept = 0;
   for (int i = 0; i < argc; ++i) {
@@ -118,7 +118,7 @@ inline void runtime::start_kokkos(int& argc, char** argv) {
   its.push_back(nullptr);
   Kokkos::initialize(count, its.data());
 }
-inline void runtime::on_terminate() noexcept {
+void runtime::on_terminate() noexcept {
   try {
     if (std::current_exception()) throw;
   } catch (const std::exception& e) {

@@ -21,7 +21,8 @@ namespace dimesh::detail {
 class ordered_communicators {
  public:
   /// The first use of a key is collective over the members. Threads may ask at the same time.
-  DIMESH_ELSEWHERE const communicator& of(const communicator& members, std::uint64_t key, index_t seat);
+  DIMESH_ELSEWHERE const communicator& of(const communicator& members, std::uint64_t key,
+                                          index_t seat);
   void clear() { places_.clear(); }
 
  private:
@@ -38,7 +39,8 @@ class ordered_communicators {
 };
 
 #if DIMESH_BODIES
-inline const communicator& ordered_communicators::of(const communicator& members, std::uint64_t key, index_t seat) {
+const communicator& ordered_communicators::of(const communicator& members, std::uint64_t key,
+                                              index_t seat) {
   place& p = place_of(key);
   if (const communicator* c = p.made.load(std::memory_order_acquire)) return *c;
   const std::lock_guard lock(p.making);
@@ -51,7 +53,7 @@ inline const communicator& ordered_communicators::of(const communicator& members
   }
   return *p.owner;
 }
-inline ordered_communicators::place& ordered_communicators::place_of(std::uint64_t key) {
+ordered_communicators::place& ordered_communicators::place_of(std::uint64_t key) {
   const std::lock_guard lock(adding_);
   for (place& p : places_)
     if (p.key == key) return p;

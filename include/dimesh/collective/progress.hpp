@@ -38,19 +38,19 @@ class progress_list {
 };
 
 #if DIMESH_BODIES
-inline progress_list& progress_list::all() {
+progress_list& progress_list::all() {
   static auto* const it = new progress_list;  // never destroyed: moves may end after statics
   return *it;
 }
-inline void progress_list::enter(requests& r) {
+void progress_list::enter(requests& r) {
   const std::lock_guard lock(mutex_);
   listed_.push_back(&r);
 }
-inline void progress_list::leave(requests& r) {
+void progress_list::leave(requests& r) {
   const std::lock_guard lock(mutex_);
   std::erase(listed_, &r);
 }
-inline void progress_list::work() noexcept {
+void progress_list::work() noexcept {
   const std::lock_guard lock(mutex_);
   for (requests* r : listed_) try {
       r->progress("progress_thread");

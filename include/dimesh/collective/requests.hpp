@@ -29,7 +29,9 @@ namespace detail {
 class abandoned {
  public:
   DIMESH_ELSEWHERE static abandoned& all();
-  DIMESH_ELSEWHERE void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory, std::shared_ptr<const void> counts);
+  DIMESH_ELSEWHERE void take(std::vector<MPI_Request>& requests,
+                             std::vector<dimesh::detail::storage>& memory,
+                             std::shared_ptr<const void> counts);
   /// Lets go of what MPI is done with; returns how many sets are still under way.
   DIMESH_ELSEWHERE std::size_t reap();
 
@@ -45,17 +47,19 @@ class abandoned {
 };
 
 #if DIMESH_BODIES
-inline abandoned& abandoned::all() {
+abandoned& abandoned::all() {
   static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
   return *it;
 }
-inline void abandoned::take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory, std::shared_ptr<const void> counts) {
+void abandoned::take(std::vector<MPI_Request>& requests,
+                     std::vector<dimesh::detail::storage>& memory,
+                     std::shared_ptr<const void> counts) {
   const std::lock_guard lock(mutex_);
   sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
   requests.clear(), memory.clear();
   any_.store(true, std::memory_order_release);
 }
-inline std::size_t abandoned::reap() {
+std::size_t abandoned::reap() {
   if (!any_.load(std::memory_order_acquire)) return 0;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = sets_.size(); i-- > 0;) {
@@ -107,27 +111,26 @@ class requests {
 };
 
 #if DIMESH_BODIES
-inline MPI_Request* requests::add(under_way what) {
+MPI_Request* requests::add(under_way what) {
   receives_.push_back(what == under_way::receive);
   requests_.push_back(MPI_REQUEST_NULL);
   return &requests_.back();
 }
-inline void requests::progress(const char* call) {
+void requests::progress(const char* call) {
   int done = 1;
   while (done && first_ < requests_.size()) {
     dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
     first_ += static_cast<std::size_t>(done);
   }
 }
-inline void requests::wait(const char* call) {
+void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
   dimesh::detail::check(
-      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-      call);
+      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
   clear();
   detail::abandoned::all().reap();  // those given up earlier may be over, too
 }
-inline void requests::give_up() noexcept {
+void requests::give_up() noexcept {
   int running = 0, over = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&over);
@@ -143,7 +146,7 @@ inline void requests::give_up() noexcept {
   if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
   clear();
 }
-inline void requests::clear() noexcept {
+void requests::clear() noexcept {
   requests_.clear(), receives_.clear(), memory_.clear();
   counts_.reset();
   first_ = 0;

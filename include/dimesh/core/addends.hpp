@@ -13,8 +13,10 @@
 namespace dimesh::detail {
 
 /// On all but the first rank along `axes`, zeros in place of what the memory holds.
-DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
-                                          index_t bytes) {
+DIMESH_ELSEWHERE void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
+                                     index_t bytes);
+#if DIMESH_BODIES
+void settle_addends(storage& memory, const grid_state& grid, unsigned axes, index_t bytes) {
   bool first = true;
   for (int a = 0; a < max_axes; ++a)
     if (axes >> a & 1u) first = first && grid.coords()[a] == 0;
@@ -22,6 +24,7 @@ DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& gri
   memory = storage::acquire(static_cast<std::size_t>(bytes));
   zero_bytes(memory.data(), bytes);
 }
+#endif
 
 /// The same value with addends that really add up along `axes`.
 constexpr void settle(tensor_core& x, unsigned axes) {

@@ -85,13 +85,13 @@ struct flight {
 };
 
 #if DIMESH_BODIES
-inline void flight::begun() {
+void flight::begun() {
   auto& list = collective::detail::progress_list::all();
   if (!list.is_on() || under_way.empty()) return;
   list.enter(under_way);
   listed_ = true;
 }
-inline bool flight::ready(tensor_core& y) {
+bool flight::ready(tensor_core& y) {
   while (!landed) {
     unlist();
     under_way.progress(name());
@@ -103,14 +103,14 @@ inline bool flight::ready(tensor_core& y) {
   }
   return true;
 }
-inline void flight::finish(tensor_core& y) {
+void flight::finish(tensor_core& y) {
   unlist();
   if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
   const in_part part(watcher, event_part::finish);
   const watched here(kind, axes, 0, 0, y.facts->mesh);
   end_all(y);
 }
-inline void flight::drop(tensor_core& y) noexcept {
+void flight::drop(tensor_core& y) noexcept {
   unlist();
   result = y.memory;
   try {
@@ -125,14 +125,14 @@ inline void flight::drop(tensor_core& y) noexcept {
     give_up();
   }
 }
-inline flight& flight::fresh() {
+flight& flight::fresh() {
   auto& all = spare();
   if (all.empty()) return *new flight;
   flight& f = *all.back().release();
   all.pop_back();
   return f;
 }
-inline void flight::give_back(flight* f) noexcept {
+void flight::give_back(flight* f) noexcept {
   f->clear();
   try {
     spare().emplace_back(f);
@@ -140,11 +140,11 @@ inline void flight::give_back(flight* f) noexcept {
     delete f;
   }
 }
-inline std::vector<std::unique_ptr<flight>>& flight::spare() {
+std::vector<std::unique_ptr<flight>>& flight::spare() {
   thread_local std::vector<std::unique_ptr<flight>> all;
   return all;
 }
-inline void flight::end_stage(tensor_core& y) {
+void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
   if (between != nullptr && x.grid->alive())
     collective::wait_for(under_way, *between, peer, name());
@@ -152,11 +152,11 @@ inline void flight::end_stage(tensor_core& y) {
   under_way.wait(name());
   landed = land == nullptr || land(*this, y);
 }
-inline void flight::unlist() noexcept {
+void flight::unlist() noexcept {
   if (listed_) collective::detail::progress_list::all().leave(under_way);
   listed_ = false;
 }
-inline void flight::give_up() noexcept {
+void flight::give_up() noexcept {
   if (under_way.empty()) return;
   for (const storage* s : {&x.memory, &result, &out, &in})
     if (*s) under_way.keep(*s);
@@ -164,7 +164,7 @@ inline void flight::give_up() noexcept {
   under_way.give_up();
   landed = true;
 }
-inline void flight::clear() noexcept {
+void flight::clear() noexcept {
   unlist();
   give_up();
   if (mover != nullptr) mover->drop();
@@ -235,8 +235,10 @@ class flight_owner {
 };
 
 /// Makes the result y of a move of x and keeps what MPI will read.
-DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
-                                          bool recorded) {
+DIMESH_ELSEWHERE void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
+                                     bool recorded);
+#if DIMESH_BODIES
+void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded) {
   const tensor_core* const at[] = {&x};
   const operands in(at, 1);
   match_operands(*f.mover, in);
@@ -246,8 +248,11 @@ DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tenso
   if (!recorded) f.x.record = nullptr;
   f.exceptions = std::uncaught_exceptions();
 }
+#endif
 /// Waits for the move and does what is left: y is its result, recorded where the operand is.
-DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
+DIMESH_ELSEWHERE void land_flight(flight& f, tensor_core& y);
+#if DIMESH_BODIES
+void land_flight(flight& f, tensor_core& y) {
   if (f.x.record == nullptr && watcher == nullptr) [[likely]]
     return f.finish(y);
   const landing it(f);
@@ -257,5 +262,6 @@ DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
   const in_part here(watcher, event_part::finish);
   evaluate(it, results(all, 1), in, 1, true, &slot);
 }
+#endif
 
 }  // namespace dimesh::detail

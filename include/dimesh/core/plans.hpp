@@ -73,11 +73,11 @@ class plan_cache {
 };
 
 #if DIMESH_BODIES
-inline plan_cache& plan_cache::here() {
+plan_cache& plan_cache::here() {
   thread_local plan_cache all;
   return all;
 }
-inline std::shared_ptr<const move_plan>& plan_cache::at(const plan_key& key) {
+std::shared_ptr<const move_plan>& plan_cache::at(const plan_key& key) {
   if (2 * (used_ + 1) > slots_.size()) grow();
   std::unique_ptr<entry>& e = find(key);
   if (!e) {
@@ -86,12 +86,12 @@ inline std::shared_ptr<const move_plan>& plan_cache::at(const plan_key& key) {
   }
   return e->plan;
 }
-inline std::unique_ptr<plan_cache::entry>& plan_cache::find(const plan_key& key) {
+std::unique_ptr<plan_cache::entry>& plan_cache::find(const plan_key& key) {
   std::size_t i = key.hash() & (slots_.size() - 1);
   while (slots_[i] && !(slots_[i]->key == key)) i = (i + 1) & (slots_.size() - 1);
   return slots_[i];
 }
-inline void plan_cache::grow() {
+void plan_cache::grow() {
   std::vector<std::unique_ptr<entry>> old(slots_.empty() ? 64 : 2 * slots_.size());
   old.swap(slots_);
   used_ = 0;

@@ -36,11 +36,11 @@ class facts_registry {
 };
 
 #if DIMESH_BODIES
-inline facts_registry& facts_registry::here() {
+facts_registry& facts_registry::here() {
   static facts_registry all;
   return all;
 }
-inline const tensor_facts& facts_registry::under(const tensor_facts& like, const table& t) {
+const tensor_facts& facts_registry::under(const tensor_facts& like, const table& t) {
   const table_code c = encoded(t);
   const std::lock_guard<std::mutex> alone(lock_);
   const auto [at, is_new] = known_.try_emplace(
@@ -48,7 +48,7 @@ inline const tensor_facts& facts_registry::under(const tensor_facts& like, const
   if (is_new) at->second = make(like, t);
   return at->second->own;
 }
-inline facts_and_dual* facts_registry::make(const tensor_facts& like, const table& t) {
+facts_and_dual* facts_registry::make(const tensor_facts& like, const table& t) {
   facts_and_dual& f = made_.emplace_back(facts_and_dual{like, like});
   f.own.layout = t;
   f.dual.layout = dual_of(t);
@@ -160,8 +160,10 @@ constexpr fault_words words_of(fault_code f) {
 }
 
 /// Throws dimesh::error: call, fault, culprits.
-[[noreturn]] inline void refuse_layout(std::string_view call, const outcome& o,
-                                       std::string_view axis) {
+[[noreturn]] DIMESH_ELSEWHERE void refuse_layout(std::string_view call, const outcome& o,
+                                                 std::string_view axis);
+#if DIMESH_BODIES
+void refuse_layout(std::string_view call, const outcome& o, std::string_view axis) {
   const fault_words say = words_of(o.found);
   words w;
   w << call << ": " << say.name << ": ";
@@ -182,5 +184,6 @@ constexpr fault_words words_of(fault_code f) {
   }
   w.raise();
 }
+#endif
 
 }  // namespace dimesh::detail

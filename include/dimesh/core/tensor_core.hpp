@@ -20,7 +20,7 @@ namespace dimesh::detail {
 
 struct cell;
 struct tensor_core;
-inline void require_grid(std::string_view call, const tensor_core& x);
+DIMESH_ELSEWHERE void require_grid(std::string_view call, const tensor_core& x);
 
 /// Extents and blocks of the dims of a tensor: up to six in place.
 class dim_runs {
@@ -255,7 +255,8 @@ struct tensor_core {
 };
 
 /// x has been made, and its grid is there. Throws dimesh::error that names the call.
-inline void require_grid(std::string_view call, const tensor_core& x) {
+#if DIMESH_BODIES
+void require_grid(std::string_view call, const tensor_core& x) {
   if (x.is_shape)
     (words() << call
              << ": an operand holds no elements, since costs are being counted; count a function "
@@ -271,6 +272,7 @@ inline void require_grid(std::string_view call, const tensor_core& x) {
              << ": an operand's grid is gone; a grid must outlive the tensors that are made on it")
         .raise();
 }
+#endif
 
 /// Where what is done with x is reported: on shapes with its tally, on data to whoever watches.
 constexpr event_sink* sink_of(const tensor_core& x) {

@@ -15,12 +15,12 @@
 #define DIMESH_OUTLINE [[gnu::noinline]]
 #define DIMESH_INSTANCE(...)
 #define DIMESH_BODIES 1
-#define DIMESH_ELSEWHERE
+#define DIMESH_ELSEWHERE inline
 #elif DIMESH_COMPILED == 2
 #define DIMESH_OUTLINE [[gnu::noinline, gnu::used]]
 #define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
 #define DIMESH_BODIES 1
-#define DIMESH_ELSEWHERE [[gnu::used]]
+#define DIMESH_ELSEWHERE [[gnu::used]] inline
 #else
 // clang has the attribute, but wants it with `extern`, which members cannot have.
 #ifdef __clang__

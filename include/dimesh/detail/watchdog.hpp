@@ -32,7 +32,8 @@ class watchdog final : wait_listener, event_sink {
   watchdog& operator=(const watchdog&) = delete;
   DIMESH_ELSEWHERE ~watchdog();
 
-  DIMESH_ELSEWHERE void enter(std::string_view call, std::string_view within, index_t bytes) override;
+  DIMESH_ELSEWHERE void enter(std::string_view call, std::string_view within,
+                              index_t bytes) override;
   DIMESH_ELSEWHERE void leave() override;
   /// This rank has nothing more to do.
   DIMESH_ELSEWHERE void end();
@@ -60,14 +61,14 @@ class watchdog final : wait_listener, event_sink {
 };
 
 #if DIMESH_BODIES
-inline std::unique_ptr<watchdog> watchdog::from_environment(int rank) {
+std::unique_ptr<watchdog> watchdog::from_environment(int rank) {
   const char* const text = std::getenv("DIMESH_WATCHDOG");
   const double seconds = text != nullptr ? std::atof(text) : 0;
   if (seconds <= 0 || waits_told_to != nullptr) return nullptr;
   return std::unique_ptr<watchdog>(
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
 }
-inline watchdog::~watchdog() {
+watchdog::~watchdog() {
   waits_told_to = nullptr;
   if (watcher == this) watcher = nullptr;
   {
@@ -77,7 +78,7 @@ inline watchdog::~watchdog() {
   wake_.notify_all();
   thread_.join();
 }
-inline void watchdog::enter(std::string_view call, std::string_view within, index_t bytes) {
+void watchdog::enter(std::string_view call, std::string_view within, index_t bytes) {
   const std::lock_guard lock(mutex_);
   ++calls_;
   ++depth_;
@@ -86,26 +87,27 @@ inline void watchdog::enter(std::string_view call, std::string_view within, inde
   if (bytes >= 0) call_ += " with " + std::to_string(bytes) + " bytes";
   moved();
 }
-inline void watchdog::leave() {
+void watchdog::leave() {
   const std::lock_guard lock(mutex_);
   --depth_;
   moved();
 }
-inline void watchdog::end() {
+void watchdog::end() {
   const std::lock_guard lock(mutex_);
   at_end_ = true;
   moved();
 }
-inline watchdog::watchdog(double seconds, int rank, bool ends) : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
+watchdog::watchdog(double seconds, int rank, bool ends)
+    : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
   waits_told_to = this;
   if (watcher == nullptr) watcher = this;  // so that collectives of this thread are reported
   thread_ = std::thread([this] { look(); });
 }
-inline void watchdog::moved() {
+void watchdog::moved() {
   since_ = clock::now();
   told_ = false;
 }
-inline void watchdog::look() {
+void watchdog::look() {
   std::unique_lock lock(mutex_);
   while (!over_) {
     const auto due = since_ + std::chrono::duration_cast<clock::duration>(patience_);
@@ -123,11 +125,11 @@ inline void watchdog::look() {
     if (!over_ && told_) std::_Exit(1);  // and the launcher takes them down
   }
 }
-inline void watchdog::tell() const {
+void watchdog::tell() const {
   const double seconds = patience_.count();
   if (depth_ > 0)
-    std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n",
-                 rank_, call_.c_str(), calls_, seconds);
+    std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n", rank_,
+                 call_.c_str(), calls_, seconds);
   else if (at_end_)
     std::fprintf(stderr,
                  "dimesh: watchdog: rank %d came to the end of the program %g s ago, after %lld "

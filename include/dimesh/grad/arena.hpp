@@ -49,11 +49,11 @@ class arena {
 };
 
 #if DIMESH_BODIES
-inline arena& arena::here() {
+arena& arena::here() {
   thread_local arena a;
   return a;
 }
-inline void* arena::take(std::size_t bytes) {
+void* arena::take(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
     at_ = {at_.chunk + 1, 0};

@@ -59,22 +59,22 @@ class timeline {
 };
 
 #if DIMESH_BODIES
-inline timeline& timeline::instance() {
+timeline& timeline::instance() {
   static timeline one;
   return one;
 }
-inline void timeline::start() {
+void timeline::start() {
   const std::lock_guard lock(mutex_);
   spans_.clear();
   spans_.reserve(1 << 14);
   since_ = now();
   on_.store(true, std::memory_order_relaxed);
 }
-inline void timeline::record(const time_span& span) {
+void timeline::record(const time_span& span) {
   const std::lock_guard lock(mutex_);
   if (on() && span.begin >= since_) spans_.push_back(span);
 }
-inline std::vector<time_span> timeline::spans() const {
+std::vector<time_span> timeline::spans() const {
   const std::lock_guard lock(mutex_);
   return spans_;
 }

@@ -99,25 +99,25 @@ class pool {
 };
 
 #if DIMESH_BODIES
-inline pool& pool::instance() {
+pool& pool::instance() {
   static pool* it = new pool;  // never destroyed: handles may outlive static destructors
   return *it;
 }
-inline buffer* pool::acquire(std::size_t bytes) {
+buffer* pool::acquire(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) spoil(b->data, bytes);
   if (watcher != nullptr) [[unlikely]]
     report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
   return b;
 }
-inline buffer* pool::part_of(buffer* whole) {
+buffer* pool::part_of(buffer* whole) {
   whole->owners.fetch_add(1, std::memory_order_relaxed);
   buffer* const b = record();
   b->whole = whole;
   b->from_program = whole->from_program;
   return b;
 }
-inline buffer* pool::borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
+buffer* pool::borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
   buffer* const b = record();
   b->data = data;
   b->whole = nullptr;
@@ -125,7 +125,7 @@ inline buffer* pool::borrow(void* data, lent how, std::shared_ptr<const void> ke
   b->keeps = std::move(keeps);
   return b;
 }
-inline void pool::release(buffer* b) {
+void pool::release(buffer* b) {
   const auto bytes = static_cast<index_t>(b->asked);
   const bool ends = b->whole == nullptr && b->from_program == lent::no;
   const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
@@ -133,7 +133,7 @@ inline void pool::release(buffer* b) {
   if (ends && watcher != nullptr) [[unlikely]]
     report_memory(*watcher, -bytes, figures_.live);
 }
-inline void pool::take_back(buffer* b) {
+void pool::take_back(buffer* b) {
   const std::lock_guard lock(mutex_);
   if (b->whole != nullptr || b->from_program != lent::no) {
     b->next = parts_;
@@ -149,7 +149,7 @@ inline void pool::take_back(buffer* b) {
   b->next = head;
   head = b;
 }
-inline buffer* pool::record() {
+buffer* pool::record() {
   const std::lock_guard lock(mutex_);
   buffer* b = parts_;
   if (b != nullptr)
@@ -159,7 +159,7 @@ inline buffer* pool::record() {
   b->owners.store(1, std::memory_order_relaxed);
   return b;
 }
-inline buffer* pool::take(std::size_t bytes) {
+buffer* pool::take(std::size_t bytes) {
   const int slot = slot_of(bytes);
   const std::lock_guard lock(mutex_);
   buffer*& head = free_[static_cast<std::size_t>(slot)];
@@ -186,7 +186,7 @@ inline buffer* pool::take(std::size_t bytes) {
   if (figures_.live > figures_.peak) figures_.peak = figures_.live;
   return b;
 }
-inline void pool::spoil(void* data, std::size_t bytes) {
+void pool::spoil(void* data, std::size_t bytes) {
   constexpr int pattern = 0xff;
   if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
     std::memset(data, pattern, bytes);
@@ -195,18 +195,18 @@ inline void pool::spoil(void* data, std::size_t bytes) {
                           static_cast<unsigned char*>(data), bytes),
                       static_cast<unsigned char>(pattern));
 }
-inline int pool::slot_of(std::size_t bytes) {
+int pool::slot_of(std::size_t bytes) {
   if (bytes <= 64) return 0;
   const auto width = static_cast<int>(std::bit_width(bytes - 1));
   const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
   return (width - 7) * 4 + static_cast<int>(quarter) + 1;
 }
-inline std::size_t pool::size_of(int slot) {
+std::size_t pool::size_of(int slot) {
   if (slot == 0) return 64;
   const int width = (slot - 1) / 4 + 7;
   return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
 }
-inline void pool::drain() {
+void pool::drain() {
   const std::lock_guard lock(mutex_);
   for (buffer*& head : free_)
     while (head != nullptr) {

@@ -55,7 +55,7 @@ class slabs {
 };
 
 #if DIMESH_BODIES
-inline void* slabs::take(std::size_t bytes) {
+void* slabs::take(std::size_t bytes) {
   if (!serves || bytes < least) return nullptr;
   bytes = rounded_up(bytes, 64);
   if (bytes > usual / 2) return begin_slab(rounded_up(bytes, page));  // of its own
@@ -67,12 +67,12 @@ inline void* slabs::take(std::size_t bytes) {
   next_ += bytes, left_ -= bytes;
   return p;
 }
-inline void slabs::give_back() {
+void slabs::give_back() {
   for (void* p : all_) Kokkos::kokkos_free<memory_space>(p);
   all_.clear();
   left_ = 0;
 }
-inline std::byte* slabs::begin_slab(std::size_t size) {
+std::byte* slabs::begin_slab(std::size_t size) {
   all_.reserve(all_.size() + 1);
   all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
   const auto at = reinterpret_cast<std::uintptr_t>(all_.back());

@@ -138,19 +138,20 @@ struct halo_plan : move_plan {
 };
 
 #if DIMESH_BODIES
-inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with) : stages{static_cast<boundary>(with[2] >> 1)} {
+halo_plan::halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with)
+    : stages{static_cast<boundary>(with[2] >> 1)} {
   for (index_t i = 0; i < with[1]; ++i) {
     const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
     stages.add(d, y.layout().halo[d]);
   }
   for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
 }
-inline int halo_plan::stages_that_wait() const {
+int halo_plan::stages_that_wait() const {
   int n = stages.count;
   while (n > 0 && moves(n - 1).over == nullptr) --n;
   return n;
 }
-inline void halo_plan::add(const tensor_core& y, int i, bool back) {
+void halo_plan::add(const tensor_core& y, int i, bool back) {
   const int d = stages.dims[i];
   const index_t w = stages.width[i];
   const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);

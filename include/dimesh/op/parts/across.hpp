@@ -121,7 +121,9 @@ struct across {
 
 /// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
 /// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
-DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
+DIMESH_ELSEWHERE const int* ranks_between(const grid_state& a, const grid_state& b);
+#if DIMESH_BODIES
+const int* ranks_between(const grid_state& a, const grid_state& b) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
   if (!a.alive() || !b.alive())
@@ -155,6 +157,7 @@ DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_s
   const auto& made = known.emplace(key, std::move(there)).first->second;
   return made.empty() ? nullptr : made.data();
 }
+#endif
 
 /// The parts of one of this rank's two blocks that others have for it, or want of it, and where
 /// they lie: in the block itself if every part is one run of its elements, else in a buffer.
@@ -203,7 +206,8 @@ struct across_plan {
 /// The plans that a thread used last.
 class across_plans {
  public:
-  DIMESH_ELSEWHERE static const across_plan& of(const grid_state& a, const grid_state& b, const across& two, bool back);
+  DIMESH_ELSEWHERE static const across_plan& of(const grid_state& a, const grid_state& b,
+                                                const across& two, bool back);
 
  private:
   static constexpr std::size_t most_kept = 64;
@@ -225,7 +229,8 @@ class across_plans {
 };
 
 #if DIMESH_BODIES
-inline const across_plan& across_plans::of(const grid_state& a, const grid_state& b, const across& two, bool back) {
+const across_plan& across_plans::of(const grid_state& a, const grid_state& b, const across& two,
+                                    bool back) {
   thread_local std::vector<entry> kept;
   thread_local std::size_t next = 0;
   for (const entry& e : kept)

@@ -37,11 +37,15 @@ struct parts_plan : move_plan {
   bool in_order = true;  // the parts one after another are the array
   bool fits = true;      // MPI can count them
 
-  DIMESH_ELSEWHERE parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with);
+  DIMESH_ELSEWHERE parts_plan(const tensor_core& split, const tensor_core& around,
+                              const plan_hints& with);
 };
 
 #if DIMESH_BODIES
-inline parts_plan::parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with) : whole(placement_of(split).own(around.layout())), own(placement_of(split).own(split.layout())), stride(whole) {
+parts_plan::parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with)
+    : whole(placement_of(split).own(around.layout())),
+      own(placement_of(split).own(split.layout())),
+      stride(whole) {
   const placement where = placement_of(split);
   const bool gathers = with[0] == static_cast<index_t>(parts_move::gather);
   wire = {split.facts->kind, split.facts->element};
@@ -80,8 +84,11 @@ inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y
 }
 
 /// received, the parts one after another, from the parts x of all ranks; or, with `later`, begins.
-inline void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
-                            collective::requests* later) {
+DIMESH_ELSEWHERE void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
+                                      collective::requests* later);
+#if DIMESH_BODIES
+void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
+                     collective::requests* later) {
   if (p.equal)
     collective::all_gather_elements(*p.over, p.wire, x, p.mine, received, later);
   else if (p.fits)
@@ -91,6 +98,7 @@ inline void gather_received(const parts_plan& p, const std::byte* x, std::byte* 
     collective::all_gather_elements_v(*p.over, p.wire, x, p.count.data(), received,
                                       p.wire.most_per_call());
 }
+#endif
 /// Room for the parts one after another, where that is not the order of the whole.
 inline storage room_for_parts(const parts_plan& p) {
   if (p.in_order) return {};
@@ -139,8 +147,11 @@ void cut_part(const placement& where, const table& from, const T* x, const table
 }
 
 /// y, its part, from the sum of x, the parts one after another; or, with `later`, begins.
-inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
-                           collective::requests* later) {
+DIMESH_ELSEWHERE void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                                     collective::requests* later);
+#if DIMESH_BODIES
+void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                    collective::requests* later) {
   if (p.equal)
     collective::reduce_scatter_elements(*p.over, p.wire, x, p.mine, y, later);
   else if (p.fits)
@@ -149,6 +160,7 @@ inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y
     collective::reduce_scatter_elements_v(*p.over, p.wire, x, p.count.data(), y,
                                           p.wire.most_per_call());
 }
+#endif
 /// y from the sum of the blocks x.
 template <class T>
 void scatter_parts(const tensor_core& x, const tensor_core& y, flight* later = nullptr) {

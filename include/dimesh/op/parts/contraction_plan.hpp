@@ -7,6 +7,7 @@
 //   [b t h d] . [b s h d] -> [b h t s]   loops b, h, t, s, d: b*h products, strides as stored
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/contraction.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
@@ -14,10 +15,11 @@ namespace dimesh::detail {
 
 /// c = the sum over dims that c lacks of a * b. The dims: those of c, then those that are summed,
 /// in a's order.
-DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
-                                                          const tensor_core& c,
-                                                          const tensor_core& a,
-                                                          const tensor_core& b) {
+DIMESH_ELSEWHERE local::contraction contraction_over(const loop_dims& dims, const tensor_core& c,
+                                                     const tensor_core& a, const tensor_core& b);
+#if DIMESH_BODIES
+local::contraction contraction_over(const loop_dims& dims, const tensor_core& c,
+                                    const tensor_core& a, const tensor_core& b) {
   const auto stride = [](const tensor_core& x, const dim_facts* d) {
     const int place = x.facts->place_of(d);
     return place < 0 ? index_t{0} : x.stride(place);
@@ -32,5 +34,6 @@ DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
   y.outer = dims.count;
   return y;
 }
+#endif
 
 }  // namespace dimesh::detail

@@ -34,20 +34,20 @@ struct exchange_side {
 };
 
 #if DIMESH_BODIES
-inline bool exchange_side::in_rank_order(index_t n) const {
+bool exchange_side::in_rank_order(index_t n) const {
   bool yes = packed == 0;
   for (std::size_t r = 0; yes && r < part.size(); ++r)
     yes = part[r].size() == n && is_run(whole, part[r]) &&
           offset_in(whole, part[r]) == static_cast<index_t>(r) * n;
   return yes;
 }
-inline void exchange_side::count(int of_one) {
+void exchange_side::count(int of_one) {
   for (const collective::run& r : runs) {
     units.push_back(static_cast<int>(r.count * of_one));
     first.push_back(static_cast<int>(r.at * of_one));
   }
 }
-inline void exchange_side::lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
+void exchange_side::lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
   runs.resize(ranks);
   bool stays = may_stay;
   for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));
