@@ -31,8 +31,8 @@ class grid_state {
  public:
   /// Collective over `comm`. Sizes of `dynamic` are deduced if there is one at most. Throws on
   /// every rank alike when the sizes do not multiply to the number of ranks.
-  DIMESH_ELSEWHERE grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
-                              std::vector<std::string> names, index_t* sizes);
+  grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number, std::vector<std::string> names,
+             index_t* sizes);
 
   /// The communicator over the axes in the mask; ranks in row-major order of their coordinates.
   /// The first use is collective over its members. Threads may ask at the same time.
@@ -74,7 +74,7 @@ class grid_state {
     const std::lock_guard here(lock);
     return *all.emplace_back(std::move(made));
   }
-  DIMESH_ELSEWHERE void end();
+  void end();
   bool alive() const { return alive_; }
   const index_t* sizes() const { return size_.data(); }
   const index_t* coords() const { return coord_.data(); }
@@ -82,8 +82,8 @@ class grid_state {
   const std::string& axis_name(int a) const { return names_[static_cast<std::size_t>(a)]; }
 
  private:
-  DIMESH_ELSEWHERE void deduce(index_t* sizes, int ranks) const;
-  [[noreturn]] DIMESH_ELSEWHERE void refuse(const index_t* sizes, int ranks) const;
+  void deduce(index_t* sizes, int ranks) const;
+  [[noreturn]] void refuse(const index_t* sizes, int ranks) const;
   /// A communicator that is made when it is first asked for. A lock each: ranks whose threads ask
   /// for several in different orders must not wait for one another.
   struct slot {
@@ -96,12 +96,11 @@ class grid_state {
       made.store(owner.get(), std::memory_order_release);
     }
   };
-  DIMESH_ELSEWHERE const communicator& make_once(slot& s, unsigned axes) const;
-  DIMESH_ELSEWHERE std::unique_ptr<communicator> make(unsigned axes) const;
+  const communicator& make_once(slot& s, unsigned axes) const;
+  std::unique_ptr<communicator> make(unsigned axes) const;
   /// In checked builds: of some ranks of `comm` (null: all), who have now met for the first time.
-  DIMESH_ELSEWHERE meeting* meeting_of(
-      [[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
-      [[maybe_unused]] const std::vector<int>* members = nullptr) const;
+  meeting* meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+                      [[maybe_unused]] const std::vector<int>* members = nullptr) const;
 
   std::string mesh_;
   std::uint64_t number_;
@@ -115,9 +114,9 @@ class grid_state {
   bool alive_ = true;
 };
 
-#if DIMESH_BODIES
-grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
-                       std::vector<std::string> names, index_t* sizes)
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
+                                             std::vector<std::string> names, index_t* sizes)
     : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
   require_mpi(comm);
   const waiting here("grid");
@@ -144,12 +143,12 @@ grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
     at /= sizes[a];
   }
 }
-void grid_state::end() {
+DIMESH_OUTLINE inline void grid_state::end() {
   comms_.clear();
   ordered_.clear();
   alive_ = false;
 }
-void grid_state::deduce(index_t* sizes, int ranks) const {
+DIMESH_OUTLINE inline void grid_state::deduce(index_t* sizes, int ranks) const {
   index_t known = 1;
   int open = -1;
   for (int a = 0; a < static_cast<int>(names_.size()); ++a) {
@@ -171,7 +170,7 @@ void grid_state::deduce(index_t* sizes, int ranks) const {
   if (open >= 0 && ranks % known == 0) known *= sizes[open] = ranks / known;
   if (known != ranks || (open >= 0 && sizes[open] == dynamic)) refuse(sizes, ranks);
 }
-void grid_state::refuse(const index_t* sizes, int ranks) const {
+DIMESH_OUTLINE inline void grid_state::refuse(const index_t* sizes, int ranks) const {
   words w;
   w << "grid: mesh '" << mesh_ << "' (";
   for (std::size_t a = 0; a < names_.size(); ++a) {
@@ -185,12 +184,12 @@ void grid_state::refuse(const index_t* sizes, int ranks) const {
     << " ranks; the sizes of its axes must multiply to the number of ranks of the communicator";
   w.raise();
 }
-const communicator& grid_state::make_once(slot& s, unsigned axes) const {
+DIMESH_OUTLINE inline const communicator& grid_state::make_once(slot& s, unsigned axes) const {
   const std::lock_guard lock(s.making);
   if (!s.owner) s.put(make(axes));
   return *s.owner;
 }
-std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
+DIMESH_OUTLINE inline std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
   const waiting here("grid");
   const communicator& all = *comms_.back().owner;
   MPI_Group everybody = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
@@ -213,8 +212,9 @@ std::unique_ptr<communicator> grid_state::make(unsigned axes) const {
   MPI_Group_free(&everybody);
   return std::make_unique<communicator>(made, axes, number_, m);
 }
-meeting* grid_state::meeting_of([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
-                                [[maybe_unused]] const std::vector<int>* members) const {
+DIMESH_OUTLINE inline meeting* grid_state::meeting_of(
+    [[maybe_unused]] MPI_Comm comm, [[maybe_unused]] unsigned axes,
+    [[maybe_unused]] const std::vector<int>* members) const {
 #ifdef DIMESH_CHECKED
   std::string name;
   for (std::size_t a = 0; a < names_.size(); ++a)

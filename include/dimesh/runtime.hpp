@@ -33,23 +33,23 @@ class runtime {
   /// `threads` is what the program will ask of MPI: MPI_THREAD_FUNNELED, where one thread calls the
   /// library (others may compute), or more. Throws dimesh::error if MPI grants less than that to a
   /// runtime that starts it.
-  DIMESH_ELSEWHERE runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED);
+  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED);
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
-  DIMESH_ELSEWHERE ~runtime();
+  ~runtime();
 
   /// What MPI grants threads: one of MPI_THREAD_SINGLE < FUNNELED < SERIALIZED < MULTIPLE. Whether
   /// a thread of its own may move messages on is asked here.
   int thread_level() const { return threads_; }
 
   /// Says on stderr what went wrong on this rank and ends the job on all ranks.
-  [[noreturn]] DIMESH_ELSEWHERE static void end_job(const char* what) noexcept;
+  [[noreturn]] static void end_job(const char* what) noexcept;
 
  private:
   /// Kokkos gets the arguments that begin with --kokkos, and they are taken out. Given all of them,
   /// it would answer the program's own --help, and up to 3.x take a --threads.
-  DIMESH_ELSEWHERE static void start_kokkos(int& argc, char** argv);
-  [[noreturn]] DIMESH_ELSEWHERE static void on_terminate() noexcept;
+  static void start_kokkos(int& argc, char** argv);
+  [[noreturn]] static void on_terminate() noexcept;
 
   bool owns_mpi_ = false, owns_kokkos_ = false;
   int threads_ = MPI_THREAD_SINGLE;
@@ -57,8 +57,8 @@ class runtime {
   std::unique_ptr<detail::watchdog> watchdog_;
 };
 
-#if DIMESH_BODIES
-runtime::runtime(int& argc, char**& argv, int threads) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
   int running = 0;
   MPI_Initialized(&running);
   owns_mpi_ = !running;
@@ -84,7 +84,7 @@ runtime::runtime(int& argc, char**& argv, int threads) {
   if (owns_kokkos_) start_kokkos(argc, argv);
   before_ = std::set_terminate(&runtime::on_terminate);
 }
-runtime::~runtime() {
+DIMESH_OUTLINE inline runtime::~runtime() {
   std::set_terminate(before_);
 #ifdef DIMESH_CHECKED
   if (detail::world_rank() == 0) detail::rule_uses::here().tell();
@@ -93,7 +93,7 @@ runtime::~runtime() {
   if (owns_kokkos_) Kokkos::finalize();
   if (owns_mpi_) MPI_Finalize();
 }
-void runtime::end_job(const char* what) noexcept {
+DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
   std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
   std::fflush(stderr);
   int ended = 0, running = 0;
@@ -104,7 +104,7 @@ void runtime::end_job(const char* what) noexcept {
   if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
-void runtime::start_kokkos(int& argc, char** argv) {
+DIMESH_OUTLINE inline void runtime::start_kokkos(int& argc, char** argv) {
   std::vector<char*> its;
   int kept = 0;
   for (int i = 0; i < argc; ++i) {
@@ -118,7 +118,7 @@ void runtime::start_kokkos(int& argc, char** argv) {
   its.push_back(nullptr);
   Kokkos::initialize(count, its.data());
 }
-void runtime::on_terminate() noexcept {
+DIMESH_OUTLINE inline void runtime::on_terminate() noexcept {
   try {
     if (std::current_exception()) throw;
   } catch (const std::exception& e) {

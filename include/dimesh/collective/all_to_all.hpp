@@ -12,12 +12,12 @@ namespace dimesh::collective {
 
 /// Parts of n elements, which travel as w, for every rank, the own one too; or, with `later`,
 /// begins to. Payload: what goes to others.
-DIMESH_ELSEWHERE void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w,
-                                       const std::byte* x, index_t n, std::byte* y,
-                                       requests* later = nullptr);
-#if DIMESH_BODIES
 void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                      index_t n, std::byte* y, requests* later) {
+                      index_t n, std::byte* y, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w,
+                                            const std::byte* x, index_t n, std::byte* y,
+                                            requests* later) {
   if (n == 0) return;
   prepare(c, "all_to_all", n, w);
   const index_t sent = (c.size() - 1) * n * w.size;
@@ -33,14 +33,14 @@ void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w, cons
 
 /// Parts of any length, `sent` and `received` elements in all, which MPI can count; or, with
 /// `later`, begins to. Payload: what is sent.
-DIMESH_ELSEWHERE void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w,
-                                         const std::byte* x, index_t sent, std::byte* y,
-                                         index_t received, index_t most, const call_counts& counts,
-                                         requests* later = nullptr);
-#if DIMESH_BODIES
 void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
                         index_t sent, std::byte* y, index_t received, index_t most,
-                        const call_counts& counts, requests* later) {
+                        const call_counts& counts, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w,
+                                              const std::byte* x, index_t sent, std::byte* y,
+                                              index_t received, index_t most,
+                                              const call_counts& counts, requests* later) {
   prepare(c, "all_to_all", most, w);
   const told here(event_kind::all_to_all, c, sent * w.size, received * w.size);
   dimesh::detail::check(

@@ -23,9 +23,9 @@
 namespace dimesh::collective {
 
 /// MPI's type for a kind of elements.
-DIMESH_ELSEWHERE MPI_Datatype native_type(element_kind kind);
-#if DIMESH_BODIES
-MPI_Datatype native_type(element_kind kind) {
+MPI_Datatype native_type(element_kind kind);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Datatype native_type(element_kind kind) {
   switch (kind) {
     case element_kind::boolean:
       return MPI_C_BOOL;
@@ -66,9 +66,9 @@ MPI_Datatype native_type(element_kind kind) {
 
 /// MPI's operation for a reduction of a kind, or our own where elements only store. On bool, sums
 /// and maxima are `or`, minima `and`.
-DIMESH_ELSEWHERE MPI_Op operation(element_kind kind, reduction r);
-#if DIMESH_BODIES
-MPI_Op operation(element_kind kind, reduction r) {
+MPI_Op operation(element_kind kind, reduction r);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
   switch (kind) {
     case element_kind::boolean:
       return r == reduction::min ? MPI_LAND : MPI_LOR;
@@ -186,11 +186,11 @@ inline void to_int(int units, const run* runs, int ranks, std::vector<int>& coun
 }
 
 /// The same for blocks one after another.
-DIMESH_ELSEWHERE void to_int(int units, const index_t* count, int ranks, std::vector<int>& counts,
-                             std::vector<int>& at);
-#if DIMESH_BODIES
 void to_int(int units, const index_t* count, int ranks, std::vector<int>& counts,
-            std::vector<int>& at) {
+            std::vector<int>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void to_int(int units, const index_t* count, int ranks,
+                                  std::vector<int>& counts, std::vector<int>& at) {
   int sum = 0;
   for (int r = 0; r < ranks; ++r) {
     const auto n = static_cast<int>(count[r] * units);

@@ -22,16 +22,17 @@ struct message {
 /// Starts to send and receive runs of elements that travel as w, at most `limit` of them in one
 /// message, under a tag of the call's own; between two ranks they match in order. Payload: what is
 /// sent.
-DIMESH_ELSEWHERE void start_exchange_some(const dimesh::detail::communicator& c, const wire& w,
-                                          const std::byte* x, const std::vector<message>& sends,
-                                          std::byte* y, const std::vector<message>& receives,
-                                          const char* call, int tag, index_t limit,
-                                          requests& under);
-#if DIMESH_BODIES
 void start_exchange_some(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
                          const std::vector<message>& sends, std::byte* y,
                          const std::vector<message>& receives, const char* call, int tag,
-                         index_t limit, requests& under) {
+                         index_t limit, requests& under);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicator& c, const wire& w,
+                                               const std::byte* x,
+                                               const std::vector<message>& sends, std::byte* y,
+                                               const std::vector<message>& receives,
+                                               const char* call, int tag, index_t limit,
+                                               requests& under) {
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
       for (index_t at = 0; at < m.part.count; at += limit) {
@@ -53,17 +54,15 @@ void start_exchange_some(const dimesh::detail::communicator& c, const wire& w, c
 #endif
 
 /// The same, and waits for all. `memory` is that of x and y.
-DIMESH_ELSEWHERE void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
-                                             const std::byte* x, const std::vector<message>& sends,
-                                             std::byte* y, const std::vector<message>& receives,
-                                             const char* call,
-                                             std::initializer_list<dimesh::detail::storage> memory,
-                                             index_t limit);
-#if DIMESH_BODIES
 void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
                             const std::byte* x, const std::vector<message>& sends, std::byte* y,
                             const std::vector<message>& receives, const char* call,
-                            std::initializer_list<dimesh::detail::storage> memory, index_t limit) {
+                            std::initializer_list<dimesh::detail::storage> memory, index_t limit);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void exchange_some_elements(
+    const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+    const std::vector<message>& sends, std::byte* y, const std::vector<message>& receives,
+    const char* call, std::initializer_list<dimesh::detail::storage> memory, index_t limit) {
   prepare(c, call, 0, w);
   const int tag = c.next_tag();
   thread_local requests kept;

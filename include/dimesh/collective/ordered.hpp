@@ -21,8 +21,7 @@ namespace dimesh::detail {
 class ordered_communicators {
  public:
   /// The first use of a key is collective over the members. Threads may ask at the same time.
-  DIMESH_ELSEWHERE const communicator& of(const communicator& members, std::uint64_t key,
-                                          index_t seat);
+  const communicator& of(const communicator& members, std::uint64_t key, index_t seat);
   void clear() { places_.clear(); }
 
  private:
@@ -33,14 +32,15 @@ class ordered_communicators {
     std::mutex making;
     std::unique_ptr<communicator> owner;
   };
-  DIMESH_ELSEWHERE place& place_of(std::uint64_t key);
+  place& place_of(std::uint64_t key);
   std::mutex adding_;
   std::list<place> places_;
 };
 
-#if DIMESH_BODIES
-const communicator& ordered_communicators::of(const communicator& members, std::uint64_t key,
-                                              index_t seat) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const communicator& ordered_communicators::of(const communicator& members,
+                                                                    std::uint64_t key,
+                                                                    index_t seat) {
   place& p = place_of(key);
   if (const communicator* c = p.made.load(std::memory_order_acquire)) return *c;
   const std::lock_guard lock(p.making);
@@ -53,7 +53,8 @@ const communicator& ordered_communicators::of(const communicator& members, std::
   }
   return *p.owner;
 }
-ordered_communicators::place& ordered_communicators::place_of(std::uint64_t key) {
+DIMESH_OUTLINE inline ordered_communicators::place& ordered_communicators::place_of(
+    std::uint64_t key) {
   const std::lock_guard lock(adding_);
   for (place& p : places_)
     if (p.key == key) return p;

@@ -23,13 +23,13 @@ namespace collective::detail {
 /// The requests that a helping thread tests. Nobody else touches them while they are listed.
 class progress_list {
  public:
-  DIMESH_ELSEWHERE static progress_list& all();
+  static progress_list& all();
   bool is_on() const { return helpers_.load(std::memory_order_relaxed) > 0; }
   void count_helpers(int more) { helpers_.fetch_add(more, std::memory_order_relaxed); }
-  DIMESH_ELSEWHERE void enter(requests& r);
-  DIMESH_ELSEWHERE void leave(requests& r);
+  void enter(requests& r);
+  void leave(requests& r);
   /// Tests all. What MPI reports as an error is left to who waits for the requests.
-  DIMESH_ELSEWHERE void work() noexcept;
+  void work() noexcept;
 
  private:
   std::mutex mutex_;
@@ -37,20 +37,20 @@ class progress_list {
   std::atomic<int> helpers_{0};
 };
 
-#if DIMESH_BODIES
-progress_list& progress_list::all() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline progress_list& progress_list::all() {
   static auto* const it = new progress_list;  // never destroyed: moves may end after statics
   return *it;
 }
-void progress_list::enter(requests& r) {
+DIMESH_OUTLINE inline void progress_list::enter(requests& r) {
   const std::lock_guard lock(mutex_);
   listed_.push_back(&r);
 }
-void progress_list::leave(requests& r) {
+DIMESH_OUTLINE inline void progress_list::leave(requests& r) {
   const std::lock_guard lock(mutex_);
   std::erase(listed_, &r);
 }
-void progress_list::work() noexcept {
+DIMESH_OUTLINE inline void progress_list::work() noexcept {
   const std::lock_guard lock(mutex_);
   for (requests* r : listed_) try {
       r->progress("progress_thread");

@@ -12,12 +12,12 @@ namespace dimesh::collective {
 
 /// y[0..n) on `root` becomes the sum over the ranks of c of x[0..n), elements that travel as w; y
 /// is not read, and elsewhere not written; or, with `later`, begins to. Payload: n elements.
-DIMESH_ELSEWHERE void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
-                                      const std::byte* x, std::byte* y, index_t n, int root,
-                                      index_t limit, requests* later = nullptr);
-#if DIMESH_BODIES
 void reduce_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                     std::byte* y, index_t n, int root, index_t limit, requests* later) {
+                     std::byte* y, index_t n, int root, index_t limit, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
+                                           const std::byte* x, std::byte* y, index_t n, int root,
+                                           index_t limit, requests* later) {
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "reduce", n, w);

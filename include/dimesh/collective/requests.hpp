@@ -28,12 +28,11 @@ namespace detail {
 /// Requests that nobody waits for, and the memory that they need.
 class abandoned {
  public:
-  DIMESH_ELSEWHERE static abandoned& all();
-  DIMESH_ELSEWHERE void take(std::vector<MPI_Request>& requests,
-                             std::vector<dimesh::detail::storage>& memory,
-                             std::shared_ptr<const void> counts);
+  static abandoned& all();
+  void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory,
+            std::shared_ptr<const void> counts);
   /// Lets go of what MPI is done with; returns how many sets are still under way.
-  DIMESH_ELSEWHERE std::size_t reap();
+  std::size_t reap();
 
  private:
   struct set {
@@ -46,20 +45,20 @@ class abandoned {
   std::atomic<bool> any_{false};
 };
 
-#if DIMESH_BODIES
-abandoned& abandoned::all() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline abandoned& abandoned::all() {
   static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
   return *it;
 }
-void abandoned::take(std::vector<MPI_Request>& requests,
-                     std::vector<dimesh::detail::storage>& memory,
-                     std::shared_ptr<const void> counts) {
+DIMESH_OUTLINE inline void abandoned::take(std::vector<MPI_Request>& requests,
+                                           std::vector<dimesh::detail::storage>& memory,
+                                           std::shared_ptr<const void> counts) {
   const std::lock_guard lock(mutex_);
   sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
   requests.clear(), memory.clear();
   any_.store(true, std::memory_order_release);
 }
-std::size_t abandoned::reap() {
+DIMESH_OUTLINE inline std::size_t abandoned::reap() {
   if (!any_.load(std::memory_order_acquire)) return 0;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = sets_.size(); i-- > 0;) {
@@ -85,24 +84,24 @@ class requests {
   ~requests() { give_up(); }
 
   /// A place for a new request.
-  DIMESH_ELSEWHERE MPI_Request* add(under_way what = under_way::other);
+  MPI_Request* add(under_way what = under_way::other);
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory) { memory_.push_back(memory); }
   /// What holds the counts that MPI reads until then.
   void keep(std::shared_ptr<const void> counts) { counts_ = std::move(counts); }
 
   /// Lets MPI work on them; those made first are asked first.
-  DIMESH_ELSEWHERE void progress(const char* call);
-  DIMESH_ELSEWHERE void wait(const char* call);
+  void progress(const char* call);
+  void wait(const char* call);
   bool empty() const { return requests_.empty(); }
   /// None of them is under way any more, as far as progress() knows.
   bool done() const { return first_ == requests_.size(); }
 
   /// Nobody will wait for them any more.
-  DIMESH_ELSEWHERE void give_up() noexcept;
+  void give_up() noexcept;
 
  private:
-  DIMESH_ELSEWHERE void clear() noexcept;
+  void clear() noexcept;
   std::vector<MPI_Request> requests_;
   std::vector<bool> receives_;
   std::vector<dimesh::detail::storage> memory_;
@@ -110,27 +109,27 @@ class requests {
   std::size_t first_ = 0;  // those before it are done
 };
 
-#if DIMESH_BODIES
-MPI_Request* requests::add(under_way what) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   receives_.push_back(what == under_way::receive);
   requests_.push_back(MPI_REQUEST_NULL);
   return &requests_.back();
 }
-void requests::progress(const char* call) {
+DIMESH_OUTLINE inline void requests::progress(const char* call) {
   int done = 1;
   while (done && first_ < requests_.size()) {
     dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
     first_ += static_cast<std::size_t>(done);
   }
 }
-void requests::wait(const char* call) {
+DIMESH_OUTLINE inline void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
   dimesh::detail::check(
       MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
   clear();
   detail::abandoned::all().reap();  // those given up earlier may be over, too
 }
-void requests::give_up() noexcept {
+DIMESH_OUTLINE inline void requests::give_up() noexcept {
   int running = 0, over = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&over);
@@ -146,7 +145,7 @@ void requests::give_up() noexcept {
   if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
   clear();
 }
-void requests::clear() noexcept {
+DIMESH_OUTLINE inline void requests::clear() noexcept {
   requests_.clear(), receives_.clear(), memory_.clear();
   counts_.reset();
   first_ = 0;

@@ -13,10 +13,10 @@
 namespace dimesh::detail {
 
 /// On all but the first rank along `axes`, zeros in place of what the memory holds.
-DIMESH_ELSEWHERE void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
-                                     index_t bytes);
-#if DIMESH_BODIES
-void settle_addends(storage& memory, const grid_state& grid, unsigned axes, index_t bytes) {
+void settle_addends(storage& memory, const grid_state& grid, unsigned axes, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
+                                          index_t bytes) {
   bool first = true;
   for (int a = 0; a < max_axes; ++a)
     if (axes >> a & 1u) first = first && grid.coords()[a] == 0;

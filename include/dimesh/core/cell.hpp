@@ -14,9 +14,9 @@ namespace dimesh::detail {
 class tape;
 
 /// Brings a sum to the memory where it must end up, if there is such memory.
-DIMESH_ELSEWHERE void settle_in_slot(storage& sum, const storage& slot, index_t bytes);
-#if DIMESH_BODIES
-void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
+void settle_in_slot(storage& sum, const storage& slot, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
   if (!slot || sum.data() == slot.data()) return;
   copy_bytes(slot.data(), sum.data(), bytes);
   sum = slot;
@@ -24,9 +24,9 @@ void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
 #endif
 
 /// sum += x, both of one form; the sum's memory is its own, or `slot`.
-DIMESH_ELSEWHERE void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot);
-#if DIMESH_BODIES
-void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
+void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
   const index_t n = sum.elements(), bytes = n * sum.facts->element;
   if (sum.away != 0) {  // nothing lies here
     sum.once &= x.once;

@@ -64,10 +64,10 @@ constexpr std::array<index_t, max_dims> element_index(const I&... index) {
 
 /// The number of an element in this rank's block (which its halos widen), -1 if it is elsewhere.
 /// Halos are not looked at: they are other ranks' elements.
-DIMESH_ELSEWHERE index_t element_place(const tensor_core& x,
-                                       const std::array<index_t, max_dims>& at);
-#if DIMESH_BODIES
-index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>& at) {
+index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline index_t element_place(const tensor_core& x,
+                                            const std::array<index_t, max_dims>& at) {
   if (x.away != 0) return -1;
   index_t place = 0;
   for (int d = 0; d < x.rank(); ++d) {
@@ -80,11 +80,11 @@ index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>&
 #endif
 
 /// Throws dimesh::error where an index is outside its dim.
-DIMESH_ELSEWHERE void require_inside(const char* call, const tensor_core& x,
-                                     const std::array<index_t, max_dims>& at);
-#if DIMESH_BODIES
 void require_inside(const char* call, const tensor_core& x,
-                    const std::array<index_t, max_dims>& at) {
+                    const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_inside(const char* call, const tensor_core& x,
+                                          const std::array<index_t, max_dims>& at) {
   for (int d = 0; d < x.rank(); ++d) {
     const index_t i = at[static_cast<std::size_t>(d)];
     if (i >= 0 && i < x.extent(d)) continue;
@@ -101,10 +101,10 @@ void require_inside(const char* call, const tensor_core& x,
 #endif
 
 /// Throws dimesh::error: the element is not on this rank.
-[[noreturn]] DIMESH_ELSEWHERE void refuse_element(const tensor_core& x,
-                                                  const std::array<index_t, max_dims>& at);
-#if DIMESH_BODIES
-void refuse_element(const tensor_core& x, const std::array<index_t, max_dims>& at) {
+[[noreturn]] void refuse_element(const tensor_core& x, const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_element(const tensor_core& x,
+                                          const std::array<index_t, max_dims>& at) {
   words w;
   w << "tensor::at: the element (";
   for (int d = 0; d < x.rank(); ++d)

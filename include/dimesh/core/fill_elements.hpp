@@ -52,27 +52,27 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
 };
 
 /// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
-DIMESH_ELSEWHERE bool holds_value(const tensor_core& x);
-#if DIMESH_BODIES
-bool holds_value(const tensor_core& x) {
+bool holds_value(const tensor_core& x);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
   require_grid("tensor::grid", x);
   return x.grid->is_first(x.layout().mask(use::partial));
 }
 #endif
 
 /// All of its memory is about to be written: it has its own then, with an addend on each rank.
-DIMESH_ELSEWHERE void begin_to_fill(tensor_core& x);
-#if DIMESH_BODIES
-void begin_to_fill(tensor_core& x) {
+void begin_to_fill(tensor_core& x);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
   own_memory(x.memory, x.bytes(), false);
   x.once = 0;
 }
 #endif
 
 /// All elements that are stored are 0.
-DIMESH_ELSEWHERE void clear_number(tensor_core& x);
-#if DIMESH_BODIES
-void clear_number(tensor_core& x) {
+void clear_number(tensor_core& x);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
   begin_to_fill(x);
   zero_bytes(x.memory.data(), x.bytes());
 }

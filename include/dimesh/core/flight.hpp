@@ -55,43 +55,43 @@ struct flight {
     return *b;
   }
   /// Its requests are there, if any: a helping thread may test them from now on.
-  DIMESH_ELSEWHERE void begun();
+  void begun();
   /// Lets MPI work on it. True: nothing is left to wait for.
-  DIMESH_ELSEWHERE bool ready(tensor_core& y);
-  DIMESH_ELSEWHERE void finish(tensor_core& y);
+  bool ready(tensor_core& y);
+  void finish(tensor_core& y);
   /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
   /// ranks may have failed, and never answer.
-  DIMESH_ELSEWHERE void drop(tensor_core& y) noexcept;
+  void drop(tensor_core& y) noexcept;
   std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
 
   /// Flights are kept from use to use.
-  DIMESH_ELSEWHERE static flight& fresh();
-  DIMESH_ELSEWHERE static void give_back(flight* f) noexcept;
+  static flight& fresh();
+  static void give_back(flight* f) noexcept;
   ~flight() { clear(); }
 
  private:
-  DIMESH_ELSEWHERE static std::vector<std::unique_ptr<flight>>& spare();
+  static std::vector<std::unique_ptr<flight>>& spare();
   void end_all(tensor_core& y) {
     while (!landed) end_stage(y);
   }
-  DIMESH_ELSEWHERE void end_stage(tensor_core& y);
-  DIMESH_ELSEWHERE void unlist() noexcept;
-  DIMESH_ELSEWHERE void give_up() noexcept;
-  DIMESH_ELSEWHERE void clear() noexcept;
+  void end_stage(tensor_core& y);
+  void unlist() noexcept;
+  void give_up() noexcept;
+  void clear() noexcept;
   const char* name() const { return "await"; }
 
   bool listed_ = false;
   alignas(std::max_align_t) std::byte room_[512];
 };
 
-#if DIMESH_BODIES
-void flight::begun() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void flight::begun() {
   auto& list = collective::detail::progress_list::all();
   if (!list.is_on() || under_way.empty()) return;
   list.enter(under_way);
   listed_ = true;
 }
-bool flight::ready(tensor_core& y) {
+DIMESH_OUTLINE inline bool flight::ready(tensor_core& y) {
   while (!landed) {
     unlist();
     under_way.progress(name());
@@ -103,14 +103,14 @@ bool flight::ready(tensor_core& y) {
   }
   return true;
 }
-void flight::finish(tensor_core& y) {
+DIMESH_OUTLINE inline void flight::finish(tensor_core& y) {
   unlist();
   if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
   const in_part part(watcher, event_part::finish);
   const watched here(kind, axes, 0, 0, y.facts->mesh);
   end_all(y);
 }
-void flight::drop(tensor_core& y) noexcept {
+DIMESH_OUTLINE inline void flight::drop(tensor_core& y) noexcept {
   unlist();
   result = y.memory;
   try {
@@ -125,14 +125,14 @@ void flight::drop(tensor_core& y) noexcept {
     give_up();
   }
 }
-flight& flight::fresh() {
+DIMESH_OUTLINE inline flight& flight::fresh() {
   auto& all = spare();
   if (all.empty()) return *new flight;
   flight& f = *all.back().release();
   all.pop_back();
   return f;
 }
-void flight::give_back(flight* f) noexcept {
+DIMESH_OUTLINE inline void flight::give_back(flight* f) noexcept {
   f->clear();
   try {
     spare().emplace_back(f);
@@ -140,11 +140,11 @@ void flight::give_back(flight* f) noexcept {
     delete f;
   }
 }
-std::vector<std::unique_ptr<flight>>& flight::spare() {
+DIMESH_OUTLINE inline std::vector<std::unique_ptr<flight>>& flight::spare() {
   thread_local std::vector<std::unique_ptr<flight>> all;
   return all;
 }
-void flight::end_stage(tensor_core& y) {
+DIMESH_OUTLINE inline void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
   if (between != nullptr && x.grid->alive())
     collective::wait_for(under_way, *between, peer, name());
@@ -152,11 +152,11 @@ void flight::end_stage(tensor_core& y) {
   under_way.wait(name());
   landed = land == nullptr || land(*this, y);
 }
-void flight::unlist() noexcept {
+DIMESH_OUTLINE inline void flight::unlist() noexcept {
   if (listed_) collective::detail::progress_list::all().leave(under_way);
   listed_ = false;
 }
-void flight::give_up() noexcept {
+DIMESH_OUTLINE inline void flight::give_up() noexcept {
   if (under_way.empty()) return;
   for (const storage* s : {&x.memory, &result, &out, &in})
     if (*s) under_way.keep(*s);
@@ -164,7 +164,7 @@ void flight::give_up() noexcept {
   under_way.give_up();
   landed = true;
 }
-void flight::clear() noexcept {
+DIMESH_OUTLINE inline void flight::clear() noexcept {
   unlist();
   give_up();
   if (mover != nullptr) mover->drop();
@@ -235,10 +235,10 @@ class flight_owner {
 };
 
 /// Makes the result y of a move of x and keeps what MPI will read.
-DIMESH_ELSEWHERE void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
-                                     bool recorded);
-#if DIMESH_BODIES
-void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded) {
+void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
+                                          bool recorded) {
   const tensor_core* const at[] = {&x};
   const operands in(at, 1);
   match_operands(*f.mover, in);
@@ -250,9 +250,9 @@ void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool record
 }
 #endif
 /// Waits for the move and does what is left: y is its result, recorded where the operand is.
-DIMESH_ELSEWHERE void land_flight(flight& f, tensor_core& y);
-#if DIMESH_BODIES
-void land_flight(flight& f, tensor_core& y) {
+void land_flight(flight& f, tensor_core& y);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
   if (f.x.record == nullptr && watcher == nullptr) [[likely]]
     return f.finish(y);
   const landing it(f);

@@ -16,10 +16,10 @@
 namespace dimesh::detail {
 
 /// Says which dim has no extent, or cannot be cut evenly.
-[[noreturn]] DIMESH_ELSEWHERE void refuse_extent(const tensor_facts& f, int d, index_t n,
-                                                 const index_t* sizes);
-#if DIMESH_BODIES
-void refuse_extent(const tensor_facts& f, int d, index_t n, const index_t* sizes) {
+[[noreturn]] void refuse_extent(const tensor_facts& f, int d, index_t n, const index_t* sizes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_extent(const tensor_facts& f, int d, index_t n,
+                                         const index_t* sizes) {
   words w;
   const std::string_view name = f.dim[d]->name;
   w << "tensor: dim '" << name << "' has ";
@@ -40,9 +40,9 @@ void refuse_extent(const tensor_facts& f, int d, index_t n, const index_t* sizes
 #endif
 
 /// The tensor is to live at a coordinate that its axis does not have.
-[[noreturn]] DIMESH_ELSEWHERE void refuse_place(const tensor_facts& f, const index_t* sizes);
-#if DIMESH_BODIES
-void refuse_place(const tensor_facts& f, const index_t* sizes) {
+[[noreturn]] void refuse_place(const tensor_facts& f, const index_t* sizes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_place(const tensor_facts& f, const index_t* sizes) {
   int a = 0;
   while (f.layout.axis[a].what != use::placed || f.layout.axis[a].at < sizes[a]) ++a;
   (words() << "tensor: the layout places it at coordinate " << index_t{f.layout.axis[a].at}

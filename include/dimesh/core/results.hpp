@@ -16,9 +16,9 @@ namespace dimesh::detail {
            << " elements here, " << there << " there")
       .raise();
 }
-[[noreturn]] DIMESH_ELSEWHERE void refuse_grids(std::string_view call);
-#if DIMESH_BODIES
-void refuse_grids(std::string_view call) {
+[[noreturn]] void refuse_grids(std::string_view call);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_grids(std::string_view call) {
   (words() << call
            << ": the operands live on two grids; make them on one, or bring them there with "
               "relayout")
@@ -27,10 +27,10 @@ void refuse_grids(std::string_view call) {
 #endif
 
 /// Where do two tables of cuts differ first? Throws, on all ranks alike.
-[[noreturn]] DIMESH_ELSEWHERE void refuse_cuts(const operation& op, const cut_record& a,
-                                               const cut_record& b);
-#if DIMESH_BODIES
-void refuse_cuts(const operation& op, const cut_record& a, const cut_record& b) {
+[[noreturn]] void refuse_cuts(const operation& op, const cut_record& a, const cut_record& b);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_cuts(const operation& op, const cut_record& a,
+                                       const cut_record& b) {
   words w;
   w << op.facts->name << ": the operands cut dim '" << a.dim->name << "' differently: ";
   index_t i = 0;
@@ -45,9 +45,9 @@ void refuse_cuts(const operation& op, const cut_record& a, const cut_record& b) 
 }
 #endif
 /// Dims that are ragged in operand k and in one before it are cut alike.
-DIMESH_ELSEWHERE void match_cuts(const operation& op, operands x, int k);
-#if DIMESH_BODIES
-void match_cuts(const operation& op, operands x, int k) {
+void match_cuts(const operation& op, operands x, int k);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void match_cuts(const operation& op, operands x, int k) {
   for (int d = 0; d < x[k].rank(); ++d)
     for (int i = 0; i < k && (x[k].facts->ragged >> d & 1u); ++i) {
       const dim_facts* const dim = x[k].facts->dim[d];

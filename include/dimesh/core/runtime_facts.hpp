@@ -25,22 +25,23 @@ class facts_registry {
   };
 
  public:
-  DIMESH_ELSEWHERE static facts_registry& here();
-  DIMESH_ELSEWHERE const tensor_facts& under(const tensor_facts& like, const table& t);
+  static facts_registry& here();
+  const tensor_facts& under(const tensor_facts& like, const table& t);
 
  private:
-  DIMESH_ELSEWHERE facts_and_dual* make(const tensor_facts& like, const table& t);
+  facts_and_dual* make(const tensor_facts& like, const table& t);
   std::mutex lock_;
   std::map<key, facts_and_dual*> known_;
   std::deque<facts_and_dual> made_;
 };
 
-#if DIMESH_BODIES
-facts_registry& facts_registry::here() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline facts_registry& facts_registry::here() {
   static facts_registry all;
   return all;
 }
-const tensor_facts& facts_registry::under(const tensor_facts& like, const table& t) {
+DIMESH_OUTLINE inline const tensor_facts& facts_registry::under(const tensor_facts& like,
+                                                                const table& t) {
   const table_code c = encoded(t);
   const std::lock_guard<std::mutex> alone(lock_);
   const auto [at, is_new] = known_.try_emplace(
@@ -48,7 +49,8 @@ const tensor_facts& facts_registry::under(const tensor_facts& like, const table&
   if (is_new) at->second = make(like, t);
   return at->second->own;
 }
-facts_and_dual* facts_registry::make(const tensor_facts& like, const table& t) {
+DIMESH_OUTLINE inline facts_and_dual* facts_registry::make(const tensor_facts& like,
+                                                           const table& t) {
   facts_and_dual& f = made_.emplace_back(facts_and_dual{like, like});
   f.own.layout = t;
   f.dual.layout = dual_of(t);
@@ -160,10 +162,10 @@ constexpr fault_words words_of(fault_code f) {
 }
 
 /// Throws dimesh::error: call, fault, culprits.
-[[noreturn]] DIMESH_ELSEWHERE void refuse_layout(std::string_view call, const outcome& o,
-                                                 std::string_view axis);
-#if DIMESH_BODIES
-void refuse_layout(std::string_view call, const outcome& o, std::string_view axis) {
+[[noreturn]] void refuse_layout(std::string_view call, const outcome& o, std::string_view axis);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_layout(std::string_view call, const outcome& o,
+                                         std::string_view axis) {
   const fault_words say = words_of(o.found);
   words w;
   w << call << ": " << say.name << ": ";

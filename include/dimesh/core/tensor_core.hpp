@@ -20,7 +20,7 @@ namespace dimesh::detail {
 
 struct cell;
 struct tensor_core;
-DIMESH_ELSEWHERE void require_grid(std::string_view call, const tensor_core& x);
+void require_grid(std::string_view call, const tensor_core& x);
 
 /// Extents and blocks of the dims of a tensor: up to six in place.
 class dim_runs {
@@ -255,8 +255,8 @@ struct tensor_core {
 };
 
 /// x has been made, and its grid is there. Throws dimesh::error that names the call.
-#if DIMESH_BODIES
-void require_grid(std::string_view call, const tensor_core& x) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_grid(std::string_view call, const tensor_core& x) {
   if (x.is_shape)
     (words() << call
              << ": an operand holds no elements, since costs are being counted; count a function "

@@ -4,23 +4,20 @@
 //
 //   DIMESH_OUTLINE void run(...) { ... }      a function of the core; may be constexpr
 //   DIMESH_INSTANCE(einsum_op<float>, 0);     an operation, bound: its kernels and transpose, too
-//   DIMESH_ELSEWHERE void end();              a plain function, whose body stands in
-//   #if DIMESH_BODIES ... #endif              and is not even read where the library has it
 //
-// None of them says anything where DIMESH_COMPILED is not defined. Where it is 1 (the target defines
+// A plain function is declared, and its body stands in `#if DIMESH_COMPILED != 1 ... #endif`: where
+// the library has it, it is not even read.
+//
+// Neither says anything where DIMESH_COMPILED is not defined. Where it is 1 (the target defines
 // it), files leave what is marked to the linker; where it is 2, in src/dimesh.cpp, it is compiled.
 #pragma once
 
 #ifndef DIMESH_COMPILED
 #define DIMESH_OUTLINE [[gnu::noinline]]
 #define DIMESH_INSTANCE(...)
-#define DIMESH_BODIES 1
-#define DIMESH_ELSEWHERE inline
 #elif DIMESH_COMPILED == 2
 #define DIMESH_OUTLINE [[gnu::noinline, gnu::used]]
 #define DIMESH_INSTANCE(...) template struct bound<__VA_ARGS__>
-#define DIMESH_BODIES 1
-#define DIMESH_ELSEWHERE [[gnu::used]] inline
 #else
 // clang has the attribute, but wants it with `extern`, which members cannot have.
 #ifdef __clang__
@@ -29,8 +26,6 @@
 #define DIMESH_OUTLINE [[gnu::gnu_inline, gnu::optimize("O0")]]
 #endif
 #define DIMESH_INSTANCE(...) extern template struct bound<__VA_ARGS__>
-#define DIMESH_BODIES 0
-#define DIMESH_ELSEWHERE
 #endif
 
 #ifdef DIMESH_COMPILED

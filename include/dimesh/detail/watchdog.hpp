@@ -27,25 +27,24 @@ class watchdog final : wait_listener, event_sink {
  public:
   /// Null unless DIMESH_WATCHDOG gives seconds, or where another one watches this process. With
   /// DIMESH_WATCHDOG_ENDS a rank that waits for so long ends the job.
-  DIMESH_ELSEWHERE static std::unique_ptr<watchdog> from_environment(int rank);
+  static std::unique_ptr<watchdog> from_environment(int rank);
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
-  DIMESH_ELSEWHERE ~watchdog();
+  ~watchdog();
 
-  DIMESH_ELSEWHERE void enter(std::string_view call, std::string_view within,
-                              index_t bytes) override;
-  DIMESH_ELSEWHERE void leave() override;
+  void enter(std::string_view call, std::string_view within, index_t bytes) override;
+  void leave() override;
   /// This rank has nothing more to do.
-  DIMESH_ELSEWHERE void end();
+  void end();
 
  private:
   using clock = std::chrono::steady_clock;
 
-  DIMESH_ELSEWHERE watchdog(double seconds, int rank, bool ends);
+  watchdog(double seconds, int rank, bool ends);
   constexpr void take(const event&) override {}
-  DIMESH_ELSEWHERE void moved();
-  DIMESH_ELSEWHERE void look();
-  DIMESH_ELSEWHERE void tell() const;
+  void moved();
+  void look();
+  void tell() const;
 
   const std::chrono::duration<double> patience_;
   const int rank_;
@@ -60,15 +59,15 @@ class watchdog final : wait_listener, event_sink {
   std::thread thread_;
 };
 
-#if DIMESH_BODIES
-std::unique_ptr<watchdog> watchdog::from_environment(int rank) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int rank) {
   const char* const text = std::getenv("DIMESH_WATCHDOG");
   const double seconds = text != nullptr ? std::atof(text) : 0;
   if (seconds <= 0 || waits_told_to != nullptr) return nullptr;
   return std::unique_ptr<watchdog>(
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
 }
-watchdog::~watchdog() {
+DIMESH_OUTLINE inline watchdog::~watchdog() {
   waits_told_to = nullptr;
   if (watcher == this) watcher = nullptr;
   {
@@ -78,7 +77,8 @@ watchdog::~watchdog() {
   wake_.notify_all();
   thread_.join();
 }
-void watchdog::enter(std::string_view call, std::string_view within, index_t bytes) {
+DIMESH_OUTLINE inline void watchdog::enter(std::string_view call, std::string_view within,
+                                           index_t bytes) {
   const std::lock_guard lock(mutex_);
   ++calls_;
   ++depth_;
@@ -87,27 +87,27 @@ void watchdog::enter(std::string_view call, std::string_view within, index_t byt
   if (bytes >= 0) call_ += " with " + std::to_string(bytes) + " bytes";
   moved();
 }
-void watchdog::leave() {
+DIMESH_OUTLINE inline void watchdog::leave() {
   const std::lock_guard lock(mutex_);
   --depth_;
   moved();
 }
-void watchdog::end() {
+DIMESH_OUTLINE inline void watchdog::end() {
   const std::lock_guard lock(mutex_);
   at_end_ = true;
   moved();
 }
-watchdog::watchdog(double seconds, int rank, bool ends)
+DIMESH_OUTLINE inline watchdog::watchdog(double seconds, int rank, bool ends)
     : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
   waits_told_to = this;
   if (watcher == nullptr) watcher = this;  // so that collectives of this thread are reported
   thread_ = std::thread([this] { look(); });
 }
-void watchdog::moved() {
+DIMESH_OUTLINE inline void watchdog::moved() {
   since_ = clock::now();
   told_ = false;
 }
-void watchdog::look() {
+DIMESH_OUTLINE inline void watchdog::look() {
   std::unique_lock lock(mutex_);
   while (!over_) {
     const auto due = since_ + std::chrono::duration_cast<clock::duration>(patience_);
@@ -125,7 +125,7 @@ void watchdog::look() {
     if (!over_ && told_) std::_Exit(1);  // and the launcher takes them down
   }
 }
-void watchdog::tell() const {
+DIMESH_OUTLINE inline void watchdog::tell() const {
   const double seconds = patience_.count();
   if (depth_ > 0)
     std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n", rank_,

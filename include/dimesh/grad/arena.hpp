@@ -17,7 +17,7 @@ namespace dimesh::detail {
 
 class arena {
  public:
-  DIMESH_ELSEWHERE static arena& here();
+  static arena& here();
   struct place {
     std::size_t chunk = 0, used = 0;
   };
@@ -36,7 +36,7 @@ class arena {
   void back_to(place p) { at_ = p; }
 
   /// Aligned to 64 bytes.
-  DIMESH_ELSEWHERE void* take(std::size_t bytes);
+  void* take(std::size_t bytes);
 
  private:
   static constexpr std::size_t chunk_size = std::size_t{1} << 16;
@@ -48,12 +48,12 @@ class arena {
   place at_;
 };
 
-#if DIMESH_BODIES
-arena& arena::here() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline arena& arena::here() {
   thread_local arena a;
   return a;
 }
-void* arena::take(std::size_t bytes) {
+DIMESH_OUTLINE inline void* arena::take(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
     at_ = {at_.chunk + 1, 0};

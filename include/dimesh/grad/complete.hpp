@@ -77,10 +77,10 @@ template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
 };
 
 /// Tensors with data. A function of its own: clang wants literal types in constexpr ones.
-DIMESH_ELSEWHERE void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n,
-                                      bool in_place);
-#if DIMESH_BODIES
-void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n, bool in_place) {
+void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n, bool in_place);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void complete_listed(const tensor_core* const* from, tensor_core* const* to,
+                                           int n, bool in_place) {
   if (n > 0 && from[0]->is_shape) {  // the call is being counted
     std::vector<foreseen_group> groups(static_cast<std::size_t>(n + 1));
     return complete_shapes(from, to, n, groups.data());

@@ -49,9 +49,9 @@ struct piece_group {
   bool has(const piece& p) const { return p.group == of; }
 };
 
-DIMESH_ELSEWHERE piece_group group_of(const piece* p, int count, const sum_group& of);
-#if DIMESH_BODIES
-piece_group group_of(const piece* p, int count, const sum_group& of) {
+piece_group group_of(const piece* p, int count, const sum_group& of);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline piece_group group_of(const piece* p, int count, const sum_group& of) {
   piece_group g{of};
   for (int i = 0; i < count; ++i) {
     if (!g.has(p[i])) continue;
@@ -70,9 +70,9 @@ inline void reduce_bytes(const piece_group& g, const std::byte* from, std::byte*
 }
 
 /// Copies the pieces of a group into one buffer, sums it, and copies them out.
-DIMESH_ELSEWHERE void reduce_packed(const piece* p, int count, const piece_group& g);
-#if DIMESH_BODIES
-void reduce_packed(const piece* p, int count, const piece_group& g) {
+void reduce_packed(const piece* p, int count, const piece_group& g);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_packed(const piece* p, int count, const piece_group& g) {
   const storage packed = storage::acquire(static_cast<std::size_t>(g.bytes));
   auto* const data = static_cast<std::byte*>(packed.data());
   for (const bool out : {false, true}) {
@@ -97,9 +97,9 @@ inline void reduce_in_place(const piece* p, const piece_group& g) {
 }
 
 /// Sums all pieces, one reduction a group, in the order in which groups first appear.
-DIMESH_ELSEWHERE void reduce_pieces(const piece* p, int count);
-#if DIMESH_BODIES
-void reduce_pieces(const piece* p, int count) {
+void reduce_pieces(const piece* p, int count);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_pieces(const piece* p, int count) {
   for (int i = 0; i < count; ++i) {
     bool seen = !p[i].goes();
     for (int j = 0; j < i && !seen; ++j) seen = p[j].goes() && p[j].group == p[i].group;
@@ -136,11 +136,11 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 
 /// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no
 /// part in: it stays so. Room: for `count` pieces.
-DIMESH_ELSEWHERE void complete_tensors(const tensor_core* const* from, tensor_core* const* to,
-                                       int count, bool in_place, piece* room);
-#if DIMESH_BODIES
 void complete_tensors(const tensor_core* const* from, tensor_core* const* to, int count,
-                      bool in_place, piece* room) {
+                      bool in_place, piece* room);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tensor_core* const* to,
+                                            int count, bool in_place, piece* room) {
   const running here(watcher, "complete");
 #ifdef DIMESH_CHECKED
   const while_doing checked("complete");

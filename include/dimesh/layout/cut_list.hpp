@@ -109,10 +109,10 @@ struct cut_source {
   const dim_facts* const* dim = nullptr;
 };
 
-[[noreturn]] DIMESH_ELSEWHERE void refuse_cuts(const dim_facts* d, index_t n, index_t ranks,
-                                               const cut_record* r);
-#if DIMESH_BODIES
-void refuse_cuts(const dim_facts* d, index_t n, index_t ranks, const cut_record* r) {
+[[noreturn]] void refuse_cuts(const dim_facts* d, index_t n, index_t ranks, const cut_record* r);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_cuts(const dim_facts* d, index_t n, index_t ranks,
+                                       const cut_record* r) {
   words w;
   w << "tensor: dim '" << d->name << "' is ragged over " << ranks << " blocks of " << n
     << " elements, and ";
@@ -125,11 +125,11 @@ void refuse_cuts(const dim_facts* d, index_t n, index_t ranks, const cut_record*
 }
 #endif
 /// The block of a ragged dim d of n elements at some coordinates.
-DIMESH_ELSEWHERE block ragged_block(const table& t, int d, index_t n, const index_t* sizes,
-                                    const index_t* coords, const cut_source& from);
-#if DIMESH_BODIES
 block ragged_block(const table& t, int d, index_t n, const index_t* sizes, const index_t* coords,
-                   const cut_source& from) {
+                   const cut_source& from);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline block ragged_block(const table& t, int d, index_t n, const index_t* sizes,
+                                         const index_t* coords, const cut_source& from) {
   const cut_record* const r = cuts_of_dim(from.first, from.dim[d]);
   index_t at = 0, ranks = 1;
   for (int level = 0, a = 0; (a = t.axis_at(d, level)) >= 0; ++level) {

@@ -33,7 +33,7 @@ struct time_span {
 /// The one list of spans of a process. Threads may record side by side.
 class timeline {
  public:
-  DIMESH_ELSEWHERE static timeline& instance();
+  static timeline& instance();
   /// Seconds since some moment in the past, the same for all processes of a machine.
   static double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -41,14 +41,14 @@ class timeline {
   }
 
   /// Forgets earlier spans and records from now on.
-  DIMESH_ELSEWHERE void start();
+  void start();
   void stop() { on_.store(false, std::memory_order_relaxed); }
   bool on() const { return on_.load(std::memory_order_relaxed); }
 
   /// Adds a span that has ended. Those that began before start, or end after stop, are left out.
-  DIMESH_ELSEWHERE void record(const time_span& span);
+  void record(const time_span& span);
   /// In the order in which they ended.
-  DIMESH_ELSEWHERE std::vector<time_span> spans() const;
+  std::vector<time_span> spans() const;
 
  private:
   timeline() = default;
@@ -58,23 +58,23 @@ class timeline {
   std::vector<time_span> spans_;
 };
 
-#if DIMESH_BODIES
-timeline& timeline::instance() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline timeline& timeline::instance() {
   static timeline one;
   return one;
 }
-void timeline::start() {
+DIMESH_OUTLINE inline void timeline::start() {
   const std::lock_guard lock(mutex_);
   spans_.clear();
   spans_.reserve(1 << 14);
   since_ = now();
   on_.store(true, std::memory_order_relaxed);
 }
-void timeline::record(const time_span& span) {
+DIMESH_OUTLINE inline void timeline::record(const time_span& span) {
   const std::lock_guard lock(mutex_);
   if (on() && span.begin >= since_) spans_.push_back(span);
 }
-std::vector<time_span> timeline::spans() const {
+DIMESH_OUTLINE inline std::vector<time_span> timeline::spans() const {
   const std::lock_guard lock(mutex_);
   return spans_;
 }

@@ -163,9 +163,9 @@ class staged_block {
 
 /// The simplest loops: all arrays side by side, or rows of arrays that run along them. Returns
 /// whether they were.
-DIMESH_ELSEWHERE bool map_simple(const array_loops& l, const row_kernels& k);
-#if DIMESH_BODIES
-bool map_simple(const array_loops& l, const row_kernels& k) {
+bool map_simple(const array_loops& l, const row_kernels& k);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool map_simple(const array_loops& l, const row_kernels& k) {
   const int last = l.groups - 1;
   if (last < 0 || last > 1 || (last == 1 && l.extent[1] <= short_row)) return false;
   index_t row[max_arrays];
@@ -183,9 +183,9 @@ bool map_simple(const array_loops& l, const row_kernels& k) {
 #endif
 
 /// The kernels of f over all of l, whose first array is written and contiguous.
-DIMESH_ELSEWHERE void map_blocks(const array_loops& l, const row_kernels& k);
-#if DIMESH_BODIES
-void map_blocks(const array_loops& l, const row_kernels& k) {
+void map_blocks(const array_loops& l, const row_kernels& k);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void map_blocks(const array_loops& l, const row_kernels& k) {
   row_walk w(l);
   unsigned scalars = 0;
   bool strided = w.step[0] != 1;

@@ -177,9 +177,9 @@ class reduction {
 };
 
 /// Reduces all of l, whose results are not yet filled, on one thread.
-DIMESH_ELSEWHERE void reduce_blocks(const array_loops& l, const reduce_kernels& k);
-#if DIMESH_BODIES
-void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
+void reduce_blocks(const array_loops& l, const reduce_kernels& k);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
   dimesh::detail::writes_memory();
   reduction r(l, k);
   if (r.adds()) k.fill(l.at[0], elements_of(l, 0));

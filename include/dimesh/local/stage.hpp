@@ -107,11 +107,11 @@ template <class F> void with_word(int size, const F& f) {
 
 /// dst[i*d + j] = src[i*s_m + j*s_n] for i < m, j < n, of elements of `size` bytes. May write
 /// stage_slack elements more.
-DIMESH_ELSEWHERE void stage(int size, index_t m, index_t n, const void* src, index_t s_m,
-                            index_t s_n, void* dst, index_t d);
-#if DIMESH_BODIES
 void stage(int size, index_t m, index_t n, const void* src, index_t s_m, index_t s_n, void* dst,
-           index_t d) {
+           index_t d);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void stage(int size, index_t m, index_t n, const void* src, index_t s_m,
+                                 index_t s_n, void* dst, index_t d) {
   with_word(size, [&](auto word) {
     using Word = decltype(word);
     stage_words(m, n, static_cast<const Word*>(src), s_m, s_n, static_cast<Word*>(dst), d);
@@ -120,11 +120,11 @@ void stage(int size, index_t m, index_t n, const void* src, index_t s_m, index_t
 #endif
 
 /// dst[i*s_m + j*s_n] = src[i*d + j] for i < m, j < n, of elements of `size` bytes.
-DIMESH_ELSEWHERE void unstage(int size, index_t m, index_t n, const void* src, index_t d, void* dst,
-                              index_t s_m, index_t s_n);
-#if DIMESH_BODIES
 void unstage(int size, index_t m, index_t n, const void* src, index_t d, void* dst, index_t s_m,
-             index_t s_n) {
+             index_t s_n);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void unstage(int size, index_t m, index_t n, const void* src, index_t d,
+                                   void* dst, index_t s_m, index_t s_n) {
   with_word(size, [&](auto word) {
     using Word = decltype(word);
     unstage_words(m, n, static_cast<const Word*>(src), d, static_cast<Word*>(dst), s_m, s_n);
@@ -137,9 +137,9 @@ inline constexpr bool is_stageable =
     sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16;
 
 /// Memory of this thread, kept from call to call: at least so many bytes.
-DIMESH_ELSEWHERE std::byte* thread_scratch(std::size_t bytes);
-#if DIMESH_BODIES
-std::byte* thread_scratch(std::size_t bytes) {
+std::byte* thread_scratch(std::size_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline std::byte* thread_scratch(std::size_t bytes) {
   struct scratch {
     std::unique_ptr<std::byte[]> room;
     std::size_t size = 0;

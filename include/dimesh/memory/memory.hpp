@@ -21,9 +21,9 @@ template <class X> inline constexpr bool is_on_host = on_host;
 
 using raw_view = Kokkos::View<char*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-DIMESH_ELSEWHERE void zero_bytes(void* to, index_t bytes);
-#if DIMESH_BODIES
-void zero_bytes(void* to, index_t bytes) {
+void zero_bytes(void* to, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void zero_bytes(void* to, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   if constexpr (on_host)
@@ -33,9 +33,9 @@ void zero_bytes(void* to, index_t bytes) {
 }
 #endif
 
-DIMESH_ELSEWHERE void copy_bytes(void* to, const void* from, index_t bytes);
-#if DIMESH_BODIES
-void copy_bytes(void* to, const void* from, index_t bytes) {
+void copy_bytes(void* to, const void* from, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void copy_bytes(void* to, const void* from, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   if constexpr (on_host)
@@ -49,9 +49,9 @@ void copy_bytes(void* to, const void* from, index_t bytes) {
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
 /// the writer takes some of its own. Keeping: the elements come along. Throws dimesh::error where
 /// the memory is the program's, lent to be written: it would not see what is written elsewhere.
-DIMESH_ELSEWHERE void own_memory(storage& memory, index_t bytes, bool keeping);
-#if DIMESH_BODIES
-void own_memory(storage& memory, index_t bytes, bool keeping) {
+void own_memory(storage& memory, index_t bytes, bool keeping);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keeping) {
   if (!memory || memory.alone()) return;
   if (memory.lent_to_write())
     throw error(

@@ -54,16 +54,16 @@ struct pool_figures {
 
 class pool {
  public:
-  DIMESH_ELSEWHERE static pool& instance();
+  static pool& instance();
 
-  DIMESH_ELSEWHERE buffer* acquire(std::size_t bytes);
+  buffer* acquire(std::size_t bytes);
 
   /// A part of a buffer, with owners of its own.
-  DIMESH_ELSEWHERE buffer* part_of(buffer* whole);
+  buffer* part_of(buffer* whole);
   /// A record of memory that is not the pool's.
-  DIMESH_ELSEWHERE buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
+  buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
 
-  DIMESH_ELSEWHERE void release(buffer* b);
+  void release(buffer* b);
 
   pool_figures figures() const { return figures_; }
   void restart_peak() { figures_.peak = figures_.live; }
@@ -72,18 +72,18 @@ class pool {
   void spoil_fresh(bool on) { spoils_ = on; }
 
  private:
-  DIMESH_ELSEWHERE void take_back(buffer* b);
+  void take_back(buffer* b);
   /// A record of no memory of its own.
-  DIMESH_ELSEWHERE buffer* record();
+  buffer* record();
   /// Its memory is as its last owner left it.
-  DIMESH_ELSEWHERE buffer* take(std::size_t bytes);
+  buffer* take(std::size_t bytes);
 
-  DIMESH_ELSEWHERE static void spoil(void* data, std::size_t bytes);
+  static void spoil(void* data, std::size_t bytes);
 
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
-  DIMESH_ELSEWHERE static int slot_of(std::size_t bytes);
-  DIMESH_ELSEWHERE static std::size_t size_of(int slot);
-  DIMESH_ELSEWHERE void drain();
+  static int slot_of(std::size_t bytes);
+  static std::size_t size_of(int slot);
+  void drain();
 
   std::array<buffer*, 256> free_{};
   buffer* parts_ = nullptr;  // free records of parts
@@ -98,26 +98,27 @@ class pool {
 #endif
 };
 
-#if DIMESH_BODIES
-pool& pool::instance() {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline pool& pool::instance() {
   static pool* it = new pool;  // never destroyed: handles may outlive static destructors
   return *it;
 }
-buffer* pool::acquire(std::size_t bytes) {
+DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) spoil(b->data, bytes);
   if (watcher != nullptr) [[unlikely]]
     report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
   return b;
 }
-buffer* pool::part_of(buffer* whole) {
+DIMESH_OUTLINE inline buffer* pool::part_of(buffer* whole) {
   whole->owners.fetch_add(1, std::memory_order_relaxed);
   buffer* const b = record();
   b->whole = whole;
   b->from_program = whole->from_program;
   return b;
 }
-buffer* pool::borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
+DIMESH_OUTLINE inline buffer* pool::borrow(void* data, lent how,
+                                           std::shared_ptr<const void> keeps) {
   buffer* const b = record();
   b->data = data;
   b->whole = nullptr;
@@ -125,7 +126,7 @@ buffer* pool::borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
   b->keeps = std::move(keeps);
   return b;
 }
-void pool::release(buffer* b) {
+DIMESH_OUTLINE inline void pool::release(buffer* b) {
   const auto bytes = static_cast<index_t>(b->asked);
   const bool ends = b->whole == nullptr && b->from_program == lent::no;
   const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
@@ -133,7 +134,7 @@ void pool::release(buffer* b) {
   if (ends && watcher != nullptr) [[unlikely]]
     report_memory(*watcher, -bytes, figures_.live);
 }
-void pool::take_back(buffer* b) {
+DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
   const std::lock_guard lock(mutex_);
   if (b->whole != nullptr || b->from_program != lent::no) {
     b->next = parts_;
@@ -149,7 +150,7 @@ void pool::take_back(buffer* b) {
   b->next = head;
   head = b;
 }
-buffer* pool::record() {
+DIMESH_OUTLINE inline buffer* pool::record() {
   const std::lock_guard lock(mutex_);
   buffer* b = parts_;
   if (b != nullptr)
@@ -159,7 +160,7 @@ buffer* pool::record() {
   b->owners.store(1, std::memory_order_relaxed);
   return b;
 }
-buffer* pool::take(std::size_t bytes) {
+DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
   const int slot = slot_of(bytes);
   const std::lock_guard lock(mutex_);
   buffer*& head = free_[static_cast<std::size_t>(slot)];
@@ -186,7 +187,7 @@ buffer* pool::take(std::size_t bytes) {
   if (figures_.live > figures_.peak) figures_.peak = figures_.live;
   return b;
 }
-void pool::spoil(void* data, std::size_t bytes) {
+DIMESH_OUTLINE inline void pool::spoil(void* data, std::size_t bytes) {
   constexpr int pattern = 0xff;
   if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
     std::memset(data, pattern, bytes);
@@ -195,18 +196,18 @@ void pool::spoil(void* data, std::size_t bytes) {
                           static_cast<unsigned char*>(data), bytes),
                       static_cast<unsigned char>(pattern));
 }
-int pool::slot_of(std::size_t bytes) {
+DIMESH_OUTLINE inline int pool::slot_of(std::size_t bytes) {
   if (bytes <= 64) return 0;
   const auto width = static_cast<int>(std::bit_width(bytes - 1));
   const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
   return (width - 7) * 4 + static_cast<int>(quarter) + 1;
 }
-std::size_t pool::size_of(int slot) {
+DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
   if (slot == 0) return 64;
   const int width = (slot - 1) / 4 + 7;
   return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
 }
-void pool::drain() {
+DIMESH_OUTLINE inline void pool::drain() {
   const std::lock_guard lock(mutex_);
   for (buffer*& head : free_)
     while (head != nullptr) {

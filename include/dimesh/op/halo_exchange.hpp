@@ -76,13 +76,13 @@ struct halo_plan : move_plan {
   halo_stages stages;
   std::vector<stage> at;
 
-  DIMESH_ELSEWHERE halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
+  halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
   static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back) {
     return plan_of<halo_plan>(y, y, s.hints(back));
   }
 
   /// The stages up to the last one that waits for other ranks.
-  DIMESH_ELSEWHERE int stages_that_wait() const;
+  int stages_that_wait() const;
   /// Fills the halos of `all`, stored like the tensor, whose interior is there.
   template <class T> void fill(const region<T>& all) const {
     for (int i = 0; i < stages.count; ++i) {
@@ -126,7 +126,7 @@ struct halo_plan : move_plan {
     }
     return true;
   }
-  DIMESH_ELSEWHERE void add(const tensor_core& y, int i, bool back);
+  void add(const tensor_core& y, int i, bool back);
   /// Zeros where the window leaves the dim.
   template <class T> void zero_ends(int i, const region<T>& all) const {
     const stage& s = at[static_cast<std::size_t>(i)];
@@ -137,8 +137,9 @@ struct halo_plan : move_plan {
   }
 };
 
-#if DIMESH_BODIES
-halo_plan::halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with)
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
+                                           const plan_hints& with)
     : stages{static_cast<boundary>(with[2] >> 1)} {
   for (index_t i = 0; i < with[1]; ++i) {
     const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
@@ -146,12 +147,12 @@ halo_plan::halo_plan(const tensor_core& y, const tensor_core&, const plan_hints&
   }
   for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
 }
-int halo_plan::stages_that_wait() const {
+DIMESH_OUTLINE inline int halo_plan::stages_that_wait() const {
   int n = stages.count;
   while (n > 0 && moves(n - 1).over == nullptr) --n;
   return n;
 }
-void halo_plan::add(const tensor_core& y, int i, bool back) {
+DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back) {
   const int d = stages.dims[i];
   const index_t w = stages.width[i];
   const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);

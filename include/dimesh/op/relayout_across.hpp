@@ -186,9 +186,9 @@ template <class L, class X, class Where> struct landing_fault {
 };
 
 /// Has this rank the same block on both sides? Then the result may lie in the memory of x.
-DIMESH_ELSEWHERE bool stays(const tensor_core& x, const far_grid& to, const table& after);
-#if DIMESH_BODIES
-bool stays(const tensor_core& x, const far_grid& to, const table& after) {
+bool stays(const tensor_core& x, const far_grid& to, const table& after);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to, const table& after) {
   if (x.is_shape || !x.defined()) return false;
   // What some ranks share and others do not, none could write alike.
   if (x.memory.lent_to_write()) return false;

@@ -121,9 +121,9 @@ struct across {
 
 /// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
 /// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
-DIMESH_ELSEWHERE const int* ranks_between(const grid_state& a, const grid_state& b);
-#if DIMESH_BODIES
-const int* ranks_between(const grid_state& a, const grid_state& b) {
+const int* ranks_between(const grid_state& a, const grid_state& b);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
   if (!a.alive() || !b.alive())
@@ -206,8 +206,8 @@ struct across_plan {
 /// The plans that a thread used last.
 class across_plans {
  public:
-  DIMESH_ELSEWHERE static const across_plan& of(const grid_state& a, const grid_state& b,
-                                                const across& two, bool back);
+  static const across_plan& of(const grid_state& a, const grid_state& b, const across& two,
+                               bool back);
 
  private:
   static constexpr std::size_t most_kept = 64;
@@ -228,9 +228,9 @@ class across_plans {
   };
 };
 
-#if DIMESH_BODIES
-const across_plan& across_plans::of(const grid_state& a, const grid_state& b, const across& two,
-                                    bool back) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const across_plan& across_plans::of(const grid_state& a, const grid_state& b,
+                                                          const across& two, bool back) {
   thread_local std::vector<entry> kept;
   thread_local std::size_t next = 0;
   for (const entry& e : kept)

@@ -173,17 +173,17 @@ struct window_moves {
   window_moves() = default;
   /// Windows are filled from blocks; back: emptied into them. across: elements at one place of the
   /// dim.
-  DIMESH_ELSEWHERE window_moves(const grid_state& grid, const cut_dim& dim, const window& w,
-                                index_t across, bool back);
+  window_moves(const grid_state& grid, const cut_dim& dim, const window& w, index_t across,
+               bool back);
 
  private:
-  DIMESH_ELSEWHERE static void add(std::vector<collective::message>& list, index_t& total,
-                                   index_t rank, index_t count);
+  static void add(std::vector<collective::message>& list, index_t& total, index_t rank,
+                  index_t count);
 };
 
-#if DIMESH_BODIES
-window_moves::window_moves(const grid_state& grid, const cut_dim& dim, const window& w,
-                           index_t across, bool back)
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const cut_dim& dim,
+                                                 const window& w, index_t across, bool back)
     : d(dim.d) {
   const index_t me = dim.me();
   const block mine = dim.of(me);
@@ -211,8 +211,8 @@ window_moves::window_moves(const grid_state& grid, const cut_dim& dim, const win
     dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
   }
 }
-void window_moves::add(std::vector<collective::message>& list, index_t& total, index_t rank,
-                       index_t count) {
+DIMESH_OUTLINE inline void window_moves::add(std::vector<collective::message>& list, index_t& total,
+                                             index_t rank, index_t count) {
   if (count > 0) list.push_back({static_cast<int>(rank), {total, count}});
   total += count;
 }

@@ -37,12 +37,12 @@ struct parts_plan : move_plan {
   bool in_order = true;  // the parts one after another are the array
   bool fits = true;      // MPI can count them
 
-  DIMESH_ELSEWHERE parts_plan(const tensor_core& split, const tensor_core& around,
-                              const plan_hints& with);
+  parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with);
 };
 
-#if DIMESH_BODIES
-parts_plan::parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with)
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const tensor_core& around,
+                                             const plan_hints& with)
     : whole(placement_of(split).own(around.layout())),
       own(placement_of(split).own(split.layout())),
       stride(whole) {
@@ -84,11 +84,11 @@ inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y
 }
 
 /// received, the parts one after another, from the parts x of all ranks; or, with `later`, begins.
-DIMESH_ELSEWHERE void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
-                                      collective::requests* later);
-#if DIMESH_BODIES
 void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
-                     collective::requests* later) {
+                     collective::requests* later);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void gather_received(const parts_plan& p, const std::byte* x,
+                                           std::byte* received, collective::requests* later) {
   if (p.equal)
     collective::all_gather_elements(*p.over, p.wire, x, p.mine, received, later);
   else if (p.fits)
@@ -147,11 +147,11 @@ void cut_part(const placement& where, const table& from, const T* x, const table
 }
 
 /// y, its part, from the sum of x, the parts one after another; or, with `later`, begins.
-DIMESH_ELSEWHERE void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
-                                     collective::requests* later);
-#if DIMESH_BODIES
 void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
-                    collective::requests* later) {
+                    collective::requests* later);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                                          collective::requests* later) {
   if (p.equal)
     collective::reduce_scatter_elements(*p.over, p.wire, x, p.mine, y, later);
   else if (p.fits)

@@ -15,11 +15,13 @@ namespace dimesh::detail {
 
 /// c = the sum over dims that c lacks of a * b. The dims: those of c, then those that are summed,
 /// in a's order.
-DIMESH_ELSEWHERE local::contraction contraction_over(const loop_dims& dims, const tensor_core& c,
-                                                     const tensor_core& a, const tensor_core& b);
-#if DIMESH_BODIES
 local::contraction contraction_over(const loop_dims& dims, const tensor_core& c,
-                                    const tensor_core& a, const tensor_core& b) {
+                                    const tensor_core& a, const tensor_core& b);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
+                                                          const tensor_core& c,
+                                                          const tensor_core& a,
+                                                          const tensor_core& b) {
   const auto stride = [](const tensor_core& x, const dim_facts* d) {
     const int place = x.facts->place_of(d);
     return place < 0 ? index_t{0} : x.stride(place);

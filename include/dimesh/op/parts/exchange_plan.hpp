@@ -28,26 +28,27 @@ struct exchange_side {
   index_t elements = 0;  // that go to others, or come from them
 
   /// Do the parts of n elements, the own one too, lie one after another in the block?
-  DIMESH_ELSEWHERE bool in_rank_order(index_t n) const;
-  DIMESH_ELSEWHERE void count(int of_one);
-  DIMESH_ELSEWHERE void lay_out(std::size_t ranks, std::size_t me, bool may_stay);
+  bool in_rank_order(index_t n) const;
+  void count(int of_one);
+  void lay_out(std::size_t ranks, std::size_t me, bool may_stay);
 };
 
-#if DIMESH_BODIES
-bool exchange_side::in_rank_order(index_t n) const {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool exchange_side::in_rank_order(index_t n) const {
   bool yes = packed == 0;
   for (std::size_t r = 0; yes && r < part.size(); ++r)
     yes = part[r].size() == n && is_run(whole, part[r]) &&
           offset_in(whole, part[r]) == static_cast<index_t>(r) * n;
   return yes;
 }
-void exchange_side::count(int of_one) {
+DIMESH_OUTLINE inline void exchange_side::count(int of_one) {
   for (const collective::run& r : runs) {
     units.push_back(static_cast<int>(r.count * of_one));
     first.push_back(static_cast<int>(r.at * of_one));
   }
 }
-void exchange_side::lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
+DIMESH_OUTLINE inline void exchange_side::lay_out(std::size_t ranks, std::size_t me,
+                                                  bool may_stay) {
   runs.resize(ranks);
   bool stays = may_stay;
   for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));

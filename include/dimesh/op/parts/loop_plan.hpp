@@ -32,11 +32,11 @@ struct loop_dims {
 };
 
 /// Groups of dims and the strides of arrays along them, array k at stride[k].
-DIMESH_ELSEWHERE int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
-                                index_t* extent, index_t (*stride)[max_dims]);
-#if DIMESH_BODIES
 int plan_loops(const loop_dims& over, const tensor_core* const* x, int count, index_t* extent,
-               index_t (*stride)[max_dims]) {
+               index_t (*stride)[max_dims]);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
+                                     index_t* extent, index_t (*stride)[max_dims]) {
   int groups = 0;
   index_t length = 1;
   for (int d = 0; d < over.count; ++d) {
