@@ -98,15 +98,6 @@ DIMESH_OUTLINE constexpr void evaluate(const operation& op, results y, operand* 
   y[0].record = n;
 }
 
-/// The same of tensors that know where they are recorded.
-DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
-                                           const tensor_core* const* x, int count,
-                                           const storage* slots) {
-  operand in[max_operands] = {};
-  for (int k = 0; k < count; ++k) in[k] = {x[k], x[k]->record};
-  evaluate(op, y, in, count, false, slots);
-}
-
 // ---- the way back -------------------------------------------------------------------------------
 
 /// What a transpose is given: the result's cotangent, the operands and results, and where the

@@ -81,6 +81,15 @@ template <class Op, class... X> struct complex_fault {
   using type = typename decltype(find())::type;
 };
 
+/// Runs an operation on tensors that know where they are recorded.
+DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
+                                           const tensor_core* const* x, int count,
+                                           const storage* slots) {
+  operand in[max_operands] = {};
+  for (int k = 0; k < count; ++k) in[k] = {x[k], x[k]->record};
+  evaluate(op, y, in, count, false, slots);
+}
+
 /// Runs an operation whose results have these specs. Facts: of each result, where not those
 /// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
