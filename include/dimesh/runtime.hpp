@@ -20,6 +20,7 @@
 
 #include "dimesh/collective/communicator.hpp"
 #ifdef DIMESH_CHECKED
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/rule_uses.hpp"
 #endif
 #include "dimesh/detail/watchdog.hpp"
@@ -32,94 +33,102 @@ class runtime {
   /// `threads` is what the program will ask of MPI: MPI_THREAD_FUNNELED, where one thread calls the
   /// library (others may compute), or more. Throws dimesh::error if MPI grants less than that to a
   /// runtime that starts it.
-  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED) {
-    int running = 0;
-    MPI_Initialized(&running);
-    owns_mpi_ = !running;
-    if (owns_mpi_) {
-      MPI_Init_thread(&argc, &argv, threads, &threads_);
-      if (threads_ < threads) {
-        const int granted = threads_;
-        MPI_Finalize();
-        (detail::words() << "runtime: MPI grants thread level " << granted << " where " << threads
-                         << " is asked for; use an MPI library that is built for threads")
-            .raise();
-      }
-    } else {
-      MPI_Query_thread(&threads_);
-    }
-    watchdog_ = detail::watchdog::from_environment(detail::world_rank());
-#ifdef DIMESH_CHECKED
-    const detail::waiting here("runtime");
-    // Where the program began MPI, some ranks may have no runtime: the first grid over all does it.
-    if (owns_mpi_) detail::board::start();
-#endif
-    owns_kokkos_ = !Kokkos::is_initialized();
-    if (owns_kokkos_) start_kokkos(argc, argv);
-    before_ = std::set_terminate(&runtime::on_terminate);
-  }
+  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED);
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
-  ~runtime() {
-    std::set_terminate(before_);
-#ifdef DIMESH_CHECKED
-    if (detail::world_rank() == 0) detail::rule_uses::here().tell();
-#endif
-    if (watchdog_ != nullptr) watchdog_->end();
-    if (owns_kokkos_) Kokkos::finalize();
-    if (owns_mpi_) MPI_Finalize();
-  }
+  ~runtime();
 
   /// What MPI grants threads: one of MPI_THREAD_SINGLE < FUNNELED < SERIALIZED < MULTIPLE. Whether
   /// a thread of its own may move messages on is asked here.
   int thread_level() const { return threads_; }
 
   /// Says on stderr what went wrong on this rank and ends the job on all ranks.
-  [[noreturn]] static void end_job(const char* what) noexcept {
-    std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
-    std::fflush(stderr);
-    int ended = 0, running = 0;
-    MPI_Initialized(&running);
-    MPI_Finalized(&ended);
-    // Where all ranks fail alike, each should have said so before the job is taken down.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
-    std::_Exit(1);
-  }
+  [[noreturn]] static void end_job(const char* what) noexcept;
 
  private:
   /// Kokkos gets the arguments that begin with --kokkos, and they are taken out. Given all of them,
   /// it would answer the program's own --help, and up to 3.x take a --threads.
-  static void start_kokkos(int& argc, char** argv) {
-    std::vector<char*> its;
-    int kept = 0;
-    for (int i = 0; i < argc; ++i) {
-      const bool names_it = i > 0 && std::strncmp(argv[i], "--kokkos", 8) == 0;
-      if (i == 0 || names_it) its.push_back(argv[i]);
-      if (!names_it) argv[kept++] = argv[i];
-    }
-    if (kept < argc) argv[kept] = nullptr;
-    argc = kept;
-    int count = static_cast<int>(its.size());
-    its.push_back(nullptr);
-    Kokkos::initialize(count, its.data());
-  }
-  [[noreturn]] static void on_terminate() noexcept {
-    try {
-      if (std::current_exception()) throw;
-    } catch (const std::exception& e) {
-      end_job(e.what());
-    } catch (...) {
-      end_job("an exception of unknown type");
-    }
-    end_job("terminated without an exception");
-  }
+  static void start_kokkos(int& argc, char** argv);
+  [[noreturn]] static void on_terminate() noexcept;
 
   bool owns_mpi_ = false, owns_kokkos_ = false;
   int threads_ = MPI_THREAD_SINGLE;
   std::terminate_handler before_ = nullptr;
   std::unique_ptr<detail::watchdog> watchdog_;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
+  int running = 0;
+  MPI_Initialized(&running);
+  owns_mpi_ = !running;
+  if (owns_mpi_) {
+    MPI_Init_thread(&argc, &argv, threads, &threads_);
+    if (threads_ < threads) {
+      const int granted = threads_;
+      MPI_Finalize();
+      (detail::words() << "runtime: MPI grants thread level " << granted << " where " << threads
+                       << " is asked for; use an MPI library that is built for threads")
+          .raise();
+    }
+  } else {
+    MPI_Query_thread(&threads_);
+  }
+  watchdog_ = detail::watchdog::from_environment(detail::world_rank());
+#ifdef DIMESH_CHECKED
+  const detail::waiting here("runtime");
+  // Where the program began MPI, some ranks may have no runtime: the first grid over all does it.
+  if (owns_mpi_) detail::board::start();
+#endif
+  owns_kokkos_ = !Kokkos::is_initialized();
+  if (owns_kokkos_) start_kokkos(argc, argv);
+  before_ = std::set_terminate(&runtime::on_terminate);
+}
+DIMESH_OUTLINE inline runtime::~runtime() {
+  std::set_terminate(before_);
+#ifdef DIMESH_CHECKED
+  if (detail::world_rank() == 0) detail::rule_uses::here().tell();
+#endif
+  if (watchdog_ != nullptr) watchdog_->end();
+  if (owns_kokkos_) Kokkos::finalize();
+  if (owns_mpi_) MPI_Finalize();
+}
+DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
+  std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
+  std::fflush(stderr);
+  int ended = 0, running = 0;
+  MPI_Initialized(&running);
+  MPI_Finalized(&ended);
+  // Where all ranks fail alike, each should have said so before the job is taken down.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
+  std::_Exit(1);
+}
+DIMESH_OUTLINE inline void runtime::start_kokkos(int& argc, char** argv) {
+  std::vector<char*> its;
+  int kept = 0;
+  for (int i = 0; i < argc; ++i) {
+    const bool names_it = i > 0 && std::strncmp(argv[i], "--kokkos", 8) == 0;
+    if (i == 0 || names_it) its.push_back(argv[i]);
+    if (!names_it) argv[kept++] = argv[i];
+  }
+  if (kept < argc) argv[kept] = nullptr;
+  argc = kept;
+  int count = static_cast<int>(its.size());
+  its.push_back(nullptr);
+  Kokkos::initialize(count, its.data());
+}
+DIMESH_OUTLINE inline void runtime::on_terminate() noexcept {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::exception& e) {
+    end_job(e.what());
+  } catch (...) {
+    end_job("an exception of unknown type");
+  }
+  end_job("terminated without an exception");
+}
+#endif
 
 /// Runs `program` between start and end; returns what it returns, or 0. An exception that leaves
 /// it ends the job on all ranks. Arguments for MPI and Kokkos (--kokkos-...) are taken out.

@@ -6,14 +6,20 @@
 #pragma once
 
 #include "dimesh/collective/point.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
 /// Blocks of n elements on this rank, `sum` of them in all, that MPI can count; or, with `later`,
 /// begins to hand them on. Payload: the own block.
-inline void all_gather_counted(const dimesh::detail::communicator& c, const wire& w,
-                               const std::byte* x, index_t n, index_t sum, std::byte* y,
-                               const call_counts& counts, requests* later = nullptr) {
+void all_gather_counted(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                        index_t n, index_t sum, std::byte* y, const call_counts& counts,
+                        requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_gather_counted(const dimesh::detail::communicator& c, const wire& w,
+                                              const std::byte* x, index_t n, index_t sum,
+                                              std::byte* y, const call_counts& counts,
+                                              requests* later) {
   prepare(c, "all_gather", sum, w);
   const told here(event_kind::all_gather, c, n * w.size, sum * w.size);
   const auto units = static_cast<int>(n * w.units());
@@ -24,12 +30,17 @@ inline void all_gather_counted(const dimesh::detail::communicator& c, const wire
                                          counts.receive_at, w.type(), c.handle(), later->add()),
       "all_gather");
 }
+#endif
 
 /// Blocks of count[r] elements that travel as w; the own one has count[rank]. Payload: the own
 /// block.
-inline void all_gather_elements_v(const dimesh::detail::communicator& c, const wire& w,
-                                  const std::byte* x, const index_t* count, std::byte* y,
-                                  index_t limit) {
+void all_gather_elements_v(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                           const index_t* count, std::byte* y, index_t limit);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_gather_elements_v(const dimesh::detail::communicator& c,
+                                                 const wire& w, const std::byte* x,
+                                                 const index_t* count, std::byte* y,
+                                                 index_t limit) {
   index_t own = 0, sum = 0;
   for (int r = 0; r < c.size(); ++r) {
     if (r == c.rank()) own = sum;
@@ -56,12 +67,16 @@ inline void all_gather_elements_v(const dimesh::detail::communicator& c, const w
   }
   copy(x, y + own * w.size, n * w.size);
 }
+#endif
 
 /// Blocks of n elements each; or, with `later`, begins to hand them on (at once where MPI cannot
 /// count them). Payload: n elements.
-inline void all_gather_elements(const dimesh::detail::communicator& c, const wire& w,
-                                const std::byte* x, index_t n, std::byte* y,
-                                requests* later = nullptr) {
+void all_gather_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                         index_t n, std::byte* y, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_gather_elements(const dimesh::detail::communicator& c, const wire& w,
+                                               const std::byte* x, index_t n, std::byte* y,
+                                               requests* later) {
   if (n == 0) return;
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n > w.most_per_call()) {
@@ -77,6 +92,7 @@ inline void all_gather_elements(const dimesh::detail::communicator& c, const wir
           : MPI_Iallgather(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
       "all_gather");
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -7,6 +7,7 @@
 
 #include "dimesh/collective/element.hpp"
 #include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
@@ -15,9 +16,13 @@ inline constexpr index_t cut_above = index_t{8} << 20, piece = index_t{1} << 20;
 
 /// y[0..n) becomes the reduction over the ranks of c of x[0..n), elements that travel as w; or,
 /// with `later`, begins to, in one piece. Payload: n elements.
-inline void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w,
-                                const std::byte* x, std::byte* y, index_t n,
-                                reduction r = reduction::sum, requests* later = nullptr) {
+void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                         std::byte* y, index_t n, reduction r = reduction::sum,
+                         requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_reduce_elements(const dimesh::detail::communicator& c, const wire& w,
+                                               const std::byte* x, std::byte* y, index_t n,
+                                               reduction r, requests* later) {
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "all_reduce", n, w);
@@ -35,6 +40,7 @@ inline void all_reduce_elements(const dimesh::detail::communicator& c, const wir
                           "all_reduce");
   }
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -6,14 +6,18 @@
 #pragma once
 
 #include "dimesh/collective/point.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
 /// Parts of n elements, which travel as w, for every rank, the own one too; or, with `later`,
 /// begins to. Payload: what goes to others.
-inline void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w,
-                             const std::byte* x, index_t n, std::byte* y,
-                             requests* later = nullptr) {
+void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                      index_t n, std::byte* y, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_to_all_dense(const dimesh::detail::communicator& c, const wire& w,
+                                            const std::byte* x, index_t n, std::byte* y,
+                                            requests* later) {
   if (n == 0) return;
   prepare(c, "all_to_all", n, w);
   const index_t sent = (c.size() - 1) * n * w.size;
@@ -25,12 +29,18 @@ inline void all_to_all_dense(const dimesh::detail::communicator& c, const wire& 
           : MPI_Ialltoall(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
       "all_to_all");
 }
+#endif
 
 /// Parts of any length, `sent` and `received` elements in all, which MPI can count; or, with
 /// `later`, begins to. Payload: what is sent.
-inline void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w,
-                               const std::byte* x, index_t sent, std::byte* y, index_t received,
-                               index_t most, const call_counts& counts, requests* later = nullptr) {
+void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                        index_t sent, std::byte* y, index_t received, index_t most,
+                        const call_counts& counts, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void all_to_all_counted(const dimesh::detail::communicator& c, const wire& w,
+                                              const std::byte* x, index_t sent, std::byte* y,
+                                              index_t received, index_t most,
+                                              const call_counts& counts, requests* later) {
   prepare(c, "all_to_all", most, w);
   const told here(event_kind::all_to_all, c, sent * w.size, received * w.size);
   dimesh::detail::check(
@@ -41,6 +51,7 @@ inline void all_to_all_counted(const dimesh::detail::communicator& c, const wire
                            counts.receive_at, w.type(), c.handle(), later->add()),
       "all_to_all");
 }
+#endif
 
 /// Parts of any length anywhere: rank r gets send[r] from x and its part goes to receive[r] of y.
 /// Runs of the own part are empty: it is not sent. `most` is at least the end of any run on any

@@ -29,7 +29,9 @@ inline int world_rank() {
   return rank;
 }
 
-DIMESH_OUTLINE [[noreturn]] inline void raise_mpi(int code, const char* call) {
+[[noreturn]] void raise_mpi(int code, const char* call);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void raise_mpi(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -37,6 +39,7 @@ DIMESH_OUTLINE [[noreturn]] inline void raise_mpi(int code, const char* call) {
   w << call << ": MPI reports '" << text << "' on rank " << world_rank();
   w.raise();
 }
+#endif
 
 /// Throws what an MPI call reports.
 inline void check(int code, const char* call) {
@@ -44,7 +47,9 @@ inline void check(int code, const char* call) {
 }
 
 /// Throws where MPI does not run, or where there is no communicator.
-inline void require_mpi(MPI_Comm comm) {
+void require_mpi(MPI_Comm comm);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_mpi(MPI_Comm comm) {
   int begun = 0, ended = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
@@ -57,9 +62,12 @@ inline void require_mpi(MPI_Comm comm) {
         "grid: the communicator is MPI_COMM_NULL; a grid is made by the ranks of its "
         "communicator only");
 }
+#endif
 /// MPI ends the job where it is asked about what is no communicator: here an exception does. (Open
 /// MPI's handles are pointers: it cannot tell that one was freed, if a copy of it is used.)
-inline int ranks_of(MPI_Comm comm) {
+int ranks_of(MPI_Comm comm);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline int ranks_of(MPI_Comm comm) {
   MPI_Errhandler world = MPI_ERRHANDLER_NULL, self = MPI_ERRHANDLER_NULL;
   MPI_Comm_get_errhandler(MPI_COMM_WORLD, &world);
   MPI_Comm_get_errhandler(MPI_COMM_SELF, &self);
@@ -77,10 +85,13 @@ inline int ranks_of(MPI_Comm comm) {
         "lives");
   return ranks;
 }
+#endif
 
 /// The attribute under which a communicator carries the set of its axes (bit a = axis a of the
 /// mesh): what a profiler needs to tell the traffic of one axis from another's.
-inline int axes_keyval() {
+int axes_keyval();
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline int axes_keyval() {
   static const int key = [] {
     int k = MPI_KEYVAL_INVALID;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &k, nullptr);
@@ -88,6 +99,7 @@ inline int axes_keyval() {
   }();
   return key;
 }
+#endif
 
 class meeting;
 

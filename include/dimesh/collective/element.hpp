@@ -15,6 +15,7 @@
 
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/collective/reduction.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -22,7 +23,9 @@
 namespace dimesh::collective {
 
 /// MPI's type for a kind of elements.
-inline MPI_Datatype native_type(element_kind kind) {
+MPI_Datatype native_type(element_kind kind);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Datatype native_type(element_kind kind) {
   switch (kind) {
     case element_kind::boolean:
       return MPI_C_BOOL;
@@ -59,10 +62,13 @@ inline MPI_Datatype native_type(element_kind kind) {
   }
   return MPI_BYTE;
 }
+#endif
 
 /// MPI's operation for a reduction of a kind, or our own where elements only store. On bool, sums
 /// and maxima are `or`, minima `and`.
-inline MPI_Op operation(element_kind kind, reduction r) {
+MPI_Op operation(element_kind kind, reduction r);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
   switch (kind) {
     case element_kind::boolean:
       return r == reduction::min ? MPI_LAND : MPI_LOR;
@@ -73,6 +79,7 @@ inline MPI_Op operation(element_kind kind, reduction r) {
       return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
   }
 }
+#endif
 
 /// How elements are described to MPI: their kind, and the bytes of one.
 struct wire {
@@ -179,8 +186,11 @@ inline void to_int(int units, const run* runs, int ranks, std::vector<int>& coun
 }
 
 /// The same for blocks one after another.
-inline void to_int(int units, const index_t* count, int ranks, std::vector<int>& counts,
-                   std::vector<int>& at) {
+void to_int(int units, const index_t* count, int ranks, std::vector<int>& counts,
+            std::vector<int>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void to_int(int units, const index_t* count, int ranks,
+                                  std::vector<int>& counts, std::vector<int>& at) {
   int sum = 0;
   for (int r = 0; r < ranks; ++r) {
     const auto n = static_cast<int>(count[r] * units);
@@ -189,6 +199,7 @@ inline void to_int(int units, const index_t* count, int ranks, std::vector<int>&
     sum += n;
   }
 }
+#endif
 
 }  // namespace detail
 }  // namespace dimesh::collective

@@ -9,6 +9,7 @@
 
 #include "dimesh/collective/element.hpp"
 #include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
@@ -21,10 +22,17 @@ struct message {
 /// Starts to send and receive runs of elements that travel as w, at most `limit` of them in one
 /// message, under a tag of the call's own; between two ranks they match in order. Payload: what is
 /// sent.
-inline void start_exchange_some(const dimesh::detail::communicator& c, const wire& w,
-                                const std::byte* x, const std::vector<message>& sends, std::byte* y,
-                                const std::vector<message>& receives, const char* call, int tag,
-                                index_t limit, requests& under) {
+void start_exchange_some(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                         const std::vector<message>& sends, std::byte* y,
+                         const std::vector<message>& receives, const char* call, int tag,
+                         index_t limit, requests& under);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicator& c, const wire& w,
+                                               const std::byte* x,
+                                               const std::vector<message>& sends, std::byte* y,
+                                               const std::vector<message>& receives,
+                                               const char* call, int tag, index_t limit,
+                                               requests& under) {
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
       for (index_t at = 0; at < m.part.count; at += limit) {
@@ -43,14 +51,18 @@ inline void start_exchange_some(const dimesh::detail::communicator& c, const wir
         MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), under.add(under_way::other)), call);
   });
 }
+#endif
 
 /// The same, and waits for all. `memory` is that of x and y.
-inline void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
-                                   const std::byte* x, const std::vector<message>& sends,
-                                   std::byte* y, const std::vector<message>& receives,
-                                   const char* call,
-                                   std::initializer_list<dimesh::detail::storage> memory,
-                                   index_t limit) {
+void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
+                            const std::byte* x, const std::vector<message>& sends, std::byte* y,
+                            const std::vector<message>& receives, const char* call,
+                            std::initializer_list<dimesh::detail::storage> memory, index_t limit);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void exchange_some_elements(
+    const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+    const std::vector<message>& sends, std::byte* y, const std::vector<message>& receives,
+    const char* call, std::initializer_list<dimesh::detail::storage> memory, index_t limit) {
   prepare(c, call, 0, w);
   const int tag = c.next_tag();
   thread_local requests kept;
@@ -62,6 +74,7 @@ inline void exchange_some_elements(const dimesh::detail::communicator& c, const 
   start_exchange_some(c, w, x, sends, y, receives, call, tag, limit, kept);
   kept.wait(call);
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -7,14 +7,20 @@
 
 #include "dimesh/collective/element.hpp"
 #include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
 /// Sends n_out elements to rank `to` and receives n_in elements from rank `from`; a count of zero
 /// sends (receives) nothing at all. They travel as w, at most `limit` elements in one message.
-inline void exchange_elements(const dimesh::detail::communicator& c, const wire& w,
-                              const std::byte* out, index_t n_out, int to, std::byte* in,
-                              index_t n_in, int from, const char* call, index_t limit) {
+void exchange_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* out,
+                       index_t n_out, int to, std::byte* in, index_t n_in, int from,
+                       const char* call, index_t limit);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void exchange_elements(const dimesh::detail::communicator& c, const wire& w,
+                                             const std::byte* out, index_t n_out, int to,
+                                             std::byte* in, index_t n_in, int from,
+                                             const char* call, index_t limit) {
   while (n_out > 0 || n_in > 0) {
     const index_t sending = n_out < limit ? n_out : limit;
     const index_t receiving = n_in < limit ? n_in : limit;
@@ -28,6 +34,7 @@ inline void exchange_elements(const dimesh::detail::communicator& c, const wire&
     in += receiving * w.size, n_in -= receiving;
   }
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/words.hpp"
 
 namespace dimesh {
@@ -22,33 +23,40 @@ namespace collective::detail {
 /// The requests that a helping thread tests. Nobody else touches them while they are listed.
 class progress_list {
  public:
-  static progress_list& all() {
-    static auto* const it = new progress_list;  // never destroyed: moves may end after statics
-    return *it;
-  }
+  static progress_list& all();
   bool is_on() const { return helpers_.load(std::memory_order_relaxed) > 0; }
   void count_helpers(int more) { helpers_.fetch_add(more, std::memory_order_relaxed); }
-  void enter(requests& r) {
-    const std::lock_guard lock(mutex_);
-    listed_.push_back(&r);
-  }
-  void leave(requests& r) {
-    const std::lock_guard lock(mutex_);
-    std::erase(listed_, &r);
-  }
+  void enter(requests& r);
+  void leave(requests& r);
   /// Tests all. What MPI reports as an error is left to who waits for the requests.
-  void work() noexcept {
-    const std::lock_guard lock(mutex_);
-    for (requests* r : listed_) try {
-        r->progress("progress_thread");
-      } catch (const std::exception&) {}
-  }
+  void work() noexcept;
 
  private:
   std::mutex mutex_;
   std::vector<requests*> listed_;
   std::atomic<int> helpers_{0};
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline progress_list& progress_list::all() {
+  static auto* const it = new progress_list;  // never destroyed: moves may end after statics
+  return *it;
+}
+DIMESH_OUTLINE inline void progress_list::enter(requests& r) {
+  const std::lock_guard lock(mutex_);
+  listed_.push_back(&r);
+}
+DIMESH_OUTLINE inline void progress_list::leave(requests& r) {
+  const std::lock_guard lock(mutex_);
+  std::erase(listed_, &r);
+}
+DIMESH_OUTLINE inline void progress_list::work() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (requests* r : listed_) try {
+      r->progress("progress_thread");
+    } catch (const std::exception&) {}
+}
+#endif
 
 }  // namespace collective::detail
 

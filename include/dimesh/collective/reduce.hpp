@@ -6,14 +6,18 @@
 
 #include "dimesh/collective/element.hpp"
 #include "dimesh/collective/requests.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
 
 /// y[0..n) on `root` becomes the sum over the ranks of c of x[0..n), elements that travel as w; y
 /// is not read, and elsewhere not written; or, with `later`, begins to. Payload: n elements.
-inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
-                            const std::byte* x, std::byte* y, index_t n, int root, index_t limit,
-                            requests* later = nullptr) {
+void reduce_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                     std::byte* y, index_t n, int root, index_t limit, requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w,
+                                           const std::byte* x, std::byte* y, index_t n, int root,
+                                           index_t limit, requests* later) {
   if (c.size() == 1) return copy(x, y, n * w.size);
   if (n == 0) return;
   prepare(c, "reduce", n, w);
@@ -30,6 +34,7 @@ inline void reduce_elements(const dimesh::detail::communicator& c, const wire& w
         "reduce");
   }
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -6,15 +6,20 @@
 #pragma once
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/memory/pool.hpp"
 
 namespace dimesh::collective {
 
 /// Blocks one after another, `sum` elements in all, which MPI can count; y gets the own one, or,
 /// with `later`, will get it. Payload: all of x.
-inline void reduce_scatter_counted(const dimesh::detail::communicator& c, const wire& w,
-                                   const std::byte* x, index_t sum, std::byte* y, const int* count,
-                                   requests* later = nullptr) {
+void reduce_scatter_counted(const dimesh::detail::communicator& c, const wire& w,
+                            const std::byte* x, index_t sum, std::byte* y, const int* count,
+                            requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_scatter_counted(const dimesh::detail::communicator& c,
+                                                  const wire& w, const std::byte* x, index_t sum,
+                                                  std::byte* y, const int* count, requests* later) {
   prepare(c, "reduce_scatter", sum, w);
   const told here(event_kind::reduce_scatter, c, sum * w.size);
   const MPI_Op op = operation(w.kind, reduction::sum);
@@ -23,12 +28,18 @@ inline void reduce_scatter_counted(const dimesh::detail::communicator& c, const 
                        : MPI_Ireduce_scatter(x, y, count, w.type(), op, c.handle(), later->add()),
       "reduce_scatter");
 }
+#endif
 
 /// Blocks of count[r] elements one after another, which travel as w; y gets the own one. Payload:
 /// all of x.
-inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, const wire& w,
-                                      const std::byte* x, const index_t* count, std::byte* y,
-                                      index_t limit) {
+void reduce_scatter_elements_v(const dimesh::detail::communicator& c, const wire& w,
+                               const std::byte* x, const index_t* count, std::byte* y,
+                               index_t limit);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c,
+                                                     const wire& w, const std::byte* x,
+                                                     const index_t* count, std::byte* y,
+                                                     index_t limit) {
   index_t sum = 0;
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (sum == 0) return;
@@ -49,12 +60,17 @@ inline void reduce_scatter_elements_v(const dimesh::detail::communicator& c, con
                             "reduce_scatter");
     }
 }
+#endif
 
 /// Blocks of n elements each; large ones go in pieces, as in all_reduce. With `later` it begins to,
 /// in one piece, which MPI must be able to count. Payload: all of x.
-inline void reduce_scatter_elements(const dimesh::detail::communicator& c, const wire& w,
-                                    const std::byte* x, index_t n, std::byte* y,
-                                    requests* later = nullptr) {
+void reduce_scatter_elements(const dimesh::detail::communicator& c, const wire& w,
+                             const std::byte* x, index_t n, std::byte* y,
+                             requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_scatter_elements(const dimesh::detail::communicator& c,
+                                                   const wire& w, const std::byte* x, index_t n,
+                                                   std::byte* y, requests* later) {
   if (n == 0) return;
   const index_t ranks = c.size(), size = w.size;
   if (ranks == 1) return copy(x, y, n * size);
@@ -81,6 +97,7 @@ inline void reduce_scatter_elements(const dimesh::detail::communicator& c, const
     call(packed, y + at * size, count);
   }
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/waiting.hpp"
 #include "dimesh/memory/pool.hpp"
 
@@ -27,30 +28,11 @@ namespace detail {
 /// Requests that nobody waits for, and the memory that they need.
 class abandoned {
  public:
-  static abandoned& all() {
-    static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
-    return *it;
-  }
+  static abandoned& all();
   void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory,
-            std::shared_ptr<const void> counts) {
-    const std::lock_guard lock(mutex_);
-    sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
-    requests.clear(), memory.clear();
-    any_.store(true, std::memory_order_release);
-  }
+            std::shared_ptr<const void> counts);
   /// Lets go of what MPI is done with; returns how many sets are still under way.
-  std::size_t reap() {
-    if (!any_.load(std::memory_order_acquire)) return 0;
-    const std::lock_guard lock(mutex_);
-    for (std::size_t i = sets_.size(); i-- > 0;) {
-      int done = 0;
-      auto& r = sets_[i].requests;
-      MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
-      if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    any_.store(!sets_.empty(), std::memory_order_release);
-    return sets_.size();
-  }
+  std::size_t reap();
 
  private:
   struct set {
@@ -62,6 +44,33 @@ class abandoned {
   std::vector<set> sets_;
   std::atomic<bool> any_{false};
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline abandoned& abandoned::all() {
+  static auto* const it = new abandoned;  // never destroyed: MPI may end later than statics
+  return *it;
+}
+DIMESH_OUTLINE inline void abandoned::take(std::vector<MPI_Request>& requests,
+                                           std::vector<dimesh::detail::storage>& memory,
+                                           std::shared_ptr<const void> counts) {
+  const std::lock_guard lock(mutex_);
+  sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
+  requests.clear(), memory.clear();
+  any_.store(true, std::memory_order_release);
+}
+DIMESH_OUTLINE inline std::size_t abandoned::reap() {
+  if (!any_.load(std::memory_order_acquire)) return 0;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = sets_.size(); i-- > 0;) {
+    int done = 0;
+    auto& r = sets_[i].requests;
+    MPI_Testall(static_cast<int>(r.size()), r.data(), &done, MPI_STATUSES_IGNORE);
+    if (done) sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  any_.store(!sets_.empty(), std::memory_order_release);
+  return sets_.size();
+}
+#endif
 
 }  // namespace detail
 
@@ -75,66 +84,73 @@ class requests {
   ~requests() { give_up(); }
 
   /// A place for a new request.
-  MPI_Request* add(under_way what = under_way::other) {
-    receives_.push_back(what == under_way::receive);
-    requests_.push_back(MPI_REQUEST_NULL);
-    return &requests_.back();
-  }
+  MPI_Request* add(under_way what = under_way::other);
   /// Memory that the requests read or write: it stays taken until they are done.
   void keep(const dimesh::detail::storage& memory) { memory_.push_back(memory); }
   /// What holds the counts that MPI reads until then.
   void keep(std::shared_ptr<const void> counts) { counts_ = std::move(counts); }
 
   /// Lets MPI work on them; those made first are asked first.
-  void progress(const char* call) {
-    int done = 1;
-    while (done && first_ < requests_.size()) {
-      dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
-      first_ += static_cast<std::size_t>(done);
-    }
-  }
-  void wait(const char* call) {
-    const dimesh::detail::waiting here(call);
-    dimesh::detail::check(
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-        call);
-    clear();
-    detail::abandoned::all().reap();  // those given up earlier may be over, too
-  }
+  void progress(const char* call);
+  void wait(const char* call);
   bool empty() const { return requests_.empty(); }
   /// None of them is under way any more, as far as progress() knows.
   bool done() const { return first_ == requests_.size(); }
 
   /// Nobody will wait for them any more.
-  void give_up() noexcept {
-    int running = 0, over = 0;
-    MPI_Initialized(&running);
-    MPI_Finalized(&over);
-    if (requests_.empty() || !running || over) return clear();
-    for (std::size_t i = 0; i < requests_.size(); ++i)
-      if (receives_[i] && requests_[i] != MPI_REQUEST_NULL) {
-        // Whether it is cancelled or has its message, waiting is then over at once.
-        MPI_Cancel(&requests_[i]);
-        MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-      }
-    int done = 0;
-    MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-    if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
-    clear();
-  }
+  void give_up() noexcept;
 
  private:
-  void clear() noexcept {
-    requests_.clear(), receives_.clear(), memory_.clear();
-    counts_.reset();
-    first_ = 0;
-  }
+  void clear() noexcept;
   std::vector<MPI_Request> requests_;
   std::vector<bool> receives_;
   std::vector<dimesh::detail::storage> memory_;
   std::shared_ptr<const void> counts_;
   std::size_t first_ = 0;  // those before it are done
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
+  receives_.push_back(what == under_way::receive);
+  requests_.push_back(MPI_REQUEST_NULL);
+  return &requests_.back();
+}
+DIMESH_OUTLINE inline void requests::progress(const char* call) {
+  int done = 1;
+  while (done && first_ < requests_.size()) {
+    dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
+    first_ += static_cast<std::size_t>(done);
+  }
+}
+DIMESH_OUTLINE inline void requests::wait(const char* call) {
+  const dimesh::detail::waiting here(call);
+  dimesh::detail::check(
+      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
+  clear();
+  detail::abandoned::all().reap();  // those given up earlier may be over, too
+}
+DIMESH_OUTLINE inline void requests::give_up() noexcept {
+  int running = 0, over = 0;
+  MPI_Initialized(&running);
+  MPI_Finalized(&over);
+  if (requests_.empty() || !running || over) return clear();
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    if (receives_[i] && requests_[i] != MPI_REQUEST_NULL) {
+      // Whether it is cancelled or has its message, waiting is then over at once.
+      MPI_Cancel(&requests_[i]);
+      MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+    }
+  int done = 0;
+  MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+  if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
+  clear();
+}
+DIMESH_OUTLINE inline void requests::clear() noexcept {
+  requests_.clear(), receives_.clear(), memory_.clear();
+  counts_.reset();
+  first_ = 0;
+}
+#endif
 
 /// Requests that were given up and are not over yet, the memory of those that are given back.
 inline std::size_t requests_given_up() { return detail::abandoned::all().reap(); }

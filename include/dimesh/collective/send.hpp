@@ -10,14 +10,18 @@
 #ifdef DIMESH_CHECKED
 #include "dimesh/collective/pair.hpp"
 #endif
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/waiting.hpp"
 
 namespace dimesh::collective {
 
 #ifdef DIMESH_CHECKED
 /// From memory of its own: where the other rank never comes, MPI may read it long after.
-inline void send_watched(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                         int count, int to) {
+void send_watched(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                  int count, int to);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void send_watched(const dimesh::detail::communicator& c, const wire& w,
+                                        const std::byte* x, int count, int to) {
   const auto bytes = static_cast<std::size_t>(count / w.units() * w.size);
   const auto own = std::make_shared<std::vector<std::byte>>(bytes);
   copy(x, own->data(), static_cast<index_t>(bytes));
@@ -27,6 +31,7 @@ inline void send_watched(const dimesh::detail::communicator& c, const wire& w, c
                         "send");
   wait_for(r, c, to, "send");
 }
+#endif
 inline void receive_watched(const dimesh::detail::communicator& c, const wire& w, std::byte* y,
                             int count, int from) {
   requests r;
@@ -48,9 +53,13 @@ inline void begin_message(const dimesh::detail::communicator& c, const wire& w, 
 
 /// n elements that travel as w, from rank `from` to rank `to` of c; x is read on the one, y written
 /// on the other; or, with `later`, begins to. Payload: n elements on `from`, nothing elsewhere.
-inline void send_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                          std::byte* y, index_t n, int from, int to, index_t limit,
-                          requests* later = nullptr) {
+void send_elements(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                   std::byte* y, index_t n, int from, int to, index_t limit,
+                   requests* later = nullptr);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, const wire& w,
+                                         const std::byte* x, std::byte* y, index_t n, int from,
+                                         int to, index_t limit, requests* later) {
   const bool sends = c.rank() == from, receives = c.rank() == to;
   if (n == 0 || !(sends || receives)) return;
   if (sends && receives) return copy(x, y, n * w.size);
@@ -84,6 +93,7 @@ inline void send_elements(const dimesh::detail::communicator& c, const wire& w, 
 #endif
   }
 }
+#endif
 
 /// The same of elements whose type is known.
 template <class T>

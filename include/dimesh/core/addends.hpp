@@ -13,6 +13,8 @@
 namespace dimesh::detail {
 
 /// On all but the first rank along `axes`, zeros in place of what the memory holds.
+void settle_addends(storage& memory, const grid_state& grid, unsigned axes, index_t bytes);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& grid, unsigned axes,
                                           index_t bytes) {
   bool first = true;
@@ -22,6 +24,7 @@ DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& gri
   memory = storage::acquire(static_cast<std::size_t>(bytes));
   zero_bytes(memory.data(), bytes);
 }
+#endif
 
 /// The same value with addends that really add up along `axes`.
 constexpr void settle(tensor_core& x, unsigned axes) {

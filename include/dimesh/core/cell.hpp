@@ -14,13 +14,18 @@ namespace dimesh::detail {
 class tape;
 
 /// Brings a sum to the memory where it must end up, if there is such memory.
+void settle_in_slot(storage& sum, const storage& slot, index_t bytes);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
   if (!slot || sum.data() == slot.data()) return;
   copy_bytes(slot.data(), sum.data(), bytes);
   sum = slot;
 }
+#endif
 
 /// sum += x, both of one form; the sum's memory is its own, or `slot`.
+void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const storage& slot) {
   const index_t n = sum.elements(), bytes = n * sum.facts->element;
   if (sum.away != 0) {  // nothing lies here
@@ -46,6 +51,7 @@ DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const st
   }
   sum.once = whole;
 }
+#endif
 
 /// What the same costs on shapes.
 constexpr void add_shapes(tensor_core& sum, const tensor_core& x) {

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 
 namespace dimesh::detail {
@@ -63,7 +64,10 @@ constexpr std::array<index_t, max_dims> element_index(const I&... index) {
 
 /// The number of an element in this rank's block (which its halos widen), -1 if it is elsewhere.
 /// Halos are not looked at: they are other ranks' elements.
-inline index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>& at) {
+index_t element_place(const tensor_core& x, const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline index_t element_place(const tensor_core& x,
+                                            const std::array<index_t, max_dims>& at) {
   if (x.away != 0) return -1;
   index_t place = 0;
   for (int d = 0; d < x.rank(); ++d) {
@@ -73,8 +77,12 @@ inline index_t element_place(const tensor_core& x, const std::array<index_t, max
   }
   return place;
 }
+#endif
 
 /// Throws dimesh::error where an index is outside its dim.
+void require_inside(const char* call, const tensor_core& x,
+                    const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void require_inside(const char* call, const tensor_core& x,
                                           const std::array<index_t, max_dims>& at) {
   for (int d = 0; d < x.rank(); ++d) {
@@ -90,10 +98,13 @@ DIMESH_OUTLINE inline void require_inside(const char* call, const tensor_core& x
     w.raise();
   }
 }
+#endif
 
 /// Throws dimesh::error: the element is not on this rank.
-DIMESH_OUTLINE [[noreturn]] inline void refuse_element(const tensor_core& x,
-                                                       const std::array<index_t, max_dims>& at) {
+[[noreturn]] void refuse_element(const tensor_core& x, const std::array<index_t, max_dims>& at);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_element(const tensor_core& x,
+                                          const std::array<index_t, max_dims>& at) {
   words w;
   w << "tensor::at: the element (";
   for (int d = 0; d < x.rank(); ++d)
@@ -109,5 +120,6 @@ DIMESH_OUTLINE [[noreturn]] inline void refuse_element(const tensor_core& x,
   w << "; ask holds(...) first, or broadcast_element for every rank";
   w.raise();
 }
+#endif
 
 }  // namespace dimesh::detail

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dimesh/core/user_function.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -51,22 +52,31 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
 };
 
 /// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
+bool holds_value(const tensor_core& x);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
   require_grid("tensor::grid", x);
   return x.grid->is_first(x.layout().mask(use::partial));
 }
+#endif
 
 /// All of its memory is about to be written: it has its own then, with an addend on each rank.
+void begin_to_fill(tensor_core& x);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
   own_memory(x.memory, x.bytes(), false);
   x.once = 0;
 }
+#endif
 
 /// All elements that are stored are 0.
+void clear_number(tensor_core& x);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
   begin_to_fill(x);
   zero_bytes(x.memory.data(), x.bytes());
 }
+#endif
 /// All elements that are stored are T.
 template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);

@@ -20,6 +20,7 @@
 #endif
 #include "dimesh/core/plans.hpp"
 #include "dimesh/core/pullback.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -54,120 +55,134 @@ struct flight {
     return *b;
   }
   /// Its requests are there, if any: a helping thread may test them from now on.
-  void begun() {
-    auto& list = collective::detail::progress_list::all();
-    if (!list.is_on() || under_way.empty()) return;
-    list.enter(under_way);
-    listed_ = true;
-  }
+  void begun();
   /// Lets MPI work on it. True: nothing is left to wait for.
-  bool ready(tensor_core& y) {
-    while (!landed) {
-      unlist();
-      under_way.progress(name());
-      if (!under_way.done()) {
-        begun();
-        return false;
-      }
-      end_stage(y);
-    }
-    return true;
-  }
-  void finish(tensor_core& y) {
-    unlist();
-    if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
-    const in_part part(watcher, event_part::finish);
-    const watched here(kind, axes, 0, 0, y.facts->mesh);
-    end_all(y);
-  }
+  bool ready(tensor_core& y);
+  void finish(tensor_core& y);
   /// Nobody wants the result. Waits for MPI; where an exception passes, a second at most: other
   /// ranks may have failed, and never answer.
-  void drop(tensor_core& y) noexcept {
-    unlist();
-    result = y.memory;
-    try {
-      int over = 0;
-      MPI_Finalized(&over);
-      if (over) return give_up();
-      if (std::uncaught_exceptions() <= exceptions) return finish(y);
-      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      while (!ready(y))
-        if (std::chrono::steady_clock::now() > end) return give_up();
-    } catch (...) {
-      give_up();
-    }
-  }
+  void drop(tensor_core& y) noexcept;
   std::string_view call() const { return mover != nullptr ? mover->facts->name : "await"; }
 
   /// Flights are kept from use to use.
-  static flight& fresh() {
-    auto& all = spare();
-    if (all.empty()) return *new flight;
-    flight& f = *all.back().release();
-    all.pop_back();
-    return f;
-  }
-  DIMESH_OUTLINE static inline void give_back(flight* f) noexcept {
-    f->clear();
-    try {
-      spare().emplace_back(f);
-    } catch (...) {
-      delete f;
-    }
-  }
+  static flight& fresh();
+  static void give_back(flight* f) noexcept;
   ~flight() { clear(); }
 
  private:
-  static std::vector<std::unique_ptr<flight>>& spare() {
-    thread_local std::vector<std::unique_ptr<flight>> all;
-    return all;
-  }
+  static std::vector<std::unique_ptr<flight>>& spare();
   void end_all(tensor_core& y) {
     while (!landed) end_stage(y);
   }
-  void end_stage(tensor_core& y) {
-#ifdef DIMESH_CHECKED
-    if (between != nullptr && x.grid->alive())
-      collective::wait_for(under_way, *between, peer, name());
-#endif
-    under_way.wait(name());
-    landed = land == nullptr || land(*this, y);
-  }
-  void unlist() noexcept {
-    if (listed_) collective::detail::progress_list::all().leave(under_way);
-    listed_ = false;
-  }
-  void give_up() noexcept {
-    if (under_way.empty()) return;
-    for (const storage* s : {&x.memory, &result, &out, &in})
-      if (*s) under_way.keep(*s);
-    under_way.keep(std::shared_ptr<const void>(plan));
-    under_way.give_up();
-    landed = true;
-  }
-  void clear() noexcept {
-    unlist();
-    give_up();
-    if (mover != nullptr) mover->drop();
-    mover = nullptr;
-    if (plan) plan.reset();
-    if (out) out = storage{};
-    if (in) in = storage{};
-    x.memory = storage{};
-    if (result) result = storage{};
-    x.record = nullptr;
-    land = nullptr;
-    stage = 0;
-    axes = 0;
-    between = nullptr;
-    peer = -1;
-    landed = false;
-  }
+  void end_stage(tensor_core& y);
+  void unlist() noexcept;
+  void give_up() noexcept;
+  void clear() noexcept;
   const char* name() const { return "await"; }
 
   bool listed_ = false;
   alignas(std::max_align_t) std::byte room_[512];
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void flight::begun() {
+  auto& list = collective::detail::progress_list::all();
+  if (!list.is_on() || under_way.empty()) return;
+  list.enter(under_way);
+  listed_ = true;
+}
+DIMESH_OUTLINE inline bool flight::ready(tensor_core& y) {
+  while (!landed) {
+    unlist();
+    under_way.progress(name());
+    if (!under_way.done()) {
+      begun();
+      return false;
+    }
+    end_stage(y);
+  }
+  return true;
+}
+DIMESH_OUTLINE inline void flight::finish(tensor_core& y) {
+  unlist();
+  if (axes == 0) return end_all(y);  // nobody to talk to: nothing to report
+  const in_part part(watcher, event_part::finish);
+  const watched here(kind, axes, 0, 0, y.facts->mesh);
+  end_all(y);
+}
+DIMESH_OUTLINE inline void flight::drop(tensor_core& y) noexcept {
+  unlist();
+  result = y.memory;
+  try {
+    int over = 0;
+    MPI_Finalized(&over);
+    if (over) return give_up();
+    if (std::uncaught_exceptions() <= exceptions) return finish(y);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (!ready(y))
+      if (std::chrono::steady_clock::now() > end) return give_up();
+  } catch (...) {
+    give_up();
+  }
+}
+DIMESH_OUTLINE inline flight& flight::fresh() {
+  auto& all = spare();
+  if (all.empty()) return *new flight;
+  flight& f = *all.back().release();
+  all.pop_back();
+  return f;
+}
+DIMESH_OUTLINE inline void flight::give_back(flight* f) noexcept {
+  f->clear();
+  try {
+    spare().emplace_back(f);
+  } catch (...) {
+    delete f;
+  }
+}
+DIMESH_OUTLINE inline std::vector<std::unique_ptr<flight>>& flight::spare() {
+  thread_local std::vector<std::unique_ptr<flight>> all;
+  return all;
+}
+DIMESH_OUTLINE inline void flight::end_stage(tensor_core& y) {
+#ifdef DIMESH_CHECKED
+  if (between != nullptr && x.grid->alive())
+    collective::wait_for(under_way, *between, peer, name());
+#endif
+  under_way.wait(name());
+  landed = land == nullptr || land(*this, y);
+}
+DIMESH_OUTLINE inline void flight::unlist() noexcept {
+  if (listed_) collective::detail::progress_list::all().leave(under_way);
+  listed_ = false;
+}
+DIMESH_OUTLINE inline void flight::give_up() noexcept {
+  if (under_way.empty()) return;
+  for (const storage* s : {&x.memory, &result, &out, &in})
+    if (*s) under_way.keep(*s);
+  under_way.keep(std::shared_ptr<const void>(plan));
+  under_way.give_up();
+  landed = true;
+}
+DIMESH_OUTLINE inline void flight::clear() noexcept {
+  unlist();
+  give_up();
+  if (mover != nullptr) mover->drop();
+  mover = nullptr;
+  if (plan) plan.reset();
+  if (out) out = storage{};
+  if (in) in = storage{};
+  x.memory = storage{};
+  if (result) result = storage{};
+  x.record = nullptr;
+  land = nullptr;
+  stage = 0;
+  axes = 0;
+  between = nullptr;
+  peer = -1;
+  landed = false;
+}
+#endif
 
 /// Has it a start?
 template <class Op>
@@ -220,6 +235,8 @@ class flight_owner {
 };
 
 /// Makes the result y of a move of x and keeps what MPI will read.
+void prepare_flight(flight& f, tensor_core& y, const tensor_core& x, bool recorded);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tensor_core& x,
                                           bool recorded) {
   const tensor_core* const at[] = {&x};
@@ -231,7 +248,10 @@ DIMESH_OUTLINE inline void prepare_flight(flight& f, tensor_core& y, const tenso
   if (!recorded) f.x.record = nullptr;
   f.exceptions = std::uncaught_exceptions();
 }
+#endif
 /// Waits for the move and does what is left: y is its result, recorded where the operand is.
+void land_flight(flight& f, tensor_core& y);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
   if (f.x.record == nullptr && watcher == nullptr) [[likely]]
     return f.finish(y);
@@ -242,5 +262,6 @@ DIMESH_OUTLINE inline void land_flight(flight& f, tensor_core& y) {
   const in_part here(watcher, event_part::finish);
   evaluate(it, results(all, 1), in, 1, true, &slot);
 }
+#endif
 
 }  // namespace dimesh::detail

@@ -16,8 +16,10 @@
 namespace dimesh::detail {
 
 /// Says which dim has no extent, or cannot be cut evenly.
-[[noreturn]] inline void refuse_extent(const tensor_facts& f, int d, index_t n,
-                                       const index_t* sizes) {
+[[noreturn]] void refuse_extent(const tensor_facts& f, int d, index_t n, const index_t* sizes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_extent(const tensor_facts& f, int d, index_t n,
+                                         const index_t* sizes) {
   words w;
   const std::string_view name = f.dim[d]->name;
   w << "tensor: dim '" << name << "' has ";
@@ -35,9 +37,12 @@ namespace dimesh::detail {
   }
   w.raise();
 }
+#endif
 
 /// The tensor is to live at a coordinate that its axis does not have.
-[[noreturn]] inline void refuse_place(const tensor_facts& f, const index_t* sizes) {
+[[noreturn]] void refuse_place(const tensor_facts& f, const index_t* sizes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_place(const tensor_facts& f, const index_t* sizes) {
   int a = 0;
   while (f.layout.axis[a].what != use::placed || f.layout.axis[a].at < sizes[a]) ++a;
   (words() << "tensor: the layout places it at coordinate " << index_t{f.layout.axis[a].at}
@@ -45,6 +50,7 @@ namespace dimesh::detail {
            << "; name one of these, or give the axis more ranks")
       .raise();
 }
+#endif
 /// The axes along which the rank at some coordinates (-1: any) is not where a tensor lives. Throws
 /// where an axis has no such place.
 constexpr unsigned away_at(const tensor_facts& f, const index_t* sizes, const index_t* coords) {

@@ -167,6 +167,30 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
   bound(const bound&) = delete;
   constexpr ~bound() {}
 
+  /// Runs the operation, and leaves a node on the tapes where operands are recorded. Facts: of the
+  /// results, where not those that they have; or null. Sum: adds up cotangents that are themselves
+  /// recorded. Out of line: it is the same for all layouts.
+  [[gnu::noinline]] static constexpr void run_all(const Op& o, results y,
+                                                  const tensor_facts* const* facts,
+                                                  const tensor_core** x, int count,
+                                                  const storage* slots, recorded_sum sum) {
+    bound it(o);
+    it.sum = sum;
+    for (int i = 0; facts != nullptr && i < y.count(); ++i) y[i].facts = facts[i];
+    if constexpr (Depth == 0)
+      run_plain(it, y, x, count, false, slots);
+    else
+      run_recorded(it, y, x, count, slots);
+  }
+  /// The same of one result.
+  [[gnu::noinline]] static constexpr void run(const Op& o, tensor_core& y,
+                                              const tensor_facts* const* facts,
+                                              const tensor_core** x, int count,
+                                              const storage* slots, recorded_sum sum) {
+    tensor_core* const all[] = {&y};
+    run_all(o, results(all, 1), facts, x, count, slots, sum);
+  }
+
   constexpr void fill([[maybe_unused]] results y, [[maybe_unused]] operands x) const override {
     if constexpr (aliased_operand<Op>() < 0) op.fill(y, x);
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::detail {
 
@@ -56,44 +57,51 @@ struct plan_key {
 /// The plans of a thread, in a table that grows. Those of grids that have ended go when it does.
 class plan_cache {
  public:
-  static plan_cache& here() {
-    thread_local plan_cache all;
-    return all;
-  }
+  static plan_cache& here();
   /// Where the plan for a key stands, or is to stand.
-  std::shared_ptr<const move_plan>& at(const plan_key& key) {
-    if (2 * (used_ + 1) > slots_.size()) grow();
-    std::unique_ptr<entry>& e = find(key);
-    if (!e) {
-      e = std::make_unique<entry>(entry{key, nullptr});
-      ++used_;
-    }
-    return e->plan;
-  }
+  std::shared_ptr<const move_plan>& at(const plan_key& key);
 
  private:
   struct entry {
     plan_key key;
     std::shared_ptr<const move_plan> plan;
   };
-  std::unique_ptr<entry>& find(const plan_key& key) {
-    std::size_t i = key.hash() & (slots_.size() - 1);
-    while (slots_[i] && !(slots_[i]->key == key)) i = (i + 1) & (slots_.size() - 1);
-    return slots_[i];
-  }
-  DIMESH_OUTLINE inline void grow() {
-    std::vector<std::unique_ptr<entry>> old(slots_.empty() ? 64 : 2 * slots_.size());
-    old.swap(slots_);
-    used_ = 0;
-    for (auto& e : old)
-      if (e && e->key.grid->alive()) {
-        find(e->key) = std::move(e);
-        ++used_;
-      }
-  }
+  std::unique_ptr<entry>& find(const plan_key& key);
+  void grow();
   std::vector<std::unique_ptr<entry>> slots_;  // a power of two of them, at most half are taken
   std::size_t used_ = 0;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline plan_cache& plan_cache::here() {
+  thread_local plan_cache all;
+  return all;
+}
+DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& plan_cache::at(const plan_key& key) {
+  if (2 * (used_ + 1) > slots_.size()) grow();
+  std::unique_ptr<entry>& e = find(key);
+  if (!e) {
+    e = std::make_unique<entry>(entry{key, nullptr});
+    ++used_;
+  }
+  return e->plan;
+}
+DIMESH_OUTLINE inline std::unique_ptr<plan_cache::entry>& plan_cache::find(const plan_key& key) {
+  std::size_t i = key.hash() & (slots_.size() - 1);
+  while (slots_[i] && !(slots_[i]->key == key)) i = (i + 1) & (slots_.size() - 1);
+  return slots_[i];
+}
+DIMESH_OUTLINE inline void plan_cache::grow() {
+  std::vector<std::unique_ptr<entry>> old(slots_.empty() ? 64 : 2 * slots_.size());
+  old.swap(slots_);
+  used_ = 0;
+  for (auto& e : old)
+    if (e && e->key.grid->alive()) {
+      find(e->key) = std::move(e);
+      ++used_;
+    }
+}
+#endif
 
 inline std::atomic<index_t> plans_worked_out{0};
 /// How often a plan had to be worked out, on all threads.

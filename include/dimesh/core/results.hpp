@@ -16,16 +16,21 @@ namespace dimesh::detail {
            << " elements here, " << there << " there")
       .raise();
 }
-DIMESH_OUTLINE [[noreturn]] inline void refuse_grids(std::string_view call) {
+[[noreturn]] void refuse_grids(std::string_view call);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_grids(std::string_view call) {
   (words() << call
            << ": the operands live on two grids; make them on one, or bring them there with "
               "relayout")
       .raise();
 }
+#endif
 
 /// Where do two tables of cuts differ first? Throws, on all ranks alike.
-[[noreturn]] inline void refuse_cuts(const operation& op, const cut_record& a,
-                                     const cut_record& b) {
+[[noreturn]] void refuse_cuts(const operation& op, const cut_record& a, const cut_record& b);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_cuts(const operation& op, const cut_record& a,
+                                       const cut_record& b) {
   words w;
   w << op.facts->name << ": the operands cut dim '" << a.dim->name << "' differently: ";
   index_t i = 0;
@@ -38,8 +43,11 @@ DIMESH_OUTLINE [[noreturn]] inline void refuse_grids(std::string_view call) {
   w << "; relayout one of them, or let the dims have two names";
   w.raise();
 }
+#endif
 /// Dims that are ragged in operand k and in one before it are cut alike.
-inline void match_cuts(const operation& op, operands x, int k) {
+void match_cuts(const operation& op, operands x, int k);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void match_cuts(const operation& op, operands x, int k) {
   for (int d = 0; d < x[k].rank(); ++d)
     for (int i = 0; i < k && (x[k].facts->ragged >> d & 1u); ++i) {
       const dim_facts* const dim = x[k].facts->dim[d];
@@ -50,6 +58,7 @@ inline void match_cuts(const operation& op, operands x, int k) {
       if (here != there && here->begin != there->begin) refuse_cuts(op, *here, *there);
     }
 }
+#endif
 
 /// Operands must live on one grid, and agree on extents that only the run knows.
 constexpr void match_operands(const operation& op, operands x) {

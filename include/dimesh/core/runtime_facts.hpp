@@ -11,6 +11,7 @@
 #include <string>
 
 #include "dimesh/core/rule.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/words.hpp"
 
 namespace dimesh::detail {
@@ -24,37 +25,45 @@ class facts_registry {
   };
 
  public:
-  static facts_registry& here() {
-    static facts_registry all;
-    return all;
-  }
-  const tensor_facts& under(const tensor_facts& like, const table& t) {
-    const table_code c = encoded(t);
-    const std::lock_guard<std::mutex> alone(lock_);
-    const auto [at, is_new] = known_.try_emplace(
-        key{&like, c.uses, c.uneven, {c.halo[0], c.halo[1]}, {c.places[0], c.places[1]}}, nullptr);
-    if (is_new) at->second = make(like, t);
-    return at->second->own;
-  }
+  static facts_registry& here();
+  const tensor_facts& under(const tensor_facts& like, const table& t);
 
  private:
-  facts_and_dual* make(const tensor_facts& like, const table& t) {
-    facts_and_dual& f = made_.emplace_back(facts_and_dual{like, like});
-    f.own.layout = t;
-    f.dual.layout = dual_of(t);
-    f.own.partial = t.mask(use::partial);
-    f.dual.partial = f.dual.layout.mask(use::partial);
-    f.own.placed = f.dual.placed = t.mask(use::placed);
-    f.own.ragged = f.dual.ragged = ragged_dims(t);
-    f.own.is_open = f.dual.is_open = false;
-    f.own.dual = &f.dual;
-    f.dual.dual = &f.own;
-    return &f;
-  }
+  facts_and_dual* make(const tensor_facts& like, const table& t);
   std::mutex lock_;
   std::map<key, facts_and_dual*> known_;
   std::deque<facts_and_dual> made_;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline facts_registry& facts_registry::here() {
+  static facts_registry all;
+  return all;
+}
+DIMESH_OUTLINE inline const tensor_facts& facts_registry::under(const tensor_facts& like,
+                                                                const table& t) {
+  const table_code c = encoded(t);
+  const std::lock_guard<std::mutex> alone(lock_);
+  const auto [at, is_new] = known_.try_emplace(
+      key{&like, c.uses, c.uneven, {c.halo[0], c.halo[1]}, {c.places[0], c.places[1]}}, nullptr);
+  if (is_new) at->second = make(like, t);
+  return at->second->own;
+}
+DIMESH_OUTLINE inline facts_and_dual* facts_registry::make(const tensor_facts& like,
+                                                           const table& t) {
+  facts_and_dual& f = made_.emplace_back(facts_and_dual{like, like});
+  f.own.layout = t;
+  f.dual.layout = dual_of(t);
+  f.own.partial = t.mask(use::partial);
+  f.dual.partial = f.dual.layout.mask(use::partial);
+  f.own.placed = f.dual.placed = t.mask(use::placed);
+  f.own.ragged = f.dual.ragged = ragged_dims(t);
+  f.own.is_open = f.dual.is_open = false;
+  f.own.dual = &f.dual;
+  f.dual.dual = &f.own;
+  return &f;
+}
+#endif
 
 /// The facts of `like`, which a type says, under another table.
 inline const tensor_facts& facts_under(const tensor_facts& like, const table& t) {
@@ -153,8 +162,10 @@ constexpr fault_words words_of(fault_code f) {
 }
 
 /// Throws dimesh::error: call, fault, culprits.
-[[noreturn]] inline void refuse_layout(std::string_view call, const outcome& o,
-                                       std::string_view axis) {
+[[noreturn]] void refuse_layout(std::string_view call, const outcome& o, std::string_view axis);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_layout(std::string_view call, const outcome& o,
+                                         std::string_view axis) {
   const fault_words say = words_of(o.found);
   words w;
   w << call << ": " << say.name << ": ";
@@ -175,5 +186,6 @@ constexpr fault_words words_of(fault_code f) {
   }
   w.raise();
 }
+#endif
 
 }  // namespace dimesh::detail

@@ -20,7 +20,7 @@ namespace dimesh::detail {
 
 struct cell;
 struct tensor_core;
-inline void require_grid(std::string_view call, const tensor_core& x);
+void require_grid(std::string_view call, const tensor_core& x);
 
 /// Extents and blocks of the dims of a tensor: up to six in place.
 class dim_runs {
@@ -256,7 +256,8 @@ struct tensor_core {
 };
 
 /// x has been made, and its grid is there. Throws dimesh::error that names the call.
-inline void require_grid(std::string_view call, const tensor_core& x) {
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_grid(std::string_view call, const tensor_core& x) {
   if (x.is_shape)
     (words() << call
              << ": an operand holds no elements, since costs are being counted; count a function "
@@ -272,6 +273,7 @@ inline void require_grid(std::string_view call, const tensor_core& x) {
              << ": an operand's grid is gone; a grid must outlive the tensors that are made on it")
         .raise();
 }
+#endif
 
 /// Where what is done with x is reported: on shapes with its tally, on data to whoever watches.
 constexpr event_sink* sink_of(const tensor_core& x) {
@@ -281,9 +283,7 @@ constexpr event_sink* sink_of(const tensor_core& x) {
 
 /// The way from a tensor to what lies below its type, for the library and for operations.
 struct core_access {
-  template <class X> static constexpr tensor_core& of(X& x) { return x; }
-  template <class X> static constexpr const tensor_core& of(const X& x) { return x; }
-  /// And back, where the type is known.
+  /// Back from a core, where the type is known.
   template <class X> static constexpr X& back(tensor_core& x) { return static_cast<X&>(x); }
   template <class X> static constexpr const X& back(const tensor_core& x) {
     return static_cast<const X&>(x);
@@ -291,7 +291,7 @@ struct core_access {
   /// X is a tensor.
   template <class X> static constexpr bool is = requires(X& x) { static_cast<tensor_core&>(x); };
 };
-template <class X> constexpr tensor_core& core_of(X& x) { return core_access::of(x); }
-template <class X> constexpr const tensor_core& core_of(const X& x) { return core_access::of(x); }
+constexpr tensor_core& core_of(tensor_core& x) { return x; }
+constexpr const tensor_core& core_of(const tensor_core& x) { return x; }
 
 }  // namespace dimesh::detail

@@ -16,9 +16,16 @@ template <class X, class... I> constexpr poison refuse_elements() {
   return {};
 }
 
+template <class Spec> class typed_core;
+/// What lies below a tensor's type. One function for all kinds of tensors of a spec.
+template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x);
+template <class Spec> constexpr const tensor_core& core_of(const typed_core<Spec>& x);
+
 /// A core with the type that says what it is.
 template <class Spec> class typed_core : protected tensor_core {
   friend struct core_access;
+  friend constexpr tensor_core& core_of<Spec>(typed_core& x);
+  friend constexpr const tensor_core& core_of<Spec>(const typed_core& x);
 
  public:
   using spec_type = Spec;
@@ -120,6 +127,9 @@ template <class Spec> class typed_core : protected tensor_core {
     return (index_t{1} * ... * this->template local<D>());
   }
 };
+
+template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x) { return x; }
+template <class Spec> constexpr const tensor_core& core_of(const typed_core<Spec>& x) { return x; }
 
 /// Extents and blocks alone, of the rank at some coordinates of a mesh of some sizes.
 template <class Spec> class geometry : public typed_core<Spec> {

@@ -5,6 +5,9 @@
 //   DIMESH_OUTLINE void run(...) { ... }      a function of the core; may be constexpr
 //   DIMESH_INSTANCE(einsum_op<float>, 0);     an operation, bound: its kernels and transpose, too
 //
+// A plain function is declared, and its body stands in `#if DIMESH_COMPILED != 1 ... #endif`: where
+// the library has it, it is not even read.
+//
 // Neither says anything where DIMESH_COMPILED is not defined. Where it is 1 (the target defines
 // it), files leave what is marked to the linker; where it is 2, in src/dimesh.cpp, it is compiled.
 #pragma once

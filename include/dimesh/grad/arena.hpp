@@ -17,10 +17,7 @@ namespace dimesh::detail {
 
 class arena {
  public:
-  DIMESH_OUTLINE static inline arena& here() {
-    thread_local arena a;
-    return a;
-  }
+  static arena& here();
   struct place {
     std::size_t chunk = 0, used = 0;
   };
@@ -39,19 +36,7 @@ class arena {
   void back_to(place p) { at_ = p; }
 
   /// Aligned to 64 bytes.
-  DIMESH_OUTLINE inline void* take(std::size_t bytes) {
-    bytes = (bytes + 63) / 64 * 64;
-    while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
-      at_ = {at_.chunk + 1, 0};
-    if (at_.chunk == chunks_.size()) {
-      const std::size_t size = bytes > chunk_size ? bytes : chunk_size;
-      chunks_.push_back({std::make_unique<std::byte[]>(size + 64), size});
-    }
-    const auto start = reinterpret_cast<std::uintptr_t>(chunks_[at_.chunk].bytes.get());
-    const std::uintptr_t aligned = (start + 63) / 64 * 64 + at_.used;
-    at_.used += bytes;
-    return reinterpret_cast<void*>(aligned);
-  }
+  void* take(std::size_t bytes);
 
  private:
   static constexpr std::size_t chunk_size = std::size_t{1} << 16;
@@ -62,5 +47,25 @@ class arena {
   std::vector<chunk> chunks_;
   place at_;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline arena& arena::here() {
+  thread_local arena a;
+  return a;
+}
+DIMESH_OUTLINE inline void* arena::take(std::size_t bytes) {
+  bytes = (bytes + 63) / 64 * 64;
+  while (at_.chunk < chunks_.size() && at_.used + bytes > chunks_[at_.chunk].size)
+    at_ = {at_.chunk + 1, 0};
+  if (at_.chunk == chunks_.size()) {
+    const std::size_t size = bytes > chunk_size ? bytes : chunk_size;
+    chunks_.push_back({std::make_unique<std::byte[]>(size + 64), size});
+  }
+  const auto start = reinterpret_cast<std::uintptr_t>(chunks_[at_.chunk].bytes.get());
+  const std::uintptr_t aligned = (start + 63) / 64 * 64 + at_.used;
+  at_.used += bytes;
+  return reinterpret_cast<void*>(aligned);
+}
+#endif
 
 }  // namespace dimesh::detail

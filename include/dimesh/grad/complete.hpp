@@ -7,6 +7,7 @@
 //   a struct of 100 tensors, replicated over rows  -> one all-reduce along rows
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/pieces.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
@@ -76,8 +77,10 @@ template <class... G, class... R> struct completes_to<list<G...>, list<R...>> {
 };
 
 /// Tensors with data. A function of its own: clang wants literal types in constexpr ones.
-inline void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n,
-                            bool in_place) {
+void complete_listed(const tensor_core* const* from, tensor_core* const* to, int n, bool in_place);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void complete_listed(const tensor_core* const* from, tensor_core* const* to,
+                                           int n, bool in_place) {
   if (n > 0 && from[0]->is_shape) {  // the call is being counted
     std::vector<foreseen_group> groups(static_cast<std::size_t>(n + 1));
     return complete_shapes(from, to, n, groups.data());
@@ -87,6 +90,7 @@ inline void complete_listed(const tensor_core* const* from, tensor_core* const* 
       static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));
   complete_tensors(from, to, n, in_place, pieces);
 }
+#endif
 
 /// Shapes, with room for as many groups as there are tensors.
 template <class From, class To>

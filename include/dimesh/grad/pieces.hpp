@@ -49,7 +49,9 @@ struct piece_group {
   bool has(const piece& p) const { return p.group == of; }
 };
 
-inline piece_group group_of(const piece* p, int count, const sum_group& of) {
+piece_group group_of(const piece* p, int count, const sum_group& of);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline piece_group group_of(const piece* p, int count, const sum_group& of) {
   piece_group g{of};
   for (int i = 0; i < count; ++i) {
     if (!g.has(p[i])) continue;
@@ -59,6 +61,7 @@ inline piece_group group_of(const piece* p, int count, const sum_group& of) {
   }
   return g;
 }
+#endif
 
 inline void reduce_bytes(const piece_group& g, const std::byte* from, std::byte* to,
                          index_t bytes) {
@@ -67,7 +70,9 @@ inline void reduce_bytes(const piece_group& g, const std::byte* from, std::byte*
 }
 
 /// Copies the pieces of a group into one buffer, sums it, and copies them out.
-inline void reduce_packed(const piece* p, int count, const piece_group& g) {
+void reduce_packed(const piece* p, int count, const piece_group& g);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_packed(const piece* p, int count, const piece_group& g) {
   const storage packed = storage::acquire(static_cast<std::size_t>(g.bytes));
   auto* const data = static_cast<std::byte*>(packed.data());
   for (const bool out : {false, true}) {
@@ -83,6 +88,7 @@ inline void reduce_packed(const piece* p, int count, const piece_group& g) {
     if (!out) reduce_bytes(g, data, data, at - data);
   }
 }
+#endif
 
 inline void reduce_in_place(const piece* p, const piece_group& g) {
   int first = 0;
@@ -91,7 +97,9 @@ inline void reduce_in_place(const piece* p, const piece_group& g) {
 }
 
 /// Sums all pieces, one reduction a group, in the order in which groups first appear.
-inline void reduce_pieces(const piece* p, int count) {
+void reduce_pieces(const piece* p, int count);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void reduce_pieces(const piece* p, int count) {
   for (int i = 0; i < count; ++i) {
     bool seen = !p[i].goes();
     for (int j = 0; j < i && !seen; ++j) seen = p[j].goes() && p[j].group == p[i].group;
@@ -103,6 +111,7 @@ inline void reduce_pieces(const piece* p, int count) {
       reduce_packed(p, count, g);
   }
 }
+#endif
 
 // ---- tensors of a struct ------------------------------------------------------------------------
 
@@ -127,6 +136,9 @@ inline bool needs_room(const tensor_core& x, bool in_place) {
 
 /// to[...] = from[...] with all sums made. A tensor without a grid is one that this rank has no
 /// part in: it stays so. Room: for `count` pieces.
+void complete_tensors(const tensor_core* const* from, tensor_core* const* to, int count,
+                      bool in_place, piece* room);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tensor_core* const* to,
                                             int count, bool in_place, piece* room) {
   const running here(watcher, "complete");
@@ -160,6 +172,7 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
   }
   reduce_pieces(room, static_cast<int>(next - room));
 }
+#endif
 
 /// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
 struct foreseen_group {

@@ -122,8 +122,10 @@ struct cut_source {
   const dim_facts* const* dim = nullptr;
 };
 
-[[noreturn]] inline void refuse_cuts(const dim_facts* d, index_t n, index_t ranks,
-                                     const cut_record* r) {
+[[noreturn]] void refuse_cuts(const dim_facts* d, index_t n, index_t ranks, const cut_record* r);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void refuse_cuts(const dim_facts* d, index_t n, index_t ranks,
+                                       const cut_record* r) {
   words w;
   w << "tensor: dim '" << d->name << "' is ragged over " << ranks << " blocks of " << n
     << " elements, and ";
@@ -134,9 +136,13 @@ struct cut_source {
       << "; the blocks must be these, or runs of equally many of them";
   w.raise();
 }
+#endif
 /// The block of a ragged dim d of n elements at some coordinates.
-inline block ragged_block(const table& t, int d, index_t n, const index_t* sizes,
-                          const index_t* coords, const cut_source& from) {
+block ragged_block(const table& t, int d, index_t n, const index_t* sizes, const index_t* coords,
+                   const cut_source& from);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline block ragged_block(const table& t, int d, index_t n, const index_t* sizes,
+                                         const index_t* coords, const cut_source& from) {
   const cut_record* const r = cuts_of_dim(from.first, from.dim[d]);
   index_t at = 0, ranks = 1;
   for (int level = 0, a = 0; (a = t.axis_at(d, level)) >= 0; ++level) {
@@ -147,6 +153,7 @@ inline block ragged_block(const table& t, int d, index_t n, const index_t* sizes
     refuse_cuts(from.dim[d], n, ranks, r);
   return r->at(at, ranks);
 }
+#endif
 /// The block of dim d of any kind.
 constexpr block block_under(const table& t, int d, index_t n, const index_t* sizes,
                             const index_t* coords, const cut_source& from) {

@@ -16,6 +16,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "dimesh/detail/compiled.hpp"
+
 namespace dimesh {
 
 enum class lane { compute, communication };
@@ -31,10 +33,7 @@ struct time_span {
 /// The one list of spans of a process. Threads may record side by side.
 class timeline {
  public:
-  static timeline& instance() {
-    static timeline one;
-    return one;
-  }
+  static timeline& instance();
   /// Seconds since some moment in the past, the same for all processes of a machine.
   static double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -42,26 +41,14 @@ class timeline {
   }
 
   /// Forgets earlier spans and records from now on.
-  void start() {
-    const std::lock_guard lock(mutex_);
-    spans_.clear();
-    spans_.reserve(1 << 14);
-    since_ = now();
-    on_.store(true, std::memory_order_relaxed);
-  }
+  void start();
   void stop() { on_.store(false, std::memory_order_relaxed); }
   bool on() const { return on_.load(std::memory_order_relaxed); }
 
   /// Adds a span that has ended. Those that began before start, or end after stop, are left out.
-  void record(const time_span& span) {
-    const std::lock_guard lock(mutex_);
-    if (on() && span.begin >= since_) spans_.push_back(span);
-  }
+  void record(const time_span& span);
   /// In the order in which they ended.
-  std::vector<time_span> spans() const {
-    const std::lock_guard lock(mutex_);
-    return spans_;
-  }
+  std::vector<time_span> spans() const;
 
  private:
   timeline() = default;
@@ -70,6 +57,28 @@ class timeline {
   double since_ = 0;
   std::vector<time_span> spans_;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline timeline& timeline::instance() {
+  static timeline one;
+  return one;
+}
+DIMESH_OUTLINE inline void timeline::start() {
+  const std::lock_guard lock(mutex_);
+  spans_.clear();
+  spans_.reserve(1 << 14);
+  since_ = now();
+  on_.store(true, std::memory_order_relaxed);
+}
+DIMESH_OUTLINE inline void timeline::record(const time_span& span) {
+  const std::lock_guard lock(mutex_);
+  if (on() && span.begin >= since_) spans_.push_back(span);
+}
+DIMESH_OUTLINE inline std::vector<time_span> timeline::spans() const {
+  const std::lock_guard lock(mutex_);
+  return spans_;
+}
+#endif
 
 namespace detail {
 /// The name of the innermost phase that is under way on this thread.

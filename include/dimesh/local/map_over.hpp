@@ -163,6 +163,8 @@ class staged_block {
 
 /// The simplest loops: all arrays side by side, or rows of arrays that run along them. Returns
 /// whether they were.
+bool map_simple(const array_loops& l, const row_kernels& k);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline bool map_simple(const array_loops& l, const row_kernels& k) {
   const int last = l.groups - 1;
   if (last < 0 || last > 1 || (last == 1 && l.extent[1] <= short_row)) return false;
@@ -178,8 +180,11 @@ DIMESH_OUTLINE inline bool map_simple(const array_loops& l, const row_kernels& k
   k.forms[scalars](k.f, last == 0 ? 1 : l.extent[0], l.extent[last], l.at, row);
   return true;
 }
+#endif
 
 /// The kernels of f over all of l, whose first array is written and contiguous.
+void map_blocks(const array_loops& l, const row_kernels& k);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void map_blocks(const array_loops& l, const row_kernels& k) {
   row_walk w(l);
   unsigned scalars = 0;
@@ -200,6 +205,7 @@ DIMESH_OUTLINE inline void map_blocks(const array_loops& l, const row_kernels& k
       staged_block(w, l, k).tiles();
   }
 }
+#endif
 
 /// The longest group, for in_pieces; -1 if there is none.
 inline int longest_group(const array_loops& l) {

@@ -177,12 +177,15 @@ class reduction {
 };
 
 /// Reduces all of l, whose results are not yet filled, on one thread.
+void reduce_blocks(const array_loops& l, const reduce_kernels& k);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
   dimesh::detail::writes_memory();
   reduction r(l, k);
   if (r.adds()) k.fill(l.at[0], elements_of(l, 0));
   r.run();
 }
+#endif
 
 /// The longest group that array 0 has, or lacks; -1 if there is none.
 inline int longest_group(const array_loops& l, bool has) {

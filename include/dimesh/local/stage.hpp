@@ -107,6 +107,9 @@ template <class F> void with_word(int size, const F& f) {
 
 /// dst[i*d + j] = src[i*s_m + j*s_n] for i < m, j < n, of elements of `size` bytes. May write
 /// stage_slack elements more.
+void stage(int size, index_t m, index_t n, const void* src, index_t s_m, index_t s_n, void* dst,
+           index_t d);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void stage(int size, index_t m, index_t n, const void* src, index_t s_m,
                                  index_t s_n, void* dst, index_t d) {
   with_word(size, [&](auto word) {
@@ -114,8 +117,12 @@ DIMESH_OUTLINE inline void stage(int size, index_t m, index_t n, const void* src
     stage_words(m, n, static_cast<const Word*>(src), s_m, s_n, static_cast<Word*>(dst), d);
   });
 }
+#endif
 
 /// dst[i*s_m + j*s_n] = src[i*d + j] for i < m, j < n, of elements of `size` bytes.
+void unstage(int size, index_t m, index_t n, const void* src, index_t d, void* dst, index_t s_m,
+             index_t s_n);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void unstage(int size, index_t m, index_t n, const void* src, index_t d,
                                    void* dst, index_t s_m, index_t s_n) {
   with_word(size, [&](auto word) {
@@ -123,13 +130,16 @@ DIMESH_OUTLINE inline void unstage(int size, index_t m, index_t n, const void* s
     unstage_words(m, n, static_cast<const Word*>(src), d, static_cast<Word*>(dst), s_m, s_n);
   });
 }
+#endif
 
 template <class T>
 inline constexpr bool is_stageable =
     sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16;
 
 /// Memory of this thread, kept from call to call: at least so many bytes.
-inline std::byte* thread_scratch(std::size_t bytes) {
+std::byte* thread_scratch(std::size_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline std::byte* thread_scratch(std::size_t bytes) {
   struct scratch {
     std::unique_ptr<std::byte[]> room;
     std::size_t size = 0;
@@ -142,5 +152,6 @@ inline std::byte* thread_scratch(std::size_t bytes) {
   std::byte* p = s.room.get();
   return p + (64 - reinterpret_cast<std::uintptr_t>(p) % 64) % 64;
 }
+#endif
 
 }  // namespace dimesh::local::detail

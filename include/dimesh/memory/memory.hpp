@@ -21,7 +21,9 @@ template <class X> inline constexpr bool is_on_host = on_host;
 
 using raw_view = Kokkos::View<char*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-inline void zero_bytes(void* to, index_t bytes) {
+void zero_bytes(void* to, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void zero_bytes(void* to, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   if constexpr (on_host)
@@ -29,8 +31,11 @@ inline void zero_bytes(void* to, index_t bytes) {
   else
     Kokkos::deep_copy(raw_view(static_cast<char*>(to), n), char{0});
 }
+#endif
 
-inline void copy_bytes(void* to, const void* from, index_t bytes) {
+void copy_bytes(void* to, const void* from, index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void copy_bytes(void* to, const void* from, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   if constexpr (on_host)
@@ -39,10 +44,13 @@ inline void copy_bytes(void* to, const void* from, index_t bytes) {
     Kokkos::deep_copy(raw_view(static_cast<char*>(to), n),
                       raw_view(static_cast<char*>(const_cast<void*>(from)), n));
 }
+#endif
 
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
 /// the writer takes some of its own. Keeping: the elements come along. Throws dimesh::error where
 /// the memory is the program's, lent to be written: it would not see what is written elsewhere.
+void own_memory(storage& memory, index_t bytes, bool keeping);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keeping) {
   if (!memory || memory.alone()) return;
   if (memory.lent_to_write())
@@ -53,6 +61,7 @@ DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keepi
   if (keeping) copy_bytes(mine.data(), memory.data(), bytes);
   memory = std::move(mine);
 }
+#endif
 /// The same of a tensor's.
 template <class X> void own_memory(X& x, bool keeping) {
   own_memory(x.memory(), x.local_bytes(), keeping);

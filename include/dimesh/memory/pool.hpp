@@ -54,45 +54,16 @@ struct pool_figures {
 
 class pool {
  public:
-  static pool& instance() {
-    static pool* it = new pool;  // never destroyed: handles may outlive static destructors
-    return *it;
-  }
+  static pool& instance();
 
-  DIMESH_OUTLINE inline buffer* acquire(std::size_t bytes) {
-    buffer* const b = take(bytes);
-    if (spoils_) spoil(b->data, bytes);
-    if (watcher != nullptr) [[unlikely]]
-      report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
-    return b;
-  }
+  buffer* acquire(std::size_t bytes);
 
   /// A part of a buffer, with owners of its own.
-  DIMESH_OUTLINE inline buffer* part_of(buffer* whole) {
-    whole->owners.fetch_add(1, std::memory_order_relaxed);
-    buffer* const b = record();
-    b->whole = whole;
-    b->from_program = whole->from_program;
-    return b;
-  }
+  buffer* part_of(buffer* whole);
   /// A record of memory that is not the pool's.
-  DIMESH_OUTLINE inline buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps) {
-    buffer* const b = record();
-    b->data = data;
-    b->whole = nullptr;
-    b->from_program = how;
-    b->keeps = std::move(keeps);
-    return b;
-  }
+  buffer* borrow(void* data, lent how, std::shared_ptr<const void> keeps);
 
-  DIMESH_OUTLINE inline void release(buffer* b) {
-    const auto bytes = static_cast<index_t>(b->asked);
-    const bool ends = b->whole == nullptr && b->from_program == lent::no;
-    const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
-    take_back(b);
-    if (ends && watcher != nullptr) [[unlikely]]
-      report_memory(*watcher, -bytes, figures_.live);
-  }
+  void release(buffer* b);
 
   pool_figures figures() const { return figures_; }
   void restart_peak() { figures_.peak = figures_.live; }
@@ -101,95 +72,18 @@ class pool {
   void spoil_fresh(bool on) { spoils_ = on; }
 
  private:
-  void take_back(buffer* b) {
-    const std::lock_guard lock(mutex_);
-    if (b->whole != nullptr || b->from_program != lent::no) {
-      b->next = parts_;
-      parts_ = b;
-      return;
-    }
-    figures_.live -= static_cast<index_t>(b->asked);
-    if (drained_) {  // Kokkos has ended and taken the memory back
-      delete b;
-      return;
-    }
-    buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
-    b->next = head;
-    head = b;
-  }
+  void take_back(buffer* b);
   /// A record of no memory of its own.
-  buffer* record() {
-    const std::lock_guard lock(mutex_);
-    buffer* b = parts_;
-    if (b != nullptr)
-      parts_ = b->next;
-    else
-      b = new buffer;
-    b->owners.store(1, std::memory_order_relaxed);
-    return b;
-  }
+  buffer* record();
   /// Its memory is as its last owner left it.
-  buffer* take(std::size_t bytes) {
-    const int slot = slot_of(bytes);
-    const std::lock_guard lock(mutex_);
-    buffer*& head = free_[static_cast<std::size_t>(slot)];
-    buffer* b = head;
-    if (b != nullptr) {
-      head = b->next;
-    } else {
-      if (!Kokkos::is_initialized())
-        throw error(
-            "tensor: there is no memory: Kokkos has not begun, or has ended; make a "
-            "dimesh::runtime first, and tensors in main, after it");
-      if (!hooked_) Kokkos::push_finalize_hook([] { instance().drain(); });
-      hooked_ = true;
-      b = new buffer;
-      b->capacity = size_of(slot);
-      b->data = slabs_.take(b->capacity);
-      b->in_slab = b->data != nullptr;
-      if (!b->in_slab) b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
-      ++figures_.allocations;
-    }
-    b->asked = bytes;
-    b->owners.store(1, std::memory_order_relaxed);
-    figures_.live += static_cast<index_t>(bytes);
-    if (figures_.live > figures_.peak) figures_.peak = figures_.live;
-    return b;
-  }
+  buffer* take(std::size_t bytes);
 
-  static void spoil(void* data, std::size_t bytes) {
-    constexpr int pattern = 0xff;
-    if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
-      std::memset(data, pattern, bytes);
-    else
-      Kokkos::deep_copy(Kokkos::View<unsigned char*, memory_space, Kokkos::MemoryUnmanaged>(
-                            static_cast<unsigned char*>(data), bytes),
-                        static_cast<unsigned char>(pattern));
-  }
+  static void spoil(void* data, std::size_t bytes);
 
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
-  static int slot_of(std::size_t bytes) {
-    if (bytes <= 64) return 0;
-    const auto width = static_cast<int>(std::bit_width(bytes - 1));
-    const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
-    return (width - 7) * 4 + static_cast<int>(quarter) + 1;
-  }
-  static std::size_t size_of(int slot) {
-    if (slot == 0) return 64;
-    const int width = (slot - 1) / 4 + 7;
-    return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
-  }
-  void drain() {
-    const std::lock_guard lock(mutex_);
-    for (buffer*& head : free_)
-      while (head != nullptr) {
-        buffer* b = std::exchange(head, head->next);
-        if (!b->in_slab) Kokkos::kokkos_free<memory_space>(b->data);
-        delete b;
-      }
-    if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
-    drained_ = true;
-  }
+  static int slot_of(std::size_t bytes);
+  static std::size_t size_of(int slot);
+  void drain();
 
   std::array<buffer*, 256> free_{};
   buffer* parts_ = nullptr;  // free records of parts
@@ -203,6 +97,128 @@ class pool {
   bool spoils_ = false;
 #endif
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline pool& pool::instance() {
+  static pool* it = new pool;  // never destroyed: handles may outlive static destructors
+  return *it;
+}
+DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
+  buffer* const b = take(bytes);
+  if (spoils_) spoil(b->data, bytes);
+  if (watcher != nullptr) [[unlikely]]
+    report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
+  return b;
+}
+DIMESH_OUTLINE inline buffer* pool::part_of(buffer* whole) {
+  whole->owners.fetch_add(1, std::memory_order_relaxed);
+  buffer* const b = record();
+  b->whole = whole;
+  b->from_program = whole->from_program;
+  return b;
+}
+DIMESH_OUTLINE inline buffer* pool::borrow(void* data, lent how,
+                                           std::shared_ptr<const void> keeps) {
+  buffer* const b = record();
+  b->data = data;
+  b->whole = nullptr;
+  b->from_program = how;
+  b->keeps = std::move(keeps);
+  return b;
+}
+DIMESH_OUTLINE inline void pool::release(buffer* b) {
+  const auto bytes = static_cast<index_t>(b->asked);
+  const bool ends = b->whole == nullptr && b->from_program == lent::no;
+  const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
+  take_back(b);
+  if (ends && watcher != nullptr) [[unlikely]]
+    report_memory(*watcher, -bytes, figures_.live);
+}
+DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
+  const std::lock_guard lock(mutex_);
+  if (b->whole != nullptr || b->from_program != lent::no) {
+    b->next = parts_;
+    parts_ = b;
+    return;
+  }
+  figures_.live -= static_cast<index_t>(b->asked);
+  if (drained_) {  // Kokkos has ended and taken the memory back
+    delete b;
+    return;
+  }
+  buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
+  b->next = head;
+  head = b;
+}
+DIMESH_OUTLINE inline buffer* pool::record() {
+  const std::lock_guard lock(mutex_);
+  buffer* b = parts_;
+  if (b != nullptr)
+    parts_ = b->next;
+  else
+    b = new buffer;
+  b->owners.store(1, std::memory_order_relaxed);
+  return b;
+}
+DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
+  const int slot = slot_of(bytes);
+  const std::lock_guard lock(mutex_);
+  buffer*& head = free_[static_cast<std::size_t>(slot)];
+  buffer* b = head;
+  if (b != nullptr) {
+    head = b->next;
+  } else {
+    if (!Kokkos::is_initialized())
+      throw error(
+          "tensor: there is no memory: Kokkos has not begun, or has ended; make a "
+          "dimesh::runtime first, and tensors in main, after it");
+    if (!hooked_) Kokkos::push_finalize_hook([] { instance().drain(); });
+    hooked_ = true;
+    b = new buffer;
+    b->capacity = size_of(slot);
+    b->data = slabs_.take(b->capacity);
+    b->in_slab = b->data != nullptr;
+    if (!b->in_slab) b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
+    ++figures_.allocations;
+  }
+  b->asked = bytes;
+  b->owners.store(1, std::memory_order_relaxed);
+  figures_.live += static_cast<index_t>(bytes);
+  if (figures_.live > figures_.peak) figures_.peak = figures_.live;
+  return b;
+}
+DIMESH_OUTLINE inline void pool::spoil(void* data, std::size_t bytes) {
+  constexpr int pattern = 0xff;
+  if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
+    std::memset(data, pattern, bytes);
+  else
+    Kokkos::deep_copy(Kokkos::View<unsigned char*, memory_space, Kokkos::MemoryUnmanaged>(
+                          static_cast<unsigned char*>(data), bytes),
+                      static_cast<unsigned char>(pattern));
+}
+DIMESH_OUTLINE inline int pool::slot_of(std::size_t bytes) {
+  if (bytes <= 64) return 0;
+  const auto width = static_cast<int>(std::bit_width(bytes - 1));
+  const auto quarter = ((bytes - 1) >> (width - 3)) & 3;
+  return (width - 7) * 4 + static_cast<int>(quarter) + 1;
+}
+DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
+  if (slot == 0) return 64;
+  const int width = (slot - 1) / 4 + 7;
+  return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
+}
+DIMESH_OUTLINE inline void pool::drain() {
+  const std::lock_guard lock(mutex_);
+  for (buffer*& head : free_)
+    while (head != nullptr) {
+      buffer* b = std::exchange(head, head->next);
+      if (!b->in_slab) Kokkos::kokkos_free<memory_space>(b->data);
+      delete b;
+    }
+  if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
+  drained_ = true;
+}
+#endif
 
 /// A counted handle of (a part of) a pool buffer.
 class storage {

@@ -15,6 +15,8 @@
 #include <vector>
 #if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
+
+#include "dimesh/detail/compiled.hpp"
 #endif
 
 namespace dimesh::detail {
@@ -36,23 +38,8 @@ class slabs {
   /// Smaller ones share pages on the heap anyway.
   static constexpr std::size_t least = std::size_t{256} << 10;
 
-  void* take(std::size_t bytes) {
-    if (!serves || bytes < least) return nullptr;
-    bytes = rounded_up(bytes, 64);
-    if (bytes > usual / 2) return begin_slab(rounded_up(bytes, page));  // of its own
-    if (bytes > left_) {
-      next_ = begin_slab(usual);
-      left_ = usual;
-    }
-    std::byte* const p = next_;
-    next_ += bytes, left_ -= bytes;
-    return p;
-  }
-  void give_back() {
-    for (void* p : all_) Kokkos::kokkos_free<memory_space>(p);
-    all_.clear();
-    left_ = 0;
-  }
+  void* take(std::size_t bytes);
+  void give_back();
 
  private:
   static constexpr std::size_t page = std::size_t{2} << 20, usual = 16 * page;
@@ -60,20 +47,41 @@ class slabs {
   static std::size_t rounded_up(std::size_t n, std::size_t step) {
     return (n + step - 1) / step * step;
   }
-  std::byte* begin_slab(std::size_t size) {
-    all_.reserve(all_.size() + 1);
-    all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
-    const auto at = reinterpret_cast<std::uintptr_t>(all_.back());
-    std::byte* const begin = static_cast<std::byte*>(all_.back()) + (rounded_up(at, page) - at);
-#ifdef MADV_HUGEPAGE
-    madvise(begin, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
-#endif
-    return begin;
-  }
+  std::byte* begin_slab(std::size_t size);
 
   std::vector<void*> all_;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void* slabs::take(std::size_t bytes) {
+  if (!serves || bytes < least) return nullptr;
+  bytes = rounded_up(bytes, 64);
+  if (bytes > usual / 2) return begin_slab(rounded_up(bytes, page));  // of its own
+  if (bytes > left_) {
+    next_ = begin_slab(usual);
+    left_ = usual;
+  }
+  std::byte* const p = next_;
+  next_ += bytes, left_ -= bytes;
+  return p;
+}
+DIMESH_OUTLINE inline void slabs::give_back() {
+  for (void* p : all_) Kokkos::kokkos_free<memory_space>(p);
+  all_.clear();
+  left_ = 0;
+}
+DIMESH_OUTLINE inline std::byte* slabs::begin_slab(std::size_t size) {
+  all_.reserve(all_.size() + 1);
+  all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
+  const auto at = reinterpret_cast<std::uintptr_t>(all_.back());
+  std::byte* const begin = static_cast<std::byte*>(all_.back()) + (rounded_up(at, page) - at);
+#ifdef MADV_HUGEPAGE
+  madvise(begin, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
+#endif
+  return begin;
+}
+#endif
 
 }  // namespace dimesh::detail

@@ -10,6 +10,7 @@
 // are right. The backward pass sends halos back and adds them to their owners' elements.
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/op/parts/along.hpp"
 
 namespace dimesh {
@@ -75,24 +76,13 @@ struct halo_plan : move_plan {
   halo_stages stages;
   std::vector<stage> at;
 
-  halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with)
-      : stages{static_cast<boundary>(with[2] >> 1)} {
-    for (index_t i = 0; i < with[1]; ++i) {
-      const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
-      stages.add(d, y.layout().halo[d]);
-    }
-    for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
-  }
+  halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
   static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back) {
     return plan_of<halo_plan>(y, y, s.hints(back));
   }
 
   /// The stages up to the last one that waits for other ranks.
-  int stages_that_wait() const {
-    int n = stages.count;
-    while (n > 0 && moves(n - 1).over == nullptr) --n;
-    return n;
-  }
+  int stages_that_wait() const;
   /// Fills the halos of `all`, stored like the tensor, whose interior is there.
   template <class T> void fill(const region<T>& all) const {
     for (int i = 0; i < stages.count; ++i) {
@@ -136,25 +126,7 @@ struct halo_plan : move_plan {
     }
     return true;
   }
-  void add(const tensor_core& y, int i, bool back) {
-    const int d = stages.dims[i];
-    const index_t w = stages.width[i];
-    const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);
-    index_t across = 1;
-    for (int e = 0; e < y.rank(); ++e) {
-      index_t n = y.local(e);
-      for (int later = i + 1; later < stages.count; ++later)
-        n -= stages.dims[later] == e ? 2 * stages.width[later] : 0;
-      across *= e == d ? 1 : n;
-    }
-    stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
-    if (stages.ends != boundary::zero && dim.extent() != 0) return;
-    const block mine = dim.of(dim.me());
-    const index_t n = mine.length + 2 * w;
-    const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
-    s.before = clamped(w - mine.offset);
-    s.behind = clamped(mine.offset + mine.length + w - dim.extent());
-  }
+  void add(const tensor_core& y, int i, bool back);
   /// Zeros where the window leaves the dim.
   template <class T> void zero_ends(int i, const region<T>& all) const {
     const stage& s = at[static_cast<std::size_t>(i)];
@@ -164,6 +136,42 @@ struct halo_plan : move_plan {
     if (s.behind > 0) zero_region(y.part(d, y.extent[d] - s.behind, s.behind));
   }
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
+                                           const plan_hints& with)
+    : stages{static_cast<boundary>(with[2] >> 1)} {
+  for (index_t i = 0; i < with[1]; ++i) {
+    const auto d = static_cast<int>(with[0] >> 4 * (with[1] - 1 - i) & 15);
+    stages.add(d, y.layout().halo[d]);
+  }
+  for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
+}
+DIMESH_OUTLINE inline int halo_plan::stages_that_wait() const {
+  int n = stages.count;
+  while (n > 0 && moves(n - 1).over == nullptr) --n;
+  return n;
+}
+DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back) {
+  const int d = stages.dims[i];
+  const index_t w = stages.width[i];
+  const cut_dim dim(placement_of(y), y.layout(), d, stages.ends);
+  index_t across = 1;
+  for (int e = 0; e < y.rank(); ++e) {
+    index_t n = y.local(e);
+    for (int later = i + 1; later < stages.count; ++later)
+      n -= stages.dims[later] == e ? 2 * stages.width[later] : 0;
+    across *= e == d ? 1 : n;
+  }
+  stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
+  if (stages.ends != boundary::zero && dim.extent() != 0) return;
+  const block mine = dim.of(dim.me());
+  const index_t n = mine.length + 2 * w;
+  const auto clamped = [n](index_t k) { return k < 0 ? 0 : k < n ? k : n; };
+  s.before = clamped(w - mine.offset);
+  s.behind = clamped(mine.offset + mine.length + w - dim.extent());
+}
+#endif
 
 template <class T> struct halo_back_op;
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/create.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/op/exchange.hpp"
 #include "dimesh/op/parts/across.hpp"
 #include "dimesh/op/parts/far_grid.hpp"
@@ -157,7 +158,9 @@ template <class L, class X, class Where> struct landing_fault {
 };
 
 /// Has this rank the same block on both sides? Then the result may lie in the memory of x.
-inline bool stays(const tensor_core& x, const far_grid& to, const table& after) {
+bool stays(const tensor_core& x, const far_grid& to, const table& after);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to, const table& after) {
   if (x.is_shape || !x.defined()) return false;
   // What some ranks share and others do not, none could write alike.
   if (x.memory.lent_to_write()) return false;
@@ -170,6 +173,7 @@ inline bool stays(const tensor_core& x, const far_grid& to, const table& after) 
     same = a.begin[d] == b.begin[d] && a.length[d] == b.length[d];
   return same;
 }
+#endif
 
 template <class L, class X, class Where>
 constexpr auto relayout_across(const X& x, const Where& where) {

@@ -127,38 +127,15 @@ struct leaf {
   int kind = 0;
 };
 
-/// What stands beside a tensor need not be one.
-template <class X> constexpr leaf leaf_of(const X& x, int kind) {
-  if constexpr (core_access::is<X>)
-    return {&core_of(x), nullptr, kind};
-  else
-    return {nullptr, &x, kind};
-}
-
 template <class Form, class X> constexpr void note_leaves(const X& x, int kind, leaf*& to);
-template <class Form> struct note_part {
-  template <class X> static constexpr void note(const X& x, int kind, leaf*& to) {
-    note_leaves<Form>(x, kind, to);
-  }
-};
-struct note_tensor {
-  static constexpr void note_core(const tensor_core& x, int kind, leaf*& to) {
-    *to++ = {&x, nullptr, kind};
-  }
-  template <class X>
-  [[gnu::always_inline]] static constexpr void note(const X& x, int kind, leaf*& to) {
-    note_core(core_of(x), kind, to);
-  }
-};
+/// Of all parts, each under its form.
 template <class Forms> struct note_parts;
 template <class... F> struct note_parts<list<F...>> {
   int kind;
   leaf*& to;
-  template <class F1, class X>
-  using noting = std::conditional_t<Tensor<F1> && core_access::is<X>, note_tensor, note_part<F1>>;
   template <class... X> constexpr void operator()(const X&... x) const {
     [[maybe_unused]] int at = kind;
-    ((noting<F, X>::note(x, at, to), at += leaves<F>::type::size), ...);
+    ((note_leaves<F>(x, at, to), at += leaves<F>::type::size), ...);
   }
 };
 /// Those of one element: out of line, or loops over layers would be unrolled in all walks.
@@ -171,9 +148,14 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
   if constexpr (is_poison<Form>) {
     // its type has been complained of
   } else if constexpr (Tensor<Form>) {
-    *to++ = leaf_of(x, kind);
+    if constexpr (core_access::is<X>)
+      *to++ = {&core_of(x), nullptr, kind};
+    else
+      *to++ = {nullptr, &x, kind};  // what stands beside a tensor need not be one
   } else if constexpr (has_elements<Form>) {
     for (const auto& e : x) note_element<typename Form::value_type>(e, kind, to);
+  } else if constexpr (is_described<Form>) {
+    with_members(x, note_parts<part_types<Form>>{kind, to});
   } else if constexpr (has_parts<Form>) {
     with_parts(x, note_parts<part_types<Form>>{kind, to});
   }

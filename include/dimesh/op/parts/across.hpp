@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/copy.hpp"
@@ -120,6 +121,8 @@ struct across {
 
 /// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
 /// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
+const int* ranks_between(const grid_state& a, const grid_state& b);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
@@ -154,6 +157,7 @@ DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_s
   const auto& made = known.emplace(key, std::move(there)).first->second;
   return made.empty() ? nullptr : made.data();
 }
+#endif
 
 /// The parts of one of this rank's two blocks that others have for it, or want of it, and where
 /// they lie: in the block itself if every part is one run of its elements, else in a buffer.
@@ -203,17 +207,7 @@ struct across_plan {
 class across_plans {
  public:
   static const across_plan& of(const grid_state& a, const grid_state& b, const across& two,
-                               bool back) {
-    thread_local std::vector<entry> kept;
-    thread_local std::size_t next = 0;
-    for (const entry& e : kept)
-      if (e.is(a, b, two, back)) return e.plan;
-    entry made{
-        &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
-    if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
-    next = (next + 1) % most_kept;
-    return (kept[next] = std::move(made)).plan;
-  }
+                               bool back);
 
  private:
   static constexpr std::size_t most_kept = 64;
@@ -233,6 +227,21 @@ class across_plans {
     }
   };
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const across_plan& across_plans::of(const grid_state& a, const grid_state& b,
+                                                          const across& two, bool back) {
+  thread_local std::vector<entry> kept;
+  thread_local std::size_t next = 0;
+  for (const entry& e : kept)
+    if (e.is(a, b, two, back)) return e.plan;
+  entry made{
+      &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
+  if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
+  next = (next + 1) % most_kept;
+  return (kept[next] = std::move(made)).plan;
+}
+#endif
 
 /// Moves x, this rank's block on one side, to y, that on the other; or adds to what y holds.
 template <bool Add, class T>

@@ -9,6 +9,7 @@
 
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/core/flight.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
@@ -173,42 +174,49 @@ struct window_moves {
   /// Windows are filled from blocks; back: emptied into them. across: elements at one place of the
   /// dim.
   window_moves(const grid_state& grid, const cut_dim& dim, const window& w, index_t across,
-               bool back)
-      : d(dim.d) {
-    const index_t me = dim.me();
-    const block mine = dim.of(me);
-    const auto add_to = [](std::vector<piece>& all) {
-      return
-          [&all](index_t own, index_t place, index_t count) { all.push_back({own, place, count}); };
-    };
-    dim.for_each_piece(mine, mine, w, add_to(kept));
-    if (dim.talk == 0) return;
-    over = &grid.along(dim.talk);
-    for (index_t r = 0; r < dim.ranks(); ++r) {
-      if (r == me) continue;
-      const block theirs = dim.of(r);
-      const index_t given = dim.elements(mine, theirs, w) * across,
-                    taken = dim.elements(theirs, mine, w) * across;
-      add(sends, sent, r, back ? taken : given);
-      add(receives, received, r, back ? given : taken);
-    }
-    for (const auto& m : sends) {
-      const block theirs = dim.of(m.peer);
-      dim.for_each_piece(back ? theirs : mine, back ? mine : theirs, w, add_to(out));
-    }
-    for (const auto& m : receives) {
-      const block theirs = dim.of(m.peer);
-      dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
-    }
-  }
+               bool back);
 
  private:
   static void add(std::vector<collective::message>& list, index_t& total, index_t rank,
-                  index_t count) {
-    if (count > 0) list.push_back({static_cast<int>(rank), {total, count}});
-    total += count;
-  }
+                  index_t count);
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const cut_dim& dim,
+                                                 const window& w, index_t across, bool back)
+    : d(dim.d) {
+  const index_t me = dim.me();
+  const block mine = dim.of(me);
+  const auto add_to = [](std::vector<piece>& all) {
+    return
+        [&all](index_t own, index_t place, index_t count) { all.push_back({own, place, count}); };
+  };
+  dim.for_each_piece(mine, mine, w, add_to(kept));
+  if (dim.talk == 0) return;
+  over = &grid.along(dim.talk);
+  for (index_t r = 0; r < dim.ranks(); ++r) {
+    if (r == me) continue;
+    const block theirs = dim.of(r);
+    const index_t given = dim.elements(mine, theirs, w) * across,
+                  taken = dim.elements(theirs, mine, w) * across;
+    add(sends, sent, r, back ? taken : given);
+    add(receives, received, r, back ? given : taken);
+  }
+  for (const auto& m : sends) {
+    const block theirs = dim.of(m.peer);
+    dim.for_each_piece(back ? theirs : mine, back ? mine : theirs, w, add_to(out));
+  }
+  for (const auto& m : receives) {
+    const block theirs = dim.of(m.peer);
+    dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
+  }
+}
+DIMESH_OUTLINE inline void window_moves::add(std::vector<collective::message>& list, index_t& total,
+                                             index_t rank, index_t count) {
+  if (count > 0) list.push_back({static_cast<int>(rank), {total, count}});
+  total += count;
+}
+#endif
 
 /// The pieces of the own window.
 template <bool Back, class T>

@@ -81,6 +81,15 @@ template <class Op, class... X> struct complex_fault {
   using type = typename decltype(find())::type;
 };
 
+/// Runs an operation on tensors that know where they are recorded.
+DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
+                                           const tensor_core* const* x, int count,
+                                           const storage* slots) {
+  operand in[max_operands] = {};
+  for (int k = 0; k < count; ++k) in[k] = {x[k], x[k]->record};
+  evaluate(op, y, in, count, false, slots);
+}
+
 /// Runs an operation whose results have these specs. Facts: of each result, where not those
 /// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
@@ -98,20 +107,18 @@ constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* co
     return apply_on_cores(specs, facts, op, slots, untracked(x)...);
   } else {
     constexpr int depth = std::max({tracked_depth<X>...});
-    bound<Op, depth, recorded_mask<Op, X...>()> it(op);
     typename result_type<First, (is_shaped<X> || ...), depth>::type y;
-    std::array<tensor_core, sizeof...(More)> more{tensor_core(&spec_facts<More>)...};
-    tensor_core* all[1 + sizeof...(More)] = {&core_of(y)};
-    for (std::size_t i = 0; i < sizeof...(More); ++i) all[1 + i] = &more[i];
-    if (facts != nullptr)
-      for (tensor_core* one : all) one->facts = *facts++;
-    if constexpr (depth == 0) {
-      const tensor_core* in[] = {&core_of(x)...};
-      run_plain(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+    const tensor_core* in[] = {&core_of(x)...};
+    recorded_sum sum = nullptr;
+    if constexpr (depth > 1) sum = &sum_recorded<typename First::value_type, depth - 1>;
+    using made = bound<Op, depth, recorded_mask<Op, X...>()>;
+    if constexpr (sizeof...(More) == 0) {
+      made::run(op, core_of(y), facts, in, sizeof...(X), slots, sum);
     } else {
-      if constexpr (depth > 1) it.sum = &sum_recorded<typename First::value_type, depth - 1>;
-      operand in[] = {{&core_of(x), core_of(x).record}...};
-      evaluate(it, results(all, 1 + sizeof...(More)), in, sizeof...(X), false, slots);
+      std::array<tensor_core, sizeof...(More)> more{tensor_core(&spec_facts<More>)...};
+      tensor_core* all[1 + sizeof...(More)] = {&core_of(y)};
+      for (std::size_t i = 0; i < sizeof...(More); ++i) all[1 + i] = &more[i];
+      made::run_all(op, results(all, 1 + sizeof...(More)), facts, in, sizeof...(X), slots, sum);
     }
     return y;
   }

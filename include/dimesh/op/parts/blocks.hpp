@@ -12,6 +12,7 @@
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/reduce_scatter.hpp"
 #include "dimesh/core/flight.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
@@ -36,37 +37,42 @@ struct parts_plan : move_plan {
   bool in_order = true;  // the parts one after another are the array
   bool fits = true;      // MPI can count them
 
-  parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with)
-      : whole(placement_of(split).own(around.layout())),
-        own(placement_of(split).own(split.layout())),
-        stride(whole) {
-    const placement where = placement_of(split);
-    const bool gathers = with[0] == static_cast<index_t>(parts_move::gather);
-    wire = {split.facts->kind, split.facts->element};
-    unsigned axes = moved_axes(split.layout(), around.layout());
-    if (!gathers) axes &= around.facts->partial & ~static_cast<unsigned>(with[1]);
-    axes = talking(axes, where.sizes);
-    if (axes == 0) return;
-    over = &split.grid->along(axes);
-    for (index_t r = 0; r < over->size(); ++r) {
-      part.push_back(where.peers(split.layout(), r, axes));
-      const box& b = part.back();
-      count.push_back(b.size());
-      at.push_back(b.size() > 0 ? offset_in(whole, b) : 0);
-      equal = equal && count.back() == count.front();
-      in_order = in_order && (count.back() == 0 || (is_run(whole, b) && at.back() == total));
-      total += count.back();
-    }
-    mine = count[static_cast<std::size_t>(over->rank())];
-    fits = total <= wire.most_per_call();
-    index_t next = 0;
-    for (const index_t n : count) {
-      units.push_back(fits ? static_cast<int>(n * wire.units()) : 0);
-      first.push_back(fits ? static_cast<int>(next * wire.units()) : 0);
-      next += n;
-    }
-  }
+  parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with);
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const tensor_core& around,
+                                             const plan_hints& with)
+    : whole(placement_of(split).own(around.layout())),
+      own(placement_of(split).own(split.layout())),
+      stride(whole) {
+  const placement where = placement_of(split);
+  const bool gathers = with[0] == static_cast<index_t>(parts_move::gather);
+  wire = {split.facts->kind, split.facts->element};
+  unsigned axes = moved_axes(split.layout(), around.layout());
+  if (!gathers) axes &= around.facts->partial & ~static_cast<unsigned>(with[1]);
+  axes = talking(axes, where.sizes);
+  if (axes == 0) return;
+  over = &split.grid->along(axes);
+  for (index_t r = 0; r < over->size(); ++r) {
+    part.push_back(where.peers(split.layout(), r, axes));
+    const box& b = part.back();
+    count.push_back(b.size());
+    at.push_back(b.size() > 0 ? offset_in(whole, b) : 0);
+    equal = equal && count.back() == count.front();
+    in_order = in_order && (count.back() == 0 || (is_run(whole, b) && at.back() == total));
+    total += count.back();
+  }
+  mine = count[static_cast<std::size_t>(over->rank())];
+  fits = total <= wire.most_per_call();
+  index_t next = 0;
+  for (const index_t n : count) {
+    units.push_back(fits ? static_cast<int>(n * wire.units()) : 0);
+    first.push_back(fits ? static_cast<int>(next * wire.units()) : 0);
+    next += n;
+  }
+}
+#endif
 
 /// The plan of a gather of x to y.
 inline const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y) {
@@ -78,8 +84,11 @@ inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y
 }
 
 /// received, the parts one after another, from the parts x of all ranks; or, with `later`, begins.
-inline void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
-                            collective::requests* later) {
+void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,
+                     collective::requests* later);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void gather_received(const parts_plan& p, const std::byte* x,
+                                           std::byte* received, collective::requests* later) {
   if (p.equal)
     collective::all_gather_elements(*p.over, p.wire, x, p.mine, received, later);
   else if (p.fits)
@@ -89,6 +98,7 @@ inline void gather_received(const parts_plan& p, const std::byte* x, std::byte* 
     collective::all_gather_elements_v(*p.over, p.wire, x, p.count.data(), received,
                                       p.wire.most_per_call());
 }
+#endif
 /// Room for the parts one after another, where that is not the order of the whole.
 inline storage room_for_parts(const parts_plan& p) {
   if (p.in_order) return {};
@@ -137,8 +147,11 @@ void cut_part(const placement& where, const table& from, const T* x, const table
 }
 
 /// y, its part, from the sum of x, the parts one after another; or, with `later`, begins.
-inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
-                           collective::requests* later) {
+void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                    collective::requests* later);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y,
+                                          collective::requests* later) {
   if (p.equal)
     collective::reduce_scatter_elements(*p.over, p.wire, x, p.mine, y, later);
   else if (p.fits)
@@ -147,6 +160,7 @@ inline void scatter_packed(const parts_plan& p, const std::byte* x, std::byte* y
     collective::reduce_scatter_elements_v(*p.over, p.wire, x, p.count.data(), y,
                                           p.wire.most_per_call());
 }
+#endif
 /// y from the sum of the blocks x.
 template <class T>
 void scatter_parts(const tensor_core& x, const tensor_core& y, flight* later = nullptr) {

@@ -7,6 +7,7 @@
 //   [b t h d] . [b s h d] -> [b h t s]   loops b, h, t, s, d: b*h products, strides as stored
 #pragma once
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/contraction.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
@@ -14,6 +15,9 @@ namespace dimesh::detail {
 
 /// c = the sum over dims that c lacks of a * b. The dims: those of c, then those that are summed,
 /// in a's order.
+local::contraction contraction_over(const loop_dims& dims, const tensor_core& c,
+                                    const tensor_core& a, const tensor_core& b);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
                                                           const tensor_core& c,
                                                           const tensor_core& a,
@@ -32,5 +36,6 @@ DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
   y.outer = dims.count;
   return y;
 }
+#endif
 
 }  // namespace dimesh::detail

@@ -11,6 +11,7 @@
 
 #include "dimesh/collective/all_to_all.hpp"
 #include "dimesh/core/flight.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
@@ -27,32 +28,39 @@ struct exchange_side {
   index_t elements = 0;  // that go to others, or come from them
 
   /// Do the parts of n elements, the own one too, lie one after another in the block?
-  bool in_rank_order(index_t n) const {
-    bool yes = packed == 0;
-    for (std::size_t r = 0; yes && r < part.size(); ++r)
-      yes = part[r].size() == n && is_run(whole, part[r]) &&
-            offset_in(whole, part[r]) == static_cast<index_t>(r) * n;
-    return yes;
-  }
-  void count(int of_one) {
-    for (const collective::run& r : runs) {
-      units.push_back(static_cast<int>(r.count * of_one));
-      first.push_back(static_cast<int>(r.at * of_one));
-    }
-  }
-  void lay_out(std::size_t ranks, std::size_t me, bool may_stay) {
-    runs.resize(ranks);
-    bool stays = may_stay;
-    for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));
-    packed = 0;
-    for (std::size_t r = 0; r < ranks; ++r) {
-      const index_t count = r == me ? 0 : part[r].size();
-      runs[r] = {count == 0 ? 0 : stays ? offset_in(whole, part[r]) : packed, count};
-      if (!stays) packed += count;
-      elements += count;
-    }
-  }
+  bool in_rank_order(index_t n) const;
+  void count(int of_one);
+  void lay_out(std::size_t ranks, std::size_t me, bool may_stay);
 };
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline bool exchange_side::in_rank_order(index_t n) const {
+  bool yes = packed == 0;
+  for (std::size_t r = 0; yes && r < part.size(); ++r)
+    yes = part[r].size() == n && is_run(whole, part[r]) &&
+          offset_in(whole, part[r]) == static_cast<index_t>(r) * n;
+  return yes;
+}
+DIMESH_OUTLINE inline void exchange_side::count(int of_one) {
+  for (const collective::run& r : runs) {
+    units.push_back(static_cast<int>(r.count * of_one));
+    first.push_back(static_cast<int>(r.at * of_one));
+  }
+}
+DIMESH_OUTLINE inline void exchange_side::lay_out(std::size_t ranks, std::size_t me,
+                                                  bool may_stay) {
+  runs.resize(ranks);
+  bool stays = may_stay;
+  for (std::size_t r = 0; r < ranks; ++r) stays = stays && (r == me || is_run(whole, part[r]));
+  packed = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const index_t count = r == me ? 0 : part[r].size();
+    runs[r] = {count == 0 ? 0 : stays ? offset_in(whole, part[r]) : packed, count};
+    if (!stays) packed += count;
+    elements += count;
+  }
+}
+#endif
 
 /// May blocks go by one dense all-to-all? Where one axis leaves one dim and cuts another, each at
 /// its minor end and evenly, all ranks give all others equally much.

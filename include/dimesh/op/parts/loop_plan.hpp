@@ -32,6 +32,9 @@ struct loop_dims {
 };
 
 /// Groups of dims and the strides of arrays along them, array k at stride[k].
+int plan_loops(const loop_dims& over, const tensor_core* const* x, int count, index_t* extent,
+               index_t (*stride)[max_dims]);
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
                                      index_t* extent, index_t (*stride)[max_dims]) {
   int groups = 0;
@@ -54,6 +57,7 @@ DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* c
   }
   return groups;
 }
+#endif
 
 /// The loops over some dims of the blocks of tensors.
 template <class... X>
