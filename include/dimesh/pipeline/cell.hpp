@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is a stage of a pipeline made of? Of cells: functions of weights and of what the cell before
+// gives, each at one coordinate of an axis. Weights live there by type.
+//
+//   cell<0>(f)                  f(weights, x), at coordinate 0
+//   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
+//   cell<1>(in_turn(f, g))      g(weights[1], f(weights[0], x)); weights: a tuple or a struct
+//   cell<1>(each_of(f))         f for each element of an array or vector of weights
+#pragma once
+
+#include <iterator>
+
+#include "dimesh/detail/bundle.hpp"
+#include "dimesh/reflect/walk.hpp"
+
+namespace dimesh {
+
+/// A function at coordinate K of the pipeline's axis. Dims, if any: those that it takes.
+template <index_t K, class F, class... D> struct pipeline_cell {
+  static constexpr index_t place = K;
+  using takes = detail::list<D...>;
+  F function;
+};
+template <index_t K, Dim... D, class F> constexpr pipeline_cell<K, F, D...> cell(const F& f) {
+  return {f};
+}
+
+namespace detail::pipeline {
+template <class... F> struct functions_in_turn {
+  bundle<F...> all;
+  template <class W, class X> constexpr auto operator()(const W& weights, const X& x) const {
+    static_assert(sizeof...(F) > 0);
+    return call<0>(weights, x);
+  }
+
+ private:
+  template <std::size_t I, class W, class X> constexpr auto call(const W& w, const X& x) const {
+    auto y = item<I>(all)(std::get<I>(w), x);
+    if constexpr (I + 1 < sizeof...(F))
+      return call<I + 1>(w, y);
+    else
+      return y;
+  }
+};
+template <class F> struct function_of_each {
+  F f;
+  template <class W, class X> constexpr auto operator()(const W& weights, const X& x) const {
+    if (std::size(weights) == 0)
+      (words() << "pipeline: each_of got no weights; a cell has one layer at least").raise();
+    auto y = f(weights[0], x);
+    for (std::size_t i = 1; i < std::size(weights); ++i) y = f(weights[i], y);
+    return y;
+  }
+};
+}  // namespace detail::pipeline
+
+/// The functions one after the other, each with its element of a tuple of weights.
+template <class... F> constexpr auto in_turn(const F&... f) {
+  return detail::pipeline::functions_in_turn<F...>{detail::bundle<F...>(f...)};
+}
+/// f with one element of an array or vector of weights after the other: layers of one form cost the
+/// compiler one. f gives what it takes, but for the first, and for what is recorded.
+template <class F> constexpr auto each_of(const F& f) {
+  return detail::pipeline::function_of_each<F>{f};
+}
+
+}  // namespace dimesh
