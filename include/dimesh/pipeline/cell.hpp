@@ -2,7 +2,8 @@
 // What is a stage of a pipeline made of? Of cells: functions of weights and of what the cell before
 // gives, each at one coordinate of an axis. Weights live there by type.
 //
-//   cell<0>(f)                  f(weights, x), at coordinate 0
+//   cell<0>(f)                  f(weights, x), at coordinate 0; or f(weights, x, i), i the number of
+//                               the micro-batch: keys of random numbers are made of it
 //   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
 //   cell<1>(in_turn(f, g))      g(weights[1], f(weights[0], x)); weights: a tuple or a struct
 //   cell<1>(each_of(f))         f for each element of an array or vector of weights
@@ -10,6 +11,7 @@
 
 #include <iterator>
 
+#include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/reflect/walk.hpp"
 
@@ -26,29 +28,39 @@ template <index_t K, Dim... D, class F> constexpr pipeline_cell<K, F, D...> cell
 }
 
 namespace detail::pipeline {
+/// f(w, x, i), or f(w, x) where f takes no number.
+template <class F, class W, class X>
+constexpr auto call_cell(const F& f, const W& w, const X& x, int i) {
+  if constexpr (calls<const F&, const W&, const X&, int>)
+    return f(w, x, i);
+  else
+    return f(w, x);
+}
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
-  template <class W, class X> constexpr auto operator()(const W& weights, const X& x) const {
-    static_assert(sizeof...(F) > 0);
-    return call<0>(weights, x);
+  template <class W, class X>
+  constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
+    return call<0>(weights, x, i);
   }
 
  private:
-  template <std::size_t I, class W, class X> constexpr auto call(const W& w, const X& x) const {
-    auto y = item<I>(all)(std::get<I>(w), x);
+  template <std::size_t I, class W, class X>
+  constexpr auto call(const W& w, const X& x, int i) const {
+    auto y = call_cell(item<I>(all), std::get<I>(w), x, i);
     if constexpr (I + 1 < sizeof...(F))
-      return call<I + 1>(w, y);
+      return call<I + 1>(w, y, i);
     else
       return y;
   }
 };
 template <class F> struct function_of_each {
   F f;
-  template <class W, class X> constexpr auto operator()(const W& weights, const X& x) const {
+  template <class W, class X>
+  constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
     if (std::size(weights) == 0)
       (words() << "pipeline: each_of got no weights; a cell has one layer at least").raise();
-    auto y = f(weights[0], x);
-    for (std::size_t i = 1; i < std::size(weights); ++i) y = f(weights[i], y);
+    auto y = call_cell(f, weights[0], x, micro);
+    for (std::size_t i = 1; i < std::size(weights); ++i) y = call_cell(f, weights[i], y, micro);
     return y;
   }
 };

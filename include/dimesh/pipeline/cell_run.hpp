@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "dimesh/core/replicas.hpp"
 #include "dimesh/grad/variables.hpp"
 
 namespace dimesh::detail::pipeline {

@@ -100,8 +100,11 @@ template <index_t K, class F, class W, class X, bool Recorded, bool First, class
 class typed_cell final : public cell_base {
   using weights_type = typename recorded_if<W, Recorded>::type;
   using x_type = typename recorded_if<X, Recorded && !First>::type;
-  using raw =
+  using with_number =
+      decltype(ask<F>()(std::declval<const weights_type&>(), std::declval<const x_type&>(), 0));
+  using without =
       decltype(ask<F>()(std::declval<const weights_type&>(), std::declval<const x_type&>()));
+  using raw = std::conditional_t<std::is_same_v<with_number, not_called>, without, with_number>;
 
  public:
   static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
@@ -124,9 +127,7 @@ class typed_cell final : public cell_base {
     put<W>(w, weights_here);
     x_type x_here{};
     put<X>(x, x_here);
-    const auto out = after_(
-        f_(static_cast<const weights_type&>(weights_here), static_cast<const x_type&>(x_here)),
-        micro);
+    const auto out = after_(call_cell(f_, weights_here, x_here, micro), micro);
     const core_list<plain_given> all(out);
     for (int i = 0; i < all.size; ++i) y.push_back(*all.at[i]);
   }
