@@ -139,4 +139,25 @@ TEST_CASE("a step may know its number; layers have weights of their own") {
   CHECK(same(run(dm::sqrt_cells(20), dm::each_of(spread), all, h.u, energy), layers));
 }
 
+/// Goes back through a step that was not taped.
+struct wrong_plan {
+  int steps = 3;
+  template <class Sink> constexpr void each(Sink&& sink) const {
+    sink(dm::plan_action{dm::plan_work::reverse, 0, 3});
+  }
+};
+
+TEST_CASE("plans that are wrong, or for other chains, and directories that are not there") {
+  const heat h;
+  CHECK_THROWS_WITH_AS((void)dm::value_and_grad_by(wrong_plan{}, spread, h.m, h.u, energy),
+                       doctest::Contains("the plan is wrong: action 0"), dm::error);
+  const std::vector<material<everywhere>> two{h.m, h.m};
+  CHECK_THROWS_WITH_AS(
+      (void)dm::value_and_grad_by(dm::revolve{3, 1}, dm::each_of(spread), two, h.u, energy),
+      doctest::Contains("the plan has 3 steps, the chain 2"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::value_and_grad_by(dm::plan_two_levels(9, 0, 1.0, 1.0), spread, h.m,
+                                                   h.u, energy, {.directory = "/not/there"}),
+                       doctest::Contains("cannot be written or read"), dm::error);
+}
+
 }  // namespace

@@ -28,16 +28,40 @@ template <index_t K, Dim... D, class F> constexpr pipeline_cell<K, F, D...> cell
 }
 
 namespace detail::pipeline {
-/// f(w, x, i), or f(w, x) where f takes no number.
+/// Functions of this library that hand the number on.
+template <class F> inline constexpr bool hands_number_on = requires { F::hands_number_on; };
+/// What f(w, x) is; or else f(w, x, i).
+template <class F, class W, class X> constexpr auto find_cell_call() {
+  if constexpr (hands_number_on<F>)
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(), 0)),
+                    std::true_type>>{};
+  else if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const W&>(),
+                                                      std::declval<const X&>())),
+                                    not_called>)
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(), 0)),
+                    std::true_type>>{};
+  else
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>())),
+                    std::false_type>>{};
+}
+template <class List> struct cell_call_of;
+template <class Y, class Number> struct cell_call_of<list<Y, Number>> {
+  using type = Y;
+  static constexpr bool with_number = Number::value;
+};
+template <class F, class W, class X>
+struct cell_call : cell_call_of<typename decltype(find_cell_call<F, W, X>())::type> {};
+
 template <class F, class W, class X>
 constexpr auto call_cell(const F& f, const W& w, const X& x, int i) {
-  if constexpr (calls<const F&, const W&, const X&, int>)
+  if constexpr (cell_call<F, W, X>::with_number)
     return f(w, x, i);
   else
     return f(w, x);
 }
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
+  static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
     return call<0>(weights, x, i);
@@ -55,6 +79,7 @@ template <class... F> struct functions_in_turn {
 };
 template <class F> struct function_of_each {
   F f;
+  static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
     if (std::size(weights) == 0)

@@ -7,6 +7,7 @@
 //   r.backward(ybar, sums);                         // r.xbar() goes back, weights' are in sums
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "dimesh/core/replicas.hpp"
@@ -79,7 +80,17 @@ class cell_run {
     tape_.backward(start_);
     collect(sums);
   }
-  void backward_input() { tape_.backward_inputs(start_); }
+  /// (What runs as a whole, a recomputed block, gives the weights' cotangents already.)
+  void backward_input(cores& sums) {
+    lend(sums);
+    tape_.backward_inputs(start_);
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      cell& c = *weights_[i].record;
+      if (!std::exchange(c.filled, false)) continue;
+      sums[i] = std::move(c.bar);
+      sums[i].facts = weights_[i].facts->dual;
+    }
+  }
 
   /// The cotangents of the inputs that have one.
   cores xbar() {

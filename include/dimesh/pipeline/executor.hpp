@@ -159,7 +159,7 @@ class executor {
     if (whole)
       r.backward(cell(o.stage).sums);
     else
-      r.backward_input();
+      r.backward_input(cell(o.stage).sums);
     if (o.stage > 0) hand_on(o, o.stage - 1, r.xbar());
     if (whole) runs_.erase({o.stage, o.micro});
   }

@@ -97,54 +97,55 @@ template <class A, class... Cell> class pipeline_of {
   /// dimesh::error for a schedule that is wrong, or not made for these cells, and where
   /// micro-batches differ in their extents.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
+    requires(std::tuple_size_v<W> == count)
   auto value_and_grad(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
                       const pipeline_settings& how = {}) const {
     using after = detail::pipeline::mean_of<Loss>;
-    const after mean{loss, 1.0 / s.micros};
-    return with_cells<0, true, after>(
-        mean, weights, inputs, [&](auto&... cell) { return train(s, inputs, how, cell...); });
+    using X = std::remove_cvref_t<decltype(inputs(0))>;
+    using fault = fault_of<true, after, W, X>;
+    static_assert(ok<only<fault, weight_not_on_stage>>,
+                  "pipeline: a weight of a cell does not live at the cell's place; give its layout "
+                  "placed<axis, k> of the cell's own k");
+    static_assert(ok<only<fault, stages_do_not_meet>>,
+                  "pipeline: a cell takes other dims than the cell before it gives; let the one "
+                  "give what the other takes");
+    static_assert(ok<only<fault, cell_not_callable_with>>,
+                  "pipeline: a cell cannot be called with its weights and what the cell before it "
+                  "gives; take both as const auto&, and return a tensor");
+    if constexpr (!ok<fault>) {
+      return value_and_gradient<poison, poison>{};
+    } else {
+      const after mean{loss, 1.0 / s.micros};
+      return next_cell<0, true, after, W, X>(
+          mean, weights, [&](auto&... cell) { return train(s, inputs, how, cell...); });
+    }
   }
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
   /// forward_only.
   template <PipelineSchedule S, class W, class Inputs>
+    requires(std::tuple_size_v<W> == count)
   auto forward(const S& s, const W& weights, const Inputs& inputs,
                const pipeline_settings& how = {}) const {
-    return with_cells<0, false, detail::pipeline::nothing_more>(
-        detail::pipeline::nothing_more{}, weights, inputs,
-        [&](auto&... cell) { return serve(s, inputs, how, cell...); });
+    using X = std::remove_cvref_t<decltype(inputs(0))>;
+    using after = detail::pipeline::nothing_more;
+    static_assert(ok<fault_of<false, after, W, X>>,
+                  "pipeline: the cells and their weights do not fit; value_and_grad of them says "
+                  "what is wrong");
+    if constexpr (!ok<fault_of<false, after, W, X>>)
+      return std::vector<poison>{};
+    else
+      return next_cell<0, false, after, W, X>(
+          after{}, weights, [&](auto&... cell) { return serve(s, inputs, how, cell...); });
   }
 
  private:
+  template <bool Recorded, class After, class W, class X>
+  using fault_of =
+      typename detail::pipeline::chain_fault<A, Recorded, After, W, X, 0, Cell...>::type;
+
   template <std::size_t I, bool Recorded, class After, class W, class X, class Then, class... Done>
   auto next_cell(const After& after, const W& weights, const Then& then, Done&... done) const {
-    constexpr index_t place = cell_type<I>::place;
-    using own = std::tuple_element_t<I, W>;
-    using fault =
-        std::conditional_t<detail::pipeline::all_at<A, place, typename detail::leaves<own>::type>,
-                           no_fault, weight_not_on_stage<A, place, own>>;
-    static_assert(ok<fault>,
-                  "pipeline: a weight of a cell does not live at the cell's place; give its layout "
-                  "placed<axis, k> of the cell's own k");
     using typed_here = typed<I, W, X, Recorded, After>;
-    using meeting =
-        typename detail::pipeline::meeting_fault<typename cell_type<I>::takes,
-                                                 detail::pipeline::moved<X, A, place>>::type;
-    static_assert(ok<meeting>,
-                  "pipeline: a cell takes other dims than the cell before it gives; let the one "
-                  "give what the other takes");
-    if constexpr (!ok<fault> || !ok<meeting>)
-      return value_and_gradient<poison, poison>{};
-    else
-      return add_cell<I, Recorded, After, W, X>(after, weights, then, done...);
-  }
-  template <std::size_t I, bool Recorded, class After, class W, class X, class Then, class... Done>
-  auto add_cell(const After& after, const W& weights, const Then& then, Done&... done) const {
-    using typed_here = typed<I, W, X, Recorded, After>;
-    using moved = detail::pipeline::moved<X, A, cell_type<I>::place>;
-    using fault = std::conditional_t<typed_here::meets, no_fault, cell_not_callable_with<I, moved>>;
-    static_assert(ok<fault>,
-                  "pipeline: a cell cannot be called with its weights and what the cell before it "
-                  "gives; take both as const auto&, and return a tensor");
     typed_here here(std::get<I>(cells_).function, std::get<I>(weights), after_of<I>(after));
     if constexpr (I + 1 < count)
       return next_cell<I + 1, Recorded, After, W, typename typed_here::plain_given>(
@@ -159,15 +160,6 @@ template <class A, class... Cell> class pipeline_of {
     else
       return nothing;
   }
-  template <std::size_t I, bool Recorded, class After, class W, class Inputs, class Then>
-  auto with_cells(const After& after, const W& weights, const Inputs&, const Then& then) const {
-    static_assert(std::tuple_size_v<W> == count,
-                  "pipeline: there are more weights than cells, or fewer; give a tuple with one "
-                  "element for each cell");
-    using X = std::remove_cvref_t<decltype(std::declval<const Inputs&>()(0))>;
-    return next_cell<I, Recorded, After, W, X>(after, weights, then);
-  }
-
   template <class... C> static detail::pipeline::standing standing_of(const C&... cell) {
     detail::pipeline::standing found;
     const auto look = [&found](const detail::pipeline::cell_base& c) {

@@ -86,13 +86,6 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const X& x0,
       std::move(last.value), std::move(g), std::move(state)};
 }
 
-template <class Given, class X> constexpr bool gives_what_it_takes() {
-  static_assert(std::is_same_v<Given, X>,
-                "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
-                "its result to the layout of the state");
-  return std::is_same_v<Given, X>;
-}
-
 }  // namespace detail::pipeline
 
 /// The loss of the last of plan.steps states, and its gradients with respect to the weights (a
@@ -103,13 +96,21 @@ auto value_and_grad_by(const P& plan, const Step& step, const W& weights, const 
                        const Loss& loss, const plan_settings& how = {}) {
   using after = detail::pipeline::nothing_more;
   using typed = detail::pipeline::typed_cell<0, Step, W, X, true, false, after>;
-  (void)detail::pipeline::gives_what_it_takes<typename typed::plain_given, X>();
-  detail::pipeline::check_steps(check_plan(plan), plan.steps, 0);
-  const after nothing;
-  typed one(step, weights, nothing);
-  const std::vector<detail::pipeline::cell_base*> steps(static_cast<std::size_t>(plan.steps), &one);
-  return detail::pipeline::run_plan(plan, steps, x0, how, {}, loss,
-                                    [&one] { return one.gradient(); });
+  constexpr bool same = std::is_same_v<typename typed::plain_given, X>;
+  static_assert(same,
+                "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
+                "its result to the layout of the state");
+  if constexpr (!same) {
+    return value_and_gradients<poison, poison, poison>{};
+  } else {
+    detail::pipeline::check_steps(check_plan(plan), plan.steps, 0);
+    const after nothing;
+    typed one(step, weights, nothing);
+    const std::vector<detail::pipeline::cell_base*> steps(static_cast<std::size_t>(plan.steps),
+                                                          &one);
+    return detail::pipeline::run_plan(plan, steps, x0, how, {}, loss,
+                                      [&one] { return one.gradient(); });
+  }
 }
 /// The same of an array or vector of weights, one element for each step.
 template <RecomputePlan P, class F, class W, class X, class Loss>
@@ -119,7 +120,9 @@ auto value_and_grad_by(const P& plan, const detail::pipeline::function_of_each<F
   using after = detail::pipeline::nothing_more;
   using element = typename W::value_type;
   using typed = detail::pipeline::typed_cell<0, F, element, X, true, false, after>;
-  (void)detail::pipeline::gives_what_it_takes<typename typed::plain_given, X>();
+  static_assert(std::is_same_v<typename typed::plain_given, X>,
+                "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
+                "its result to the layout of the state");
   detail::pipeline::check_steps(check_plan(plan), plan.steps, static_cast<int>(weights.size()));
   const after nothing;
   std::vector<typed> all;

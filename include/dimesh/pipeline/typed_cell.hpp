@@ -100,11 +100,7 @@ template <index_t K, class F, class W, class X, bool Recorded, bool First, class
 class typed_cell final : public cell_base {
   using weights_type = typename recorded_if<W, Recorded>::type;
   using x_type = typename recorded_if<X, Recorded && !First>::type;
-  using with_number =
-      decltype(ask<F>()(std::declval<const weights_type&>(), std::declval<const x_type&>(), 0));
-  using without =
-      decltype(ask<F>()(std::declval<const weights_type&>(), std::declval<const x_type&>()));
-  using raw = std::conditional_t<std::is_same_v<with_number, not_called>, without, with_number>;
+  using raw = typename cell_call<F, weights_type, x_type>::type;
 
  public:
   static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
@@ -165,6 +161,37 @@ class typed_cell final : public cell_base {
   const F& f_;
   const W& w_;
   const After& after_;
+};
+
+// ---- all cells ----------------------------------------------------------------------------------
+
+/// The first thing that is wrong with cells from number I on, the first of which is given an X.
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class... Cell>
+struct chain_fault {
+  using type = no_fault;
+};
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class C,
+          class... More>
+struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
+  using own = std::tuple_element_t<I, W>;
+  using in = moved<X, A, C::place>;
+  static constexpr auto find() {
+    using meeting = typename meeting_fault<typename C::takes, in>::type;
+    if constexpr (!all_at<A, C::place, typename leaves<own>::type>) {
+      return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
+    } else if constexpr (!ok<meeting>) {
+      return tag<meeting>{};
+    } else {
+      using here = typed_cell<C::place, decltype(C::function), own, in, Recorded, I == 0,
+                              std::conditional_t<sizeof...(More) == 0, After, nothing_more>>;
+      if constexpr (!here::meets)
+        return tag<cell_not_callable_with<C, in>>{};
+      else
+        return tag<typename chain_fault<A, Recorded, After, W, typename here::plain_given, I + 1,
+                                        More...>::type>{};
+    }
+  }
+  using type = typename decltype(find())::type;
 };
 
 }  // namespace dimesh::detail::pipeline
