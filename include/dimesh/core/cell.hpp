@@ -77,6 +77,7 @@ struct cell {
   unsigned summed = 0;     // axes along which it may have to be summed on (core/early_sum.hpp)
   bool filled = false;     // something has arrived
   bool offered = false;    // a transpose is writing to `slot` just now
+  bool to_input = false;   // cotangents go on from here to an input: tape::backward_inputs
   recorded_sum sum = nullptr;  // where cotangents are recorded
   storage slot{};          // where the sum must end up; null: anywhere
   tensor_core bar{};       // the sum so far

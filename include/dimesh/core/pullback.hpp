@@ -27,7 +27,10 @@ class op_node final : public node_base, public cell {
     on = &t;
     unsigned wanted = 0;
     for (int k = 0; k < count; ++k)
-      if (to[k] != nullptr) wanted |= 1u << k, ++to[k]->uses;
+      if (to[k] != nullptr) {
+        wanted |= 1u << k, ++to[k]->uses;
+        to_input = leads_to_input = to_input || to[k]->to_input;
+      }
     held** last = &operands_;
     for (int k = 0; k < count; ++k) {
       add(t, last, *x[k].x, op.needs(k, wanted), x[k].record);
@@ -65,6 +68,9 @@ class op_node final : public node_base, public cell {
   }
   constexpr unsigned summed_anyway(unsigned axes, unsigned plain, int far) const;
   constexpr unsigned early_axes(const tensor_core& ybar) const;
+  constexpr void backward_part();
+  constexpr void transpose(const tensor_core& ybar);
+  constexpr void count_down();
 
   const operation* op_;
   int x_, y_;
@@ -273,20 +279,64 @@ constexpr unsigned op_node::early_axes(const tensor_core& ybar) const {
   return axes != 0 && pays(axes, results_->core, operands_) ? axes : 0;
 }
 
+/// Where cotangents go that the part of a way back under way leaves out. It is away meanwhile.
+struct left_out {
+  cell* at[max_operands] = {};
+  int count = 0, stay = 0;
+
+  constexpr left_out(held* operands, bool inputs_stay) {
+    int i = 0;
+    for (held* h = operands; h != nullptr; h = h->next, ++i)
+      if (h->to != nullptr && h->to->to_input != inputs_stay)
+        at[i] = std::exchange(h->to, nullptr), ++count;
+      else if (h->to != nullptr)
+        ++stay;
+  }
+  constexpr void put_back(held* operands) const {
+    int i = 0;
+    for (held* h = operands; h != nullptr; h = h->next, ++i)
+      if (at[i] != nullptr) h->to = at[i];
+  }
+};
+
 constexpr void op_node::backward() {
+  if (leads_to_input && on->way != way_back::whole) return backward_part();
   if (filled) {
     tensor_core ybar = std::move(bar);
-    const auto here = running::transpose(sink_of(ybar), op_->facts->name);
-    if (const unsigned axes = early_axes(ybar); axes != 0) sum_early(ybar, axes);
-    const tensor_core* x[max_operands] = {};
-    const tensor_core* y[max_operands] = {};
-    int k = 0;
-    for (const held* h = operands_; h != nullptr; h = h->next) x[k++] = &h->core;
-    k = 0;
-    for (const held* h = results_; h != nullptr; h = h->next) y[k++] = &h->core;
-    const pullback_base to(*on, ybar, operands(x, x_), operands(y, y_), operands_);
-    op_->transpose(to);
+    if (const unsigned axes = early_axes(ybar); axes != 0) {
+      const auto here = running::transpose(sink_of(ybar), op_->facts->name);
+      sum_early(ybar, axes);
+    }
+    transpose(ybar);
   }
+  count_down();
+}
+/// The cotangent stays for the second part, if there is one.
+constexpr void op_node::backward_part() {
+  const bool first = on->way == way_back::to_inputs;
+  if (filled && first)
+    if (const unsigned axes = early_axes(bar); axes != 0) {
+      const auto here = running::transpose(sink_of(bar), op_->facts->name);
+      sum_early(bar, axes);
+    }
+  const left_out others(operands_, first);
+  if (filled && others.stay > 0) transpose(bar);
+  if (first && others.count == 0) bar = tensor_core(bar.facts);
+  count_down();
+  if (first) others.put_back(operands_);
+}
+constexpr void op_node::transpose(const tensor_core& ybar) {
+  const auto here = running::transpose(sink_of(ybar), op_->facts->name);
+  const tensor_core* x[max_operands] = {};
+  const tensor_core* y[max_operands] = {};
+  int k = 0;
+  for (const held* h = operands_; h != nullptr; h = h->next) x[k++] = &h->core;
+  k = 0;
+  for (const held* h = results_; h != nullptr; h = h->next) y[k++] = &h->core;
+  const pullback_base to(*on, ybar, operands(x, x_), operands(y, y_), operands_);
+  op_->transpose(to);
+}
+constexpr void op_node::count_down() {
   for (held* h = operands_; h != nullptr; h = h->next)
     if (h->to != nullptr) --h->to->uses;
 }

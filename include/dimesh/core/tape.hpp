@@ -16,6 +16,7 @@ namespace dimesh::detail {
 
 struct node_base {
   node_base* before = nullptr;
+  bool leads_to_input = false;  // some of what it gives goes on to an input
   constexpr virtual void backward() = 0;
   /// In place of a virtual destructor, of which there would be two.
   constexpr virtual void drop() = 0;
@@ -55,9 +56,13 @@ struct backward_listener {
   constexpr ~backward_listener() = default;
 };
 
+/// A way back is one, or two: first to the inputs alone, then to all the rest.
+enum class way_back : unsigned char { whole, to_inputs, to_the_rest };
+
 class tape {
  public:
   backward_listener* listener = nullptr;
+  way_back way = way_back::whole;
   int level = 1;  // one more than that of the tape around it
 
   constexpr tape() = default;
@@ -111,6 +116,14 @@ class tape {
     return false;
   }
 
+  /// Runs the nodes after `until` backwards as far as inputs need it, that is, variables whose
+  /// cells say `to_input`. They are kept; `backward` then does what is left.
+  constexpr void backward_inputs(const node_base* until) {
+    way = way_back::to_inputs;
+    for (node_base* n = last_; n != until; n = n->before)
+      if (n->leads_to_input) n->backward();
+    way = way_back::to_the_rest;
+  }
   /// Runs the nodes after `until` backwards; each gives up what it holds when it is done.
   constexpr void backward(const node_base* until) {
     while (last_ != until) {

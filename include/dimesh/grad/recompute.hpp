@@ -106,6 +106,9 @@ template <class F, class Y, class... X> class block_node final : public node_bas
   constexpr block_node(const F& f, const Y& y, tape* outer, const X&... x)
       : f_(f), y_(y), outer_(outer), x_(x...) {
     count(1);
+    const auto look = [this](const auto& t) { leads_to_input |= t.cell()->to_input; };
+    with_items([&look](const auto&... one) { (for_each_recorded(look, one), ...); }, x_);
+    if (leads_to_input) for_each_recorded([](const auto& t) { t.cell()->to_input = true; }, y_);
   }
   constexpr ~block_node() {}
   constexpr void drop() override { drop_node(this); }
@@ -113,6 +116,8 @@ template <class F, class Y, class... X> class block_node final : public node_bas
   /// Contributions arrive at the inputs' own cells, in the order in which they would have without
   /// recomputation: not a bit of a sum differs.
   constexpr void backward() override {
+    // It runs once: whole, in the first part of a way back in two.
+    if (leads_to_input && outer_->way == way_back::to_the_rest) return;
     bool wanted = false;
     for_each_recorded([&wanted](const auto& y) { wanted = wanted || y.cell()->filled; }, y_);
     if (wanted)

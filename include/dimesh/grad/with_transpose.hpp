@@ -99,11 +99,15 @@ class transposed_node<T, Y, std::index_sequence<K...>, X...> final : public node
       : transpose_(transpose), y_(y), x_{{untracked(x)}...}, cells_{cell_of(x)...} {
     on = &t;
     count_uses(cells_, sizeof...(X), 1);
+    for (const cell* c : cells_)
+      if (c != nullptr && c->to_input) this->to_input = leads_to_input = true;
   }
   constexpr ~transposed_node() {}
   constexpr void drop() override { drop_node(this); }
 
   constexpr void backward() override {
+    // One function gives all: it runs in the first part of a way back in two.
+    if (leads_to_input && on->way == way_back::to_the_rest) return;
     if (this->filled) {
       const auto here = running::transpose(sink_of(this->bar), "with_transpose");
       const bar_of_type<Y> ybar(std::move(this->bar));

@@ -105,6 +105,9 @@ template <int Rank, int Stage, int Micro> struct operation_never_done;
 template <int Rank, int Place> struct operation_waits_for_ever;
 template <int Rank, int Place> struct messages_out_of_order;  // here they are received
 template <int Cells, int Layers> struct fewer_layers_than_cells;
+template <class Place, class Weights> struct weight_not_on_stage;
+template <class Cell, class Given> struct cell_not_callable_with;
+template <class Given, class Taken> struct stages_do_not_meet;  // dims, as cells say them
 
 // Functions of the user's.
 template <class... Arguments> struct function_not_callable_with;

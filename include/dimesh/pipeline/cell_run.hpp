@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a stage keep of a micro-batch between its way forward and its way back? One run of a
+// cell: its tape, and the cells where cotangents come in and go out. It knows no types, so that the
+// executor is compiled once.
+//
+//   cell_run r(c, weights, x, micro, recorded);     // forward; r.y: what goes on
+//   r.backward(ybar, sums);                         // r.xbar() goes back, weights' are in sums
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "dimesh/core/replicas.hpp"
+#include "dimesh/grad/variables.hpp"
+
+namespace dimesh::detail::pipeline {
+
+using cores = std::vector<tensor_core>;
+
+/// A cell without its types.
+class cell_base {
+ public:
+  int place = 0;  // along the pipeline's axis
+  cores weights, sums;  // and the sums of their cotangents
+  cores takes, gives;  // tensors that say nothing but their facts
+  const tensor_facts* const* gradient_facts = nullptr;
+
+  /// The function on tensors that are recorded where their cores say so; the last cell gives the
+  /// loss of the micro-batch.
+  virtual void call(const cores& w, const cores& x, int micro, cores& y) const = 0;
+
+ protected:
+  ~cell_base() = default;
+};
+
+/// A core that is recorded from now on.
+inline tensor_core open_variable(tape& t, const tensor_core& x) {
+  tensor_core v = x;
+  auto* const leaf = t.add<variable_node>();
+  leaf->on = &t;
+  v.record = leaf;
+  return v;
+}
+
+class cell_run {
+ public:
+  cores y;  // what the cell gives, recorded
+
+  cell_run(const cell_base& c, const cores& x, int micro, bool recorded, bool wants_inputs)
+      : cell_(c) {
+    for (const tensor_core& w : c.weights)
+      weights_.push_back(recorded ? open_variable(tape_, w) : w);
+    for (const tensor_core& one : x) {
+      const bool opens = recorded && wants_inputs && one.facts->has_gradient;
+      x_.push_back(opens ? open_variable(tape_, one) : one);
+      if (opens) x_.back().record->to_input = true;
+    }
+    start_ = tape_.last();
+    c.call(weights_, x_, micro, y);
+    for (tensor_core& one : x_) one.forget_data();  // what is read again, nodes have
+  }
+  cell_run(const cell_run&) = delete;
+  cell_run& operator=(const cell_run&) = delete;
+
+  /// Takes cotangents of y, one for each that has some; none: y is a loss.
+  void seed(cores& ybar) {
+    std::size_t i = 0;
+    for (tensor_core& one : y) {
+      if (!one.facts->has_gradient) continue;
+      tensor_core bar = ybar.empty() ? seed_of(one) : std::move(ybar[i++]);
+      if (one.record == nullptr) continue;
+      bar.facts = one.facts->dual;
+      one.record->add(std::move(bar));
+    }
+    y.clear();
+  }
+  /// The whole way back; or its two parts, one after the other.
+  void backward(cores& sums) {
+    lend(sums);
+    tape_.backward(start_);
+    collect(sums);
+  }
+  /// (What runs as a whole, a recomputed block, gives the weights' cotangents already.)
+  void backward_input(cores& sums) {
+    lend(sums);
+    tape_.backward_inputs(start_);
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      cell& c = *weights_[i].record;
+      if (!std::exchange(c.filled, false)) continue;
+      sums[i] = std::move(c.bar);
+      sums[i].facts = weights_[i].facts->dual;
+    }
+  }
+
+  /// The cotangents of the inputs that have one.
+  cores xbar() {
+    cores out;
+    for (const tensor_core& one : x_) {
+      if (one.record == nullptr) continue;
+      tensor_core bar(one.facts->dual);
+      collect_gradient(bar, one);
+      out.push_back(std::move(bar));
+    }
+    return out;
+  }
+
+ private:
+  /// Contributions add up where those of earlier micro-batches do.
+  void lend(cores& sums) {
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      if (!sums[i].defined()) continue;
+      cell& c = *weights_[i].record;
+      c.bar = std::move(sums[i]);
+      c.filled = true;
+    }
+  }
+  void collect(cores& sums) {
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      sums[i] = tensor_core(weights_[i].facts->dual);
+      collect_gradient(sums[i], weights_[i]);
+    }
+  }
+
+  const cell_base& cell_;
+  tape tape_;
+  cores weights_, x_;
+  const node_base* start_ = nullptr;
+};
+
+}  // namespace dimesh::detail::pipeline

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does what a stage gives get to the next one, when each rank runs its own operations only? By
+// messages that the sender starts when it has them and the receiver when it will need them: one for
+// each tensor, with a tag for each boundary and direction. Before the first of them goes a header:
+// extents, and along which axes a value is counted once; only the sender knows them.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "dimesh/collective/element.hpp"
+#include "dimesh/collective/requests.hpp"
+#include "dimesh/pipeline/cell_run.hpp"
+
+namespace dimesh::detail::pipeline {
+
+/// One boundary in one direction.
+struct channel {
+  int tag = 0;
+  std::vector<index_t> header = {};  // of all messages; empty before the first
+
+  static std::vector<index_t> header_of(const cores& x) {
+    std::vector<index_t> all;
+    for (const tensor_core& one : x) {
+      all.push_back(static_cast<index_t>(one.once));
+      for (int d = 0; d < one.facts->rank; ++d) all.push_back(one.extent(d));
+    }
+    return all;
+  }
+};
+
+/// Messages under way, and the tensors that they read or write.
+struct transfer {
+  collective::requests under_way;
+  cores tensors;
+};
+
+/// The messages of one rank along the pipeline's axis.
+class messenger {
+ public:
+  index_t messages = 0, bytes = 0;  ///< sent, without headers
+
+  messenger(const void* object, const grid_state& g, int axis, bool waits)
+      : object_(object), grid_(&g), along_(&g.along(1u << axis)), waits_(waits) {}
+
+  /// Begins to send tensors to a coordinate.
+  void send(channel& c, int to, const cores& x, int micro) {
+    const std::vector<index_t> header = channel::header_of(x);
+    auto& t = *out_.emplace_back(std::make_unique<transfer>());
+    t.tensors = x;
+    if (c.header.empty()) {
+      c.header = header;
+      const auto kept = std::make_shared<const std::vector<index_t>>(header);
+      t.under_way.keep(kept);
+      check(MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT64_T, to, c.tag + 1,
+                      along_->handle(), t.under_way.add()),
+            call);
+    } else if (c.header != header) {
+      (words() << "pipeline: micro-batch " << micro
+               << " has other extents than the first; cut the batch into equal ones")
+          .raise();
+    }
+    for (tensor_core& one : t.tensors) {
+      refuse_ragged(one);
+      begin(one, to, c.tag, true, t.under_way);
+      ++messages, bytes += one.bytes();
+    }
+    if (waits_) t.under_way.wait(call);
+    reap(waits_);
+  }
+  /// Can a receive begin before it is needed?
+  bool knows(const channel& c) const { return !waits_ && !c.header.empty(); }
+  /// Begins to receive tensors with these facts from a coordinate.
+  std::unique_ptr<transfer> receive(channel& c, int from, const cores& like) {
+    auto t = std::make_unique<transfer>();
+    std::size_t numbers = 0;
+    for (const tensor_core& one : like) numbers += 1 + static_cast<std::size_t>(one.facts->rank);
+    if (c.header.empty() && numbers > 0) {
+      c.header.resize(numbers);
+      const waiting here(call);
+      check(MPI_Recv(c.header.data(), static_cast<int>(numbers), MPI_INT64_T, from, c.tag + 1,
+                     along_->handle(), MPI_STATUS_IGNORE),
+            call);
+    }
+    const index_t* at = c.header.data();
+    for (const tensor_core& one : like) {
+      tensor_core x(one.facts);
+      const auto once = static_cast<unsigned>(*at++);
+      x.make_on(object_, *grid_, at, storage{});
+      x.once = once;
+      at += one.facts->rank;
+      begin(x, from, c.tag, false, t->under_way);
+      t->tensors.push_back(std::move(x));
+    }
+    return t;
+  }
+  static cores arrive(transfer& t) {
+    t.under_way.wait(call);
+    return std::move(t.tensors);
+  }
+  /// Lets go of what has been sent.
+  void reap(bool all) {
+    while (!out_.empty()) {
+      auto& first = out_.front()->under_way;
+      if (all)
+        first.wait(call);
+      else
+        first.progress(call);
+      if (!all && !first.done()) return;
+      if (!all) first.wait(call);
+      out_.pop_front();
+    }
+  }
+
+ private:
+  static constexpr const char* call = "pipeline";
+
+  static void refuse_ragged(const tensor_core& x) {
+    if (x.facts->ragged != 0)
+      (words() << "pipeline: a tensor with a ragged dim goes from one stage to the next; relayout "
+                  "it to even blocks first")
+          .raise();
+  }
+  void begin(tensor_core& x, int other, int tag, bool sends, collective::requests& r) const {
+    const collective::wire w{x.facts->kind, x.facts->element};
+    const index_t n = x.elements(), limit = (index_t{1} << 30) / w.units();
+    r.keep(x.memory);
+    if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
+      if (sends) Kokkos::fence();
+    auto* const data = static_cast<std::byte*>(x.memory.data());
+    for (index_t at = 0; at < n; at += limit) {
+      const index_t part = limit < n - at ? limit : n - at;
+      const auto count = static_cast<int>(part * w.units());
+      std::byte* const from = data + at * w.size;
+      if (!sends) {
+        check(MPI_Irecv(from, count, w.type(), other, tag, along_->handle(),
+                        r.add(collective::under_way::receive)),
+              call);
+        continue;
+      }
+      const collective::told here(event_kind::message, *along_, part * w.size);
+      check(MPI_Isend(from, count, w.type(), other, tag, along_->handle(), r.add()), call);
+    }
+  }
+
+  const void* object_;
+  const grid_state* grid_;
+  const communicator* along_;
+  bool waits_;
+  std::deque<std::unique_ptr<transfer>> out_;
+};
+
+}  // namespace dimesh::detail::pipeline

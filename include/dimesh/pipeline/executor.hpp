@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who carries a schedule out? Each rank its own list of operations, on cells that have lost their
+// types: it takes what an operation needs, runs it, hands on what it gives, and lets go of what
+// nobody needs any more.
+//
+//   executor e(cells, object, grid, axis, settings);
+//   e.run(operations of this rank);          // e.peak, e.loss, cells' sums
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "dimesh/ledger/timeline.hpp"
+#include "dimesh/pipeline/channel.hpp"
+#include "dimesh/pipeline/operation.hpp"
+
+namespace dimesh {
+
+/// What a rank did in a run of a pipeline.
+struct pipeline_report {
+  int peak = 0;  ///< micro-batches' activations of a stage held at a time, at most
+  index_t messages = 0;  ///< sent to other stages, one for each tensor
+  index_t bytes = 0;  ///< of their elements
+};
+
+namespace detail::pipeline {
+
+class executor {
+ public:
+  pipeline_report report;
+  cores loss;  // the sum of the last cell's
+
+  /// recorded: with a way back. input(i) gives the first cell's micro-batch i.
+  executor(std::span<cell_base* const> cells, messenger& m, int place, bool recorded,
+           const std::function<cores(int)>& input)
+      : cells_(cells), messages_(m), place_(place), recorded_(recorded), input_(input) {
+    for (std::size_t s = 0; s < cells.size(); ++s) {
+      const int tag = 4 * static_cast<int>(s);
+      forward_.push_back({tag});
+      backward_.push_back({tag + 2});
+    }
+  }
+
+  void run(std::span<const stage_operation> all) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      expect(all[k], true);
+      if (k + 1 < all.size()) expect(all[k + 1], false);
+      work(all[k]);
+      messages_.reap(false);
+    }
+    messages_.reap(true);
+    report.messages = messages_.messages;
+    report.bytes = messages_.bytes;
+  }
+  /// What the last cell gave of each micro-batch, where nothing goes back.
+  std::map<int, cores> given;
+
+ private:
+  using key = std::pair<int, int>;  // stage and micro-batch
+
+  cell_base& cell(int s) const { return *cells_[static_cast<std::size_t>(s)]; }
+  int last() const { return static_cast<int>(cells_.size()) - 1; }
+  static bool forward(const stage_operation& o) { return o.work == stage_work::forward; }
+
+  /// The stage whose result an operation needs; -1: none.
+  int before(const stage_operation& o) const {
+    if (forward(o)) return o.stage - 1;
+    return o.work == stage_work::backward_weight || o.stage == last() ? -1 : o.stage + 1;
+  }
+  channel& channel_to(const stage_operation& o) {
+    auto& all = forward(o) ? forward_ : backward_;
+    return all[static_cast<std::size_t>(o.stage)];
+  }
+  auto& coming(const stage_operation& o) { return forward(o) ? x_ : ybar_; }
+
+  /// Begins to receive what an operation needs, if it comes from another rank; now, or if it can.
+  void expect(const stage_operation& o, bool now) {
+    const int from = before(o);
+    if (from < 0 || cell(from).place == place_) return;
+    auto& slot = coming(o)[{o.stage, o.micro}];
+    channel& c = channel_to(o);
+    if (slot || !(now || messages_.knows(c))) return;
+    slot =
+        messages_.receive(c, cell(from).place, forward(o) ? cell(o.stage).takes : duals(o.stage));
+  }
+  /// The cotangents of what a cell gives: tensors that say nothing but their facts.
+  cores duals(int s) const {
+    cores all;
+    for (const tensor_core& one : cell(s).gives)
+      if (one.facts->has_gradient) all.emplace_back(one.facts->dual);
+    return all;
+  }
+  cores take(const stage_operation& o) {
+    auto& all = coming(o);
+    const auto at = all.find({o.stage, o.micro});
+    cores x = messenger::arrive(*at->second);
+    all.erase(at);
+    return x;
+  }
+  /// To the stage `to`, which needs it for the same work.
+  void hand_on(const stage_operation& o, int to, cores x) {
+    stage_operation next = o;
+    next.stage = to;
+    if (cell(to).place != place_)
+      return messages_.send(channel_to(next), cell(to).place, x, o.micro);
+    auto& slot = coming(next)[{to, o.micro}];
+    slot = std::make_unique<transfer>();
+    slot->tensors = std::move(x);
+  }
+
+  void work(const stage_operation& o) {
+    switch (o.work) {
+      case stage_work::forward:
+        return go_forward(o);
+      case stage_work::backward:
+        return go_back(o, true);
+      case stage_work::backward_input:
+        return go_back(o, false);
+      case stage_work::backward_weight:
+        return finish(o);
+    }
+  }
+  void go_forward(const stage_operation& o) {
+    const trace_span here("forward");
+    const bool begins = o.stage == 0, ends = o.stage == last();
+    auto r = std::make_unique<cell_run>(cell(o.stage), begins ? input_(o.micro) : take(o), o.micro,
+                                        recorded_, !begins);
+    const int now = static_cast<int>(runs_.size()) + 1;
+    if (now > report.peak) report.peak = now;
+    cores y = r->y;
+    for (tensor_core& one : y) one.record = nullptr;
+    if (!ends) {
+      hand_on(o, o.stage + 1, std::move(y));
+    } else if (recorded_) {
+      add_loss(y);
+    } else {
+      given[o.micro] = std::move(y);
+    }
+    if (!recorded_) return;
+    for (tensor_core& one : r->y)
+      if (!ends) one.forget_data();
+    runs_[{o.stage, o.micro}] = std::move(r);
+  }
+  void add_loss(cores& y) {
+    if (loss.empty())
+      loss = std::move(y);
+    else
+      add_to_sum(loss[0], y[0], storage{});
+  }
+  void go_back(const stage_operation& o, bool whole) {
+    const trace_span here("backward");
+    cell_run& r = *runs_.at({o.stage, o.micro});
+    cores ybar;
+    if (o.stage < last()) ybar = take(o);
+    r.seed(ybar);
+    if (whole)
+      r.backward(cell(o.stage).sums);
+    else
+      r.backward_input(cell(o.stage).sums);
+    if (o.stage > 0) hand_on(o, o.stage - 1, r.xbar());
+    if (whole) runs_.erase({o.stage, o.micro});
+  }
+  void finish(const stage_operation& o) {
+    const trace_span here("backward");
+    runs_.at({o.stage, o.micro})->backward(cell(o.stage).sums);
+    runs_.erase({o.stage, o.micro});
+  }
+
+  std::span<cell_base* const> cells_;
+  messenger& messages_;
+  int place_;
+  bool recorded_;
+  std::function<cores(int)> input_;
+  std::vector<channel> forward_, backward_;
+  std::map<key, std::unique_ptr<cell_run>> runs_;
+  std::map<key, std::unique_ptr<transfer>> x_, ybar_;
+};
+
+}  // namespace detail::pipeline
+}  // namespace dimesh

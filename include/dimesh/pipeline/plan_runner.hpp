@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Who carries a plan of recomputation out, on tensors? This does: it advances, tapes, goes back,
+// keeps, loads and drops as the plan says (recompute_plan.hpp), on steps that have lost their types.
+//
+//   plan_runner r(steps, x0, ends, directory);
+//   plan.each(r);            // r.bar(): the cotangent of x0; steps' sums: those of the weights
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "dimesh/pipeline/cell_run.hpp"
+#include "dimesh/pipeline/recompute_plan.hpp"
+
+namespace dimesh {
+
+/// What carrying a plan out took.
+struct plan_report {
+  long long forward = 0;  ///< steps run, taped or not
+  int kept = 0, on_disk = 0;  ///< states at a time, at most
+  int taped = 0;  ///< steps at a time, at most
+};
+
+namespace detail::pipeline {
+
+/// Tensors whose elements lie in a file, which is gone when this ends.
+class state_on_disk {
+ public:
+  state_on_disk(const cores& x, const std::string& path) : tensors_(x) {
+    Kokkos::fence();
+    file_.reset(std::fopen(path.c_str(), "w+b"));
+    if (!file_) refuse(path);
+    std::remove(path.c_str());  // its contents stay until it is closed
+    for (tensor_core& one : tensors_) {
+      const std::vector<std::byte> host = bytes_on_host(one);
+      if (std::fwrite(host.data(), 1, host.size(), file_.get()) != host.size()) refuse(path);
+      one.forget_data();
+    }
+  }
+  cores read() const {
+    cores out = tensors_;
+    std::rewind(file_.get());
+    for (tensor_core& one : out) {
+      std::vector<std::byte> host(static_cast<std::size_t>(one.bytes()));
+      if (std::fread(host.data(), 1, host.size(), file_.get()) != host.size()) refuse("it");
+      one.memory = one.fresh_memory();
+      if (host.empty()) continue;
+      Kokkos::deep_copy(Kokkos::View<std::byte*, memory_space, Kokkos::MemoryUnmanaged>(
+                            static_cast<std::byte*>(one.memory.data()), host.size()),
+                        Kokkos::View<const std::byte*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
+                            host.data(), host.size()));
+    }
+    return out;
+  }
+
+ private:
+  struct closer {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  [[noreturn]] static void refuse(const std::string& path) {
+    (words() << "recompute: the file '" << path
+             << "' for a state cannot be written or read; give a directory with room")
+        .raise();
+  }
+  cores tensors_;
+  std::unique_ptr<std::FILE, closer> file_;
+};
+
+/// A step that waits for its way back, and the states before and after it.
+struct taped_step {
+  std::unique_ptr<cell_run> run;
+  cores from, to;
+};
+
+class plan_runner {
+ public:
+  plan_report report;
+
+  /// ends(x): what the last step made has come; gives its cotangents.
+  plan_runner(std::span<cell_base* const> steps, cores x0,
+              const std::function<cores(const cores&)>& ends, std::string directory)
+      : steps_(steps), hand_(std::move(x0)), ends_(ends), directory_(std::move(directory)) {}
+
+  void operator()(const plan_action& a) {
+    switch (a.work) {
+      case plan_work::advance:
+      case plan_work::tape:
+        for (int i = a.from; i < a.to; ++i) step(i, a.work == plan_work::tape);
+        return;
+      case plan_work::reverse:
+        hand_.clear();
+        for (int i = a.to - 1; i >= a.from; --i) reverse(i);
+        return;
+      case plan_work::keep:
+        return keep(a);
+      case plan_work::load:
+        hand_ = a.where == plan_level::disk ? disk_.at(a.from)->read() : state(a.from);
+        return;
+      case plan_work::drop:
+        if (a.where == plan_level::disk)
+          disk_.erase(a.from);
+        else
+          kept_.erase(a.from);
+    }
+  }
+  /// The cotangents of the first state.
+  cores bar() { return std::move(bar_); }
+
+ private:
+  void step(int i, bool taped) {
+    ++report.forward;
+    auto r =
+        std::make_unique<cell_run>(*steps_[static_cast<std::size_t>(i)], hand_, i, taped, true);
+    cores from = std::exchange(hand_, r->y);
+    for (tensor_core& one : hand_) one.record = nullptr;
+    if (i + 1 == static_cast<int>(steps_.size()) && !ended_) {
+      bar_ = ends_(hand_);
+      ended_ = true;
+    }
+    if (!taped) return;
+    runs_[i] = {std::move(r), std::move(from), hand_};
+    report.taped = std::max(report.taped, static_cast<int>(runs_.size()));
+  }
+  void reverse(int i) {
+    cell_run& r = *runs_.at(i).run;
+    r.seed(bar_);
+    r.backward(steps_[static_cast<std::size_t>(i)]->sums);
+    bar_ = r.xbar();
+    runs_.erase(i);
+  }
+  void keep(const plan_action& a) {
+    if (a.where == plan_level::disk) {
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      const std::string name = directory_ + "/state_" + std::to_string(rank) + "_" +
+                               std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" +
+                               std::to_string(a.from);
+      disk_[a.from] = std::make_unique<state_on_disk>(hand_, name);
+      report.on_disk = std::max(report.on_disk, static_cast<int>(disk_.size()));
+    } else {
+      kept_[a.from] = hand_;
+      report.kept = std::max(report.kept, static_cast<int>(kept_.size()));
+    }
+  }
+  /// One that is kept, or that a taped step has read or made.
+  const cores& state(int i) const {
+    if (const auto at = kept_.find(i); at != kept_.end()) return at->second;
+    if (const auto at = runs_.find(i); at != runs_.end()) return at->second.from;
+    return runs_.at(i - 1).to;
+  }
+
+  std::span<cell_base* const> steps_;
+  cores hand_, bar_;
+  std::function<cores(const cores&)> ends_;
+  std::string directory_;
+  bool ended_ = false;
+  std::map<int, cores> kept_;
+  std::map<int, std::unique_ptr<state_on_disk>> disk_;
+  std::map<int, taped_step> runs_;
+};
+
+}  // namespace detail::pipeline
+}  // namespace dimesh

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the types of a pipeline's cell end? Here: its weights, what it gets and what it gives are
+// worked out, and the executor sees a cell_base. One class for each kind of cell at each place.
+//
+//   moved<tensor<float, layout<pod, placed<stage, 0>>, batch>, stage, 1>
+//     -> tensor<float, layout<pod, placed<stage, 1>>, batch>
+#pragma once
+
+#include "dimesh/grad/recompute.hpp"
+#include "dimesh/pipeline/cell.hpp"
+#include "dimesh/pipeline/cell_run.hpp"
+
+namespace dimesh::detail::pipeline {
+
+// ---- types: what goes in where ------------------------------------------------------------------
+
+/// A layout at coordinate K of A instead of where it was.
+template <class L, class A, index_t K> struct at_place;
+template <class M, class... Rule, class A, index_t K> struct at_place<layout<M, Rule...>, A, K> {
+  template <class R> struct rule {
+    using type = list<R>;
+  };
+  template <index_t J> struct rule<placed<A, J>> {
+    using type = list<>;
+  };
+  template <class List> struct with;
+  template <class... R> struct with<list<R...>> {
+    using type = layout<M, placed<A, K>, R...>;
+  };
+  using type =
+      typename with<typename concat_impl<list<>, typename rule<Rule>::type...>::type>::type;
+};
+template <class A, index_t K> struct to_place {
+  template <class X> struct leaf {
+    using type = X;
+  };
+  template <class T, class L, class... D> struct leaf<basic_tensor<T, L, D...>> {
+    using type = tensor<T, typename at_place<L, A, K>::type, D...>;
+  };
+  template <class L> struct layout : at_place<L, A, K> {};
+};
+/// What is given, as the cell at coordinate K gets it.
+template <class X, class A, index_t K> using moved = map_leaves<X, to_place<A, K>>;
+
+/// Recorded where elements are real numbers.
+struct where_real {
+  template <class X> struct leaf {
+    using type = X;
+  };
+  template <class T, class L, class... D>
+    requires has_gradient<T>
+  struct leaf<basic_tensor<T, L, D...>> {
+    using type = tensor<T, tracked<L>, D...>;
+  };
+  template <class L> struct layout {
+    using type = tracked<L>;
+  };
+};
+template <class X, bool Recorded> struct recorded_if {
+  using type = X;
+};
+template <class X> struct recorded_if<X, true> {
+  using type = map_leaves<X, where_real>;
+};
+
+/// Does all of it live at coordinate K?
+template <class A, index_t K, class Leaves> inline constexpr bool all_at = false;
+template <class A, index_t K, class... X>
+inline constexpr bool all_at<A, K, list<X...>> =
+    (true && ... &&
+     (spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].what == use::placed &&
+      spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].at == K));
+
+/// Dims that a cell says it takes, and the tensor that it gets.
+template <class Takes, class X> struct meeting_fault {
+  using type = no_fault;
+};
+template <class D, class... More, class T, class L, class... Has>
+struct meeting_fault<list<D, More...>, basic_tensor<T, L, Has...>> {
+  using type = std::conditional_t<std::is_same_v<list<D, More...>, list<Has...>>, no_fault,
+                                  stages_do_not_meet<list<Has...>, list<D, More...>>>;
+};
+
+// ---- cells with their types ---------------------------------------------------------------------
+
+/// What the last cell's value goes through.
+template <class Loss> struct mean_of {
+  const Loss& loss;
+  double factor;
+  template <class Y> constexpr auto operator()(const Y& y, int micro) const {
+    return loss(y, micro) * factor;
+  }
+};
+struct nothing_more {
+  template <class Y> constexpr const Y& operator()(const Y& y, int) const { return y; }
+};
+
+/// F at coordinate K, with weights W, from an X; then After.
+template <index_t K, class F, class W, class X, bool Recorded, bool First, class After>
+class typed_cell final : public cell_base {
+  using weights_type = typename recorded_if<W, Recorded>::type;
+  using x_type = typename recorded_if<X, Recorded && !First>::type;
+  using raw = typename cell_call<F, weights_type, x_type>::type;
+
+ public:
+  static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
+  using y_type = std::conditional_t<meets, std::remove_cvref_t<raw>, poison>;
+  using given =
+      std::remove_cvref_t<decltype(std::declval<const After&>()(std::declval<const y_type&>(), 0))>;
+  using plain_given = map_leaves<given, without_records>;
+
+  typed_cell(const F& f, const W& w, const After& after) : f_(f), w_(w), after_(after) {
+    place = static_cast<int>(K);
+    const core_list<W> all(w);
+    weights.reserve(static_cast<std::size_t>(all.size));
+    for (int i = 0; i < all.size; ++i) weights.push_back(*all.at[i]);
+    sums.resize(weights.size());
+    note<X>(takes);
+    note<plain_given>(gives);
+  }
+  void call(const cores& w, const cores& x, int micro, cores& y) const override {
+    auto weights_here = in_form_of<weights_type>(w_);
+    put<W>(w, weights_here);
+    x_type x_here{};
+    put<X>(x, x_here);
+    const auto out = after_(call_cell(f_, weights_here, x_here, micro), micro);
+    const core_list<plain_given> all(out);
+    for (int i = 0; i < all.size; ++i) y.push_back(*all.at[i]);
+  }
+  /// The gradient, of other cells' without elements.
+  auto gradient() {
+    auto g = in_form_of<rebind_layout<W, dimesh::gradient>>(w_);
+    const core_list<W> to(g);
+    for (int i = 0; i < to.size; ++i) {
+      const auto n = static_cast<std::size_t>(i);
+      const tensor_facts* const facts = to.at[i]->facts;
+      if (sums[n].defined())
+        *to.at[i] = std::move(sums[n]);
+      else
+        to.at[i]->place_like(weights[n]);
+      to.at[i]->facts = facts;
+    }
+    return g;
+  }
+
+ private:
+  template <class S> static void note(cores& to) {
+    S empty{};
+    const core_list<S> all(empty);
+    for (int i = 0; i < all.size; ++i) to.emplace_back(all.at[i]->facts);
+  }
+  template <class Form, class S> static void put(const cores& from, S& to) {
+    const core_list<Form> all(to);
+    for (int i = 0; i < all.size; ++i) {
+      const tensor_facts* const facts = all.at[i]->facts;
+      *all.at[i] = from[static_cast<std::size_t>(i)];
+      all.at[i]->facts = facts;
+    }
+  }
+
+  const F& f_;
+  const W& w_;
+  const After& after_;
+};
+
+// ---- all cells ----------------------------------------------------------------------------------
+
+/// The first thing that is wrong with cells from number I on, the first of which is given an X.
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class... Cell>
+struct chain_fault {
+  using type = no_fault;
+};
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class C,
+          class... More>
+struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
+  using own = std::tuple_element_t<I, W>;
+  using in = moved<X, A, C::place>;
+  static constexpr auto find() {
+    using meeting = typename meeting_fault<typename C::takes, in>::type;
+    if constexpr (!all_at<A, C::place, typename leaves<own>::type>) {
+      return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
+    } else if constexpr (!ok<meeting>) {
+      return tag<meeting>{};
+    } else {
+      using here = typed_cell<C::place, decltype(C::function), own, in, Recorded, I == 0,
+                              std::conditional_t<sizeof...(More) == 0, After, nothing_more>>;
+      if constexpr (!here::meets)
+        return tag<cell_not_callable_with<C, in>>{};
+      else
+        return tag<typename chain_fault<A, Recorded, After, W, typename here::plain_given, I + 1,
+                                        More...>::type>{};
+    }
+  }
+  using type = typename decltype(find())::type;
+};
+
+}  // namespace dimesh::detail::pipeline

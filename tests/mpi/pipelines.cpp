@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A model on the stages of a pipeline, each rank with its own operations: losses and gradients are
+// those of ranks that hold everything; between schedules they have the same bits.
+//
+// ranks: 1 2 4
+#include "dimesh/pipeline/pipeline.hpp"
+
+#include <doctest/doctest.h>
+
+#include <census.hpp>
+#include <cmath>
+#include <cstring>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/accumulate.hpp>
+#include <dimesh/optim/adam.hpp>
+
+#include "dimesh/pipeline/schedules.hpp"
+#include "dimesh/pipeline/zero_bubble.hpp"
+
+namespace dm = dimesh;
+
+namespace {
+
+struct batch : dm::dim<> {};
+struct width : dm::dim<6> {};
+struct hidden : dm::dim<10> {};
+struct stage : dm::axis<> {};
+struct rows : dm::axis<> {};
+struct pod : dm::mesh<stage, rows> {};
+
+template <class L> struct layer {
+  BOOST_HANA_DEFINE_STRUCT(layer, (dm::tensor<double, L, width, hidden>, in),
+                           (dm::tensor<double, L, hidden>, bias),
+                           (dm::tensor<double, L, hidden, width>, out));
+};
+constexpr std::size_t depth = 4;
+using everywhere = dm::layout<pod>;
+using by_rows = dm::layout<pod, dm::split<batch, rows>>;
+template <int K> using there = dm::layout<pod, dm::placed<stage, K>>;
+
+constexpr auto block = [](const auto& p, const auto& x) {
+  const auto h = dm::tanh(dm::einsum<batch, hidden>(x, p.in) + p.bias);
+  return x + dm::einsum<batch, width>(h, p.out);
+};
+using model = std::array<layer<everywhere>, depth>;
+using inputs = dm::tensor<double, by_rows, batch, width>;
+
+struct problem {
+  dm::grid<pod> g;
+  int micros;
+  model plain{};
+  std::vector<inputs> x, target;
+  problem(dm::index_t stages, int m) : g(MPI_COMM_WORLD, stage{stages}), micros(m) {
+    plain = dm::make<model>(g);
+    std::uint64_t seed = 1;
+    dm::for_each_tensor(
+        [&seed](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -0.5, 0.5); },
+        plain);
+    for (int i = 0; i < m; ++i) {
+      x.push_back(dm::normal<inputs>(g, dm::random_key{100 + seed++}, 0, 1, batch{8}));
+      target.push_back(dm::normal<inputs>(g, dm::random_key{200 + seed++}, 0, 1, batch{8}));
+    }
+  }
+};
+
+template <int K> layer<there<K>> at(const layer<everywhere>& l) {
+  return {dm::place<stage, K>(l.in), dm::place<stage, K>(l.bias), dm::place<stage, K>(l.out)};
+}
+template <int K, std::size_t N> auto cell_at(const model& m, std::size_t first) {
+  std::array<layer<there<K>>, N> all;
+  for (std::size_t i = 0; i < N; ++i) all[i] = at<K>(m[first + i]);
+  return all;
+}
+/// depth layers in as many cells as places, at these.
+template <int... K> auto placed_weights(const model& m) {
+  constexpr std::size_t n = depth / sizeof...(K);
+  std::size_t cell = 0;
+  return std::tuple<std::array<layer<there<K>>, n>...>{cell_at<K, n>(m, n * cell++)...};
+}
+
+template <class X, class Y> auto squares(const X& x, const Y& y) {
+  const auto d = x - y;
+  return dm::sum(d * d) * (1.0 / 8);
+}
+
+template <class A, class B> double distance(const A& a, const B& b) {
+  double far = 0;
+  const auto one = dm::to_rank(a), two = dm::to_rank(b);
+  REQUIRE(one.size() == two.size());
+  for (std::size_t i = 0; i < one.size(); ++i)
+    far = std::max(far, std::abs(one[i] - two[i]) / (1 + std::abs(two[i])));
+  return far;
+}
+constexpr double rounding = 1e-13;
+
+/// All elements of the gradient that this rank holds.
+template <class S> std::vector<double> held(const S& s) {
+  std::vector<double> all;
+  dm::for_each_tensor(
+      [&all](const auto&, const auto& x) {
+        all.insert(all.end(), x.data(), x.data() + x.local_size());
+      },
+      s);
+  return all;
+}
+
+template <int... K> struct runs {
+  const problem& p;
+  std::tuple<std::array<layer<there<K>>, depth / sizeof...(K)>...> weights =
+      placed_weights<K...>(p.plain);
+
+  auto loss() const {
+    return [this](const auto& y, int i) {
+      constexpr int last = std::array{K...}.back();
+      return squares(y, dm::place<stage, last>(p.target[static_cast<std::size_t>(i)]));
+    };
+  }
+  auto x() const {
+    return [this](int i) { return p.x[static_cast<std::size_t>(i)]; };
+  }
+  template <class S> auto run(const S& s, const dm::pipeline_settings& how = {}) const {
+    const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
+    return dm::complete(net.value_and_grad(s, weights, x(), loss(), how));
+  }
+
+  /// Against the model on all ranks, and against the bits of another schedule.
+  template <class S> std::vector<double> check(const S& s, bool blocking = false) const {
+    dm::pipeline_report report;
+    const auto step = run(s, {.blocking = blocking, .report = &report});
+    CHECK(report.peak == dm::peak_held(s, static_cast<int>(p.g.template coord<stage>())));
+    int sent = 0;
+    for (int b = 0; b + 1 < s.stages(); ++b)
+      for (const int from : {b, b + 1})
+        sent += s.rank_of(b, 0) != s.rank_of(b + 1, 0) &&
+                s.rank_of(from, 0) == static_cast<int>(p.g.template coord<stage>());
+    CHECK(report.messages == sent * p.micros);
+    CHECK(report.bytes == sent * p.micros * 8 / p.g.template size<rows>() * 6 * 8);
+
+    const auto f = [](const auto& m, const auto& x, const auto& y) {
+      return squares(dm::each_of(block)(m, x), y);
+    };
+    const auto want = dm::complete(dm::accumulate(p.micros, [&](dm::index_t i) {
+      const auto n = static_cast<std::size_t>(i);
+      return dm::value_and_grad(f, p.plain)(p.x[n], p.target[n]);
+    }));
+    CHECK(distance(step.value, want.value) < rounding);
+    double far = 0;
+    std::size_t layer = 0;
+    const auto compare = [&](const auto& cell) {
+      for (const auto& l : cell) {
+        const auto& other = want.gradient[layer++];
+        far = std::max({far, distance(l.in, other.in), distance(l.bias, other.bias),
+                        distance(l.out, other.out)});
+      }
+    };
+    std::apply([&](const auto&... cell) { (compare(cell), ...); }, step.gradient);
+    CHECK(layer == depth);
+    CHECK(far < rounding);
+    auto all = held(step.gradient);
+    all.insert(all.end(), step.value.data(), step.value.data() + step.value.local_size());
+    return all;
+  }
+  template <class S> void check_forward(const S& s) const {
+    const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
+    const auto y = net.forward(s, weights, x());
+    constexpr int last = std::array{K...}.back();
+    CHECK(y.size() == (p.g.template coord<stage>() == last ? p.x.size() : 0));
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const auto want = dm::each_of(block)(p.plain, p.x[i]);
+      REQUIRE(want.local_size() == y[i].local_size());
+      double far = 0;
+      for (dm::index_t k = 0; k < want.local_size(); ++k)
+        far = std::max(far, std::abs(want.data()[k] - y[i].data()[k]));
+      CHECK(far < rounding);
+    }
+  }
+};
+
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+template <int... K> void check_all(int stages, int micros) {
+  CAPTURE(stages);
+  CAPTURE(micros);
+  const problem p(stages, micros);
+  const runs<K...> r{p};
+  const auto bits = r.check(dm::gpipe{stages, micros});
+  CHECK(same(r.check(dm::one_f_one_b{stages, micros}), bits));
+  CHECK(same(r.check(dm::zb_h1{stages, micros}), bits));
+  if (dm::check_schedule(dm::gpipe{stages, micros}).safe_blocking)
+    CHECK(same(r.check(dm::gpipe{stages, micros}, true), bits));
+  r.check_forward(dm::forward_only{stages, micros});
+}
+
+int ranks() {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
+
+TEST_CASE("one stage for each rank of the axis") {
+  for (const int micros : {1, 2, 3, 5}) {
+    check_all<0>(1, micros);
+    if (ranks() >= 2) check_all<0, 1>(2, micros);
+    if (ranks() >= 4) check_all<0, 1, 2, 3>(4, micros);
+  }
+}
+
+TEST_CASE("two stages on a rank: interleaved, and there and back") {
+  for (const int micros : {2, 4}) {
+    if (ranks() >= 2) {
+      const problem p(2, micros);
+      const auto bits = runs<0, 1, 0, 1>{p}.check(dm::interleaved{2, micros, 2});
+      CHECK(same(runs<0, 1, 0, 1>{p}.check(dm::interleaved{2, micros, 2, true}), bits));
+      (void)runs<0, 1, 1, 0>{p}.check(dm::zb_v{2, micros});
+    } else {
+      const problem p(1, micros);
+      const auto bits = runs<0, 0>{p}.check(dm::interleaved{1, micros, 2});
+      CHECK(same(runs<0, 0>{p}.check(dm::zb_v{1, micros}), bits));
+    }
+  }
+}
+
+/// What goes on is two tensors: what a layer gives, and what the first one got.
+constexpr auto with_skip = [](const auto& p, const auto& x) {
+  return std::make_tuple(block(p, std::get<0>(x)), std::get<1>(x));
+};
+
+TEST_CASE("several tensors go from cell to cell; a cell may run again; messages are as many") {
+  if (ranks() < 2) return;
+  const problem p(2, 3);
+  const runs<0, 1> r{p};
+  const auto weights = placed_weights<0, 1>(p.plain);
+  const auto x = [&p](int i) {
+    const auto& one = p.x[static_cast<std::size_t>(i)];
+    return std::make_tuple(one, one);
+  };
+  const auto loss = [&p](const auto& y, int i) {
+    const auto& t = p.target[static_cast<std::size_t>(i)];
+    return squares(std::get<0>(y) * std::get<1>(y), dm::place<stage, 1>(t));
+  };
+  const auto first = [](const auto& w, const auto& v) {
+    const auto y = block(w[1], block(w[0], std::get<0>(v)));
+    return std::make_tuple(y, dm::stop_gradient(dm::tanh(y)) + y);
+  };
+  const auto second = dm::each_of(with_skip);
+  const auto net = dm::pipeline<stage>(dm::cell<0>(first), dm::cell<1>(second));
+  census::reset();
+  const auto step = net.value_and_grad(dm::one_f_one_b{2, 3}, weights, x, loss);
+  const census::counts seen = census::snapshot();
+  CHECK(seen.calls_on(1u) == 3 * 2 + 1);  // two tensors for each micro-batch, and a header
+  const auto whole = [&](const auto& m, const auto& v, const auto& t) {
+    const auto y = block(m[1], block(m[0], v));
+    const auto carried = dm::stop_gradient(dm::tanh(y)) + y;
+    return squares(block(m[3], block(m[2], y)) * carried, t);
+  };
+  const auto want = dm::complete(dm::accumulate(3, [&](dm::index_t i) {
+    const auto n = static_cast<std::size_t>(i);
+    return dm::value_and_grad(whole, p.plain)(p.x[n], p.target[n]);
+  }));
+  const auto done = dm::complete(step);
+  CHECK(distance(done.value, want.value) < rounding);
+  CHECK(distance(std::get<0>(done.gradient)[0].in, want.gradient[0].in) < rounding);
+  CHECK(distance(std::get<1>(done.gradient)[1].out, want.gradient[3].out) < rounding);
+
+  // Of a cell that runs again only its input is kept; the bits stay.
+  const auto again =
+      dm::pipeline<stage>(dm::cell<0>(dm::recompute(first)), dm::cell<1>(dm::recompute(second)));
+  const auto other = dm::complete(again.value_and_grad(dm::zb_h1{2, 3}, weights, x, loss));
+  CHECK(same(held(other.gradient), held(done.gradient)));
+}
+
+template <int K> using in_parts = dm::layout<pod, dm::placed<stage, K>, dm::split<hidden, rows>>;
+using parts = dm::layout<pod, dm::split<hidden, rows>>;
+constexpr auto block_in_parts = [](const auto& p, const auto& x) {
+  const auto h = dm::tanh(dm::einsum<batch, hidden>(x, p.in) + p.bias);
+  return x + dm::complete(dm::einsum<batch, width>(h, p.out));
+};
+
+TEST_CASE("stages whose layers are cut over another axis; an optimizer's step") {
+  if (ranks() < 2) return;
+  const dm::grid<pod> g(MPI_COMM_WORLD, stage{2});
+  auto plain = dm::make<layer<parts>>(g);
+  std::uint64_t seed = 1;
+  dm::for_each_tensor(
+      [&seed](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -0.5, 0.5); },
+      plain);
+  const auto other = dm::clone(plain);
+  auto both = std::make_tuple(plain, other);
+  const auto at = [](auto k, const auto& l) {
+    constexpr int K = decltype(k)::value;
+    return layer<in_parts<K>>{dm::place<stage, K>(l.in), dm::place<stage, K>(l.bias),
+                              dm::place<stage, K>(l.out)};
+  };
+  auto weights = std::make_tuple(dm::clone(at(std::integral_constant<int, 0>{}, plain)),
+                                 dm::clone(at(std::integral_constant<int, 1>{}, other)));
+  using tokens = dm::tensor<double, everywhere, batch, width>;
+  const auto x = dm::normal<tokens>(g, dm::random_key{9}, 0, 1, batch{6});
+  const auto net = dm::pipeline<stage>(dm::cell<0, batch, width>(block_in_parts),
+                                       dm::cell<1, batch, width>(block_in_parts));
+  const auto input = [&x](int i) { return x * (1.0 + i); };
+  const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+  auto staged = dm::adam{.rate = 0.01}.start(weights);
+  auto whole = dm::adam{.rate = 0.01}.start(both);
+  const auto f = [&](const auto& w, const auto& v) {
+    return loss(block_in_parts(std::get<1>(w), block_in_parts(std::get<0>(w), v)), 0);
+  };
+  for (int step = 0; step < 3; ++step) {
+    const auto one =
+        step % 2 == 0
+            ? dm::complete(net.value_and_grad(dm::one_f_one_b{2, 4}, weights, input, loss))
+            : dm::complete(net.value_and_grad(dm::zb_h1{2, 4}, weights, input, loss));
+    const auto two = dm::complete(dm::accumulate(
+        4, [&](dm::index_t i) { return dm::value_and_grad(f, both)(input(static_cast<int>(i))); }));
+    CHECK(distance(one.value, two.value) < 1e-11);
+    dm::adam{.rate = 0.01}(weights, one.gradient, staged);
+    dm::adam{.rate = 0.01}(both, two.gradient, whole);
+    CHECK(distance(std::get<0>(weights).in, std::get<0>(both).in) < 1e-10);
+    CHECK(distance(std::get<1>(weights).out, std::get<1>(both).out) < 1e-10);
+  }
+  const bool first = g.coord<stage>() == 0;
+  CHECK((std::get<0>(weights).in.data() != nullptr) == first);
+  CHECK((std::get<1>(staged.first).in.data() != nullptr) == !first);
+}
+
+TEST_CASE("what does not fit is refused before anything runs") {
+  const problem p(1, 2);
+  const runs<0> one{p};
+  CHECK_THROWS_WITH_AS(one.run(dm::gpipe{2, 2}),
+                       doctest::Contains("the schedule has 2 stages on 2 ranks"), dm::error);
+  CHECK_THROWS_WITH_AS(one.run(dm::interleaved{1, 2, 2}),
+                       doctest::Contains("the schedule has 2 stages on 1 ranks"), dm::error);
+  CHECK_THROWS_WITH_AS(one.run(dm::gpipe{1, 0}), doctest::Contains("checked_schedule"), dm::error);
+  const auto no_weights =
+      dm::pipeline<stage>(dm::cell<0>([](const auto&, const auto& x) { return x; }));
+  CHECK_THROWS_WITH_AS(no_weights.forward(dm::forward_only{1, 2}, std::tuple<std::tuple<>>{},
+                                          [&p](int) { return p.x[0]; }),
+                       doctest::Contains("no cell has a weight"), dm::error);
+  const auto none = dm::pipeline<stage>(dm::cell<0>(dm::each_of(block)));
+  CHECK_THROWS_WITH_AS(
+      none.forward(dm::forward_only{1, 2}, std::make_tuple(std::vector<layer<there<0>>>(0)),
+                   [&p](int) { return p.x[0]; }),
+      doctest::Contains("no cell has a weight"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::each_of(block)(std::vector<layer<everywhere>>(0), p.x[0]),
+                       doctest::Contains("each_of got no weights"), dm::error);
+  if (ranks() < 2) return;
+  const problem two(2, 2);
+  CHECK_THROWS_WITH_AS((runs<1, 0>{two}.run(dm::gpipe{2, 2})),
+                       doctest::Contains("its cell lives at coordinate 1"), dm::error);
+  const runs<0, 1> r{two};
+  CHECK(!dm::check_schedule(dm::one_f_one_b{2, 2}).safe_blocking);
+  CHECK_THROWS_WITH_AS((void)r.run(dm::one_f_one_b{2, 2}, {.blocking = true}),
+                       doctest::Contains("does not run with blocking messages"), dm::error);
+}
+
+TEST_CASE("a message of other extents than the first is refused") {
+  namespace inner = dm::detail::pipeline;
+  const dm::grid<pod> g(MPI_COMM_SELF, stage{1});
+  using local = dm::tensor<double, everywhere, batch>;
+  const auto two = dm::zeros<local>(g, batch{2}), three = dm::zeros<local>(g, batch{3});
+  inner::messenger m(&g, g.state(), 0, false);
+  inner::channel out, in;
+  m.send(out, 0, {dm::detail::core_of(two)}, 0);
+  CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(three)}, 1),
+                       doctest::Contains("micro-batch 1 has other extents than the first"),
+                       dm::error);
+  const auto coming = m.receive(in, 0, {dm::detail::core_of(two)});
+  CHECK(inner::messenger::arrive(*coming)[0].extent(0) == 2);
+  m.reap(true);
+}
+
+}  // namespace
