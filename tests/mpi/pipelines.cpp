@@ -74,8 +74,9 @@ template <int K, std::size_t N> auto cell_at(const model& m, std::size_t first) 
 /// depth layers in as many cells as places, at these.
 template <int... K> auto placed_weights(const model& m) {
   constexpr std::size_t n = depth / sizeof...(K);
-  std::size_t cell = 0;
-  return std::tuple<std::array<layer<there<K>>, n>...>{cell_at<K, n>(m, n * cell++)...};
+  return [&m]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<std::array<layer<there<K>>, n>...>(cell_at<K, n>(m, n * I)...);
+  }(std::index_sequence_for<std::integral_constant<int, K>...>{});
 }
 
 template <class X, class Y> auto squares(const X& x, const Y& y) {

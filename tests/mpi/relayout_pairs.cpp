@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "dimesh/core/run_plain.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "support/adjoint.hpp"
 

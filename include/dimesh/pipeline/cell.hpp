@@ -2,8 +2,8 @@
 // What is a stage of a pipeline made of? Of cells: functions of weights and of what the cell before
 // gives, each at one coordinate of an axis. Weights live there by type.
 //
-//   cell<0>(f)                  f(weights, x), at coordinate 0; or f(weights, x, i), i the number of
-//                               the micro-batch: keys of random numbers are made of it
+//   cell<0>(f)                  f(weights, x), at coordinate 0; or f(weights, x, i), i the number
+//                               of the micro-batch: keys of random numbers are made of it
 //   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
 //   cell<1>(in_turn(f, g))      g(weights[1], f(weights[0], x)); weights: a tuple or a struct
 //   cell<1>(each_of(f))         f for each element of an array or vector of weights

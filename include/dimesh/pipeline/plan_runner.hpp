@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who carries a plan of recomputation out, on tensors? This does: it advances, tapes, goes back,
-// keeps, loads and drops as the plan says (recompute_plan.hpp), on steps that have lost their types.
+// keeps, loads and drops as the plan says (recompute_plan.hpp), on steps that have lost their
+// types.
 //
 //   plan_runner r(steps, x0, ends, directory);
 //   plan.each(r);            // r.bar(): the cotangent of x0; steps' sums: those of the weights

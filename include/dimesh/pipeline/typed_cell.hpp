@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where do the types of a pipeline's cell end? Here: its weights, what it gets and what it gives are
-// worked out, and the executor sees a cell_base. One class for each kind of cell at each place.
+// Where do the types of a pipeline's cell end? Here: its weights, what it gets and what it gives
+// are worked out, and the executor sees a cell_base. One class for each kind of cell at each place.
 //
 //   moved<tensor<float, layout<pod, placed<stage, 0>>, batch>, stage, 1>
 //     -> tensor<float, layout<pod, placed<stage, 1>>, batch>
