@@ -12,6 +12,7 @@
 #include <cstring>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/accumulate.hpp>
+#include <dimesh/op/cuts.hpp>
 #include <dimesh/optim/adam.hpp>
 
 #include "dimesh/pipeline/schedules.hpp"
@@ -328,8 +329,9 @@ TEST_CASE("stages whose layers are cut over another axis; an optimizer's step") 
 TEST_CASE("what does not fit is refused before anything runs") {
   const problem p(1, 2);
   const runs<0> one{p};
-  CHECK_THROWS_WITH_AS(one.run(dm::gpipe{2, 2}),
-                       doctest::Contains("the schedule has 2 stages on 2 ranks"), dm::error);
+  CHECK_THROWS_WITH_AS(
+      one.run(dm::gpipe{2, 2}),
+      doctest::Contains("; give as many cells as stages, on an axis of as many ranks"), dm::error);
   CHECK_THROWS_WITH_AS(one.run(dm::interleaved{1, 2, 2}),
                        doctest::Contains("the schedule has 2 stages on 1 ranks"), dm::error);
   CHECK_THROWS_WITH_AS(one.run(dm::gpipe{1, 0}), doctest::Contains("checked_schedule"), dm::error);
@@ -348,7 +350,7 @@ TEST_CASE("what does not fit is refused before anything runs") {
   if (ranks() < 2) return;
   const problem two(2, 2);
   CHECK_THROWS_WITH_AS((runs<1, 0>{two}.run(dm::gpipe{2, 2})),
-                       doctest::Contains("its cell lives at coordinate 1"), dm::error);
+                       doctest::Contains("; place cells as the schedule says"), dm::error);
   const runs<0, 1> r{two};
   CHECK(!dm::check_schedule(dm::one_f_one_b{2, 2}).safe_blocking);
   CHECK_THROWS_WITH_AS((void)r.run(dm::one_f_one_b{2, 2}, {.blocking = true}),
@@ -363,8 +365,15 @@ TEST_CASE("a message of other extents than the first is refused") {
   inner::messenger m(&g, g.state(), 0, false);
   inner::channel out, in;
   m.send(out, 0, {dm::detail::core_of(two)}, 0);
-  CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(three)}, 1),
-                       doctest::Contains("micro-batch 1 has other extents than the first"),
+  CHECK_THROWS_WITH_AS(
+      m.send(out, 0, {dm::detail::core_of(three)}, 1),
+      doctest::Contains(" has other extents than the first; cut the batch into equal ones"),
+      dm::error);
+  using cut = dm::tensor<double, dm::layout<pod, dm::split<dm::ragged<batch>, stage>>, batch>;
+  const auto ragged = dm::zeros<cut>(g, dm::cuts<batch>{2});
+  CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(ragged)}, 1),
+                       doctest::Contains("pipeline: a tensor with a ragged dim goes from one stage "
+                                         "to the next; relayout it to even blocks first"),
                        dm::error);
   const auto coming = m.receive(in, 0, {dm::detail::core_of(two)});
   CHECK(inner::messenger::arrive(*coming)[0].extent(0) == 2);
