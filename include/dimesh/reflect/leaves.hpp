@@ -154,7 +154,7 @@ template <class Form, class X> constexpr void note_leaves(const X& x, int kind, 
       *to++ = {nullptr, &x, kind};  // what stands beside a tensor need not be one
   } else if constexpr (has_elements<Form>) {
     for (const auto& e : x) note_element<typename Form::value_type>(e, kind, to);
-  } else if constexpr (is_described<Form>) {
+  } else if constexpr (is_described<Form> && is_described<X>) {  // fewer functions per struct
     with_members(x, note_parts<part_types<Form>>{kind, to});
   } else if constexpr (has_parts<Form>) {
     with_parts(x, note_parts<part_types<Form>>{kind, to});
