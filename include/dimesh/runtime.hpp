@@ -57,7 +57,6 @@ class runtime {
   std::unique_ptr<detail::watchdog> watchdog_;
 };
 
-#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
   int running = 0;
   MPI_Initialized(&running);
@@ -93,6 +92,7 @@ DIMESH_OUTLINE inline runtime::~runtime() {
   if (owns_kokkos_) Kokkos::finalize();
   if (owns_mpi_) MPI_Finalize();
 }
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
   std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
   std::fflush(stderr);

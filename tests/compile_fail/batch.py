@@ -123,7 +123,7 @@ class Batch:
         left = list(self.cases)
         for _ in range(ROUNDS):
             said = self.said(self.compile(left, True)) if left else {}
-            shared = {n for n, blocks in said.items() if not all(specific(b, self.cases[n]) for b in blocks)}
+            shared = {n for n, blocks in said.items() if n == 0 or not all(specific(b, self.cases[n]) for b in blocks)}
             if not shared:
                 return {n: plain([line for b in blocks for line in b]) for n, blocks in said.items() if n}
             if not shared - {0}:

@@ -200,37 +200,3 @@ auto f(const sum& x) { return dm::max_pool(x, v{.size = 3}); }
 #else
 auto f(const sum& x) { return dm::max_pool(dm::complete(x), v{.size = 3}); }
 #endif
-
-// mistake: convolution__elsewhere
-// Elements in memory that the host does not reach.
-// expect: convolution: the kernel runs on the host only; use a host space
-using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
-using far_filter = dm::tensor<short, whole, tap, hidden, out>;
-#ifdef COMPILE_FAIL
-template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
-auto f(const far& x, const far_filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
-#else
-auto f(const far& x, const far_filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
-#endif
-
-// mistake: max_pool__elsewhere
-// Elements in memory that the host does not reach.
-// expect: max_pool: the kernel runs on the host only; use a host space
-using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
-#ifdef COMPILE_FAIL
-template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
-auto f(const far& x) { return dm::max_pool(x, v{.size = 3}); }
-#else
-auto f(const far& x) { return dm::max_pool(x, v{.size = 3}); }
-#endif
-
-// mistake: mean_pool__elsewhere
-// Elements in memory that the host does not reach.
-// expect: mean_pool: the kernel runs on the host only; use a host space
-using far = dm::tensor<short, by_batch, batch, pixel, hidden>;
-#ifdef COMPILE_FAIL
-template <> inline constexpr bool dimesh::detail::is_on_host<short> = false;
-auto f(const far& x) { return dm::mean_pool(x, v{.size = 3}); }
-#else
-auto f(const far& x) { return dm::mean_pool(x, v{.size = 3}); }
-#endif

@@ -111,7 +111,7 @@ case $kind in
     cmake --build "$work/find_package"
     kind=find_package
     if [[ $(cmake -LA -N "$work/library" | sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p') != *clang* ]]; then
-      find "$work/find_package" -name main.cpp.o -exec nm -C {} + | grep ' U dimesh::detail::run_plain('
+      find "$work/find_package" -name main.cpp.o -exec nm -C {} + | grep ' U dimesh::detail::bound<dimesh::detail::einsum_op<float'
     fi
     ;;
   *)

@@ -107,7 +107,6 @@ class grid_state {
   bool alive_ = true;
 };
 
-#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
                                              std::vector<std::string> names, index_t* sizes)
     : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
@@ -136,6 +135,7 @@ DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, st
     at /= sizes[a];
   }
 }
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void grid_state::end() {
   comms_.clear();
   ordered_.clear();

@@ -67,6 +67,7 @@ DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int r
   return std::unique_ptr<watchdog>(
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
 }
+#endif
 DIMESH_OUTLINE inline watchdog::~watchdog() {
   waits_told_to = nullptr;
   if (watcher == this) watcher = nullptr;
@@ -77,6 +78,7 @@ DIMESH_OUTLINE inline watchdog::~watchdog() {
   wake_.notify_all();
   thread_.join();
 }
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void watchdog::enter(std::string_view call, std::string_view within,
                                            index_t bytes) {
   const std::lock_guard lock(mutex_);
@@ -97,12 +99,14 @@ DIMESH_OUTLINE inline void watchdog::end() {
   at_end_ = true;
   moved();
 }
+#endif
 DIMESH_OUTLINE inline watchdog::watchdog(double seconds, int rank, bool ends)
     : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
   waits_told_to = this;
   if (watcher == nullptr) watcher = this;  // so that collectives of this thread are reported
   thread_ = std::thread([this] { look(); });
 }
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void watchdog::moved() {
   since_ = clock::now();
   told_ = false;

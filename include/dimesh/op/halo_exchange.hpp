@@ -137,7 +137,6 @@ struct halo_plan : move_plan {
   }
 };
 
-#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
                                            const plan_hints& with)
     : stages{static_cast<boundary>(with[2] >> 1)} {
@@ -147,6 +146,7 @@ DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_co
   }
   for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
 }
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline int halo_plan::stages_that_wait() const {
   int n = stages.count;
   while (n > 0 && moves(n - 1).over == nullptr) --n;

@@ -40,7 +40,6 @@ struct parts_plan : move_plan {
   parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with);
 };
 
-#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const tensor_core& around,
                                              const plan_hints& with)
     : whole(placement_of(split).own(around.layout())),
@@ -72,7 +71,6 @@ DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const ten
     next += n;
   }
 }
-#endif
 
 /// The plan of a gather of x to y.
 inline const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y) {
