@@ -168,6 +168,36 @@ auto f(const image& x) { return dm::max_pool(x, dm::pool_window<pixel, hidden>{}
 auto f(const image& x) { return dm::max_pool(x, v{.size = 3}); }
 #endif
 
+// mistake: pool__twice
+// Two windows over one dim.
+// expect: max_pool, mean_pool: two windows go over one dim, or give one; name each dim in one window
+// expect: dim_repeated<pixel>
+using same = dm::pool_window<pixel>;
+#ifdef COMPILE_FAIL
+auto f(const image& x) { return dm::max_pool(x, same{.size = 3}, same{.size = 3}); }
+#else
+auto f(const image& x) { return dm::max_pool(x, same{.size = 3}); }
+#endif
+
+// mistake: convolution__twice
+// Two windows over one dim.
+// expect: convolution: the result has dims of its operands, with the windows' new dims, each once; what it lacks stands in both operands, and is summed
+// expect: dim_repeated<pixel>
+struct wide : dm::dim<2> {};
+using two_taps = dm::tensor<float, whole, tap, wide, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const image& x, const two_taps& k) {
+  return dm::convolution<batch, pixel, out>(x, k,
+                                            dm::window<pixel, tap>{.around = dm::padding::same},
+                                            dm::window<pixel, wide>{.around = dm::padding::same});
+}
+#else
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, pixel, out>(x, k,
+                                            dm::window<pixel, tap>{.around = dm::padding::same});
+}
+#endif
+
 // mistake: pool__split
 // A window over a dim that is split.
 // expect: max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; whole<dim> it, or split another

@@ -197,6 +197,12 @@ TEST_CASE("what all ranks refuse alike") {
         dm::with_cuts(scattered<dm::tensor<double, dm::layout<line>, p>>(g, numbers({"p"}, {8}, 1)),
                       dm::cuts_by_ceil<p>(8, static_cast<index_t>(g.everyone().size()))));
     CHECK_THROWS_AS((void)dm::all_to_all_back(plan, there), dm::error);
+    const dm::grid<line> another;
+    const auto elsewhere = scattered<dm::tensor<double, L, p>>(another, numbers({"p"}, {7}, 1));
+    CHECK_THROWS_WITH_AS((void)dm::all_to_all(plan, elsewhere),
+                         "all_to_all: the operands live on two grids; make them on one, or bring "
+                         "them there with relayout",
+                         dm::error);
   });
 }
 

@@ -380,4 +380,62 @@ TEST_CASE("a message of other extents than the first is refused") {
   m.reap(true);
 }
 
+// A cell may give a weight as it is, so that a later one has it, too.
+TEST_CASE("a weight that is handed through has the gradient of all micro-batches") {
+  const dm::grid<pod> g(MPI_COMM_SELF, stage{1});
+  using weight = dm::tensor<double, there<0>, width>;
+  using micro = dm::tensor<double, there<0>, batch, width>;
+  const auto ones = [](const auto&...) { return 1.0; };
+  const auto w = std::tuple(dm::generate<weight>(g, ones), dm::generate<weight>(g, ones));
+  const auto through = [](const auto& v, const auto& x) { return std::tuple(x * v, v); };
+  const auto copied = [](const auto& v, const auto& x) { return std::tuple(x * v, v * 1.0); };
+  const auto second = [](const auto& v, const auto& t) {
+    return std::get<0>(t) * v * std::get<1>(t);
+  };
+  const auto input = [&](int i) {
+    return dm::generate<micro>(g, [i](const auto&...) { return 1.0 + i; }, batch{2});
+  };
+  const auto loss = [](const auto& y, int) { return dm::sum(y); };
+  const auto gradient = [&](const auto& schedule, const auto& first) {
+    const auto net = dm::pipeline<stage>(dm::cell<0>(first), dm::cell<0>(second));
+    return std::get<0>(net.value_and_grad(schedule, w, input, loss).gradient);
+  };
+  for (const int m : {1, 2, 4}) {
+    const dm::interleaved s{.ranks = 1, .micros = m, .chunks = 2};
+    CHECK(distance(gradient(s, through), gradient(s, copied)) == 0);
+    CHECK(gradient(s, through).data()[0] == 2.0 * m * (m + 1));
+    const dm::zb_v z{.ranks = 1, .micros = m};
+    CHECK(distance(gradient(z, through), gradient(z, copied)) == 0);
+  }
+}
+
+// Token ids have no cotangents: nothing goes back, and no word of it.
+TEST_CASE("where no tensor goes back, later pipelines find no old message") {
+  if (ranks() < 2) return;
+  const dm::grid<pod> g(stage{2}, rows{ranks() / 2});
+  using ids = dm::tensor<int, there<0>, batch>;
+  using micro = dm::tensor<double, there<0>, batch, width>;
+  const auto ones = [](const auto&...) { return 1.0; };
+  const auto w = std::tuple(dm::generate<dm::tensor<double, there<0>, width>>(g, ones),
+                            dm::generate<dm::tensor<double, there<1>, width>>(g, ones));
+  const auto loss = [](const auto& y, int) { return dm::sum(y); };
+  const auto scale = [](const auto& v, const auto& x) { return x * v; };
+  const auto input = [&](int) { return dm::generate<micro>(g, ones, batch{2}); };
+  const auto floats = [&] {
+    const auto net = dm::pipeline<stage>(dm::cell<0>(scale), dm::cell<1>(scale));
+    return dm::complete(net.value_and_grad(dm::one_f_one_b{2, 2}, w, input, loss));
+  };
+  const auto before = held(std::get<0>(floats().gradient));
+  const auto hands_on = [](const auto&, const auto& x) { return x; };
+  const auto uses = [](const auto& v, const auto& x) {
+    return dm::sum<batch>(dm::cast<double>(x)) * dm::sum<width>(v);
+  };
+  const auto numbers = dm::pipeline<stage>(dm::cell<0>(hands_on), dm::cell<1>(uses));
+  (void)numbers.value_and_grad(
+      dm::one_f_one_b{2, 2}, w,
+      [&](int) { return dm::generate<ids>(g, [](const auto&...) { return 1; }, batch{2}); },
+      [](const auto& y, int) { return y; });
+  CHECK(held(std::get<0>(floats().gradient)) == before);
+}
+
 }  // namespace

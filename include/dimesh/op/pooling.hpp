@@ -182,7 +182,10 @@ template <bool Addends, class... V> struct pool_rule {
                               *to[] = {&facts_of_dim<typename V::to>...};
     tensor_facts array = x[0];
     for (int i = 0; i < static_cast<int>(sizeof...(V)); ++i) {
-      if (const outcome o = whole_dim(array, from[i]); !o.ok()) return o;
+      for (int k = 0; k < i; ++k)
+        for (const auto& of : {from, to})
+          if (same_dim(of[i], of[k])) return blamed(fault_code::dim_repeated, of[i]);
+      if (const outcome o = whole_dim(x[0], from[i]); !o.ok()) return o;
       if (!same_dim(from[i], to[i]) && array.place_of(to[i]) >= 0)
         return blamed(fault_code::dim_already_in_tensor, to[i]);
       array = facts_renamed(array, from[i], to[i]);
@@ -198,6 +201,9 @@ template <class Fault> constexpr void assert_pool() {
       "the tensor, new dim>");
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "max_pool, mean_pool: the tensor has a window's new dim already; rename it");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "max_pool, mean_pool: two windows go over one dim, or give one; name each dim in "
+                "one window");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; "
                 "whole<dim> it, or split another");

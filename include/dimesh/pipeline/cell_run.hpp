@@ -62,8 +62,10 @@ class cell_run {
   cell_run(const cell_run&) = delete;
   cell_run& operator=(const cell_run&) = delete;
 
-  /// Takes cotangents of y, one for each that has some; none: y is a loss.
-  void seed(cores& ybar) {
+  /// Takes cotangents of y, one for each that has some; none: y is a loss. The sums are lent first:
+  /// a weight that the cell gives as it is has its cotangent here.
+  void seed(cores& ybar, cores& sums) {
+    lend(sums);
     std::size_t i = 0;
     for (tensor_core& one : y) {
       if (!one.facts->has_gradient) continue;

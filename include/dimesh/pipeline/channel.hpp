@@ -18,7 +18,8 @@ namespace dimesh::detail::pipeline {
 /// One boundary in one direction.
 struct channel {
   int tag = 0;
-  std::vector<index_t> header = {};  // of all messages; empty before the first
+  std::vector<index_t> header = {};  // of all messages
+  bool known = false;  // it went before the first message; where no tensor goes, nothing does
 
   static std::vector<index_t> header_of(const cores& x) {
     std::vector<index_t> all;
@@ -49,8 +50,9 @@ class messenger {
     const std::vector<index_t> header = channel::header_of(x);
     auto& t = *out_.emplace_back(std::make_unique<transfer>());
     t.tensors = x;
-    if (c.header.empty()) {
+    if (!c.known && !header.empty()) {
       c.header = header;
+      c.known = true;
       const auto kept = std::make_shared<const std::vector<index_t>>(header);
       t.under_way.keep(kept);
       check(MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT64_T, to, c.tag + 1,
@@ -70,14 +72,15 @@ class messenger {
     reap(waits_);
   }
   /// Can a receive begin before it is needed?
-  bool knows(const channel& c) const { return !waits_ && !c.header.empty(); }
+  bool knows(const channel& c) const { return !waits_ && c.known; }
   /// Begins to receive tensors with these facts from a coordinate.
   std::unique_ptr<transfer> receive(channel& c, int from, const cores& like) {
     auto t = std::make_unique<transfer>();
     std::size_t numbers = 0;
     for (const tensor_core& one : like) numbers += 1 + static_cast<std::size_t>(one.facts->rank);
-    if (c.header.empty() && numbers > 0) {
+    if (!c.known && numbers > 0) {
       c.header.resize(numbers);
+      c.known = true;
       const waiting here(call);
       check(MPI_Recv(c.header.data(), static_cast<int>(numbers), MPI_INT64_T, from, c.tag + 1,
                      along_->handle(), MPI_STATUS_IGNORE),

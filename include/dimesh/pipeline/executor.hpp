@@ -155,7 +155,7 @@ class executor {
     cell_run& r = *runs_.at({o.stage, o.micro});
     cores ybar;
     if (o.stage < last()) ybar = take(o);
-    r.seed(ybar);
+    r.seed(ybar, cell(o.stage).sums);
     if (whole)
       r.backward(cell(o.stage).sums);
     else

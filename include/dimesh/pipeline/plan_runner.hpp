@@ -129,7 +129,7 @@ class plan_runner {
   }
   void reverse(int i) {
     cell_run& r = *runs_.at(i).run;
-    r.seed(bar_);
+    r.seed(bar_, steps_[static_cast<std::size_t>(i)]->sums);
     r.backward(steps_[static_cast<std::size_t>(i)]->sums);
     bar_ = r.xbar();
     runs_.erase(i);

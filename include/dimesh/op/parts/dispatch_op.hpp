@@ -85,6 +85,7 @@ template <class T, bool Back> struct dispatch_op {
         cuts(Back ? table->before : table->after),
         once(x.once),
         axis(a) {
+    if (!x.is_shape && x.grid != table->grid) refuse_grids(call);
     const cut_list& known = Back ? table->after : table->before;
     const cut_record *const was = known.first(), *is = cuts_of_dim(x.cuts.first(), table->rows);
     const bool ragged = (x.facts->ragged >> place_in(x) & 1u) != 0;

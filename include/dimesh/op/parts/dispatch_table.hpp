@@ -17,6 +17,7 @@ namespace dimesh::detail {
 
 struct dispatch_table : move_plan {
   const communicator* over = nullptr;  // null: one rank
+  const grid_state* grid = nullptr;  // null: shapes
   const dim_facts *rows = nullptr, *groups = nullptr;
   index_t extent = 0;  // of the rows
   cut_list before, after;  // of the rows; before: where they were ragged
@@ -30,7 +31,11 @@ struct dispatch_table : move_plan {
   /// Of rows numbered by x, which an axis splits. Until they have met: as though all ranks were to
   /// hold equally many.
   dispatch_table(const dim_facts* r, const dim_facts* g, const tensor_core& x, int axis)
-      : rows(r), groups(g), extent(x.extent(0)), after(cut_by_ceil(r, extent, x.sizes()[axis])) {
+      : grid(x.is_shape ? nullptr : x.grid),
+        rows(r),
+        groups(g),
+        extent(x.extent(0)),
+        after(cut_by_ceil(r, extent, x.sizes()[axis])) {
     if (x.facts->ragged != 0) before.add(rows, cuts_of_dim(x.cuts.first(), rows)->begin);
   }
 

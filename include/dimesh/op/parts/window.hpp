@@ -103,6 +103,11 @@ constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int
   tensor_facts array = x[0], filter = x[1];
   for (int i = 0; i < windows; ++i) {
     const auto [from, tap, to] = w[i].dim;
+    for (int k = 0; k < i; ++k)
+      for (int j = 0; j < 3; ++j)
+        if (same_dim(w[i].dim[j], w[k].dim[j]))
+          return blamed(fault_code::dim_repeated, w[i].dim[j]);
+    if (const auto o = whole_dim(x[0], from); !o.ok()) return o;
     for (const auto& o : {whole_dim(array, from), whole_dim(filter, tap)})
       if (!o.ok()) return o;
     if (!same_dim(from, to) && array.place_of(to) >= 0)
