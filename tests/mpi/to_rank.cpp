@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 734 1466 1466 2199 2932 2932
+// checks: 1038 2072 2072 3106 4140 4140
 // labels: sanitize
-#include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/start_to_rank.hpp"
 
 #include <doctest/doctest.h>
 
@@ -96,12 +96,46 @@ TEST_CASE("a tensor without dims, and other element types") {
   });
 }
 
-TEST_CASE("from_rank of too few values is refused on the root") {
+TEST_CASE("start_to_rank: what to_rank gives, several at once, awaited in any order, or dropped") {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    const int last = v.grid().ranks() - 1;
+    auto first = dimesh::start_to_rank(v);
+    auto second = dimesh::start_to_rank(v, last);
+    { const auto unwanted = dimesh::start_to_rank(v); }
+    const auto other = dimesh::to_rank(v, last);
+    const std::vector<double> two = await(std::move(second)), one = await(std::move(first));
+    CHECK(two == other);
+    CHECK(one == (v.grid().rank() == 0 ? a.values : std::vector<double>{}));
+    CHECK_FALSE(first.holds());
+    CHECK_THROWS_WITH_AS((void)await(std::move(first)),
+                         doctest::Contains("there is no move in this handle"), dimesh::error);
+  });
+}
+
+TEST_CASE("start_to_rank: what is packed may change; ready() says when it is there") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    using S = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<dimesh::uneven<p>, x>>, p>;
+    S v = dimesh::constant<S>(g, 2, p{5});
+    auto coming = dimesh::start_to_rank(v);
+    v = dimesh::constant<S>(g, 3, p{5});
+    while (!coming.ready()) {}
+    const auto all = await(std::move(coming));
+    CHECK(all == (g.rank() == 0 ? std::vector<double>(5, 2) : std::vector<double>{}));
+  });
+}
+
+TEST_CASE("from_rank of too few values is refused on every rank; so is a rank that is none") {
   const dimesh::grid<line> g;
-  if (g.ranks() == 1) {
-    using X = dimesh::tensor<double, dimesh::layout<line>, p>;
-    CHECK_THROWS_AS(dimesh::from_rank<X>(g, {1, 2}, p{3}), dimesh::error);
-  }
+  using X = dimesh::tensor<double, dimesh::layout<line>, p>;
+  const int root = g.ranks() - 1;
+  const std::vector<double> few(g.rank() == root ? 2 : 3);
+  CHECK_THROWS_WITH_AS((void)dimesh::from_rank<X>(g, few, root, p{3}),
+                       doctest::Contains("from_rank: 2 values on rank"), dimesh::error);
+  CHECK_THROWS_WITH_AS((void)dimesh::from_rank<X>(g, few, g.ranks(), p{3}),
+                       doctest::Contains("from_rank: the grid has ranks 0.."), dimesh::error);
+  const X v = dimesh::constant<X>(g, 1, p{3});
+  CHECK_THROWS_AS((void)dimesh::to_rank(v, -1), dimesh::error);
+  CHECK_THROWS_AS((void)dimesh::start_to_rank(v, g.ranks()), dimesh::error);
 }
 
 }  // namespace

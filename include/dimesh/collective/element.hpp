@@ -169,10 +169,13 @@ struct int_arrays {
   std::vector<int> send_count, send_at, receive_count, receive_at;
   static int_arrays& instance(int ranks) {
     thread_local int_arrays arrays;
-    const auto n = static_cast<std::size_t>(ranks);
-    for (auto* v : {&arrays.send_count, &arrays.send_at, &arrays.receive_count, &arrays.receive_at})
-      if (v->size() < n) v->resize(n);
+    arrays.fit(ranks);
     return arrays;
+  }
+  void fit(int ranks) {
+    const auto n = static_cast<std::size_t>(ranks);
+    for (auto* v : {&send_count, &send_at, &receive_count, &receive_at})
+      if (v->size() < n) v->resize(n);
   }
 };
 

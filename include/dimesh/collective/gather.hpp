@@ -9,10 +9,11 @@
 
 namespace dimesh::collective {
 
-/// Blocks of count[r] elements, known on every rank; y matters on the root. Payload: the own block.
+/// Blocks of count[r] elements, known on every rank; y matters on the root. With `later`: begins to
+/// collect them (but at once where MPI cannot count them). Payload: the own block.
 template <class T>
 void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* count, T* y,
-              int root, index_t limit = most_per_call<T>) {
+              int root, index_t limit = most_per_call<T>, requests* later = nullptr) {
   index_t sum = 0;
   for (int r = 0; r < c.size(); ++r) sum += count[r];
   if (c.size() == 1) return copy(x, y, sum);
@@ -20,7 +21,17 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
   prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
   const told here(event_kind::gather, c, n * wire_of<T>.size);
-  if (sum <= limit) {
+  if (sum <= limit && later != nullptr) {
+    const auto ints = std::make_shared<detail::int_arrays>();
+    ints->fit(c.size());
+    detail::to_int(element<T>::units, count, c.size(), ints->receive_count, ints->receive_at);
+    later->keep(std::shared_ptr<const void>(ints));  // MPI reads them until it is over
+    dimesh::detail::check(
+        MPI_Igatherv(x, static_cast<int>(n * element<T>::units), element<T>::type(), y,
+                     ints->receive_count.data(), ints->receive_at.data(), element<T>::type(), root,
+                     c.handle(), later->add()),
+        "gather");
+  } else if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
     dimesh::detail::check(MPI_Gatherv(x, static_cast<int>(n * element<T>::units),

@@ -108,31 +108,50 @@ template <class T> std::vector<T> to_vector(const T* x, index_t n) {
   return std::vector<T>(host.get(), host.get() + count);
 }
 
-/// The whole on the root of blocks x under table t, in which nothing is partial; empty elsewhere.
-template <class T>
-std::vector<T> gather_blocks(const communicator& everyone, const placement& where, const table& t,
-                             const T* x, int root) {
-  const contributions from(where, t, root);
-  const box own = where.own(t), stored = stored_box(where, t), all = where.whole();
-  const storage block = room_for<T>(own.size());
-  T* packed = static_cast<T*>(block.data());
-  if (!own.none)
-    local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
-  const bool here = everyone.rank() == root;
-  const storage received = room_for<T>(here ? all.size() : 0),
-                whole = room_for<T>(here ? all.size() : 0);
-  T* parts = static_cast<T*>(received.data());
-  if (from.from_others)
-    collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root);
-  else if (here)
-    collective::copy(static_cast<const T*>(packed), parts, own.size());
-  if (!here) return {};
-  const strides stride(all);
-  for (std::size_t r = 0; r < from.part.size(); parts += from.count[r++])
-    if (from.count[r] > 0)
-      local::unpack(all.rank, from.part[r].length, static_cast<const T*>(parts),
-                    static_cast<T*>(whole.data()) + offset_in(all, from.part[r]), stride.data());
-  return to_vector(static_cast<const T*>(whole.data()), all.size());
+/// The whole on the root of blocks x under table t, in which nothing is partial: from the packing
+/// of the own block to the order of the whole.
+template <class T> struct gathered {
+  /// Sends, or, with `later`, begins to.
+  gathered(const communicator& everyone, const placement& where, const table& t, const T* x,
+           int root, collective::requests* later = nullptr)
+      : from(where, t, root), all(where.whole()), here(everyone.rank() == root) {
+    const box own = where.own(t), stored = stored_box(where, t);
+    block = room_for<T>(own.size());
+    received = room_for<T>(here ? all.size() : 0);
+    T* const packed = static_cast<T*>(block.data());
+    T* const parts = static_cast<T*>(received.data());
+    if (!own.none)
+      local::pack(own.rank, own.length, x + offset_in(stored, own), strides(stored).data(), packed);
+    if (from.from_others)
+      collective::gather_v(everyone, static_cast<const T*>(packed), from.count.data(), parts, root,
+                           collective::most_per_call<T>, later);
+    else if (here)
+      collective::copy(static_cast<const T*>(packed), parts, own.size());
+  }
+  /// On the root all elements in the order of the dims, once they are there; empty elsewhere.
+  std::vector<T> values() const {
+    if (!here) return {};
+    const storage whole = room_for<T>(all.size());
+    const T* parts = static_cast<const T*>(received.data());
+    const strides stride(all);
+    for (std::size_t r = 0; r < from.part.size(); parts += from.count[r++])
+      if (from.count[r] > 0)
+        local::unpack(all.rank, from.part[r].length, parts,
+                      static_cast<T*>(whole.data()) + offset_in(all, from.part[r]), stride.data());
+    return to_vector(static_cast<const T*>(whole.data()), all.size());
+  }
+
+  contributions from;
+  box all;
+  bool here;
+  storage block, received;
+};
+
+inline void require_root(const char* call, int root, int ranks) {
+  if (root < 0 || root >= ranks)
+    (words() << call << ": the grid has ranks 0.." << index_t{ranks - 1} << ", not "
+             << index_t{root})
+        .raise();
 }
 
 /// Gives every rank its block under table t of `values`, which matter on the root.
@@ -209,37 +228,41 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
 
 /// All of x on rank `root`, in the order of its dims, last fastest, as rank_values; empty on other
 /// ranks. Addends are summed; a replicated block is taken once, and nothing is sent that the root
-/// has. Collective over the grid.
+/// has. Collective over the grid. Throws dimesh::error if the grid has no such rank.
 template <Operand X> auto to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
     detail::require_grid("to_rank", detail::core_of(x));
+    detail::require_root("to_rank", root, x.grid().ranks());
     const auto y = complete(detail::untracked(x));
 #ifdef DIMESH_CHECKED
     detail::require_replicas("to_rank", "the tensor", detail::core_of(y));
 #endif
-    return rank_values<value_of<X>>(
-        detail::gather_blocks<value_of<X>>(y.grid().everyone(), detail::placement_of(y),
-                                           spec_of<std::remove_const_t<decltype(y)>>::table,
-                                           y.data(), root),
-        root);
+    const running now(detail::watcher, "to_rank");
+    const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::placement_of(y),
+                                              spec_of<std::remove_const_t<decltype(y)>>::table,
+                                              y.data(), root);
+    return rank_values<value_of<X>>(whole.values(), root);
   }
 }
 
 /// The tensor of type X whose elements rank `root` gives in global row-major order. Extents that
-/// the type leaves open come from dims with a value. Throws dimesh::error on the root, if `values`
-/// are not as many as the tensor has elements.
+/// the type leaves open come from dims with a value. Throws dimesh::error on every rank, if the
+/// root's `values` are not as many as the tensor has elements.
 template <Tensor X, Extents... E>
 X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& values, int root,
             const E&... extents) {
   static_assert(detail::haloed_dim(detail::spec_facts<spec_of<X>>) == nullptr,
                 "from_rank: the blocks carry halos; take it without, then halo_exchange");
   X x(g, extents...);
+  detail::require_root("from_rank", root, g.ranks());
   const index_t n = x.shape().size();
-  if (g.rank() == root && static_cast<index_t>(values.size()) != n)
-    throw error("from_rank: " + std::to_string(values.size()) + " values on rank " +
-                std::to_string(root) + " for a tensor of " + std::to_string(n) + " elements");
+  auto given = static_cast<index_t>(values.size());  // of which others wait for their parts
+  collective::broadcast(g.everyone(), &given, 1, root);
+  if (given != n)
+    throw error("from_rank: " + std::to_string(given) + " values on rank " + std::to_string(root) +
+                " for a tensor of " + std::to_string(n) + " elements");
   detail::scatter_blocks(g.everyone(), detail::placement_of(x), spec_of<X>::table, values, x.data(),
                          root);
   x.set_once(spec_of<X>::table.mask(use::partial));
