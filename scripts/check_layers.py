@@ -29,7 +29,7 @@ LAYERS = [
             "create", "interop/", "random/"]),
     ("L6", ["op/"]),
     ("L7", ["grad/"]),
-    ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "show/", "dimesh"]),
+    ("L8", ["nn/", "optim/", "pipeline/", "strategy/", "plan/", "io/", "show/", "train/", "dimesh"]),
 ]
 TYPE_LAYER = 2          # up to here neither Kokkos nor MPI
 MAX_LINES = 300

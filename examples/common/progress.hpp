@@ -1,96 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How far is the run? A line that tells, for one rank to write while it trains.
-//
-//   progress_line p(std::cout, isatty(1), "batch x hidden", steps);
-//   p.update(120, loss)    -> batch x hidden  [#####---------------]  120/469  loss 0.4123  3.1 s
-//   p.update(120, [](double seconds) { return "..."; })     // other words at the end
+// How far is the run? The library's line, among the words of examples.
 #pragma once
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <ostream>
-#include <string>
-#include <type_traits>
-#include <utility>
+#include <dimesh/train/progress.hpp>
 
 namespace report {
 
-/// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script
-/// that knows better sets DIMESH_PLAIN.
-inline bool on_terminal() { return isatty(1) != 0 && std::getenv("DIMESH_PLAIN") == nullptr; }
-
-/// One line that is rewritten a few times a second on a terminal; elsewhere, a line after each of
-/// `parts` equal parts of the steps.
-class progress_line {
- public:
-  progress_line(std::ostream& out, bool terminal, std::string name, int steps, int parts = 4)
-      : out_(out),
-        terminal_(terminal),
-        name_(std::move(name)),
-        steps_(std::max(1, steps)),
-        parts_(parts) {}
-  progress_line(const progress_line&) = delete;
-  progress_line& operator=(const progress_line&) = delete;
-  ~progress_line() {
-    if (open_) out_ << std::endl;
-  }
-
-  /// `done` steps lie behind.
-  void update(int done, double loss) {
-    update(done, [=](double seconds) {
-      char text[64];
-      std::snprintf(text, sizeof text, "loss %.4f  %.1f s", loss, seconds);
-      return std::string(text);
-    });
-  }
-  /// The same with words of the caller's: words(seconds since the start) -> std::string, called
-  /// where they are shown.
-  template <class Words>
-    requires std::is_invocable_r_v<std::string, Words, double>
-  void update(int done, const Words& words) {
-    const bool last = done >= steps_;
-    if (terminal_) {
-      const double now = seconds();
-      if (!last && now - shown_ < 0.2) return;
-      shown_ = now;
-      out_ << '\r' << line(done, words(seconds())) << "\033[K" << (last ? "\n" : "") << std::flush;
-      open_ = !last;
-    } else if (const auto part = std::int64_t{parts_} * done / steps_; part > part_) {
-      part_ = part;
-      out_ << line(done, words(seconds())) << std::endl;
-    }
-  }
-
- private:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
-  std::string line(int done, const std::string& words) const {
-    constexpr int cells = 20;
-    const auto full = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(std::int64_t{cells} * done / steps_, 0, cells));
-    char count[32];
-    std::snprintf(count, sizeof count, "%6d/%d  ", done, steps_);
-    std::string name = name_;
-    name.resize(std::max<std::size_t>(name.size(), 20), ' ');
-    return "  " + name + " [" + std::string(full, '#') + std::string(cells - full, '-') + "]" +
-           count + words;
-  }
-
-  std::ostream& out_;
-  bool terminal_;
-  std::string name_;
-  int steps_, parts_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double shown_ = -1;
-  std::int64_t part_ = 0;
-  bool open_ = false;
-};
+using dimesh::on_terminal;
+using dimesh::progress_line;
 
 }  // namespace report

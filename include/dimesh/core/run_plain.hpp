@@ -42,6 +42,8 @@ void fill_and_report(event_sink& sink, const Fill& fill, const Cost& cost) {
 [[gnu::noinline]] inline void fill_watched(const operation& op, results y, operands x,
                                            event_sink& sink) {
   fill_and_report(sink, [&] { op.fill(y, x); }, [&](tally& t) { op.cost(t, y, x); });
+  for (int i = 0; i < y.count(); ++i)
+    if (y.has(i)) sink.see(y[i], x);
 }
 
 /// Addends of one operand and a value held whole in another: along which axes?

@@ -88,12 +88,16 @@ struct event {
 
 namespace detail {
 class watched;
+class operands;
+struct tensor_core;
 }  // namespace detail
 
 /// Takes events as they come. Derived classes say what becomes of them.
 class event_sink {
  public:
   constexpr virtual void take(const event& e) = 0;
+  /// An operation on data has written this result from these operands.
+  constexpr virtual void see(const detail::tensor_core&, const detail::operands&) {}
 
   /// Takes an event, with the names of what runs just now.
   constexpr void report(event e) {
@@ -107,6 +111,8 @@ class event_sink {
 
  protected:
   constexpr ~event_sink() = default;
+  constexpr std::string_view what() const { return what_; }
+  constexpr std::string_view transpose_of() const { return transpose_of_; }
 
  private:
   friend class running;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where does a computation go bad? It is run again, and the result of every operation is looked at,
+// on the way back, too: the first element that is infinite or no number is named. Slow: for the
+// step that failed.
+//
+//   std::string why = find_not_finite(g, [&] { (void)step(params, x, y); });
+//     -> "log gave a number that is not finite at batch 3, hidden 4, from operands that are finite
+//         on rank 1 (operation 17)"
+#pragma once
+
+#include <string>
+
+#include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/collective/broadcast.hpp"
+#include "dimesh/core/replicas.hpp"
+#include "dimesh/grid.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class T> index_t first_bad(const std::byte* data, index_t parts) {
+  for (index_t i = 0; i < parts; ++i) {
+    T v;
+    std::memcpy(&v, data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    if (!std::isfinite(v)) return i;
+  }
+  return -1;
+}
+inline index_t first_bad_16(const std::byte* data, index_t count, unsigned exponent) {
+  for (index_t i = 0; i < count; ++i) {
+    std::uint16_t v;
+    std::memcpy(&v, data + 2 * static_cast<std::size_t>(i), 2);
+    if ((v & exponent) == exponent) return i;
+  }
+  return -1;
+}
+/// The first of these elements that is not finite, or -1.
+inline index_t first_bad(element_kind kind, const std::byte* data, index_t count) {
+  switch (kind) {
+    case element_kind::float32:
+      return first_bad<float>(data, count);
+    case element_kind::float64:
+      return first_bad<double>(data, count);
+    case element_kind::long_double:
+      return first_bad<long double>(data, count);
+    case element_kind::complex64:
+      return std::max<index_t>(-1, first_bad<float>(data, 2 * count) >> 1);
+    case element_kind::complex128:
+      return std::max<index_t>(-1, first_bad<double>(data, 2 * count) >> 1);
+    case element_kind::half:
+      return first_bad_16(data, count, 0x7c00u);
+    case element_kind::bfloat16:
+      return first_bad_16(data, count, 0x7f80u);
+    default:
+      return -1;
+  }
+}
+/// Of a tensor's block.
+inline index_t first_bad(const tensor_core& x) {
+  if (!x.memory || x.away != 0) return -1;
+  return first_bad(x.facts->kind, bytes_on_host(x).data(), x.elements());
+}
+
+/// Looks at results until one is bad.
+class bad_number_finder final : public event_sink {
+ public:
+  constexpr void take(const event&) override {}
+  constexpr void see(const tensor_core& y, const operands& x) override {
+    if (std::is_constant_evaluated() || !words.empty()) return;
+    look(y, x);
+  }
+  index_t operations = 0;
+  std::string words;  // empty: none so far
+
+ private:
+  void look(const tensor_core& y, const operands& x) {
+    ++operations;
+    const index_t at = first_bad(y);
+    if (at < 0) return;
+    const bool back = !transpose_of().empty();
+    words = (back ? "the way back of " + std::string(transpose_of()) + ": " : std::string()) +
+            std::string(what()) + " gave a number that is not finite at " + place_words(y, at);
+    for (int k = 0; k < x.count(); ++k)
+      if (const index_t there = first_bad(x[k]); there >= 0) {
+        words += ", from operand " + std::to_string(k + 1) + ", which has one at " +
+                 place_words(x[k], there) + " already";
+        return;
+      }
+    words += ", from operands that are finite";
+  }
+};
+
+/// Operations of this thread report to another sink here.
+class [[nodiscard]] watched_by {
+ public:
+  explicit watched_by(event_sink* s) : before_(std::exchange(watcher, s)) {}
+  watched_by(const watched_by&) = delete;
+  watched_by& operator=(const watched_by&) = delete;
+  ~watched_by() { watcher = before_; }
+
+ private:
+  event_sink* before_;
+};
+
+}  // namespace detail
+
+/// Runs f and says, the same on all ranks of the grid, which operation gave the first number that
+/// is not finite, where in its result, on which rank, and whether its operands were finite. Empty:
+/// none did. Collective over the grid.
+template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) {
+  detail::bad_number_finder finder;
+  {
+    const detail::watched_by here(&finder);
+    static_cast<F&&>(f)();
+  }
+  const auto& everyone = g.everyone();
+  const index_t none = std::numeric_limits<index_t>::max();
+  index_t mine = finder.words.empty() ? none : finder.operations, first = mine;
+  if (everyone.size() > 1)
+    collective::all_reduce(everyone, &mine, &first, 1, collective::reduction::min);
+  if (first == none) return {};
+  int rank = mine == first ? everyone.rank() : everyone.size(), teller = rank;
+  if (everyone.size() > 1)
+    collective::all_reduce(everyone, &rank, &teller, 1, collective::reduction::min);
+  std::string text = finder.words + " on rank " + std::to_string(teller) + " (operation " +
+                     std::to_string(first) + ")";
+  auto length = static_cast<index_t>(text.size());
+  collective::broadcast(everyone, &length, 1, teller);
+  text.resize(static_cast<std::size_t>(length));
+  collective::broadcast(everyone, text.data(), length, teller);
+  return text;
+}
+
+}  // namespace dimesh

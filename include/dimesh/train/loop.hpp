@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a training run go from its first step to its last? Steps, evaluations and saves at their
+// times; an end before the last step where evaluations get no better, or where the job is told to
+// end. What a step is, the caller says; the loop knows numbers only, and is compiled once for all
+// layouts.
+//
+//   training_loop loop(g, {.steps = 1000, .evaluate_every = 100, .save_every = 200});
+//   loop.step = [&](index_t step) -> metrics { ...; return {{"loss", value(loss)}}; };
+//   loop.evaluate = [&](index_t) -> metrics { return {{"loss", ...}}; };
+//   loop.save = [&](const loop_state& at, save_reason) { ... };
+//   loop_state at;                       // or as it was saved: goes on from there
+//   loop_end why = loop.run(at);
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/words.hpp"
+#include "dimesh/grid.hpp"
+#include "dimesh/train/stop_request.hpp"
+
+namespace dimesh {
+
+/// Numbers with names, the same on all ranks.
+struct metric {
+  std::string name;
+  double value = 0;
+};
+using metrics = std::vector<metric>;
+
+/// Where a run stands: what must be saved of a loop for another one to go on.
+struct loop_state {
+  index_t step = 0;  ///< so many are done
+  double best = std::numeric_limits<double>::quiet_NaN();  ///< of the evaluations; NaN: none yet
+  index_t best_step = 0;  ///< steps that were done then
+  index_t without_better = 0;  ///< evaluations since
+};
+
+struct loop_options {
+  index_t steps = 1;  ///< in all, those of earlier runs among them
+  index_t evaluate_every = 0;  ///< steps; 0: after the last only
+  index_t save_every = 0;  ///< steps; 0: at the end only
+  index_t patience = 0;  ///< evaluations without a better one until the end; 0: any
+  std::string watched = "loss";  ///< the metric by which evaluations are compared
+  bool higher_is_better = false;
+  bool stops_on_signal = true;  ///< SIGTERM and SIGUSR1, on any rank, end the run after a step
+};
+
+/// Why the state is saved: its time has come, the evaluation was the best, or the run ends.
+enum class save_reason { scheduled, best, end };
+/// Why a run ended.
+enum class loop_end { steps_done, no_better, signal };
+
+class training_loop {
+ public:
+  /// Makes one step and returns its metrics: those that are watched must be finite. `step` counts
+  /// from 0 and over all runs.
+  std::function<metrics(index_t step)> step;
+  /// Measures the state after so many steps. May be missing.
+  std::function<metrics(index_t step)> evaluate;
+  /// Saves. May be missing.
+  std::function<void(const loop_state& at, save_reason why)> save;
+  /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
+  /// find_not_finite). May be missing.
+  std::function<std::string(index_t step)> diagnose;
+  /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
+  std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
+
+  /// The grid outlives the loop.
+  template <Mesh M>
+  training_loop(const grid<M>& g, loop_options options)
+      : options_(std::move(options)), everyone_(&g.everyone()) {
+    if (options_.steps < 0 || options_.evaluate_every < 0 || options_.save_every < 0 ||
+        options_.patience < 0)
+      throw error(
+          "training_loop: steps, evaluate_every, save_every and patience are counts, not "
+          "less than 0");
+  }
+  const loop_options& options() const { return options_; }
+
+  /// From the state to the end. Collective over the grid. Throws dimesh::error on every rank where
+  /// the watched metric of a step is not finite, or missing from an evaluation.
+  loop_end run(loop_state& at) {
+    if (!step) throw error("training_loop: it has no step; set loop.step to a function");
+    std::optional<stop_request> signals;
+    if (options_.stops_on_signal) signals.emplace();
+    auto why = loop_end::steps_done;
+    index_t saved = at.step;
+    while (at.step < options_.steps) {
+      const metrics m = step(at.step);
+      const metric* const watched = find(m, options_.watched);
+      // Ranks must not part, even where only one of them has another number or got the signal.
+      const auto [bad, stop] =
+          agreed(watched != nullptr && !std::isfinite(watched->value), signals && signals->asked());
+      if (bad) refuse(at.step);
+      ++at.step;
+      for (const auto& f : after_step) f(at.step, m);
+      if (stop) {
+        why = loop_end::signal;
+        break;
+      }
+      const bool last = at.step == options_.steps;
+      if (evaluate && (last || is_due(at.step, options_.evaluate_every)) && judge(at)) {
+        why = loop_end::no_better;
+        break;
+      }
+      if (save && !last && is_due(at.step, options_.save_every)) {
+        save(at, save_reason::scheduled);
+        saved = at.step;
+      }
+    }
+    if (save && saved != at.step) save(at, save_reason::end);
+    return why;
+  }
+
+ private:
+  static bool is_due(index_t done, index_t every) { return every > 0 && done % every == 0; }
+  static const metric* find(const metrics& m, const std::string& name) {
+    for (const metric& one : m)
+      if (one.name == name) return &one;
+    return nullptr;
+  }
+  [[noreturn]] void refuse(index_t at) const {
+    detail::words w;
+    w << "training_loop: '" << options_.watched << "' is not finite in step " << at;
+    if (diagnose) w << ": " << diagnose(at);
+    w.raise();
+  }
+  /// Evaluates. True: that was one too many without a better one.
+  bool judge(loop_state& at) {
+    const metrics m = evaluate(at.step);
+    for (const auto& f : after_evaluation) f(at.step, m);
+    const metric* const found = find(m, options_.watched);
+    if (found == nullptr)
+      throw error("training_loop: the evaluation gives no '" + options_.watched +
+                  "', which options.watched asks for");
+    const double v = found->value;
+    if (std::isnan(at.best) || (options_.higher_is_better ? v > at.best : v < at.best)) {
+      at.best = v;
+      at.best_step = at.step;
+      at.without_better = 0;
+      if (save) save(at, save_reason::best);
+      return false;
+    }
+    return ++at.without_better >= options_.patience && options_.patience > 0;
+  }
+  /// What any rank says. One reduction of two numbers a step.
+  std::pair<bool, bool> agreed(bool bad, bool stop) const {
+    int flags[2] = {bad, stop};
+    if (everyone_->size() > 1)
+      collective::all_reduce(*everyone_, flags, flags, 2, collective::reduction::max);
+    return {flags[0] != 0, flags[1] != 0};
+  }
+
+  loop_options options_;
+  const detail::communicator* everyone_;
+};
+
+}  // namespace dimesh

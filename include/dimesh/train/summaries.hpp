@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the figures of a run go? Into a folder, from one rank: as lines of JSON
+// (summaries.jsonl, one object a figure), and as an event file for TensorBoard. A run that goes on
+// where another stopped adds to them: of two figures with one name and step the later counts.
+//
+//   summaries log("runs/7", g);
+//   log.scalar(step, "loss", loss);
+//   log.histogram(step, "gradient", gradient.w);       // collective
+//   log.flush();
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dimesh/grid.hpp"
+#include "dimesh/train/event_file.hpp"
+#include "dimesh/train/histogram.hpp"
+#include "dimesh/train/png.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// A text as JSON has it, in quotation marks. Bytes that are no part of UTF-8 stand for themselves
+/// as Latin-1.
+inline std::string json_text(std::string_view s) {
+  const auto follows = [&s](std::size_t i, std::size_t n) {
+    for (std::size_t k = 1; k <= n; ++k)
+      if (i + k >= s.size() || (static_cast<unsigned char>(s[i + k]) & 0xc0u) != 0x80u)
+        return false;
+    return true;
+  };
+  std::string out = "\"";
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto c = static_cast<unsigned char>(s[i]);
+    const std::size_t more = c < 0xc2 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : 0;
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += s[i];
+    } else if (c < 0x20 || (c >= 0x80 && (more == 0 || !follows(i, more)))) {
+      char text[8];
+      std::snprintf(text, sizeof text, "\\u%04x", unsigned{c});
+      out += text;
+    } else {
+      out.append(s.substr(i, more + 1));
+      i += more;
+    }
+  }
+  return out + "\"";
+}
+/// A number as JSON has it, to the last bit; what is not finite is a text: "nan", "inf", "-inf".
+inline std::string json_number(double v) {
+  if (!std::isfinite(v)) return std::isnan(v) ? "\"nan\"" : v < 0 ? "\"-inf\"" : "\"inf\"";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", v);
+  return text;
+}
+
+}  // namespace detail
+
+/// Figures over steps, by name.
+struct scalar_series {
+  std::string tag;
+  std::vector<double> step, value;
+};
+
+class summaries {
+ public:
+  /// Writes on the grid's first rank; elsewhere nothing is written. Throws dimesh::error where the
+  /// folder cannot be made or written.
+  template <Mesh M>
+  summaries(const std::string& folder, const grid<M>& g) : summaries(folder, g.rank() == 0) {}
+  explicit summaries(const std::string& folder, bool writes = true) {
+    if (!writes) return;
+    to_ = std::make_unique<files>(folder);
+    to_->lines.open(folder + "/summaries.jsonl", std::ios::app);
+    if (!to_->lines) throw error("summaries: '" + folder + "/summaries.jsonl' cannot be written");
+  }
+
+  void scalar(index_t step, std::string_view tag, double value) {
+    if (!to_) return;
+    keep(step, tag, value);
+    to_->events.scalar(step, tag, value);
+    line(step, tag, "\"value\":" + detail::json_number(value));
+  }
+  /// Of the tensor's elements. Collective over its grid.
+  template <Tensor X> void histogram(index_t step, std::string_view tag, const X& x) {
+    const value_histogram h = histogram_of(x);
+    if (to_) histogram(step, tag, h);
+  }
+  void histogram(index_t step, std::string_view tag, const value_histogram& h) {
+    if (!to_) return;
+    to_->events.histogram(step, tag, h);
+    std::string limits, counts;
+    const auto b = h.buckets();
+    for (std::size_t i = 0; i < b.limits.size(); ++i) {
+      const char* const comma = i == 0 ? "" : ",";
+      limits += comma + detail::json_number(b.limits[i]);
+      counts += comma + detail::json_number(b.counts[i]);
+    }
+    line(step, tag,
+         "\"count\":" + std::to_string(h.count) + ",\"not_finite\":" +
+             std::to_string(h.not_finite) + ",\"min\":" + detail::json_number(h.min) +
+             ",\"max\":" + detail::json_number(h.max) + ",\"sum\":" + detail::json_number(h.sum) +
+             ",\"sum_of_squares\":" + detail::json_number(h.sum_of_squares) + ",\"limits\":[" +
+             limits + "],\"counts\":[" + counts + "]");
+  }
+  /// Pixels of 1 or 3 channels of 0..255, row by row; lines of JSON name the file, a PNG.
+  void image(index_t step, std::string_view tag, index_t height, index_t width, int channels,
+             std::string_view pixels) {
+    if (!to_) return;
+    const std::string png = png_of(height, width, channels, pixels);
+    to_->events.image(step, tag, height, width, channels, png);
+    std::string name(tag);
+    for (char& c : name)
+      if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    name += "_" + std::to_string(step) + ".png";
+    std::ofstream out(to_->folder + "/" + name, std::ios::binary);
+    if (!out.write(png.data(), static_cast<std::streamsize>(png.size())))
+      throw error("summaries: '" + to_->folder + "/" + name + "' cannot be written");
+    line(step, tag, "\"image\":" + detail::json_text(name));
+  }
+  void text(index_t step, std::string_view tag, std::string_view words) {
+    if (!to_) return;
+    to_->texts.push_back({std::string(tag), step, std::string(words)});
+    to_->events.text(step, tag, words);
+    line(step, tag, "\"text\":" + detail::json_text(words));
+  }
+  /// What was written is in the files.
+  void flush() {
+    if (!to_) return;
+    to_->events.flush();
+    if (!to_->lines.flush()) refuse();
+  }
+
+  struct text_entry {
+    std::string tag;
+    index_t step;
+    std::string words;
+  };
+  /// What this program wrote: for reports. Empty where nothing is written.
+  std::vector<scalar_series> scalars() const {
+    return to_ ? to_->series : std::vector<scalar_series>();
+  }
+  std::vector<text_entry> texts() const { return to_ ? to_->texts : std::vector<text_entry>(); }
+  bool writes() const { return to_ != nullptr; }
+
+ private:
+  struct files {
+    explicit files(const std::string& where) : folder(where), events(where) {}
+    std::string folder;
+    event_file events;
+    std::ofstream lines;
+    std::vector<scalar_series> series;
+    std::vector<text_entry> texts;
+  };
+
+  void keep(index_t step, std::string_view tag, double value) {
+    auto s = to_->series.begin();
+    while (s != to_->series.end() && s->tag != tag) ++s;
+    if (s == to_->series.end()) s = to_->series.insert(s, {std::string(tag), {}, {}});
+    s->step.push_back(static_cast<double>(step));
+    s->value.push_back(value);
+  }
+  void line(index_t step, std::string_view tag, const std::string& rest) {
+    const double now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    char time[32];
+    std::snprintf(time, sizeof time, "%.3f", now);
+    to_->lines << "{\"step\":" << step << ",\"time\":" << time
+               << ",\"tag\":" << detail::json_text(tag) << "," << rest << "}\n";
+    if (!to_->lines) refuse();
+  }
+  [[noreturn]] void refuse() const {
+    throw error("summaries: '" + to_->folder + "/summaries.jsonl' cannot be written");
+  }
+
+  std::unique_ptr<files> to_;
+};
+
+}  // namespace dimesh
