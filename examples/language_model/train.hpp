@@ -9,6 +9,8 @@
 #include <dimesh/optim/schedule.hpp>
 #include <dimesh/reflect/describe.hpp>
 #include <dimesh/show/timeline_svg.hpp>
+#include <dimesh/train/find_not_finite.hpp>
+#include <dimesh/train/loop.hpp>
 #include <iostream>
 
 #include "../common/axes.hpp"
@@ -34,17 +36,23 @@ class training_run {
                                        s_.steps, batch::extent * length::extent,
                                        result_.bytes_predicted);
     start();
-    const auto began = dm::timeline::now();
-    dm::detail::pool::instance().restart_peak();
-    for (int step = 0; step < s_.steps; ++step) {
-      if (step == traced()) dm::timeline::instance().start();
+    loop_.step = [&](dm::index_t n) -> dm::metrics {
+      if (n == traced()) dm::timeline::instance().start();
       {
         const dm::trace_span all("step");
-        step_once(step, rate(step));
+        step_once(n, rate(n));
       }
-      if (step == traced() + 2) trace();
-      progress.update(step + 1, result_.losses.back());
-    }
+      if (n == traced() + 2) trace();
+      return {{"loss", result_.losses.back()}};
+    };
+    loop_.diagnose = [this](dm::index_t n) { return who_went_bad(drawn(n), options_of(n)); };
+    loop_.after_step.push_back([&](dm::index_t done, const dm::metrics& m) {
+      progress.update(static_cast<int>(done), m[0].value);
+    });
+    const auto began = dm::timeline::now();
+    dm::detail::pool::instance().restart_peak();
+    dm::loop_state at;
+    (void)loop_.run(at);
     result_.seconds = dm::timeline::now() - began;
     result_.tokens_per_second =
         s_.steps * static_cast<double>(batch::extent * length::extent) / result_.seconds;
@@ -55,8 +63,14 @@ class training_run {
   }
 
  protected:
-  training_run(report::run_result of, int rank, const text::corpus& c, const settings& s)
-      : result_{std::move(of)}, rank_(rank), corpus_(c), s_(s) {}
+  template <class M>
+  training_run(report::run_result of, const dm::grid<M>& g, const text::corpus& c,
+               const settings& s)
+      : result_{std::move(of)},
+        loop_(g, {.steps = s.steps, .stops_on_signal = false}),
+        rank_(g.rank()),
+        corpus_(c),
+        s_(s) {}
   const settings& of() const { return s_; }
 
  private:
@@ -66,6 +80,8 @@ class training_run {
   virtual void start() = 0;
   /// The loss, before the parameters change.
   virtual double step(const text::rows& rows, const nn::run_options& options, double rate) = 0;
+  /// The operation of such a step that gave the first number that is none.
+  virtual std::string who_went_bad(const text::rows& rows, const nn::run_options& options) = 0;
   /// What went out in the step before.
   virtual report::bytes_by_axis sent() const = 0;
   virtual double loss_on(const text::rows& rows) = 0;
@@ -73,14 +89,18 @@ class training_run {
   virtual std::vector<float> next(std::string_view so_far) = 0;
   virtual std::vector<dm::rank_span> spans() const = 0;
 
-  int traced() const { return std::min(s_.steps - 3, 10); }
+  dm::index_t traced() const { return std::min(s_.steps - 3, 10); }
+  dm::random_key key() const { return dm::random_key{s_.seed + 1}; }
+  text::rows drawn(dm::index_t n) const {
+    return text::draw_rows(corpus_.train(), batch::extent, length::extent, key().fold(1),
+                           static_cast<int>(n));
+  }
+  nn::run_options options_of(dm::index_t n) const {
+    return {s_.dropout, key().fold(2).fold(static_cast<std::uint64_t>(n))};
+  }
 
-  void step_once(int n, double rate) {
-    const dm::random_key key{s_.seed + 1};
-    const auto rows =
-        text::draw_rows(corpus_.train(), batch::extent, length::extent, key.fold(1), n);
-    const nn::run_options options{s_.dropout, key.fold(2).fold(static_cast<std::uint64_t>(n))};
-    result_.losses.push_back(step(rows, options, rate));
+  void step_once(dm::index_t n, double rate) {
+    result_.losses.push_back(step(drawn(n), options_of(n), rate));
     if (n == s_.steps - 1) result_.bytes_counted = sent();
   }
 
@@ -115,6 +135,7 @@ class training_run {
   }
 
   report::language_result result_;
+  dm::training_loop loop_;
   int rank_;
   const text::corpus& corpus_;
   const settings& s_;
@@ -137,7 +158,7 @@ template <class Plan> class trainer final : public training_run {
  public:
   trainer(std::string name, const dm::grid<mesh>& g, const text::corpus& c, const settings& s)
       : training_run({.layout = std::move(name), .mesh = dm::describe_mesh(g), .ranks = g.ranks()},
-                     g.rank(), c, s),
+                     g, c, s),
         g_(g),
         p_(dm::make<parameters<Plan>>(g)),
         x_(g),
@@ -171,12 +192,18 @@ template <class Plan> class trainer final : public training_run {
       return training<Plan>::step(p_, x_, y_, options);
     }();
     sent_ = census::snapshot();
-    {
+    const double now = dm::value(loss);
+    if (std::isfinite(now)) {  // parameters stay as they were where something went bad
       const dm::trace_span here("optimizer");
       optimizer_.rate = rate;
       optimizer_(p_, gradient, state_);
     }
-    return dm::value(loss);
+    return now;
+  }
+  std::string who_went_bad(const text::rows& rows, const nn::run_options& options) override {
+    rows.fill_inputs(x_);
+    rows.fill_targets(y_);
+    return dm::find_not_finite(g_, [&] { (void)training<Plan>::step(p_, x_, y_, options); });
   }
   report::bytes_by_axis sent() const override {
     return report::by_axes<mesh>([&](unsigned mask) { return sent_.bytes_on(mask); });
