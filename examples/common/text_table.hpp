@@ -69,4 +69,11 @@ struct text_table {
   }
 };
 
+/// For a terminal: control characters other than line ends become question marks.
+inline std::string readable(std::string text) {
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = '?';
+  return text;
+}
+
 }  // namespace report

@@ -58,7 +58,9 @@ class training_run {
         s_.steps * static_cast<double>(batch::extent * length::extent) / result_.seconds;
     result_.peak_bytes_per_rank = dm::detail::pool::instance().figures().peak;
     result_.validation_bits_per_byte = report::bits(validate());
-    result_.sample = write();
+    if (s_.sample > 0)
+      result_.sample = report::readable(
+          write({s_.prompt, s_.sample, {.temperature = s_.temperature}, dm::random_key{s_.seed}}));
     return std::move(result_);
   }
 
@@ -85,8 +87,8 @@ class training_run {
   /// What went out in the step before.
   virtual report::bytes_by_axis sent() const = 0;
   virtual double loss_on(const text::rows& rows) = 0;
-  /// The logits after these bytes, of which the model sees as many as its length.
-  virtual std::vector<float> next(std::string_view so_far) = 0;
+  /// What the model makes of a prompt. All ranks take part.
+  virtual std::string write(const request& what) const = 0;
   virtual std::vector<dm::rank_span> spans() const = 0;
 
   dm::index_t traced() const { return std::min(s_.steps - 3, 10); }
@@ -126,28 +128,11 @@ class training_run {
     return total / static_cast<double>(count);
   }
 
-  /// What the model makes of the prompt. All ranks take part.
-  std::string write() {
-    if (s_.sample == 0) return {};
-    return text::readable(text::continue_text(
-        s_.prompt, s_.sample, dm::random_key{s_.seed}, {.temperature = s_.temperature},
-        [this](std::string_view so_far) { return next(so_far); }));
-  }
-
   report::language_result result_;
   dm::training_loop loop_;
   int rank_;
   const text::corpus& corpus_;
   const settings& s_;
-};
-
-/// The end of a text as the first row of a batch, its first byte first; the rest is 0.
-struct end_of_text {
-  std::string_view bytes;
-  std::uint8_t operator()(dm::index_t b, dm::index_t t) const {
-    const auto at = static_cast<std::size_t>(t);
-    return b == 0 && at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0;
-  }
 };
 
 template <class Plan> class trainer final : public training_run {
@@ -213,13 +198,8 @@ template <class Plan> class trainer final : public training_run {
     rows.fill_targets(y_);
     return dm::value(dm::complete(loss<Plan>{}(p_, x_, y_)));
   }
-  std::vector<float> next(std::string_view so_far) override {
-    const auto n = static_cast<dm::index_t>(so_far.size());
-    const dm::index_t used = std::min(n, length::extent);
-    dm::fill_by(x_, end_of_text{so_far.substr(static_cast<std::size_t>(n - used))});
-    const auto all = dm::relayout<dm::layout<mesh>>(network<Plan>().logits(p_, x_));
-    const float* const last = all.data() + (used - 1) * vocab::extent;
-    return {last, last + vocab::extent};
+  std::string write(const request& what) const override {
+    return writing<Plan>::text(p_, g_, what);
   }
   std::vector<dm::rank_span> spans() const override { return dm::gather_timeline(g_); }
 

@@ -36,6 +36,7 @@ template <class Length, class Model> struct waves_rule {
 /// y[Length, Model] beside x, of which only grid, extents and layout matter. Elements T.
 template <class T> struct waves_op {
   double base;
+  index_t offset;
 
   constexpr void cost(dimesh::detail::tally& t, dimesh::detail::results y,
                       dimesh::detail::operands) const {
@@ -51,7 +52,7 @@ template <class T> struct waves_op {
       const index_t place = y.own(1).offset + j;
       const double rate = std::pow(base, -static_cast<double>(place / 2 * 2) / places);
       for (index_t i = 0; i < y.local(0); ++i) {
-        const double turn = rate * static_cast<double>(y.own(0).offset + i);
+        const double turn = rate * static_cast<double>(offset + y.own(0).offset + i);
         y.data<T>()[i * y.local(1) + j] =
             static_cast<T>(place % 2 == 0 ? std::sin(turn) : std::cos(turn));
       }
@@ -60,15 +61,16 @@ template <class T> struct waves_op {
 };
 }  // namespace detail
 
-/// Sines (even places of Model) and cosines (odd ones) of the positions along Length, wave lengths
-/// from 2 pi to base 2 pi (Vaswani et al. 2017, section 3.5). Shapes: [Length, Model], split as x
-/// splits them.
-template <Dim Length, Dim Model, Operand X> constexpr auto waves(const X& x, double base = 10000) {
+/// Sines (even places of Model) and cosines (odd ones) of the positions along Length, of which the
+/// first is `offset`; wave lengths from 2 pi to base 2 pi (Vaswani et al. 2017, section 3.5).
+/// Shapes: [Length, Model], split as x splits them.
+template <Dim Length, Dim Model, Operand X>
+constexpr auto waves(const X& x, double base = 10000, index_t offset = 0) {
   if constexpr (is_poison<X>)
     return poison{};
   else
     return dimesh::detail::apply_rule<detail::waves_rule<Length, Model>, value_of<X>>(
-        detail::waves_op<value_of<X>>{base}, stop_gradient(x));
+        detail::waves_op<value_of<X>>{base, offset}, stop_gradient(x));
 }
 
 /// x with what M::positions adds to it; p are the learned vectors. Shapes: as x.

@@ -107,18 +107,21 @@ template <class X> std::vector<value_of<X>> own_values(const X& x) {
 /// Of a tensor's elements; addends are summed first. The same on all ranks; collective over the
 /// grid, silent where every rank has all.
 template <Tensor X> value_histogram histogram_of(const X& x) {
-  const auto y = complete(detail::untracked(x));
-  using Y = std::remove_const_t<decltype(y)>;
-  static_assert(element_traits<value_of<Y>>::is_known && !is_complex<value_of<Y>>,
-                "histogram_of: the elements are not real numbers; take real(x), imag(x) or abs(x)");
+  constexpr bool is_real_number = element_traits<value_of<X>>::is_known && !is_complex<value_of<X>>;
+  static_assert(is_real_number,
+                "histogram_of: the elements are not real numbers; take real(x) or imag(x)");
   value_histogram h;
-  const auto& grid = y.grid().state();
-  constexpr unsigned apart =
-      spec_of<Y>::table.mask(use::split) | spec_of<Y>::table.mask(use::placed);
-  const unsigned talk = detail::talking(apart, grid.sizes());
-  if (detail::core_of(y).away == 0)
-    for (const auto v : detail::own_values(y)) h.add(static_cast<double>(v));
-  if (talk != 0) h.sum_over(grid.along(talk));
+  if constexpr (is_real_number) {
+    const auto y = complete(detail::untracked(x));
+    using Y = std::remove_const_t<decltype(y)>;
+    constexpr unsigned apart =
+        spec_of<Y>::table.mask(use::split) | spec_of<Y>::table.mask(use::placed);
+    if (detail::core_of(y).away == 0)
+      for (const auto v : detail::own_values(y)) h.add(static_cast<double>(v));
+    const auto& grid = y.grid().state();
+    if (const unsigned talk = detail::talking(apart, grid.sizes()); talk != 0)
+      h.sum_over(grid.along(talk));
+  }
   return h;
 }
 

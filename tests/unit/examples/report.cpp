@@ -39,6 +39,10 @@ std::vector<std::string> lines(const std::string& text) {
   return out;
 }
 
+TEST_CASE("readable: no control characters but line ends") {
+  CHECK(report::readable("a\n\x1b[1mb\x7f\xc3\xa9\r") == "a\n?[1mb?\xc3\xa9?");
+}
+
 }  // namespace
 
 TEST_CASE("report: losses are compared with the first layout's") {

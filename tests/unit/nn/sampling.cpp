@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "../../../examples/language_model/sample.hpp"
+#include "dimesh/nn/generate/sampling.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@ namespace {
 
 using dimesh::index_t;
 using dimesh::random_key;
-using text::draw_symbol;
-using text::sampling;
+using dimesh::nn::draw_symbol;
+using dimesh::nn::sampling;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -34,8 +34,6 @@ bool follow(const std::vector<int>& hits, const std::vector<double>& weights) {
   }
   return true;
 }
-
-}  // namespace
 
 TEST_CASE("draw_symbol: a function of logits and key") {
   const std::vector<float> logits(256, 0.5f);
@@ -85,20 +83,26 @@ TEST_CASE("draw_symbol: large logits, one logit, and none that is a number") {
   }
 }
 
-TEST_CASE("continue_text: each symbol sees those before it") {
-  const auto next_letter = [](std::string_view so_far) {
-    std::vector<float> logits(256, -infinity);
-    logits[static_cast<std::size_t>(so_far.back() + 1)] = 0;
-    return logits;
+TEST_CASE("draw_symbol: what top-k and top-p leave, and how often") {
+  const std::vector<float> logits{std::log(0.5f), std::log(0.2f), std::log(0.2f), std::log(0.1f)};
+  const auto counts = [&](const sampling& how) {
+    std::vector<int> n(4);
+    for (std::uint64_t i = 0; i < 4000; ++i)
+      ++n[static_cast<std::size_t>(draw_symbol(logits, random_key(3).fold(i), how))];
+    return n;
   };
-  CHECK(text::continue_text("xya", 4, random_key{1}, {}, next_letter) == "xyabcde");
-  CHECK(text::continue_text("x", 0, random_key{1}, {}, next_letter) == "x");
-  const auto uniform = [](std::string_view) { return std::vector<float>(256, 0); };
-  const auto one = text::continue_text("", 40, random_key{1}, {}, uniform);
-  CHECK(one == text::continue_text("", 40, random_key{1}, {}, uniform));
-  CHECK(one != text::continue_text("", 40, random_key{2}, {}, uniform));
+  const auto all = counts({});
+  const double expected[] = {0.5, 0.2, 0.2, 0.1};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(all[i] - 4000 * expected[i]) < 150);
+  const auto half = counts({.top_p = 0.6});  // 0.5 do not suffice: the first of the two equal ones
+  CHECK((half[2] == 0 && half[3] == 0 && std::abs(half[0] - 4000 * 5.0 / 7) < 150));
+  const auto two = counts({.top_k = 2});
+  CHECK((two[2] == 0 && two[3] == 0 && two[1] > 0));
+  CHECK(counts({.top_p = 0.1})[0] == 4000);
+  CHECK(counts({.temperature = 0})[0] == 4000);
+  const std::vector<float> bad{0, std::nanf("")};
+  CHECK_THROWS_WITH_AS((void)draw_symbol(bad, random_key(1)),
+                       doctest::Contains("draw_symbol: the logits are not numbers"), dimesh::error);
 }
 
-TEST_CASE("readable: no control characters but line ends") {
-  CHECK(text::readable("a\n\x1b[1mb\x7f\xc3\xa9\r") == "a\n?[1mb?\xc3\xa9?");
-}
+}  // namespace

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which text does a model find likeliest? Not that of the likeliest token each time: several
+// beginnings are kept beside each other, and the best of what they become are kept again.
+//
+//   auto best = beam_search(m, p, g, {{5, 3}, {2}}, {.beams = 4, .count = 20, .stop = 0});
+//     -> for each prompt, the texts found, best first: best[0][0].tokens, .score
+#pragma once
+
+#include "dimesh/nn/generate/generate.hpp"
+
+namespace dimesh::nn {
+
+struct beam_options {
+  index_t beams = 4;  ///< rows of the batch for each prompt
+  index_t count = 1;  ///< tokens to write at most
+  double alpha = 0.6;  ///< how far longer texts are favoured: the exponent of the length penalty
+  std::int32_t stop = -1;  ///< a token that ends a text, and belongs to it; -1: none does
+};
+
+/// A text that was found. Score: the logarithm of the probability of what was written, divided by
+/// ((5 + how many tokens that is) / 6)^alpha.
+struct found_text {
+  token_list tokens;
+  double score = 0;
+};
+
+namespace detail {
+
+/// The beams of one prompt.
+struct beam_group {
+  std::size_t prompt = 0;  // tokens that were given
+  std::vector<double> live;  // logarithms of probabilities; the first only, until they part
+  std::vector<found_text> ended;
+  bool open = true;
+
+  double scored(double log_probability, std::size_t size, double alpha) const {
+    const double penalty = std::pow((5 + static_cast<double>(size - prompt)) / 6, alpha);
+    return log_probability / penalty;
+  }
+};
+
+struct beam_candidate {
+  double log_probability;
+  std::size_t beam;
+  std::int32_t token;
+};
+
+/// The most likely ways on for all live beams of a group, best first; of equal ones those of
+/// earlier beams and tokens.
+template <class T>
+std::vector<beam_candidate> ways_on(const beam_group& g, const logit_rows<T>& logits,
+                                    std::size_t first, std::size_t most) {
+  std::vector<beam_candidate> all;
+  for (std::size_t k = 0; k < g.live.size(); ++k) {
+    const auto row = logits[first + k];
+    const double top = *std::max_element(row.begin(), row.end());
+    double sum = 0;
+    for (const T l : row) sum += std::exp(static_cast<double>(l) - top);
+    const double all_of_it = top + std::log(sum);
+    for (std::size_t v = 0; v < row.size(); ++v)
+      all.push_back(
+          {g.live[k] + static_cast<double>(row[v]) - all_of_it, k, static_cast<std::int32_t>(v)});
+  }
+  const std::size_t n = std::min(most, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
+                    [](const beam_candidate& a, const beam_candidate& b) {
+                      return std::tuple(-a.log_probability, a.beam, a.token) <
+                             std::tuple(-b.log_probability, b.beam, b.token);
+                    });
+  all.resize(n);
+  return all;
+}
+
+/// One token more for each beam of a group, whose rows begin at `first`; notes which row each came
+/// from.
+template <class T>
+void extend(beam_group& g, const logit_rows<T>& logits, std::size_t first, const beam_options& o,
+            std::vector<token_list>& rows, std::vector<index_t>& from) {
+  const auto beams = static_cast<std::size_t>(o.beams);
+  std::vector<token_list> next;
+  std::vector<double> live;
+  for (const beam_candidate& c : ways_on(g, logits, first, 2 * beams)) {
+    token_list text = rows[first + c.beam];
+    text.push_back(c.token);
+    if (c.token == o.stop) {
+      g.ended.push_back({text, g.scored(c.log_probability, text.size(), o.alpha)});
+    } else if (live.size() < beams) {
+      from[first + live.size()] = static_cast<index_t>(first + c.beam);
+      live.push_back(c.log_probability);
+      next.push_back(std::move(text));
+    }
+  }
+  std::stable_sort(g.ended.begin(), g.ended.end(),
+                   [](const found_text& a, const found_text& b) { return a.score > b.score; });
+  if (g.ended.size() > beams) g.ended.resize(beams);
+  std::move(next.begin(), next.end(), rows.begin() + static_cast<std::ptrdiff_t>(first));
+  for (std::size_t k = live.size(); k < beams; ++k) rows[first + k] = rows[first];
+  g.live = std::move(live);
+  // No live text can overtake those that have ended: at best it keeps its probability.
+  const std::size_t longest = g.prompt + static_cast<std::size_t>(o.count);
+  const bool full = rows[first].size() >= longest;
+  g.open =
+      !full && !g.live.empty() &&
+      !(g.ended.size() == beams && g.scored(g.live[0], longest, o.alpha) <= g.ended.back().score);
+}
+
+}  // namespace detail
+
+/// For each prompt the texts found, best first: those that ended, and where these are fewer than
+/// `beams`, those that the count cut off. The same on all ranks of the grid (Wu et al. 2016,
+/// section 7, with its length penalty). Collective. Throws dimesh::error as generate does, each
+/// prompt taking `beams` rows.
+template <Layout C, class Form, class P>
+std::vector<std::vector<found_text>> beam_search(const language_model<C, Form>& m, const P& p,
+                                                 const grid<typename C::mesh>& g,
+                                                 const std::vector<token_list>& prompts,
+                                                 const beam_options& o = {}) {
+  if (o.beams < 1)
+    throw error("beam_search: " + std::to_string(o.beams) + " beams; give at least one");
+  const auto beams = static_cast<std::size_t>(o.beams);
+  std::vector<token_list> all;
+  for (const token_list& r : prompts) all.insert(all.end(), beams, r);
+  detail::growing_texts<C, Form, P> texts("beam_search", m, p, g, std::move(all));
+  auto& rows = texts.rows();
+  std::vector<detail::beam_group> groups;
+  std::size_t at = prompts.empty() ? 0 : prompts[0].size();
+  for (const token_list& r : prompts) {
+    groups.push_back({r.size(), {0.0}, {}, o.count > 0});
+    at = std::min(at, r.size());
+  }
+  const auto open = [&groups] {
+    return std::any_of(groups.begin(), groups.end(), [](const auto& b) { return b.open; });
+  };
+  for (; open(); ++at) {
+    const auto logits = texts.logits_after(static_cast<index_t>(at));
+    std::vector<index_t> from(rows.size());
+    std::iota(from.begin(), from.end(), index_t{0});
+    const std::vector<index_t> stay = from;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (groups[i].open && rows[i * beams].size() == at)
+        detail::extend(groups[i], logits, i * beams, o, rows, from);
+    if (from != stay) texts.reorder(from);
+  }
+  std::vector<std::vector<found_text>> found;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    detail::beam_group& group = groups[i];
+    for (std::size_t k = 0; k < group.live.size() && group.ended.size() < beams; ++k) {
+      const token_list& text = rows[i * beams + k];
+      group.ended.push_back({text, group.scored(group.live[k], text.size(), o.alpha)});
+    }
+    found.push_back(std::move(group.ended));
+  }
+  return found;
+}
+
+}  // namespace dimesh::nn

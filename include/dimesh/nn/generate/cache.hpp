@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a model that writes keep of what it has read? The keys and values of all positions so
+// far, layer by layer: a new token then costs the products of one token, and a look at these.
+// Typed as the model computes them, but whole along the length.
+//
+//   text_cache<C, form> kept(g);        // a layer_cache a layer, and how many positions they hold
+//   kept.layers[0].key                  // [batch, length, key heads..., head], as is .value
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "dimesh/fill.hpp"
+#include "dimesh/grid.hpp"
+#include "dimesh/nn/form.hpp"
+#include "dimesh/nn/multi_head.hpp"
+
+namespace dimesh::nn {
+
+/// The tokens that a model is given next: one, or the beginning of a text.
+struct next_tokens : dim<> {
+  using dim<>::dim;
+};
+/// A form as of models that are given those.
+template <class M> struct form_of_next : M {
+  using length = next_tokens;
+};
+/// A form of another batch: of one text, say. Its parameters are those of M.
+template <class M, Dim Batch> struct with_batch : M {
+  using batch = Batch;
+};
+
+namespace detail {
+
+template <class C, class M, class Heads> struct kept_type;
+template <class C, class M, class... H> struct kept_type<C, M, shape<H...>> {
+  /// What C makes of the keys of the next tokens, and the same along the whole length.
+  using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
+  using type = tensor<typename M::element, layout_type, typename M::batch, typename M::length, H...,
+                      typename M::head>;
+};
+
+/// Rows of `from` (outer, n, inner) go to rows at .. at + n of `to` (outer, m, inner).
+template <class T>
+void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_t inner,
+               index_t at) {
+  for (index_t o = 0; o < outer; ++o)
+    std::copy_n(from + o * n * inner, n * inner, to + (o * m + at) * inner);
+}
+
+}  // namespace detail
+
+/// The keys of a layer as they are kept, or its values.
+template <Layout C, class Form>
+using kept_rows =
+    typename detail::kept_type<C, form_of<Form>, typename key_heads_of<form_of<Form>>::type>::type;
+
+namespace detail {
+/// y's rows along its length become, from row `at` on, those of x along next_tokens. Shapes: y
+/// [batch, length, ..], x [batch, next_tokens, ..], layouts alike. Local, in place, on the host.
+template <Tensor Y, Tensor X> void store_rows(Y& y, index_t at, const X& x) {
+  index_t inner = 1;
+  for (int d = 2; d < X::rank; ++d) inner *= x.local(d);
+  dimesh::detail::own_memory(y, true);
+  copy_rows(x.data(), y.data(), x.local(0), x.local(1), y.local(1), inner, at);
+}
+}  // namespace detail
+
+/// What a layer keeps. Zeros at first: attention may read ahead, with weights of 0.
+template <Layout C, class Form> struct layer_cache {
+  kept_rows<C, Form> key{}, value{};
+
+  layer_cache() = default;
+  template <class G> explicit layer_cache(const G& g) : key(g), value(g) {
+    fill(key, 0);
+    fill(value, 0);
+  }
+};
+
+/// What all layers keep, and how many positions that are.
+template <Layout C, class Form> struct text_cache {
+  std::vector<layer_cache<C, Form>> layers{};
+  index_t filled = 0;
+
+  text_cache() = default;
+  template <class G> explicit text_cache(const G& g) {
+    for (int i = 0; i < form_of<Form>::layers; ++i) layers.emplace_back(g);
+  }
+};
+
+}  // namespace dimesh::nn

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a model write? Each row of a batch goes on with a prompt of its own, token by token, at
+// the cost of one token each. Under every layout the same, as far as rounding lets the draws.
+//
+//   auto texts = generate(m, p, g, {{5, 3, 8}, {2}}, {.count = 20, .key = key});
+//     -> for each prompt, it and what follows; on all ranks
+#pragma once
+
+#include <functional>
+
+#include "dimesh/nn/generate/sampling.hpp"
+#include "dimesh/nn/generate/step.hpp"
+#include "dimesh/reflect/clone.hpp"
+
+namespace dimesh::nn {
+
+using token_list = std::vector<std::int32_t>;
+
+struct generate_options {
+  index_t count = 1;  ///< tokens to write, for each prompt
+  sampling how{};
+  random_key key{0};  ///< draws are keyed by it, the prompt's number and the position
+  std::int32_t stop = -1;  ///< a token that ends a text, and belongs to it; -1: none does
+  /// Called for each token that is written, in the order of positions, on all ranks.
+  std::function<void(index_t prompt, std::int32_t token)> written{};
+};
+
+namespace detail {
+
+/// Logits of a batch, a row for each text.
+template <class T> struct logit_rows {
+  std::vector<T> values;
+  std::size_t vocab;
+  std::span<const T> operator[](std::size_t b) const {
+    return std::span(values).subspan(b * vocab, vocab);
+  }
+};
+
+/// Texts that grow together, a row of the batch each.
+template <class C, class Form, class P> class growing_texts {
+  using M = form_of<Form>;
+  using mesh = typename C::mesh;
+  using ids_type = nn::tokens<C, Form, next_tokens>;
+
+ public:
+  growing_texts(const char* call, const language_model<C, Form>& m, const P& p, const grid<mesh>& g,
+                std::vector<token_list> rows)
+      : m_(m), p_(p), g_(g), rows_(std::move(rows)), kept_(g) {
+    const index_t all = ids_type(g, next_tokens{1}).template extent<typename M::batch>();
+    const auto n = static_cast<index_t>(rows_.size());
+    if (n > all)
+      (dimesh::detail::words() << call << ": " << n << " rows for a batch of " << all
+                               << "; give fewer prompts, or a form with_batch of more")
+          .raise();
+    for (const token_list& r : rows_)
+      if (r.empty())
+        (dimesh::detail::words() << call << ": a prompt has no token; begin it with one").raise();
+  }
+
+  std::vector<token_list>& rows() { return rows_; }
+  /// Feeds what is known of all rows up to position `to`, and gives the logits of what follows
+  /// there, all of them on every rank. Where the length is full, half of it is
+  /// forgotten.
+  logit_rows<typename M::element> logits_after(index_t to) {
+    const index_t length = extent_of_length();
+    if (to - begin_ > length) {
+      begin_ = to - std::max<index_t>(1, length / 2);
+      kept_ = text_cache<C, Form>(g_);
+    }
+    const index_t from = begin_ + kept_.filled;
+    const auto ids = dimesh::generate<ids_type>(
+        g_, [&](index_t b, index_t i) { return token(b, from + i); }, next_tokens{to - from});
+    const auto whole = relayout<layout<mesh>>(feed(m_, p_, ids, kept_));
+    return {{whole.data(), whole.data() + whole.local_size()},
+            static_cast<std::size_t>(whole.template extent<typename M::vocab>())};
+  }
+  /// Row b becomes what row from[b] was.
+  void reorder(const std::vector<index_t>& from) {
+    for (auto& layer : kept_.layers)
+      for (auto* const x : {&layer.key, &layer.value}) reorder(*x, from);
+  }
+
+ private:
+  /// Rows that nobody asked for repeat a token, and so do those that have ended.
+  std::int32_t token(index_t b, index_t i) const {
+    if (b >= static_cast<index_t>(rows_.size())) return 0;
+    const token_list& r = rows_[static_cast<std::size_t>(b)];
+    return i < static_cast<index_t>(r.size()) ? r[static_cast<std::size_t>(i)] : r.back();
+  }
+  index_t extent_of_length() const {
+    return kept_.layers.at(0).key.template extent<typename M::length>();
+  }
+  static void reorder(kept_rows<C, Form>& x, const std::vector<index_t>& from) {
+    const auto all = dimesh::clone(whole<typename M::batch>(x));  // of this rank's rows' sources
+    dimesh::detail::own_memory(x, true);
+    index_t row = 1;
+    for (int d = 1; d < x.rank; ++d) row *= x.local(d);
+    const index_t first = dimesh::detail::core_of(x).own(0).offset;
+    for (index_t b = 0; b < x.local(0); ++b) {
+      const auto to = static_cast<std::size_t>(first + b);
+      if (to < from.size()) std::copy_n(all.data() + from[to] * row, row, x.data() + b * row);
+    }
+  }
+
+  const language_model<C, Form>& m_;
+  const P& p_;
+  const grid<mesh>& g_;
+  std::vector<token_list> rows_;
+  text_cache<C, Form> kept_;
+  index_t begin_ = 0;  // position of the first that is kept
+};
+
+}  // namespace detail
+
+/// Each prompt, and what the model writes after it, the same on all ranks of the grid. Prompts have
+/// a token at least, and are the same on all ranks; their lengths may differ. Where a text outgrows
+/// the length, the model goes on from its last half. Collective. Throws dimesh::error for more
+/// prompts than the batch has rows, or an empty one.
+template <Layout C, class Form, class P>
+std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
+                                 const grid<typename C::mesh>& g, std::vector<token_list> prompts,
+                                 const generate_options& o = {}) {
+  if (prompts.empty() || o.count < 1) return prompts;
+  const std::size_t n = prompts.size();
+  std::vector<std::size_t> ends;
+  for (const token_list& r : prompts) ends.push_back(r.size() + static_cast<std::size_t>(o.count));
+  detail::growing_texts<C, Form, P> texts("generate", m, p, g, std::move(prompts));
+  auto& rows = texts.rows();
+  std::size_t at = rows[0].size();
+  for (const token_list& r : rows) at = std::min(at, r.size());
+  for (;; ++at) {
+    bool open = false;
+    for (std::size_t b = 0; b < n; ++b) open = open || at < ends[b];
+    if (!open) return rows;
+    const auto logits = texts.logits_after(static_cast<index_t>(at));
+    for (std::size_t b = 0; b < n; ++b) {
+      if (rows[b].size() != at || at >= ends[b]) continue;
+      const auto drawn = static_cast<std::int32_t>(draw_symbol(
+          logits[b], o.key.fold(static_cast<std::uint64_t>(b)).fold(static_cast<std::uint64_t>(at)),
+          o.how));
+      rows[b].push_back(drawn);
+      if (drawn == o.stop) ends[b] = rows[b].size();
+      if (o.written) o.written(static_cast<index_t>(b), drawn);
+    }
+  }
+}
+
+}  // namespace dimesh::nn

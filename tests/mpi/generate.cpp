@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A model that keeps keys and values says, token by token, what it says of the whole text.
+//
+// ranks: 1 2 4
+#include "dimesh/nn/generate/beam_search.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/layout/layout_set.hpp"
+#include "dimesh/nn/generate/cache.hpp"
+#include "dimesh/op/to_rank.hpp"
+#include "support/language_model_run.hpp"
+
+namespace {
+using namespace test_support;
+
+struct x : dm::axis<> {};
+struct y : dm::axis<2> {};
+struct line : dm::mesh<x> {};
+struct plane : dm::mesh<x, y> {};
+
+struct waving : small {
+  static constexpr auto positions = nn::position_kind::sinusoidal;
+  static constexpr index_t window = 3;
+};
+
+/// Logits of all positions, by the whole text and by parts of it.
+template <class M, class C> void check_parts(const dm::grid<typename C::mesh>& g) {
+  using model_type = nn::language_model<C, M>;
+  const model_type m;
+  auto p = dm::make<nn::language_model_parameters<C, M>>(g);
+  nn::initialize(p, dm::random_key{5});
+  const auto at = [](index_t b, index_t i) {
+    return static_cast<std::int32_t>((b * 5 + i * i * 3) % 24);
+  };
+  const auto ids = dm::generate<nn::tokens<C, M>>(g, at);
+  const auto all = dm::to_rank(m.logits(p, ids));
+  using next = nn::tokens<C, M, nn::next_tokens>;
+  for (const std::vector<index_t>& parts : {std::vector<index_t>(8, 1), {8}, {3, 1, 4}, {1, 7}}) {
+    nn::text_cache<C, M> kept(g);
+    for (const index_t n : parts) {
+      const index_t done = kept.filled;
+      const auto some = dm::generate<next>(
+          g, [&](index_t b, index_t i) { return at(b, done + i); }, nn::next_tokens{n});
+      const auto logits = dm::to_rank(nn::feed(m, p, some, kept));
+      if (g.rank() != 0) continue;
+      for (index_t b = 0; b < 8; ++b)
+        for (index_t v = 0; v < 24; ++v)
+          CHECK(logits[static_cast<std::size_t>(b * 24 + v)] ==
+                doctest::Approx(all[static_cast<std::size_t>((b * 8 + kept.filled - 1) * 24 + v)])
+                    .epsilon(1e-12));
+    }
+    CHECK(kept.filled == 8);
+    const auto more = dm::generate<next>(g, at, nn::next_tokens{1});
+    CHECK_THROWS_WITH_AS((void)nn::feed(m, p, more, kept),
+                         doctest::Contains("feed: 1 tokens after 8 do not fit the length 8"),
+                         dm::error);
+  }
+}
+
+TEST_CASE("feed: every way to cut a text, every kind of position") {
+  const dm::grid<line> g;
+  using C = dm::layout<line, dm::split<batch, x>>;
+  check_parts<small, C>(g);
+  check_parts<other, C>(g);
+  check_parts<waving, C>(g);
+}
+
+TEST_CASE("feed: under layouts that split heads, hidden, vocabulary, length") {
+  const dm::grid<line> g;
+  check_parts<small,
+              dm::layout<line, dm::split<heads, x>, dm::split<hidden, x>, dm::split<vocab, x>>>(g);
+  check_parts<other, dm::layout<line, dm::split<length, x>>>(g);
+  check_parts<small, dm::layout<line>>(g);
+  if (g.ranks() % 2 == 0) {
+    const dm::grid<plane> square;
+    check_parts<other, dm::layout<plane, dm::split<batch, x>, dm::split<heads, y>,
+                                  dm::split<hidden, y>, dm::split_if_free<length, y>>>(square);
+  }
+}
+
+/// What comes next, by the whole text alone: the model without anything that it keeps.
+template <class M, class C, class P> struct plain_reader {
+  const dm::grid<typename C::mesh>& g;
+  const P& p;
+  std::vector<double> operator()(const nn::token_list& text) const {
+    const auto ids = dm::generate<nn::tokens<C, M>>(g, [&](index_t, index_t i) {
+      return i < static_cast<index_t>(text.size()) ? text[static_cast<std::size_t>(i)] : 0;
+    });
+    const auto all =
+        dm::relayout<dm::layout<typename C::mesh>>(nn::language_model<C, M>().logits(p, ids));
+    const double* const row = all.data() + (text.size() - 1) * 24;
+    return {row, row + 24};
+  }
+};
+
+template <class M, class C> auto parameters_of(const dm::grid<typename C::mesh>& g) {
+  auto p = dm::make<nn::language_model_parameters<C, M>>(g);
+  nn::initialize(p, dm::random_key{5});
+  return p;
+}
+
+template <class C> void check_texts(const dm::grid<typename C::mesh>& g) {
+  using M = other;
+  const auto p = parameters_of<M, C>(g);
+  const nn::language_model<C, M> m;
+  const plain_reader<M, C, decltype(p)> next{g, p};
+  const std::vector<nn::token_list> prompts{{5, 3, 8}, {2}, {7, 7, 7, 1, 9, 23}};
+  for (const nn::sampling how : {nn::sampling{.temperature = 0}, nn::sampling{.temperature = 2},
+                                 nn::sampling{.top_k = 3}, nn::sampling{.top_p = 0.5}}) {
+    std::vector<nn::token_list> told(3);
+    const dm::random_key key{11};
+    const auto texts = nn::generate(
+        m, p, g, prompts,
+        {.count = 2, .how = how, .key = key, .written = [&](index_t b, std::int32_t t) {
+           told[static_cast<std::size_t>(b)].push_back(t);
+         }});
+    REQUIRE(texts.size() == 3);
+    for (std::size_t b = 0; b < 3; ++b) {
+      nn::token_list text = prompts[b];
+      for (int i = 0; i < 2; ++i) {
+        const auto logits = next(text);
+        text.push_back(static_cast<std::int32_t>(
+            nn::draw_symbol(std::span<const double>(logits), key.fold(b).fold(text.size()), how)));
+      }
+      CHECK(texts[b] == text);
+      CHECK(told[b] == nn::token_list(text.end() - 2, text.end()));
+    }
+  }
+}
+
+TEST_CASE("generate: prompts of several lengths, as if each were read alone, under every layout") {
+  const dm::grid<line> g;
+  check_texts<dm::layout<line>>(g);
+  check_texts<dm::layout<line, dm::split<batch, x>>>(g);
+  check_texts<dm::layout<line, dm::split<heads, x>, dm::split<hidden, x>, dm::split<vocab, x>>>(g);
+}
+
+TEST_CASE("generate: a token that ends a text, a text that outgrows the length, mistakes") {
+  const dm::grid<line> g;
+  using C = dm::layout<line, dm::split<batch, x>>;
+  const auto p = parameters_of<small, C>(g);
+  const nn::language_model<C, small> m;
+  const auto first = nn::generate(m, p, g, {{4}}, {.count = 5, .how = {.temperature = 0}});
+  const std::int32_t stop = first[0][3];
+  const auto cut =
+      nn::generate(m, p, g, {{4}}, {.count = 5, .how = {.temperature = 0}, .stop = stop});
+  const auto end = std::find(first[0].begin() + 1, first[0].end(), stop) + 1;
+  CHECK(cut[0] == nn::token_list(first[0].begin(), end));
+
+  // Beyond the length (8) it goes on from the last half, as a text of its own.
+  const auto longer = nn::generate(m, p, g, {{4}}, {.count = 9, .how = {.temperature = 0}});
+  REQUIRE(longer[0].size() == 10);
+  const auto anew =
+      nn::generate(m, p, g, {nn::token_list(longer[0].begin() + 5, longer[0].begin() + 9)},
+                   {.count = 1, .how = {.temperature = 0}});
+  CHECK(longer[0].back() == anew[0].back());
+
+  CHECK_THROWS_WITH_AS((void)nn::generate(m, p, g, std::vector<nn::token_list>(9, {1})),
+                       doctest::Contains("generate: 9 rows for a batch of 8"), dm::error);
+  CHECK_THROWS_WITH_AS((void)nn::generate(m, p, g, {{1}, {}}),
+                       doctest::Contains("generate: a prompt has no token; begin it with one"),
+                       dm::error);
+  CHECK(nn::generate(m, p, g, {}).empty());
+}
+
+struct lone : dm::dim<1> {};
+
+TEST_CASE("generate: a batch of one text, with the parameters of the larger one") {
+  const dm::grid<line> g;
+  using C = dm::layout<line, dm::split<batch, x>, dm::split<hidden, x>>;
+  using D = dm::layout<line, dm::split<hidden, x>>;
+  const auto p = parameters_of<small, D>(g);
+  const auto many = nn::generate(nn::language_model<D, small>(), p, g, {{4, 2}, {1}},
+                                 {.count = 4, .how = {.temperature = 0}});
+  const auto one = nn::generate(nn::language_model<D, nn::with_batch<small, lone>>(), p, g,
+                                {{4, 2}}, {.count = 4, .how = {.temperature = 0}});
+  CHECK(one[0] == many[0]);
+  (void)sizeof(C);
+}
+
+/// All continuations of a text by `count` tokens that a search could find, scored.
+template <class Next>
+void all_texts(const Next& next, const nn::token_list& text, double log_probability,
+               std::size_t prompt, index_t count, std::int32_t stop, double alpha,
+               std::vector<nn::found_text>& to) {
+  const auto end = [&](const nn::token_list& t, double l) {
+    to.push_back({t, l / std::pow((5 + static_cast<double>(t.size() - prompt)) / 6, alpha)});
+  };
+  const auto logits = next(text);
+  double sum = 0;
+  for (const double l : logits) sum += std::exp(l);
+  for (std::int32_t v = 0; v < 24; ++v) {
+    nn::token_list longer = text;
+    longer.push_back(v);
+    const double l = log_probability + logits[static_cast<std::size_t>(v)] - std::log(sum);
+    if (v == stop || count == 1)
+      end(longer, l);
+    else
+      all_texts(next, longer, l, prompt, count - 1, stop, alpha, to);
+  }
+}
+
+TEST_CASE("beam_search: with beams enough it finds the best of all texts; scores are as stated") {
+  const dm::grid<line> g;
+  struct many : dm::dim<48> {};
+  using M = nn::with_batch<other, many>;
+  const auto check = [&]<class C>(dm::layout_tag<C>) {
+    const auto p = parameters_of<M, C>(g);
+    const nn::language_model<C, M> m;
+    using R = nn::with_batch<other, lone>;
+    using D = dm::layout<line>;
+    const auto q = parameters_of<R, D>(g);
+    const plain_reader<R, D, decltype(q)> next{g, q};
+    const std::vector<nn::token_list> prompts{{5, 3, 8}, {2}};
+    // 24 beams keep every beginning of two tokens.
+    const auto found =
+        nn::beam_search(m, p, g, prompts, {.beams = 24, .count = 2, .alpha = 0.6, .stop = 3});
+    REQUIRE(found.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::vector<nn::found_text> all;
+      all_texts(next, prompts[i], 0, prompts[i].size(), 2, 3, 0.6, all);
+      REQUIRE(found[i].size() == 24);
+      std::vector<nn::found_text> ended;
+      for (const auto& t : all)
+        if (t.tokens.back() == 3) ended.push_back(t);
+      const auto best = [](std::vector<nn::found_text>& v) {
+        std::stable_sort(v.begin(), v.end(),
+                         [](const auto& a, const auto& b) { return a.score > b.score; });
+      };
+      best(ended);
+      CHECK(found[i][0].tokens == ended[0].tokens);
+      CHECK(found[i][0].score == doctest::Approx(ended[0].score).epsilon(1e-10));
+      for (const auto& t : found[i]) {
+        const auto it = std::find_if(all.begin(), all.end(),
+                                     [&](const auto& u) { return u.tokens == t.tokens; });
+        REQUIRE(it != all.end());
+        CHECK(t.score == doctest::Approx(it->score).epsilon(1e-10));
+      }
+    }
+  };
+  check(dm::layout_tag<dm::layout<line>>{});
+  check(dm::layout_tag<dm::layout<line, dm::split<many, x>>>{});
+}
+
+TEST_CASE("beam_search: one beam is greedy; mistakes") {
+  const dm::grid<line> g;
+  using C = dm::layout<line, dm::split<heads, x>>;
+  const auto p = parameters_of<small, C>(g);
+  const nn::language_model<C, small> m;
+  const auto greedy = nn::generate(m, p, g, {{4}, {1, 2}}, {.count = 5, .how = {.temperature = 0}});
+  const auto found = nn::beam_search(m, p, g, {{4}, {1, 2}}, {.beams = 1, .count = 5});
+  for (std::size_t i = 0; i < 2; ++i) CHECK(found[i].at(0).tokens == greedy[i]);
+  CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 0}),
+                       doctest::Contains("beam_search: 0 beams"), dm::error);
+  CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 9}),
+                       doctest::Contains("beam_search: 9 rows for a batch of 8"), dm::error);
+}
+
+}  // namespace
