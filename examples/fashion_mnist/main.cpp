@@ -14,6 +14,7 @@
 #include <dimesh/layout/layout_set.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/show/draw.hpp>
+#include <dimesh/train/memory_use.hpp>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -117,7 +118,7 @@ report::layout_result train(const std::string& name, const G& g, const image_set
   report::progress_line progress(g.rank() == 0 ? std::cout : quiet, report::on_terminal(), name,
                                  steps);
   const auto began = std::chrono::steady_clock::now();
-  dm::detail::pool::instance().restart_peak();
+  dm::restart_peak_memory();
   for (int step = 0; step < steps; ++step) {
     if (step % per_epoch == 0)
       order = images.order(s.seed + static_cast<unsigned>(step / per_epoch));
@@ -136,7 +137,7 @@ report::layout_result train(const std::string& name, const G& g, const image_set
     r.bytes_counted = report::by_axes<mesh>([&](unsigned mask) { return counted.bytes_on(mask); });
   }
   r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  r.peak_bytes_per_rank = dm::detail::pool::instance().figures().peak;
+  r.peak_bytes_per_rank = dm::memory_in_use().peak;
   r.test_accuracy = accuracy(p, test, g);
   return r;
 }

@@ -11,6 +11,7 @@
 #include <dimesh/show/timeline_svg.hpp>
 #include <dimesh/train/find_not_finite.hpp>
 #include <dimesh/train/loop.hpp>
+#include <dimesh/train/memory_use.hpp>
 #include <iostream>
 
 #include "../common/axes.hpp"
@@ -50,13 +51,13 @@ class training_run {
       progress.update(static_cast<int>(done), m[0].value);
     });
     const auto began = dm::timeline::now();
-    dm::detail::pool::instance().restart_peak();
+    dm::restart_peak_memory();
     dm::loop_state at;
     (void)loop_.run(at);
     result_.seconds = dm::timeline::now() - began;
     result_.tokens_per_second =
         s_.steps * static_cast<double>(batch::extent * length::extent) / result_.seconds;
-    result_.peak_bytes_per_rank = dm::detail::pool::instance().figures().peak;
+    result_.peak_bytes_per_rank = dm::memory_in_use().peak;
     result_.validation_bits_per_byte = report::bits(validate());
     if (s_.sample > 0)
       result_.sample = report::readable(

@@ -10,8 +10,10 @@
 #include <census.hpp>
 #include <dimesh/dimesh.hpp>
 
+#include "dimesh/reflect/describe.hpp"
 #include "dimesh/train/find_not_finite.hpp"
 #include "dimesh/train/histogram.hpp"
+#include "dimesh/train/memory_use.hpp"
 #include "dimesh/train/summaries.hpp"
 #include "support/laws.hpp"
 
@@ -203,6 +205,25 @@ TEST_CASE("find_not_finite: the operation, the place, the rank; back, too") {
   const auto f = [](const auto& u) { return dm::sum(dm::sqrt(u)); };
   CHECK(dm::find_not_finite(g, [&] { (void)dm::value_and_grad(f, v)(); }).find("the way back of") ==
         0);
+}
+
+TEST_CASE("memory_in_use: what tensors ask for; describe_axes: the names in a set") {
+  const dm::grid<line> g;
+  using X = dm::tensor<double, dm::layout<line>, p>;
+  const auto before = dm::memory_in_use();
+  {
+    const auto v = dm::constant<X>(g, 1, p{1000});
+    dm::restart_peak_memory();
+    CHECK(dm::memory_in_use().live == before.live + 8000);
+    const auto w = dm::constant<X>(g, 1, p{500});
+  }
+  CHECK(dm::memory_in_use().live == before.live);
+  CHECK(dm::memory_in_use().peak == before.live + 12000);
+  dm::restart_peak_memory();
+  CHECK(dm::memory_in_use().peak == before.live);
+  CHECK(dm::describe_axes<plane>(3) == "x+y");
+  CHECK(dm::describe_axes<plane>(2) == "y");
+  CHECK(dm::describe_axes<plane>(0).empty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //   describe<tensor<float, L, batch, hidden>>()  -> "float[batch=256/rows:2, hidden] partial<cols>"
 //   describe(x)                                  -> the same with the extents and sizes of this run
 //   describe_mesh(g)                             -> "2x4"
+//   describe_axes<pod>(0b11)                     -> "rows+cols"
 #pragma once
 
 #include <string>
@@ -150,6 +151,15 @@ template <Mesh M> std::string describe_mesh(const grid<M>& g) {
   for (int a = 0; a < M::rank; ++a)
     text += (a > 0 ? "x" : "") + std::to_string(g.state().sizes()[a]);
   return text.empty() ? "1" : text;
+}
+
+/// The axes of a set of them, as ledgers and counters have it: bit a is the mesh's axis a.
+template <Mesh M> std::string describe_axes(unsigned set) {
+  const std::vector<std::string> names = detail::texts_of(typename M::axes{});
+  std::string text;
+  for (std::size_t a = 0; a < names.size(); ++a)
+    if ((set >> a & 1u) != 0) text += (text.empty() ? "" : "+") + names[a];
+  return text;
 }
 
 }  // namespace dimesh

@@ -27,6 +27,7 @@
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/ledger/timeline.hpp"
+#include "dimesh/show/escape.hpp"
 
 namespace dimesh {
 
@@ -100,18 +101,6 @@ DIMESH_OUTLINE inline std::string axes_text(unsigned axes, const std::vector<std
       text +=
           (text.empty() ? "" : "+") + (a < names.size() ? names[a] : "axis " + std::to_string(a));
   return text;
-}
-
-DIMESH_OUTLINE inline std::string json_text(const std::string& s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    char code[8];
-    if (static_cast<unsigned char>(c) < 0x20)
-      std::snprintf(code, sizeof code, "\\u%04x", c), out += code;
-    else
-      out += (c == '"' || c == '\\' ? std::string("\\") : std::string()) + c;
-  }
-  return out + "\"";
 }
 
 /// The events that name rank and lanes in a viewer.

@@ -19,50 +19,12 @@
 #include <vector>
 
 #include "dimesh/grid.hpp"
+#include "dimesh/show/escape.hpp"
 #include "dimesh/train/event_file.hpp"
 #include "dimesh/train/histogram.hpp"
 #include "dimesh/train/png.hpp"
 
 namespace dimesh {
-
-namespace detail {
-
-/// A text as JSON has it, in quotation marks. Bytes that are no part of UTF-8 stand for themselves
-/// as Latin-1.
-inline std::string json_text(std::string_view s) {
-  const auto follows = [&s](std::size_t i, std::size_t n) {
-    for (std::size_t k = 1; k <= n; ++k)
-      if (i + k >= s.size() || (static_cast<unsigned char>(s[i + k]) & 0xc0u) != 0x80u)
-        return false;
-    return true;
-  };
-  std::string out = "\"";
-  for (std::size_t i = 0; i < s.size(); ++i) {
-    const auto c = static_cast<unsigned char>(s[i]);
-    const std::size_t more = c < 0xc2 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : 0;
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += s[i];
-    } else if (c < 0x20 || (c >= 0x80 && (more == 0 || !follows(i, more)))) {
-      char text[8];
-      std::snprintf(text, sizeof text, "\\u%04x", unsigned{c});
-      out += text;
-    } else {
-      out.append(s.substr(i, more + 1));
-      i += more;
-    }
-  }
-  return out + "\"";
-}
-/// A number as JSON has it, to the last bit; what is not finite is a text: "nan", "inf", "-inf".
-inline std::string json_number(double v) {
-  if (!std::isfinite(v)) return std::isnan(v) ? "\"nan\"" : v < 0 ? "\"-inf\"" : "\"inf\"";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", v);
-  return text;
-}
-
-}  // namespace detail
 
 /// Figures over steps, by name.
 struct scalar_series {
