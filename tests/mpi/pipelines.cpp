@@ -380,6 +380,52 @@ TEST_CASE("a message of other extents than the first is refused") {
   m.reap(true);
 }
 
+TEST_CASE("a micro-batch of other extents is one error on every rank of the pipeline") {
+  const auto refused = [](auto... k) {
+    constexpr int n = sizeof...(k);
+    const problem p(n, 4);
+    const runs<decltype(k)::value...> r{p};
+    const auto net = dm::pipeline<stage>(dm::cell<decltype(k)::value>(dm::each_of(block))...);
+    const auto x = [&p](int i) {
+      const auto rows_of_it = batch{i == 2 ? 4 * p.g.template size<rows>() : 8};
+      return dm::zeros<inputs>(p.g, rows_of_it);
+    };
+    const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+    const bool sends = p.g.template coord<stage>() == 0;
+    for (int again = 0; again < 2; ++again) {
+      const auto fails = [&](const auto& s) {
+        CHECK_THROWS_WITH_AS((void)net.value_and_grad(s, r.weights, x, loss),
+                             doctest::Contains(sends ? "has other extents than the first"
+                                                     : "another rank of this pipeline failed"),
+                             dm::error);
+      };
+      fails(dm::one_f_one_b{n, 4});
+      fails(dm::gpipe{n, 4});
+      // What was left behind disturbs nobody.
+      r.check(dm::one_f_one_b{n, 4});
+    }
+  };
+  if (ranks() == 2) refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
+  if (ranks() >= 4)
+    refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
+            std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
+}
+
+TEST_CASE("weights of cells on different grids are refused") {
+  const dm::grid<pod> one(MPI_COMM_WORLD, stage{1}), two(MPI_COMM_WORLD, stage{1});
+  using weight = dm::tensor<double, there<0>, width>;
+  const auto ones = [](const auto&...) { return 1.0; };
+  const auto w = std::tuple(dm::generate<weight>(one, ones), dm::generate<weight>(two, ones));
+  const auto scale = [](const auto& v, const auto& x) { return x * v; };
+  const auto net = dm::pipeline<stage>(dm::cell<0>(scale), dm::cell<0>(scale));
+  using micro = dm::tensor<double, there<0>, batch, width>;
+  const auto x = [&](int) { return dm::generate<micro>(one, ones, batch{8}); };
+  CHECK_THROWS_WITH_AS((void)net.value_and_grad(dm::interleaved{1, 2, 2}, w, x,
+                                                [](const auto& y, int) { return dm::sum(y); }),
+                       doctest::Contains("weights of the cells live on different grids"),
+                       dm::error);
+}
+
 // A cell may give a weight as it is, so that a later one has it, too.
 TEST_CASE("a weight that is handed through has the gradient of all micro-batches") {
   const dm::grid<pod> g(MPI_COMM_SELF, stage{1});
