@@ -167,7 +167,7 @@ void tables_2_and_3() {
       "  Messages take no time here. `Here` counts the product with the vocabulary as one layer\n"
       "  more (1.2 of the others), at the end: with it, 24 layers in 8 cells leave one of 4. The\n"
       "  paper's 3.3 is more than that allows, so its cells were not cut so; the ideal, of equal\n"
-      "  cells, is within 10 % of the paper's M = 32 for both Transformers.\n");
+      "  cells, is within 10 %% of the paper's M = 32 for both Transformers.\n");
   // The formula itself, where layers are equal and divide.
   for (const int k : {2, 4, 8})
     for (const int m : {1, 4, 32}) {
