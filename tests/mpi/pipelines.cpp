@@ -369,6 +369,12 @@ TEST_CASE("a message of other extents than the first is refused") {
       m.send(out, 0, {dm::detail::core_of(three)}, 1),
       doctest::Contains(" has other extents than the first; cut the batch into equal ones"),
       dm::error);
+  auto once = dm::detail::core_of(two);
+  once.once ^= 1u;
+  CHECK_THROWS_WITH_AS(m.send(out, 0, {once}, 1),
+                       doctest::Contains("pipeline: micro-batch 1 is counted once along other axes "
+                                         "than the first; make all of them in one way"),
+                       dm::error);
   using cut = dm::tensor<double, dm::layout<pod, dm::split<dm::ragged<batch>, stage>>, batch>;
   const auto ragged = dm::zeros<cut>(g, dm::cuts<batch>{2});
   CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(ragged)}, 1),

@@ -169,8 +169,8 @@ constexpr schedule_facts find_disorder(const S& s, part_table<int>& places) {
   return found;
 }
 
-/// The first operation that adds to a stage's gradients after a later micro-batch's has: the bits of
-/// a sum depend on its order, which is one for all schedules. (Slices come back in reverse.)
+/// The first operation that adds to a stage's gradients after a later micro-batch's has: bits of a
+/// sum depend on its order, which is one for all schedules. (Slices come back in reverse.)
 template <PipelineSchedule S> constexpr schedule_facts find_descent(const S& s) {
   if (slices_of(s) > 1) return {};
   numbered<int> last(2 * static_cast<std::size_t>(s.stages()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What did the ranks of a pipeline really do, and when did they wait? The recorded spans of one run,
-// read along its schedule: each operation by its micro-batch, and the bubble between them.
+// What did the ranks of a pipeline really do, and when did they wait? The recorded spans of one
+// run, read along its schedule: each operation by its micro-batch, and the bubble between them.
 //
 //   timeline::instance().start();  net.value_and_grad(s, ...);  timeline::instance().stop();
 //   const auto spans = gather_timeline(g);                    // collective; all of them on rank 0
