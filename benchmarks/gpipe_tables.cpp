@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Do the tables of GPipe's paper (Huang et al. 2019, arXiv 1811.06965v5) follow from what it says?
+// Do the tables of GPipe's paper (Huang et al. 2019, arXiv 1811.06965v5) follow from its text?
 // Parameters and memory from the Transformer's dims, throughput from the schedule's simulator on
 // cells cut by `partition`. Fails where a number that should follow does not. Needs no MPI.
 //

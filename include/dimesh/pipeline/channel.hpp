@@ -22,7 +22,7 @@ struct channel {
   std::vector<index_t> header = {};  // of all messages
   bool known = false;  // it went before the first message; where no tensor goes, nothing does
 
-  /// Do the messages that a header stands for differ in more than where values count once?
+  /// Are the extents of two headers the same, wherever values count once? x: what they are of.
   static bool same_extents(const std::vector<index_t>& a, const std::vector<index_t>& b,
                            const cores& x) {
     std::size_t at = 0;
@@ -96,9 +96,9 @@ class messenger {
       check(MPI_Recv(c.header.data(), static_cast<int>(numbers), MPI_INT64_T, from, c.header_tag,
                      along_->handle(), &status),
             call);
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
-      if (bytes == 0) refuse_to_wait();
+      int come = 0;
+      MPI_Get_count(&status, MPI_BYTE, &come);
+      if (come == 0) refuse_to_wait();
     }
     const index_t* at = c.header.data();
     for (const tensor_core& one : like) {
