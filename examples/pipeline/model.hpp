@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What goes through the pipeline? A byte-level Transformer of eight layers: tokens become vectors
-// in the first cell, layers are dealt out evenly, the last cell's vectors become scores of all bytes.
-// A cell's weights are a tuple, in the order in which a micro-batch meets them.
+// in the first cell, layers are dealt out evenly, the last cell's vectors become scores of all
+// bytes. A cell's weights are a tuple, in the order in which a micro-batch meets them.
 #pragma once
 
 #include <dimesh/dimesh.hpp>
