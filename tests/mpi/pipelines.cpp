@@ -369,6 +369,12 @@ TEST_CASE("a message of other extents than the first is refused") {
       m.send(out, 0, {dm::detail::core_of(three)}, 1),
       doctest::Contains(" has other extents than the first; cut the batch into equal ones"),
       dm::error);
+  auto once = dm::detail::core_of(two);
+  once.once ^= 1u;
+  CHECK_THROWS_WITH_AS(m.send(out, 0, {once}, 1),
+                       doctest::Contains("pipeline: micro-batch 1 is counted once along other axes "
+                                         "than the first; make all of them in one way"),
+                       dm::error);
   using cut = dm::tensor<double, dm::layout<pod, dm::split<dm::ragged<batch>, stage>>, batch>;
   const auto ragged = dm::zeros<cut>(g, dm::cuts<batch>{2});
   CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(ragged)}, 1),
@@ -378,6 +384,52 @@ TEST_CASE("a message of other extents than the first is refused") {
   const auto coming = m.receive(in, 0, {dm::detail::core_of(two)});
   CHECK(inner::messenger::arrive(*coming)[0].extent(0) == 2);
   m.reap(true);
+}
+
+TEST_CASE("a micro-batch of other extents is one error on every rank of the pipeline") {
+  const auto refused = [](auto... k) {
+    constexpr int n = sizeof...(k);
+    const problem p(n, 4);
+    const runs<decltype(k)::value...> r{p};
+    const auto net = dm::pipeline<stage>(dm::cell<decltype(k)::value>(dm::each_of(block))...);
+    const auto x = [&p](int i) {
+      const auto rows_of_it = batch{i == 2 ? 4 * p.g.template size<rows>() : 8};
+      return dm::zeros<inputs>(p.g, rows_of_it);
+    };
+    const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+    const bool sends = p.g.template coord<stage>() == 0;
+    for (int again = 0; again < 2; ++again) {
+      const auto fails = [&](const auto& s) {
+        CHECK_THROWS_WITH_AS((void)net.value_and_grad(s, r.weights, x, loss),
+                             doctest::Contains(sends ? "has other extents than the first"
+                                                     : "another rank of this pipeline failed"),
+                             dm::error);
+      };
+      fails(dm::one_f_one_b{n, 4});
+      fails(dm::gpipe{n, 4});
+      // What was left behind disturbs nobody.
+      r.check(dm::one_f_one_b{n, 4});
+    }
+  };
+  if (ranks() == 2) refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
+  if (ranks() >= 4)
+    refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
+            std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
+}
+
+TEST_CASE("weights of cells on different grids are refused") {
+  const dm::grid<pod> one(MPI_COMM_WORLD, stage{1}), two(MPI_COMM_WORLD, stage{1});
+  using weight = dm::tensor<double, there<0>, width>;
+  const auto ones = [](const auto&...) { return 1.0; };
+  const auto w = std::tuple(dm::generate<weight>(one, ones), dm::generate<weight>(two, ones));
+  const auto scale = [](const auto& v, const auto& x) { return x * v; };
+  const auto net = dm::pipeline<stage>(dm::cell<0>(scale), dm::cell<0>(scale));
+  using micro = dm::tensor<double, there<0>, batch, width>;
+  const auto x = [&](int) { return dm::generate<micro>(one, ones, batch{8}); };
+  CHECK_THROWS_WITH_AS((void)net.value_and_grad(dm::interleaved{1, 2, 2}, w, x,
+                                                [](const auto& y, int) { return dm::sum(y); }),
+                       doctest::Contains("weights of the cells live on different grids"),
+                       dm::error);
 }
 
 // A cell may give a weight as it is, so that a later one has it, too.

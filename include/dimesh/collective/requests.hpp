@@ -93,6 +93,8 @@ class requests {
   /// Lets MPI work on them; those made first are asked first.
   void progress(const char* call);
   void wait(const char* call);
+  /// The same; false if a receive got an empty message. Not after progress().
+  bool wait_for_all(const char* call);
   bool empty() const { return requests_.empty(); }
   /// None of them is under way any more, as far as progress() knows.
   bool done() const { return first_ == requests_.size(); }
@@ -128,6 +130,21 @@ DIMESH_OUTLINE inline void requests::wait(const char* call) {
       MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
   clear();
   detail::abandoned::all().reap();  // those given up earlier may be over, too
+}
+DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
+  const dimesh::detail::waiting here(call);
+  bool full = true;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    MPI_Status status;
+    int bytes = 0;
+    dimesh::detail::check(MPI_Wait(&requests_[i], &status), call);
+    if (receives_[i]) MPI_Get_count(&status, MPI_BYTE, &bytes);
+    full = full && (!receives_[i] || bytes != 0);
+    if (!full) return false;  // others may never come: what gives these up cancels them
+  }
+  clear();
+  detail::abandoned::all().reap();
+  return full;
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
   int running = 0, over = 0;

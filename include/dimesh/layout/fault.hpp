@@ -104,6 +104,7 @@ template <int Rank, int Place> struct operation_not_of_rank;  // none of its sta
 template <int Rank, int Stage, int Micro> struct operation_never_done;
 template <int Rank, int Place> struct operation_waits_for_ever;
 template <int Rank, int Place> struct messages_out_of_order;  // here they are received
+template <int Rank, int Place> struct backward_not_ascending;  // this one comes too late
 template <int Cells, int Layers> struct fewer_layers_than_cells;
 template <class Place, class Weights> struct weight_not_on_stage;
 template <class Cell, class Given> struct cell_not_callable_with;

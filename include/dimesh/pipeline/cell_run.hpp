@@ -46,8 +46,7 @@ class cell_run {
  public:
   cores y;  // what the cell gives, recorded
 
-  cell_run(const cell_base& c, const cores& x, int micro, bool recorded, bool wants_inputs)
-      : cell_(c) {
+  cell_run(const cell_base& c, const cores& x, int micro, bool recorded, bool wants_inputs) {
     for (const tensor_core& w : c.weights)
       weights_.push_back(recorded ? open_variable(tape_, w) : w);
     for (const tensor_core& one : x) {
@@ -123,7 +122,6 @@ class cell_run {
     }
   }
 
-  const cell_base& cell_;
   tape tape_;
   cores weights_, x_;
   const node_base* start_ = nullptr;

@@ -2,7 +2,8 @@
 // How does what a stage gives get to the next one, when each rank runs its own operations only? By
 // messages that the sender starts when it has them and the receiver when it will need them: one for
 // each tensor, with a tag for each boundary and direction. Before the first of them goes a header:
-// extents, and along which axes a value is counted once; only the sender knows them.
+// extents, and along which axes a value is counted once; only the sender knows them. A rank that
+// fails sends an empty message wherever one is waited for: the others fail, too, and do not wait.
 #pragma once
 
 #include <deque>
@@ -17,10 +18,21 @@ namespace dimesh::detail::pipeline {
 
 /// One boundary in one direction.
 struct channel {
-  int tag = 0;
+  int tag = 0, header_tag = 1;
   std::vector<index_t> header = {};  // of all messages
   bool known = false;  // it went before the first message; where no tensor goes, nothing does
 
+  /// Are the extents of two headers the same, wherever values count once? x: what they are of.
+  static bool same_extents(const std::vector<index_t>& a, const std::vector<index_t>& b,
+                           const cores& x) {
+    std::size_t at = 0;
+    for (const tensor_core& one : x) {
+      ++at;
+      for (int d = 0; d < one.facts->rank; ++d, ++at)
+        if (a[at] != b[at]) return false;
+    }
+    return true;
+  }
   static std::vector<index_t> header_of(const cores& x) {
     std::vector<index_t> all;
     for (const tensor_core& one : x) {
@@ -55,13 +67,11 @@ class messenger {
       c.known = true;
       const auto kept = std::make_shared<const std::vector<index_t>>(header);
       t.under_way.keep(kept);
-      check(MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT64_T, to, c.tag + 1,
+      check(MPI_Isend(kept->data(), static_cast<int>(kept->size()), MPI_INT64_T, to, c.header_tag,
                       along_->handle(), t.under_way.add()),
             call);
     } else if (c.header != header) {
-      (words() << "pipeline: micro-batch " << micro
-               << " has other extents than the first; cut the batch into equal ones")
-          .raise();
+      refuse_header(c, header, x, micro);
     }
     for (tensor_core& one : t.tensors) {
       refuse_ragged(one);
@@ -82,9 +92,13 @@ class messenger {
       c.header.resize(numbers);
       c.known = true;
       const waiting here(call);
-      check(MPI_Recv(c.header.data(), static_cast<int>(numbers), MPI_INT64_T, from, c.tag + 1,
-                     along_->handle(), MPI_STATUS_IGNORE),
+      MPI_Status status;
+      check(MPI_Recv(c.header.data(), static_cast<int>(numbers), MPI_INT64_T, from, c.header_tag,
+                     along_->handle(), &status),
             call);
+      int come = 0;
+      MPI_Get_count(&status, MPI_BYTE, &come);
+      if (come == 0) refuse_to_wait();
     }
     const index_t* at = c.header.data();
     for (const tensor_core& one : like) {
@@ -99,8 +113,19 @@ class messenger {
     return t;
   }
   static cores arrive(transfer& t) {
-    t.under_way.wait(call);
+    if (!t.under_way.wait_for_all(call)) refuse_to_wait();
     return std::move(t.tensors);
+  }
+  /// Tags for messages that this run alone receives. All ranks along the axis ask for them.
+  channel open() const {
+    const int data = along_->next_tag();
+    return {data, along_->next_tag()};
+  }
+  /// Says to whoever waits at the other end that nothing more comes. Nobody waits for it to arrive.
+  void give_up(const channel& c, int to) noexcept {
+    collective::requests nothing;
+    MPI_Isend(nullptr, 0, MPI_BYTE, to, c.known ? c.tag : c.header_tag, along_->handle(),
+              nothing.add());
   }
   /// Lets go of what has been sent.
   void reap(bool all) {
@@ -119,6 +144,21 @@ class messenger {
  private:
   static constexpr const char* call = "pipeline";
 
+  [[noreturn]] static void refuse_header(const channel& c, const std::vector<index_t>& header,
+                                         const cores& x, int micro) {
+    words w;
+    w << "pipeline: micro-batch " << micro;
+    if (channel::same_extents(c.header, header, x))
+      w << " is counted once along other axes than the first; make all of them in one way";
+    else
+      w << " has other extents than the first; cut the batch into equal ones";
+    w.raise();
+  }
+  [[noreturn]] static void refuse_to_wait() {
+    (words() << "pipeline: another rank of this pipeline failed, and its message does not come; "
+                "its own error says why")
+        .raise();
+  }
   static void refuse_ragged(const tensor_core& x) {
     if (x.facts->ragged != 0)
       (words() << "pipeline: a tensor with a ragged dim goes from one stage to the next; relayout "

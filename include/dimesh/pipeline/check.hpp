@@ -24,7 +24,8 @@ enum class schedule_fault : signed char {
   operation_twice,  ///< or backward both whole and in parts
   operation_never,  ///< what is sent is never received, or never sent
   waits_for_ever,  ///< for an operation that comes later, or waits itself
-  messages_out_of_order  ///< received in another order than sent
+  messages_out_of_order,  ///< received in another order than sent
+  backward_not_ascending  ///< gradients of micro-batches are summed in another order than 0, 1, ...
 };
 
 /// What check_schedule finds. Times are in the unit of those given.
@@ -168,6 +169,29 @@ constexpr schedule_facts find_disorder(const S& s, part_table<int>& places) {
   return found;
 }
 
+/// The first operation that adds to a stage's gradients after a later micro-batch's has: bits of a
+/// sum depend on its order, which is one for all schedules. (Slices come back in reverse.)
+template <PipelineSchedule S> constexpr schedule_facts find_descent(const S& s) {
+  if (slices_of(s) > 1) return {};
+  numbered<int> last(2 * static_cast<std::size_t>(s.stages()));
+  for (int rank = 0; rank < s.ranks; ++rank) {
+    for (int& k : last) k = -1;
+    for (int k = 0; k < s.length(rank); ++k) {
+      const stage_operation o = s.at(rank, k);
+      if (o.work == stage_work::forward) continue;
+      const auto at = 2 * static_cast<std::size_t>(o.stage);
+      for (const bool weight : {false, true}) {
+        if (o.work == (weight ? stage_work::backward_input : stage_work::backward_weight)) continue;
+        int& before = last[at + (weight ? 1 : 0)];
+        if (before >= 0 && s.at(rank, before).micro > o.micro)
+          return faulty(schedule_fault::backward_not_ascending, rank, k, o, s.at(rank, before));
+        before = k;
+      }
+    }
+  }
+  return {};
+}
+
 /// Does it run if sends wait for their receives? Between operations k - 1 and k a rank sends the
 /// result of the one and receives for the other: first and then, or both at once (`paired`).
 template <PipelineSchedule S>
@@ -261,6 +285,7 @@ constexpr schedule_facts check_schedule(const S& s, const Times& times = {}) {
   if (!run.complete()) return detail::pipeline::find_waiting(s, run, places);
   schedule_facts facts = detail::pipeline::find_disorder(s, places);
   if (!facts.ok()) return facts;
+  if (const auto f = detail::pipeline::find_descent(s); !f.ok()) return f;
   for (int rank = 0; rank < s.ranks; ++rank)
     facts.peak = detail::pipeline::most(facts.peak, peak_held(s, rank));
   detail::pipeline::add_times(facts, s, run, times);

@@ -52,6 +52,9 @@ inline std::string in_words(const schedule_facts& f) {
              detail::pipeline::in_words(f.what) + ", and nobody else has that stage";
     case schedule_fault::waits_for_ever:
       return here + "waits for ever for " + detail::pipeline::in_words(f.awaited);
+    case schedule_fault::backward_not_ascending:
+      return here + "comes after " + detail::pipeline::in_words(f.awaited) +
+             "; sums of gradients would have other bits than under other schedules";
     case schedule_fault::messages_out_of_order:
       return here + "receives what was sent before " + detail::pipeline::in_words(f.awaited) +
              ", which it has received already";
@@ -83,8 +86,10 @@ constexpr schedule_facts checked_schedule() {
                          operation_never_done<f.rank, f.what.stage, f.what.micro>>;
   using waits =
       fault_if<f.fault == kind::waits_for_ever, operation_waits_for_ever<f.rank, f.place>>;
-  using order =
+  using disorder =
       fault_if<f.fault == kind::messages_out_of_order, messages_out_of_order<f.rank, f.place>>;
+  using descends =
+      fault_if<f.fault == kind::backward_not_ascending, backward_not_ascending<f.rank, f.place>>;
   static_assert(ok<unfit>,
                 "checked_schedule: the schedule is not made for these numbers; give it ranks and "
                 "micro-batches that divide as it says");
@@ -101,9 +106,13 @@ constexpr schedule_facts checked_schedule() {
       "checked_schedule: the ranks wait for each other for ever; put this operation behind "
       "what it needs");
   static_assert(
-      ok<order>,
+      ok<disorder>,
       "checked_schedule: a rank receives messages in another order than they are sent; let "
       "both ranks take micro-batches in one order");
+  static_assert(
+      ok<descends>,
+      "checked_schedule: a stage goes back through micro-batches in another order than 0, 1, 2, "
+      "..., and gradients would be summed in it; let backward operations ascend");
   return f;
 }
 

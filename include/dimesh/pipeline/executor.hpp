@@ -38,13 +38,27 @@ class executor {
            const std::function<cores(int)>& input)
       : cells_(cells), messages_(m), place_(place), recorded_(recorded), input_(input) {
     for (std::size_t s = 0; s < cells.size(); ++s) {
-      const int tag = 4 * static_cast<int>(s);
-      forward_.push_back({tag});
-      backward_.push_back({tag + 2});
+      forward_.push_back(m.open());
+      backward_.push_back(m.open());
     }
   }
 
+  /// Where one rank fails, those that wait for its messages fail, too.
   void run(std::span<const stage_operation> all) {
+    try {
+      go_through(all);
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
+  /// What the last cell gave of each micro-batch, where nothing goes back.
+  std::map<int, cores> given;
+
+ private:
+  using key = std::pair<int, int>;  // stage and micro-batch
+
+  void go_through(std::span<const stage_operation> all) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       expect(all[k], true);
       if (k + 1 < all.size()) expect(all[k + 1], false);
@@ -55,11 +69,16 @@ class executor {
     report.messages = messages_.messages;
     report.bytes = messages_.bytes;
   }
-  /// What the last cell gave of each micro-batch, where nothing goes back.
-  std::map<int, cores> given;
-
- private:
-  using key = std::pair<int, int>;  // stage and micro-batch
+  void give_up() noexcept {
+    for (int s = 0; s <= last(); ++s) {
+      if (cell(s).place != place_) continue;
+      const auto at = static_cast<std::size_t>(s);
+      if (s < last() && cell(s + 1).place != place_)
+        messages_.give_up(forward_[at + 1], cell(s + 1).place);
+      if (s > 0 && cell(s - 1).place != place_ && recorded_)
+        messages_.give_up(backward_[at - 1], cell(s - 1).place);
+    }
+  }
 
   cell_base& cell(int s) const { return *cells_[static_cast<std::size_t>(s)]; }
   int last() const { return static_cast<int>(cells_.size()) - 1; }
@@ -124,10 +143,10 @@ class executor {
     }
   }
   void go_forward(const stage_operation& o) {
-    const trace_span here("forward");
     const bool begins = o.stage == 0, ends = o.stage == last();
-    auto r = std::make_unique<cell_run>(cell(o.stage), begins ? input_(o.micro) : take(o), o.micro,
-                                        recorded_, !begins);
+    const cores x = begins ? input_(o.micro) : take(o);
+    const trace_span here("forward");  // what is waited for is no work
+    auto r = std::make_unique<cell_run>(cell(o.stage), x, o.micro, recorded_, !begins);
     const int now = static_cast<int>(runs_.size()) + 1;
     if (now > report.peak) report.peak = now;
     cores y = r->y;
@@ -151,10 +170,10 @@ class executor {
       add_to_sum(loss[0], y[0], storage{});
   }
   void go_back(const stage_operation& o, bool whole) {
-    const trace_span here("backward");
-    cell_run& r = *runs_.at({o.stage, o.micro});
     cores ybar;
     if (o.stage < last()) ybar = take(o);
+    const trace_span here("backward");
+    cell_run& r = *runs_.at({o.stage, o.micro});
     r.seed(ybar, cell(o.stage).sums);
     if (whole)
       r.backward(cell(o.stage).sums);

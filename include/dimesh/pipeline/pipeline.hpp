@@ -160,12 +160,17 @@ template <class A, class... Cell> class pipeline_of {
     else
       return nothing;
   }
+  [[noreturn]] static void refuse_grids() {
+    (detail::words() << "pipeline: weights of the cells live on different grids; make all of them "
+                        "on one")
+        .raise();
+  }
   template <class... C> static detail::pipeline::standing standing_of(const C&... cell) {
     detail::pipeline::standing found;
     const auto look = [&found](const detail::pipeline::cell_base& c) {
       for (const detail::tensor_core& w : c.weights) {
-        if (found.grid != nullptr) return;
         detail::require_grid("pipeline", w);
+        if (found.grid != nullptr && found.grid != w.grid) refuse_grids();
         found = {w.grid_object, w.grid, w.facts->axis_of(detail::type_number<A>)};
       }
     };

@@ -192,6 +192,26 @@ TEST_CASE("check_schedule: planted faults are found, and named") {
   }
 }
 
+TEST_CASE("check_schedule: gradients are summed in ascending order") {
+  listed s = as_lists(dm::zb_h1{2, 3});
+  const auto place_of = [&s](int rank, const stage_operation& o) {
+    int k = 0;
+    while (s.at(rank, k) != o) ++k;
+    return k;
+  };
+  const int one = place_of(0, {backward_weight, 1, 0}), two = place_of(0, {backward_weight, 2, 0});
+  auto& first = s.list(0);
+  const stage_operation late = first[static_cast<std::size_t>(one)];
+  first.erase(first.begin() + one);
+  first.insert(first.begin() + two, late);
+  const auto f = dm::check_schedule(s);
+  CHECK(f.fault == schedule_fault::backward_not_ascending);
+  CHECK(f.rank == 0);
+  CHECK(f.place == two);
+  CHECK(f.awaited == stage_operation{backward_weight, 2, 0});
+  CHECK(has(dm::in_words(f), "sums of gradients would have other bits than under other schedules"));
+}
+
 TEST_CASE("check_schedule: every single operation left out or swapped is found or harmless") {
   // Whatever is called right comes to its end on the clock; whatever is called a deadlock does not.
   int faults = 0, harmless = 0;

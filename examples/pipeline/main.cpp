@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Trains one deep Transformer on real text over 1, 2 and 4 stages, as many as the ranks allow, the
+// other ranks copies of the pipeline with their part of the rows; by every schedule. Ends with a
+// table of what each one costs, predicted and counted, and fails if losses part.
+//
+// ranks: 1 2 4
+// writes: timelines of the stages, to --out
+// args: --steps 3 --micros 4 --out pipeline_test
+// demo ranks: 2
+
+#include <CLI/CLI.hpp>
+#include <dimesh/runtime.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "../common/text_table.hpp"
+#include "train.hpp"
+
+/// One stage a rank: the same cells, so the same bits.
+bool is_straight(const outcome& o) { return o.schedule != "interleaved" && o.schedule != "zb-v"; }
+bool same_bits(const outcome& o, const std::vector<outcome>& all) {
+  for (const outcome& other : all)
+    if (is_straight(o) && is_straight(other) && o.pipes == other.pipes && o.losses != other.losses)
+      return false;
+  return true;
+}
+/// Between other cells training amplifies rounding.
+bool agrees(const outcome& o, const outcome& first) {
+  bool close = o.losses.size() == first.losses.size();
+  for (std::size_t t = 0; close && t < o.losses.size(); ++t)
+    close = std::abs(o.losses[t] - first.losses[t]) <= (t < 12 ? 5e-5 : 0.05);
+  const std::string who = o.schedule + ", " + o.pipes;
+  if (!close) std::cout << "FAILED: the losses of " << who << " part from the first.\n";
+  if (o.bytes != o.bytes_predicted) std::cout << "FAILED: " << who << " sent other bytes.\n";
+  if (o.held != o.held_predicted) std::cout << "FAILED: " << who << " held other micro-batches.\n";
+  return close && o.bytes == o.bytes_predicted && o.held == o.held_predicted;
+}
+int conclude(const std::vector<outcome>& all, const settings& s) {
+  using report::format, report::grouped;
+  report::text_table t{
+      .headings = {{"", "stages", "bubble", "", "(K-1)/", "micro-batches held", "", "peak",
+                    "bytes from stage to stage", "", "tokens", "final"},
+                   {"schedule", "x data", "measured", "simulated", "(M+K-1)", "predicted",
+                    "counted", "memory", "predicted", "counted", "a second", "loss"}},
+      .left = {0, 1}};
+  bool agree = true;
+  for (const outcome& o : all) {
+    t.rows.push_back({o.schedule, o.pipes, format("%.3f", o.bubble), format("%.3f", o.simulated),
+                      format("%.3f", o.formula), std::to_string(o.held_predicted),
+                      std::to_string(o.held), report::memory(o.peak), grouped(o.bytes_predicted),
+                      grouped(o.bytes), grouped(std::llround(o.tokens_per_second)),
+                      format("%.4f", o.losses.back())});
+    agree = agrees(o, all.front()) && agree;
+    if (same_bits(o, all)) continue;
+    std::cout << "FAILED: the bits of " << o.schedule << " are not those of other schedules.\n";
+    agree = false;
+  }
+  std::cout
+      << t.str()
+      << "\nF = B = W is assumed where the bubble is simulated; where ranks share cores, what one "
+         "waits for a core counts as work.\n";
+  if (agree) std::cout << "All losses are equal; what was sent and held is what was predicted.\n";
+  std::cout << "Timelines and traces: " << s.out << "\n";
+  return agree ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  return dm::run(argc, argv, [&] {
+    settings s;
+    CLI::App app("A deep Transformer over the stages of a pipeline");
+    app.add_option("--text", s.text, "a file to learn (the King James text)");
+    app.add_option("--out", s.out, "folder for timelines and traces");
+    app.add_option("--schedule", s.schedule, "one of the schedules, or all")
+        ->check(CLI::IsMember({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "all"}));
+    app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(2, 1 << 20));
+    app.add_option("--micros", s.micros, "micro-batches of a step, a multiple of 4")
+        ->check(CLI::Range(4, 1 << 10));
+    app.add_option("--seed", s.seed, "of weights and pieces of text");
+    CLI11_PARSE(app, argc, argv);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0) std::filesystem::create_directories(s.out);
+    const text::corpus corpus = text::load(s.text, length::extent);
+    std::vector<outcome> all;
+    for (const int stages : {1, 2, 4}) {
+      if (size % stages != 0 || batch::extent % (size / stages) != 0) continue;
+      const dm::grid<pod> g(MPI_COMM_WORLD, stage{stages}, rows{size / stages});
+      train_straight(g, s, corpus, all);
+      train_returning(g, s, corpus, all);
+    }
+    return rank == 0 ? conclude(all, s) : 0;
+  });
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dimesh/pipeline/cut_layers.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/dimesh.hpp"
+#include "dimesh/pipeline/partition.hpp"
+#include "dimesh/pipeline/pipeline.hpp"
+
+namespace dm = dimesh;
+
+namespace {
+
+struct batch : dm::dim<8> {};
+struct narrow : dm::dim<16> {};
+struct wide : dm::dim<64> {};
+struct stage : dm::axis<2> {};
+struct pod : dm::mesh<stage> {};
+
+/// Digit after digit: which layers a number went through, and in which order.
+template <int Name> struct layer {
+  constexpr int operator()(int w, int x) const { return 10 * x + w + Name; }
+};
+constexpr auto bounds = dm::partition<2>(std::array{4.0, 1.0, 1.0, 2.0});
+static_assert(bounds == std::array{0, 1, 4});
+constexpr auto cells = dm::cells_of_layers<bounds>(layer<1>{}, layer<2>{}, layer<3>{}, layer<4>{});
+static_assert(std::tuple_size_v<decltype(cells)> == 2);
+static_assert(std::get<0>(cells).place == 0 && std::get<1>(cells).place == 1);
+static_assert(std::get<0>(cells).function(std::tuple(0), 9) == 91);
+static_assert(std::get<1>(cells).function(std::tuple(0, 0, 1), 9) == 9235);
+
+/// Bounds that are not of so many layers.
+template <class... F>
+concept cut_by_bounds = requires(const F&... f) { dm::cells_of_layers<bounds>(f...); };
+static_assert(cut_by_bounds<layer<1>, layer<2>, layer<3>, layer<4>>);
+static_assert(!cut_by_bounds<layer<1>, layer<2>, layer<3>>);
+
+}  // namespace
+
+TEST_CASE("cells_of_layers: a pipeline of the cells that partition finds") {
+  constexpr auto net =
+      dm::pipeline_of_layers<stage, bounds>(layer<1>{}, layer<2>{}, layer<3>{}, layer<4>{});
+  using by_hand =
+      decltype(dm::pipeline<stage>(dm::cell<0>(dm::in_turn(layer<1>{})),
+                                   dm::cell<1>(dm::in_turn(layer<2>{}, layer<3>{}, layer<4>{}))));
+  CHECK(std::is_same_v<std::remove_const_t<decltype(net)>, by_hand>);
+}
