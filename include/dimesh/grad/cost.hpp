@@ -179,6 +179,21 @@ template <class F, class... X> struct static_function_fault {
 };
 }  // namespace detail
 
+namespace detail {
+/// A cost that is a constant: asked in a template's argument, where it may be none without an error.
+template <auto Ledger> struct constant_cost {
+  static constexpr bool known = true;
+  static constexpr auto value = Ledger;
+};
+template <class Ledger> struct no_constant_cost {
+  static constexpr bool known = false;
+  static constexpr Ledger value{};
+};
+template <class Cost, class Found = constant_cost<Cost::counted_cost()>>
+constexpr Found ask_constant(int);
+template <class Cost> constexpr no_constant_cost<ledger<typename Cost::mesh>> ask_constant(...);
+}  // namespace detail
+
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
@@ -212,10 +227,15 @@ template <class F, class... X> struct static_cost {
     static_assert(ok<only<Call, function_not_callable_with>>,
                   "cost_of: the function cannot be called with these shapes; name one for each of "
                   "its parameters, which are const auto&");
-    if constexpr (ok<Call>)
-      return counted_cost();
-    else
+    if constexpr (ok<Call>) {
+      using found = decltype(detail::ask_constant<static_cost>(0));
+      static_assert(ok<std::conditional_t<found::known, no_fault, function_not_constexpr<F>>>,
+                    "cost_of: the compiler cannot run the function; declare operator() constexpr, "
+                    "and let it read nothing that only the run knows, or use count(f, shapes...)");
+      return found::value;
+    } else {
       return {};
+    }
   }
   static constexpr ledger<mesh> counted_cost() {
     const detail::bundle<X...> shapes{};

@@ -69,6 +69,13 @@ template <class F> struct reached_fault<void, F> {
 /// What may be a function, and what its arguments.
 template <class F>
 inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
+/// What a function template's name becomes, and nothing else does: with parameters P it stands for
+/// one function, of inputs that say nothing.
+template <class P> struct named_template {
+  named_template(poison (*)(const P&));
+  named_template(poison (*)(const P&, const poison&));
+  named_template(poison (*)(const P&, const poison&, const poison&));
+};
 template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
 
 /// What is wrong with parameters: members that walks would pass by, elements without gradients.

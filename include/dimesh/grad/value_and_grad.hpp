@@ -226,6 +226,13 @@ constexpr auto value_and_grad(const A&...) {
                 "inputs: value_and_grad(f, params)(x, y)");
   return detail::poisoned_function{};
 }
+template <class P>
+constexpr auto value_and_grad(detail::named_template<std::type_identity_t<P>>, const P&) {
+  static_assert(ok<function_not_an_object<poison(const P&)>>,
+                "value_and_grad: a function template's name is no object; write a function object: "
+                "[](const auto& p, const auto& x) { ... }");
+  return detail::poisoned_function{};
+}
 template <class F, class P>
   requires(!detail::is_function_object<F>)
 constexpr auto value_and_grad(const F&, const P&) {
