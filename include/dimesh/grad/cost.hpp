@@ -87,6 +87,25 @@ template <class X> auto shapes_of(const X& x) {
   }
 }
 
+namespace detail {
+/// What may be no function, or none of these arguments.
+template <class F, class... X> struct counting_fault {
+  using given = decltype(ask<F>()(counted(std::declval<const X&>(), nullptr)...));
+  static constexpr auto find() {
+    if constexpr (!std::is_same_v<given, not_called>)
+      return tag<no_fault>{};
+    else
+      return tag<typename no_call<F, decltype(counted(std::declval<const X&>(), nullptr))...>::type>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class F, class... X>
+  requires(Operand<F> || is_walkable<F>)
+struct counting_fault<F, X...> {
+  using type = not_the_same_kind<F, poison>;
+};
+}  // namespace detail
+
 /// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
 /// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
 /// hold no elements, so that what is compiled for a step counts it, too. f takes all tensors that
@@ -97,10 +116,30 @@ template <class X> auto shapes_of(const X& x) {
 /// .on<M>() has those of others.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
+  using fault = typename detail::counting_fault<F, X...>::type;
+  static_assert(ok<only<fault, not_the_same_kind>>,
+                "count: the function comes first, then what it is called with: count(f, params, x)");
+  static_assert(ok<only<fault, function_not_const, parameter_not_const>>,
+                "count: the function changes itself or what it is given; take const auto&, and let "
+                "operator() be const");
+  static_assert(ok<only<fault, function_not_callable_with>>,
+                "count: the function cannot be called with these arguments; give one for each of "
+                "its parameters, which are const auto&");
   detail::tally t;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
-  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  if constexpr (ok<fault>) {
+    [[maybe_unused]] const auto result = f(detail::counted(x, &t)...);
+  }
   return ledger<M>{t};
+}
+/// Where a type is given for the function.
+template <class F, class First, class... X>
+  requires(!std::is_convertible_v<First, F>)
+constexpr poison count(const First&, const X&...) {
+  static_assert(ok<wrong_arguments<First, X...>>,
+                "count: the function comes first, an object and not its type: count(f{}, params, "
+                "x)");
+  return {};
 }
 
 /// The same for a rank at coordinate K of axis A: what lives elsewhere along A costs it nothing.
@@ -244,6 +283,7 @@ template <class F, class... X> struct static_cost {
     return l;
   }
   static constexpr ledger<mesh> value = find();
+  static constexpr static_cost asked() { return value.flops() >= 0 ? static_cost{} : static_cost{}; }
 
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();
@@ -253,6 +293,8 @@ template <class F, class... X> struct static_cost {
   template <class... A> static constexpr index_t calls = value.template calls<A...>();
 };
 
-template <class F, class... X> inline constexpr static_cost<F, X...> cost_of{};
+/// The value is asked for where cost_of is, so that errors show that line.
+template <class F, class... X>
+inline constexpr static_cost<F, X...> cost_of = static_cost<F, X...>::asked();
 
 }  // namespace dimesh

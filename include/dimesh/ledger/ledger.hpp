@@ -190,4 +190,14 @@ template <Mesh M> struct ledger {
   }
 };
 
+/// A ledger holds many numbers.
+template <class Stream, Mesh M>
+  requires requires(Stream& out) { out.flush(); }
+constexpr Stream& operator<<(Stream& out, const ledger<M>&) {
+  static_assert(ok<not_a_tensor<ledger<std::type_identity_t<M>>>>,
+                "ledger: it holds many numbers; print those that are meant: l.bytes<rows>(), "
+                "l.flops(), l.peak()");
+  return out;
+}
+
 }  // namespace dimesh

@@ -212,7 +212,11 @@ constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  const auto total = detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
+  using wanted = typename detail::stated<D...>::type;
+  // Whole numbers are summed as the result is: their own type might not hold the sum.
+  using in = std::conditional_t<std::is_void_v<wanted> && std::is_integral_v<value_of<X>>, double,
+                                wanted>;
+  const auto total = detail::sum_list<in>(x, dims{});
   if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
     return poison{};
   else

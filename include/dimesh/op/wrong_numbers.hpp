@@ -4,6 +4,7 @@
 //
 //   sum<0>(x)         -> not_a_dim<std::integral_constant<long, 0>>: sum: dims are named ...
 //   permute<1, 0>(x)  -> the same
+//   std::size(x)      -> extents are those of dims ...
 #pragma once
 
 #include "dimesh/tensor.hpp"
@@ -67,6 +68,14 @@ template <index_t First, index_t... More, Operand X> constexpr poison permute(co
   static_assert(ok<not_a_dim<detail::first_number<First, More...>>>,
                 "permute: dims are named, not counted; write the dims in the angle brackets: "
                 "permute<label, batch>(x)");
+  return {};
+}
+
+/// std::size says nothing of several dims.
+template <Operand X> constexpr poison size(const X&) {
+  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, not_by_element<X>>>,
+                "size: extents are those of dims; write x.extent<batch>(), or x.local_size() for "
+                "the elements of this rank");
   return {};
 }
 
