@@ -67,15 +67,15 @@ constexpr bool told(int) {
 template <class X, class What> constexpr bool told(...) { return false; }
 struct recorded_made_plain;
 
-template <class To, class X> constexpr void assert_same() {
-  using fault = typename conversion_fault<To, X>::type;
-  static_assert(ok<only<fault, elements_differ>>,
+/// By the fault alone, so that it is said once of plain tensors and of recorded ones.
+template <class Fault> constexpr void assert_same() {
+  static_assert(ok<only<Fault, elements_differ>>,
                 "tensor: the type declared has other elements than the value; cast<type>(x), or "
                 "declare it auto");
-  static_assert(ok<only<fault, dims_differ>>,
+  static_assert(ok<only<Fault, dims_differ>>,
                 "tensor: the type declared has other dims than the value, or another order; sum, "
                 "rename or permute, or declare it auto");
-  static_assert(ok<only<fault, layouts_differ>>,
+  static_assert(ok<only<Fault, layouts_differ>>,
                 "tensor: the type declared has another layout than the value; complete what is "
                 "partial, relayout<layout>(x) what is split, or declare it auto");
 }
@@ -87,7 +87,7 @@ template <class To, class X> constexpr auto assert_same_kind() {
                 "tensor: of the type declared and the value, one is recorded (or a shape), the "
                 "other not; declare it auto, and pass what is wanted plain through stop_gradient");
   if constexpr (is_tracked<X> && !is_tracked<To>) {
-    assert_same<To, X>();
+    assert_same<fault>();
     return tell<recorded_made_plain, X>{};
   } else {
     return tag<no_fault>{};

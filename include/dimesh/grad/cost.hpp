@@ -95,7 +95,8 @@ template <class F, class... X> struct counting_fault {
     if constexpr (!std::is_same_v<given, not_called>)
       return tag<no_fault>{};
     else
-      return tag<typename no_call<F, decltype(counted(std::declval<const X&>(), nullptr))...>::type>{};
+      return tag<
+          typename no_call<F, decltype(counted(std::declval<const X&>(), nullptr))...>::type>{};
   }
   using type = typename decltype(find())::type;
 };
@@ -117,8 +118,9 @@ struct counting_fault<F, X...> {
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   using fault = typename detail::counting_fault<F, X...>::type;
-  static_assert(ok<only<fault, not_the_same_kind>>,
-                "count: the function comes first, then what it is called with: count(f, params, x)");
+  static_assert(
+      ok<only<fault, not_the_same_kind>>,
+      "count: the function comes first, then what it is called with: count(f, params, x)");
   static_assert(ok<only<fault, function_not_const, parameter_not_const>>,
                 "count: the function changes itself or what it is given; take const auto&, and let "
                 "operator() be const");
@@ -283,7 +285,9 @@ template <class F, class... X> struct static_cost {
     return l;
   }
   static constexpr ledger<mesh> value = find();
-  static constexpr static_cost asked() { return value.flops() >= 0 ? static_cost{} : static_cost{}; }
+  static constexpr static_cost asked() {
+    return value.flops() >= 0 ? static_cost{} : static_cost{};
+  }
 
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();

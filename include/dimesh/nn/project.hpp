@@ -51,8 +51,8 @@ template <class X, class W, class Dims> struct shared_fault {
   using type = no_fault;
 };
 template <class X, class W, class First, class... D>
-  requires((dimesh::detail::index_of<First, typename spec_of<X>::dims> < 0) &&
-           ... && (dimesh::detail::index_of<D, typename spec_of<X>::dims> < 0))
+  requires((dimesh::detail::index_of<First, typename spec_of<X>::dims> < 0) && ... &&
+           (dimesh::detail::index_of<D, typename spec_of<X>::dims> < 0))
 struct shared_fault<X, W, list<First, D...>> {
   using type = dim_not_in_tensor<First>;
 };
@@ -111,7 +111,7 @@ constexpr auto project(const model<C, M>& m, const X& x, const W& w) {
       return poison{};
     else
       return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
-                                          beside_tensor(m, x, w)));
+                                            beside_tensor(m, x, w)));
   }
 }
 
