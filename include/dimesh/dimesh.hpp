@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is in the box? Everything up to gradients, two optimizers and prints; read the includes from
 // top to bottom, each header answers one question. Included by hand: nn/, element/, grad/cost.hpp
-// and what else is in grad/, optim/, ledger/, pipeline/, show/, io/, interop/ (existing codes), random/ with op/categorical.hpp and op/shuffle.hpp, for parts of dims op/slice.hpp,
+// and what else is in grad/ and optim/, ledger/, pipeline/, show/, io/, interop/ (existing codes),
+// random/ with op/categorical.hpp and op/shuffle.hpp, for parts of dims op/slice.hpp,
 // op/concat.hpp, op/split_into.hpp, op/expand.hpp, op/merge.hpp, and op/scan.hpp, op/gather.hpp,
 // op/sort.hpp, op/logic.hpp.
 //

@@ -177,7 +177,7 @@ dm::sgd f() { return {.rate = 0.1}; }
 #endif
 
 // mistake: told_once__assigned
-// A loop over layers inside a loss begins with a plain tensor: one error, not a second one of the value.
+// A loop over layers inside a loss begins with a plain tensor. One error, not two.
 // expect: tensor: of the type declared and the value, one is recorded (or a shape), the other not; declare it auto, and pass what is wanted plain through stop_gradient
 // lines: 21
 #ifdef COMPILE_FAIL

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/cost_faults.hpp"
 #include "dimesh/ledger/event_log.hpp"
 
 namespace dimesh {
@@ -179,61 +180,6 @@ template <class F, class... X> auto events_of(const F& f, const X&... x) {
   log.events = std::move(list.events);
   return log;
 }
-
-namespace detail {
-
-template <class D>
-using extent_fault = std::conditional_t<is_static_dim<D>, no_fault, dim_without_extent<D>>;
-template <class A>
-using size_fault = std::conditional_t<A::size != dynamic, no_fault, axis_without_size<A>>;
-
-/// What of a tensor's type a cost as a constant cannot do without.
-template <class X, class Dims, class Axes> struct static_shape_fault;
-template <class X, class... D, class... A>
-struct static_shape_fault<X, list<D...>, list<A...>>
-    : first_of<std::conditional_t<is_shaped<X>, no_fault, not_a_shape<X>>, size_fault<A>...,
-               extent_fault<D>...> {};
-template <class Leaves> struct static_shapes_fault;
-template <class... X>
-struct static_shapes_fault<list<X...>>
-    : first_of<typename static_shape_fault<X, typename spec_of<X>::dims,
-                                           typename X::mesh_type::axes>::type...> {};
-template <class... X>
-using static_cost_fault =
-    typename first_of<std::conditional_t<has_vectors<X>, vector_without_length<X>, no_fault>...,
-                      typename static_shapes_fault<typename leaves<X>::type>::type...>::type;
-
-}  // namespace detail
-
-namespace detail {
-/// What may be no function that can be made from nothing and called.
-template <class F, class... X> struct static_function_fault {
-  static constexpr auto find() {
-    if constexpr (!std::is_default_constructible_v<F>)
-      return tag<function_not_an_object<F>>{};
-    else if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const X&>()...)), not_called>)
-      return tag<function_not_callable_with<X...>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-}  // namespace detail
-
-namespace detail {
-/// A cost that is a constant: asked in a template's argument, where it may be none without an error.
-template <auto Ledger> struct constant_cost {
-  static constexpr bool known = true;
-  static constexpr auto value = Ledger;
-};
-template <class Ledger> struct no_constant_cost {
-  static constexpr bool known = false;
-  static constexpr Ledger value{};
-};
-template <class Cost, class Found = constant_cost<Cost::counted_cost()>>
-constexpr Found ask_constant(int);
-template <class Cost> constexpr no_constant_cost<ledger<typename Cost::mesh>> ask_constant(...);
-}  // namespace detail
 
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
