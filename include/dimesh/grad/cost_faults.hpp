@@ -47,7 +47,7 @@ template <class F, class... X> struct static_function_fault {
   using type = typename decltype(find())::type;
 };
 
-/// A cost that is a constant: asked in a template's argument, where it may be none without an error.
+/// A cost that is a constant: asked in a template's argument, where one that is none is no error.
 template <auto Ledger> struct constant_cost {
   static constexpr bool known = true;
   static constexpr auto value = Ledger;

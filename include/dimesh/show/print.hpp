@@ -70,8 +70,8 @@ template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
 }
 
 /// The same of all tensors of a struct, each in a line with its path. Local.
-template <TensorStruct P>
-  requires(!Tensor<P>)
+template <class P>
+  requires(detail::is_walkable<P> && !Operand<P>)
 std::ostream& operator<<(std::ostream& out, const P& parameters) {
   const char* between = "";
   for_each_tensor(
