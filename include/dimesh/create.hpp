@@ -184,10 +184,9 @@ template <Operand X, Extents... From>
 X uniform(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> lo,
           computed<value_of<X>> hi, const From&... extents) {
   using fault = detail::drawn_fault<X>;
-  static_assert(
-      ok<fault>,
-      "uniform: the numbers drawn are fractions, and the tensor's elements are whole; draw "
-      "floats, and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
+  static_assert(ok<fault>,
+                "uniform: the numbers drawn are fractions, and the tensor's elements whole; draw "
+                "floats and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
   X x(g, extents...);
   if constexpr (ok<fault>) dimesh::fill_uniform(x, key, lo, hi);
   return x;

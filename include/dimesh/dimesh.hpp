@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is in the box? Everything up to gradients and optimizers; read the includes from top to
-// bottom, each header answers one question. Included by hand: nn/, optim/, element/,
-// grad/cost.hpp and what else is in grad/, ledger/, pipeline/, show/, io/, interop/ (existing
-// codes), random/ with op/categorical.hpp and op/shuffle.hpp, for parts of dims op/slice.hpp,
+// What is in the box? Everything up to gradients, two optimizers and prints; read the includes from
+// top to bottom, each header answers one question. Included by hand: nn/, element/, grad/cost.hpp
+// and what else is in grad/ and optim/, ledger/, pipeline/, show/, io/, interop/ (existing codes),
+// random/ with op/categorical.hpp and op/shuffle.hpp, for parts of dims op/slice.hpp,
 // op/concat.hpp, op/split_into.hpp, op/expand.hpp, op/merge.hpp, and op/scan.hpp, op/gather.hpp,
 // op/sort.hpp, op/logic.hpp.
 //
@@ -50,6 +50,7 @@
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
+#include "dimesh/op/wrong_numbers.hpp"
 #include "dimesh/op/wrong_functions.hpp"
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
@@ -79,4 +80,7 @@
 // gradients
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/optim/sgd.hpp"         // and momentum
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/show/print.hpp"        // std::cout << x
 // clang-format on

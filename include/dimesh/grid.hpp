@@ -36,6 +36,13 @@ template <class M, class A> constexpr int place_on_grid() {
   return ok<fault> ? axis_index<M, A> : 0;
 }
 
+template <class N> poison refuse_number() {
+  static_assert(ok<not_an_axis<N>>,
+                "grid: axes are named, not numbered; write the axis in angle brackets: "
+                "g.size<rows>(), g.coord<rows>()");
+  return {};
+}
+
 }  // namespace detail
 
 /// A mesh on the ranks of a communicator.
@@ -62,6 +69,9 @@ template <class Of> class grid {
   template <class A> index_t coord() const {
     return state_.coords()[detail::place_on_grid<M, A>()];
   }
+  /// Where an axis is named by a number.
+  template <class N> poison size(const N&) const { return detail::refuse_number<N>(); }
+  template <class N> poison coord(const N&) const { return detail::refuse_number<N>(); }
   int rank() const { return everyone().rank(); }
   int ranks() const { return everyone().size(); }
   const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Running sums along a dim that is split.
-// expect: cumsum, cumprod, cummax, cummin, scan, linear_recurrence: the dim is split, and a rank sees its block only; go over the ranks with cumsum_exscan and so on, or gather it with whole<dim>
+// expect: cumsum, cumprod, cummax, cummin, scan, linear_recurrence: the dim is split; go over the ranks with cumsum_exscan and so on, or gather it with whole<dim>
 // expect: dim_is_split<batch, rows>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/scan.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys of many batches for queries of one.
-// expect: attention: an operand lacks a dim: queries have the query dim, keys and values the key dim, all the head dim; other dims of keys and values are the queries', too
+// expect: attention: an operand lacks a dim: queries have the query dim, keys and values the key dim, all the head dim; other dims of keys are the queries', too
 // expect: dim_not_in_tensor<batch>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/attention.hpp>

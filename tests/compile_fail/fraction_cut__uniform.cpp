@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random whole numbers.
-// expect: uniform: the numbers drawn are fractions, and the tensor's elements are whole; draw floats, and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))
+// expect: uniform: the numbers drawn are fractions, and the tensor's elements whole; draw floats and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))
 // expect: fraction_cut<double, int>
 #include <dimesh/dimesh.hpp>
 

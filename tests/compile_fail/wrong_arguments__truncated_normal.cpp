@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A deviation without a mean.
-// expect: truncated_normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation and open extents in the parentheses: truncated_normal<X>(grid, random_key{1}, 0, 0.1)
+// expect: truncated_normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation and open extents in the parentheses: (grid, key, 0, 0.1)
 // expect: wrong_arguments<dimesh::grid<pod>, dimesh::random_key, double>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/random/fill.hpp>

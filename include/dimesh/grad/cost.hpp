@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/cost_faults.hpp"
 #include "dimesh/ledger/event_log.hpp"
 
 namespace dimesh {
@@ -87,6 +88,26 @@ template <class X> auto shapes_of(const X& x) {
   }
 }
 
+namespace detail {
+/// What may be no function, or none of these arguments.
+template <class F, class... X> struct counting_fault {
+  using given = decltype(ask<F>()(counted(std::declval<const X&>(), nullptr)...));
+  static constexpr auto find() {
+    if constexpr (!std::is_same_v<given, not_called>)
+      return tag<no_fault>{};
+    else
+      return tag<
+          typename no_call<F, decltype(counted(std::declval<const X&>(), nullptr))...>::type>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class F, class... X>
+  requires(Operand<F> || is_walkable<F>)
+struct counting_fault<F, X...> {
+  using type = not_the_same_kind<F, poison>;
+};
+}  // namespace detail
+
 /// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
 /// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
 /// hold no elements, so that what is compiled for a step counts it, too. f takes all tensors that
@@ -97,10 +118,31 @@ template <class X> auto shapes_of(const X& x) {
 /// .on<M>() has those of others.
 template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
+  using fault = typename detail::counting_fault<F, X...>::type;
+  static_assert(
+      ok<only<fault, not_the_same_kind>>,
+      "count: the function comes first, then what it is called with: count(f, params, x)");
+  static_assert(ok<only<fault, function_not_const, parameter_not_const>>,
+                "count: the function changes itself or what it is given; take const auto&, and let "
+                "operator() be const");
+  static_assert(ok<only<fault, function_not_callable_with>>,
+                "count: the function cannot be called with these arguments; give one for each of "
+                "its parameters, which are const auto&");
   detail::tally t;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
-  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  if constexpr (ok<fault>) {
+    [[maybe_unused]] const auto result = f(detail::counted(x, &t)...);
+  }
   return ledger<M>{t};
+}
+/// Where a type is given for the function.
+template <class F, class First, class... X>
+  requires(!std::is_convertible_v<First, F>)
+constexpr poison count(const First&, const X&...) {
+  static_assert(ok<wrong_arguments<First, X...>>,
+                "count: the function comes first, an object and not its type: count(f{}, params, "
+                "x)");
+  return {};
 }
 
 /// The same for a rank at coordinate K of axis A: what lives elsewhere along A costs it nothing.
@@ -139,46 +181,6 @@ template <class F, class... X> auto events_of(const F& f, const X&... x) {
   return log;
 }
 
-namespace detail {
-
-template <class D>
-using extent_fault = std::conditional_t<is_static_dim<D>, no_fault, dim_without_extent<D>>;
-template <class A>
-using size_fault = std::conditional_t<A::size != dynamic, no_fault, axis_without_size<A>>;
-
-/// What of a tensor's type a cost as a constant cannot do without.
-template <class X, class Dims, class Axes> struct static_shape_fault;
-template <class X, class... D, class... A>
-struct static_shape_fault<X, list<D...>, list<A...>>
-    : first_of<std::conditional_t<is_shaped<X>, no_fault, not_a_shape<X>>, size_fault<A>...,
-               extent_fault<D>...> {};
-template <class Leaves> struct static_shapes_fault;
-template <class... X>
-struct static_shapes_fault<list<X...>>
-    : first_of<typename static_shape_fault<X, typename spec_of<X>::dims,
-                                           typename X::mesh_type::axes>::type...> {};
-template <class... X>
-using static_cost_fault =
-    typename first_of<std::conditional_t<has_vectors<X>, vector_without_length<X>, no_fault>...,
-                      typename static_shapes_fault<typename leaves<X>::type>::type...>::type;
-
-}  // namespace detail
-
-namespace detail {
-/// What may be no function that can be made from nothing and called.
-template <class F, class... X> struct static_function_fault {
-  static constexpr auto find() {
-    if constexpr (!std::is_default_constructible_v<F>)
-      return tag<function_not_an_object<F>>{};
-    else if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const X&>()...)), not_called>)
-      return tag<function_not_callable_with<X...>>{};
-    else
-      return tag<no_fault>{};
-  }
-  using type = typename decltype(find())::type;
-};
-}  // namespace detail
-
 /// The cost of F{}(X{}...) as constants. F is stateless, all extents and axes of X... are static.
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
@@ -212,10 +214,15 @@ template <class F, class... X> struct static_cost {
     static_assert(ok<only<Call, function_not_callable_with>>,
                   "cost_of: the function cannot be called with these shapes; name one for each of "
                   "its parameters, which are const auto&");
-    if constexpr (ok<Call>)
-      return counted_cost();
-    else
+    if constexpr (ok<Call>) {
+      using found = decltype(detail::ask_constant<static_cost>(0));
+      static_assert(ok<std::conditional_t<found::known, no_fault, function_not_constexpr<F>>>,
+                    "cost_of: the compiler cannot run the function; declare operator() constexpr, "
+                    "and let it read nothing that only the run knows, or use count(f, shapes...)");
+      return found::value;
+    } else {
       return {};
+    }
   }
   static constexpr ledger<mesh> counted_cost() {
     const detail::bundle<X...> shapes{};
@@ -224,6 +231,9 @@ template <class F, class... X> struct static_cost {
     return l;
   }
   static constexpr ledger<mesh> value = find();
+  static constexpr static_cost asked() {
+    return value.flops() >= 0 ? static_cost{} : static_cost{};
+  }
 
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();
@@ -233,6 +243,8 @@ template <class F, class... X> struct static_cost {
   template <class... A> static constexpr index_t calls = value.template calls<A...>();
 };
 
-template <class F, class... X> inline constexpr static_cost<F, X...> cost_of{};
+/// The value is asked for where cost_of is, so that errors show that line.
+template <class F, class... X>
+inline constexpr static_cost<F, X...> cost_of = static_cost<F, X...>::asked();
 
 }  // namespace dimesh

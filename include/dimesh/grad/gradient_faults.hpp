@@ -40,6 +40,18 @@ template <> struct loss_fault<not_called> {
   using type = no_fault;
 };
 
+/// Where the value is not recorded since a recorded one was made plain on the way, that has been
+/// said.
+struct told_where_it_was_made_plain;
+template <class Fault> struct untold_fault {
+  using type = Fault;
+};
+template <class X>
+  requires(told<X, recorded_made_plain>(0))
+struct untold_fault<result_not_recorded<X>> {
+  using type = told_where_it_was_made_plain;
+};
+
 /// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
   using type = no_fault;
@@ -69,6 +81,13 @@ template <class F> struct reached_fault<void, F> {
 /// What may be a function, and what its arguments.
 template <class F>
 inline constexpr bool is_function_object = !Operand<F> && !std::is_function_v<F> && !is_walkable<F>;
+/// What a function template's name becomes, and nothing else does: with parameters P it stands for
+/// one function, of inputs that say nothing.
+template <class P> struct named_template {
+  named_template(poison (*)(const P&));
+  named_template(poison (*)(const P&, const poison&));
+  named_template(poison (*)(const P&, const poison&, const poison&));
+};
 template <class P> inline constexpr bool has_tensors = Operand<P> || is_walkable<P>;
 
 /// What is wrong with parameters: members that walks would pass by, elements without gradients.

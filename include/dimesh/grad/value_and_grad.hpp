@@ -93,7 +93,8 @@ template <class F, class P> class gradient_of {
       using asked_with = std::conditional_t<as_first, tried, variables>;
       using Loss = decltype(ask<F>()(std::declval<const asked_with&>(), in...));
       using fault =
-          std::conditional_t<is_refused<Loss, F>, no_fault, typename loss_fault<Loss>::type>;
+          std::conditional_t<is_refused<Loss, F>, no_fault,
+                             typename untold_fault<typename loss_fault<Loss>::type>::type>;
       static_assert(ok<only<fault, function_gives_no_tensor>>,
                     "value_and_grad: the function returns nothing; return the loss");
       static_assert(
@@ -224,6 +225,13 @@ constexpr auto value_and_grad(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "value_and_grad: it takes a function and its parameters; what it returns takes the "
                 "inputs: value_and_grad(f, params)(x, y)");
+  return detail::poisoned_function{};
+}
+template <class P>
+constexpr auto value_and_grad(detail::named_template<std::type_identity_t<P>>, const P&) {
+  static_assert(ok<function_not_an_object<poison(const P&)>>,
+                "value_and_grad: a function template's name is no object; write a function object: "
+                "[](const auto& p, const auto& x) { ... }");
   return detail::poisoned_function{};
 }
 template <class F, class P>

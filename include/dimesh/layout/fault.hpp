@@ -113,6 +113,7 @@ template <class Given, class Taken> struct stages_do_not_meet;  // dims, as cell
 // Functions of the user's.
 template <class... Arguments> struct function_not_callable_with;
 template <class Function> struct function_not_const;
+template <class Function> struct function_not_constexpr;
 template <class Function> struct function_not_an_object;
 template <class Function> struct parameter_not_const;  // of the function
 template <class Function> struct function_takes_plain_only;  // where what is recorded is passed

@@ -157,11 +157,15 @@ template <Mesh M> struct ledger {
   template <class... A> constexpr traffic exactly() const { return counts.over[mask<A...>()]; }
 
   /// Over all sets of axes that include A..., and with none all that there is, on other meshes too.
-  template <class... A> constexpr index_t bytes() const { return sum<A...>(&traffic::bytes); }
-  template <class... A> constexpr index_t ring_bytes() const {
-    return sum<A...>(&traffic::ring_bytes);
+  template <class... A> constexpr index_t bytes() const {
+    return sum(mask<A...>(), &traffic::bytes);
   }
-  template <class... A> constexpr index_t calls() const { return sum<A...>(&traffic::calls); }
+  template <class... A> constexpr index_t ring_bytes() const {
+    return sum(mask<A...>(), &traffic::ring_bytes);
+  }
+  template <class... A> constexpr index_t calls() const {
+    return sum(mask<A...>(), &traffic::calls);
+  }
 
  private:
   template <class... A> static constexpr unsigned mask() {
@@ -175,16 +179,25 @@ template <Mesh M> struct ledger {
     else
       return 0;
   }
-  /// Over all sets of axes that include A...
-  template <class... A> constexpr index_t sum(index_t traffic::* what) const {
-    constexpr unsigned wanted = mask<A...>();
+  /// Over all sets of axes that include those wanted.
+  constexpr index_t sum(unsigned wanted, index_t traffic::* what) const {
     index_t total = 0;
     for (unsigned set = 1; set < (1u << M::rank); ++set)
       if ((set & wanted) == wanted) total += counts.over[set].*what;
-    if constexpr (sizeof...(A) == 0)
+    if (wanted == 0)
       for (const auto& o : counts.others) total += o.sent.*what;
     return total;
   }
 };
+
+/// A ledger holds many numbers.
+template <class Stream, Mesh M>
+  requires requires(Stream& out) { out.flush(); }
+constexpr Stream& operator<<(Stream& out, const ledger<M>&) {
+  static_assert(ok<not_a_tensor<ledger<std::type_identity_t<M>>>>,
+                "ledger: it holds many numbers; print those that are meant: l.bytes<rows>(), "
+                "l.flops(), l.peak()");
+  return out;
+}
 
 }  // namespace dimesh

@@ -138,9 +138,8 @@ template <class Run, class T>
 void move_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
   static_assert(dimesh::detail::is_on_host<T>,
-                "copy_box, add_box, pack, unpack: blocks are copied on the host only, and so are "
-                "those of relayout, all_gather, reduce_scatter, own, to_rank, halo_exchange and "
-                "shift; use a host space");
+                "copy_box, add_box, pack, unpack: blocks are copied on the host only (also in "
+                "relayout, all_gather, own, halo_exchange, shift ...); use a host space");
   dimesh::detail::writes_memory();
   box b(rank, extent, src_stride, dst_stride);
   const int p = b.rank - 2, q = b.rank - 1;

@@ -81,6 +81,18 @@ constexpr auto dense(const model<C, M>& m, const F& f, const X& x, const W& w) {
     return detail::map_with(f, z);
 }
 
+/// The same of a function by its name: dense(m, relu, x, w, b).
+template <Layout C, class M, Operand X, Operand W, class... B,
+          class Z = decltype(nn::dense(std::declval<const model<C, M>&>(), identity_activation{},
+                                       std::declval<const X&>(), std::declval<const W&>(),
+                                       std::declval<const B&>()...))>
+  requires(sizeof...(B) <= 1 && (Operand<B> && ...))
+constexpr Z dense(const model<C, M>& m,
+                  std::type_identity_t<Z> (*f)(const std::type_identity_t<Z>&), const X& x,
+                  const W& w, const B&... b) {
+  return f(nn::dense(m, identity_activation{}, x, w, b...));
+}
+
 /// f(x.w) * (x.v): a gated linear unit (Shazeer 2020). Shapes: as project(m, x, w).
 template <Layout C, class M, class F, Operand X, Operand W, Operand V>
 constexpr auto gated(const model<C, M>& m, const F& f, const X& x, const W& w, const V& v) {

@@ -24,7 +24,8 @@ template <class M>
 inline constexpr bool names_hidden = requires { requires Dim<typename M::hidden>; };
 template <class M>
 inline constexpr bool names_vocab = requires { requires Dim<typename M::vocab>; };
-template <class M> inline constexpr bool names_layers = requires { requires M::layers >= 0; };
+template <class M>
+inline constexpr bool names_layers = requires { typename std::bool_constant<(M::layers >= 0)>; };
 template <class M> inline constexpr bool is_form = std::is_base_of_v<transformer, M>;
 template <class M>
 concept Complete =

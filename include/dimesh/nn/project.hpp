@@ -46,6 +46,17 @@ template <class X, class W> struct projected {
                                     dims_less<spec_of<W>, typename spec_of<X>::dims>>::type;
 };
 
+/// Of weights that share no dim with x: their first dim.
+template <class X, class W, class Dims> struct shared_fault {
+  using type = no_fault;
+};
+template <class X, class W, class First, class... D>
+  requires((dimesh::detail::index_of<First, typename spec_of<X>::dims> < 0) && ... &&
+           (dimesh::detail::index_of<D, typename spec_of<X>::dims> < 0))
+struct shared_fault<X, W, list<First, D...>> {
+  using type = dim_not_in_tensor<First>;
+};
+
 template <class T, class... Out, class X, class W>
 constexpr auto product(list<Out...>, const X& x, const W& w) {
   if constexpr (std::is_void_v<T>)
@@ -92,8 +103,15 @@ constexpr auto project(const model<C, M>& m, const X& x, const W& w) {
     return poison{};
   } else {
     using out = typename detail::projected<X, W>::type;
-    return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
-                                          beside_tensor(m, x, w)));
+    using fault = typename detail::shared_fault<X, W, typename spec_of<W>::dims>::type;
+    static_assert(ok<only<fault, dim_not_in_tensor>>,
+                  "project: the weights share no dim with the tensor, so that nothing would be "
+                  "summed; name the dim to be summed in both");
+    if constexpr (!ok<fault>)
+      return poison{};
+    else
+      return relayout<C>(detail::product<T>(out{}, relayout<detail::product_layout<C, X, W>>(x),
+                                            beside_tensor(m, x, w)));
   }
 }
 

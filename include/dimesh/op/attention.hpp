@@ -109,8 +109,7 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
                 "attention: its operands are float or double; cast them first");
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "attention: an operand lacks a dim: queries have the query dim, keys and values "
-                "the key dim, all the head dim; other dims of keys and values are the queries', "
-                "too");
+                "the key dim, all the head dim; other dims of keys are the queries', too");
   static_assert(ok<only<fault, dim_already_in_tensor>>,
                 "attention: the queries have the key dim, or keys or values the query dim; "
                 "rename<query, key> what belongs to keys and values");

@@ -123,6 +123,11 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
     to = v.extent;
   else if (!v.around.is_same)
     to = (n - 1) * v.stride + v.dilation * (taps - 1) + 1 - v.around.before - v.around.after;
+  if (to < 0 && n > 0)
+    (words() << call << ": paddings of " << v.around.before << " and " << v.around.after
+             << " take off more of '" << name_of<To>() << "' than windows from " << n
+             << " elements cover; pad less")
+        .raise();
   if (back && results(to) != n)
     (words() << call << ": " << n << " elements of dim '" << name_of<From>()
              << "' are not what windows over " << to << " of '" << name_of<To>() << "' give")

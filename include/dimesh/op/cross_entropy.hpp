@@ -149,10 +149,9 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
       "softmax_cross_entropy: logits and targets are split differently; relayout the targets");
   static_assert(ok<only<fault, meshes_differ>>,
                 "softmax_cross_entropy: the operands live on different meshes; put them on one");
-  static_assert(
-      ok<only_placed<fault>>,
-      "softmax_cross_entropy: the operands live on different ranks of this axis; place<axis, k> "
-      "the one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
+  static_assert(ok<only_placed<fault>>,
+                "softmax_cross_entropy: logits and targets live on different ranks of this axis; "
+                "place<axis, k> what all of them hold (free), or send<axis, k> the other");
   static_assert(!ok<fault> || detail::holds_places<I>,
                 "softmax_cross_entropy: targets are whole numbers; cast them to an integer type");
   if constexpr (!ok<fault> || is_poison<X> || is_poison<I>) {

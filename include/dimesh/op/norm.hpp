@@ -113,6 +113,14 @@ template <class X, class... G> struct gain_fault {
   using type = typename decltype(find())::type;
 };
 
+/// Why gain and bias do not meet the tensor, where nothing is wrong with that alone.
+template <class Fault, class X, class... G> struct fits_fault {
+  using type = no_fault;
+};
+template <class X, class... G> struct fits_fault<no_fault, X, G...> {
+  using type = map_fault<join_kind::nonlinear, X, G...>;
+};
+
 /// Of means and sums, whatever splits D.
 template <bool Center, class D, class X, class... G>
 constexpr auto composed_norm(double epsilon, const X& x, const G&... g) {
@@ -178,6 +186,7 @@ template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 2)
 constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias) {
   using fault = typename detail::over_dims_fault<false, X, D>::type;
+  using fits = typename detail::fits_fault<fault, X, G...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "layer_norm: the tensor lacks this dim; name one of its own");
   static_assert(ok<only<fault, partial_operand>>,
@@ -185,10 +194,10 @@ constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias)
   static_assert(ok<only<fault, dim_has_halo>>,
                 "layer_norm: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, G...>>,
+  static_assert(ok<fits>,
                 "layer_norm: gain and bias do not fit the tensor; complete what is partial, "
                 "relayout what is split differently");
-  static_assert(ok<typename detail::gain_fault<X, G...>::type>,
+  static_assert(!ok<fault> || !ok<fits> || ok<typename detail::gain_fault<X, G...>::type>,
                 "layer_norm: a gain or bias has a dim that the tensor lacks; the tensor comes "
                 "first, and the gain has dims of it: layer_norm<hidden>(x, gain, bias)");
   return detail::normalized<true, D>(epsilon, x, gain_and_bias...);
@@ -206,6 +215,7 @@ template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 1)
 constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
   using fault = typename detail::over_dims_fault<false, X, D>::type;
+  using fits = typename detail::fits_fault<fault, X, G...>::type;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "rms_norm: the tensor lacks this dim; name one of its own");
   static_assert(ok<only<fault, partial_operand>>,
@@ -213,10 +223,10 @@ constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
   static_assert(ok<only<fault, dim_has_halo>>,
                 "rms_norm: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, G...>>,
+  static_assert(ok<fits>,
                 "rms_norm: the gain does not fit the tensor; complete what is partial, relayout "
                 "what is split differently");
-  static_assert(ok<typename detail::gain_fault<X, G...>::type>,
+  static_assert(!ok<fault> || !ok<fits> || ok<typename detail::gain_fault<X, G...>::type>,
                 "rms_norm: the gain has a dim that the tensor lacks; the tensor comes first, and "
                 "the gain has dims of it: rms_norm<hidden>(x, gain)");
   return detail::normalized<false, D>(epsilon, x, gain...);

@@ -198,6 +198,12 @@ constexpr auto sum(const X& x) {
   return detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
 }
 
+namespace detail {
+template <class X>
+inline constexpr bool has_integers =
+    requires { requires std::is_integral_v<typename X::value_type>; };
+}  // namespace detail
+
 /// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
 template <detail::DimOrReal... D, Operand X>
   requires detail::DimsAfterType<D...>
@@ -212,7 +218,10 @@ constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  const auto total = detail::sum_list<typename detail::stated<D...>::type>(x, dims{});
+  using wanted = typename detail::stated<D...>::type;
+  // Whole numbers are summed as the result is: their own type might not hold the sum.
+  using in = std::conditional_t<std::is_void_v<wanted> && detail::has_integers<X>, double, wanted>;
+  const auto total = detail::sum_list<in>(x, dims{});
   if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
     return poison{};
   else

@@ -30,9 +30,8 @@ using scan_fault = fault_of<scan_rule<D, Whole, Addends>, X...>;
 
 template <class Fault> constexpr void assert_scan() {
   static_assert(ok<only<Fault, dim_is_split>>,
-                "cumsum, cumprod, cummax, cummin, scan, linear_recurrence: the dim is split, and a "
-                "rank sees its block only; go over the ranks with cumsum_exscan and so on, or "
-                "gather it with whole<dim>");
+                "cumsum, cumprod, cummax, cummin, scan, linear_recurrence: the dim is split; go "
+                "over the ranks with cumsum_exscan and so on, or gather it with whole<dim>");
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
                 "cumsum, cumprod, cummax, cummin, scan, linear_recurrence: a tensor lacks this "
                 "dim; name one of its own, and let both operands of a recurrence have the same");

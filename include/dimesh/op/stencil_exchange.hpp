@@ -127,10 +127,9 @@ constexpr auto stencil_exchange(const F& f, halo_way way, const U& u, const X&..
   using fault = typename detail::stencil_exchange_fault<U, X...>::type;
   static_assert(ok<only<fault, meshes_differ>>,
                 "stencil_exchange: the operands live on different meshes; put them on one");
-  static_assert(
-      ok<only_placed<fault>>,
-      "stencil_exchange: the operands live on different ranks of this axis; place<axis, k> the one "
-      "that all of them hold (free), or send<axis, k> the one that lives elsewhere");
+  static_assert(ok<only_placed<fault>>,
+                "stencil_exchange: the operands live on different ranks of this axis; place<axis, "
+                "k> what all of them hold (free), or send<axis, k> the other");
   static_assert(
       ok<only<fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
       "stencil_exchange: the operands split their dims in different ways; relayout one");

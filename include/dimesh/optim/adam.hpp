@@ -80,8 +80,9 @@ struct adam {
   double weight_decay = 0;
   /// Which parameters decay: all, decay_matrices, or a function of your own.
   bool (*decays)(const member_path& path, int rank) = decay_all;
+  detail::no_more_numbers end{};
 
-  template <class P> adam_state<P> start(const P& parameters) const {
+  template <class P> static adam_state<P> start(const P& parameters) {
     return {detail::zeros_in_form_of(parameters), detail::zeros_in_form_of(parameters), 0};
   }
 

@@ -61,6 +61,16 @@ using form_fault = typename first_of<
     std::conditional_t<is_poison<G> || same_form<std::remove_const_t<P>, G>, no_fault,
                        structs_differ<std::remove_const_t<P>, G>>>::type;
 
+/// The end of an optimizer's list of numbers: there are no more of them.
+struct no_more_numbers {
+  constexpr no_more_numbers() = default;
+  template <class X> constexpr no_more_numbers(const X&) {  // NOLINT: where a number is given
+    static_assert(ok<wrong_arguments<X>>,
+                  "optimizer: it has no such number; name those that are meant: sgd{.rate = 0.1, "
+                  ".weight_decay = 0.01}");
+  }
+};
+
 /// The state that an optimizer's start(parameters) gave, alone.
 template <class State, class... Given> inline constexpr bool is_state = false;
 template <class State> inline constexpr bool is_state<State, State> = true;

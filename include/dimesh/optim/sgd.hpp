@@ -31,6 +31,7 @@ struct momentum_rule {
 struct sgd {
   double rate = 0.01;
   double weight_decay = 0;
+  detail::no_more_numbers end{};
 
   template <class P, class G> void operator()(P& parameters, const G& gradients) const {
     using fault = detail::training_fault<P, G>;
@@ -66,9 +67,10 @@ struct momentum {
   double rate = 0.01;
   double decay = 0.9;
   bool nesterov = false;
+  detail::no_more_numbers end{};
 
   /// State: one tensor of zeros for each parameter, with its layout.
-  template <class P> momentum_state<P> start(const P& parameters) const {
+  template <class P> static momentum_state<P> start(const P& parameters) {
     return {detail::zeros_in_form_of(parameters)};
   }
 

@@ -251,10 +251,9 @@ X truncated_normal(const grid<typename X::mesh_type>& g, random_key key, double 
 template <class X, class... A>
   requires(!(Operand<X> && detail::draws<2, X, A...>))
 auto truncated_normal(const A&...) {
-  static_assert(
-      ok<detail::maker_fault<X, A...>>,
-      "truncated_normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "
-      "and open extents in the parentheses: truncated_normal<X>(grid, random_key{1}, 0, 0.1)");
+  static_assert(ok<detail::maker_fault<X, A...>>,
+                "truncated_normal: a tensor stands in the angle brackets; the grid, a key, mean, "
+                "deviation and open extents in the parentheses: (grid, key, 0, 0.1)");
   return detail::nothing_made<X>();
 }
 /// A tensor of gamma random numbers; see fill_gamma.

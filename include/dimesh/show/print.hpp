@@ -14,6 +14,7 @@
 
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/reflect/describe.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
 
@@ -66,6 +67,20 @@ class element_text {
 /// What the tensor is, in one line: see describe. Local.
 template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
   return out << describe(x);
+}
+
+/// The same of all tensors of a struct, each in a line with its path. Local.
+template <class P>
+  requires(detail::is_walkable<P> && !Operand<P>)
+std::ostream& operator<<(std::ostream& out, const P& parameters) {
+  const char* between = "";
+  for_each_tensor(
+      [&](const member_path& path, const auto& x) {
+        out << between << path.text() << ": " << describe(x);
+        between = "\n";
+      },
+      parameters);
+  return out;
 }
 
 /// Writes the tensor and its elements, on rank 0; addends are summed. Collective over the grid.

@@ -2,6 +2,7 @@
 // Which calls are taken for ones with names of the wrong kind? None that are right, and none that
 // have nothing to do with tensors.
 #include "dimesh/op/wrong_kinds.hpp"
+#include "dimesh/op/wrong_numbers.hpp"
 
 #include <dimesh/dimesh.hpp>
 
