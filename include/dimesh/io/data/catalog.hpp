@@ -32,7 +32,8 @@ class catalog : public detail::source<catalog> {
     if (word(0) != magic) swapped_ = true;
     if (word(0) != magic) refuse("no catalog of gettext: it does not begin with 950412de");
     const std::uint32_t major = word(4) >> 16;
-    if (major > 1) refuse("revision " + std::to_string(major) + " of the format; 0 and 1 are known");
+    if (major > 1)
+      refuse("revision " + std::to_string(major) + " of the format; 0 and 1 are known");
     const std::uint64_t count = word(8), from = word(12), to = word(16);
     require_table("originals", from, count);
     require_table("translations", to, count);

@@ -76,7 +76,8 @@ class mapping {
       refuse_file(path_, "is no regular file; copy what it gives to one");
     if (at_first_.st_size == 0) return;
     void* const to = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_.number, 0);
-    if (to == MAP_FAILED) refuse_file(path_, std::string("cannot be mapped: ") + std::strerror(errno));
+    if (to == MAP_FAILED)
+      refuse_file(path_, std::string("cannot be mapped: ") + std::strerror(errno));
     first_ = static_cast<const char*>(to);
   }
   mapping(const mapping&) = delete;
@@ -90,9 +91,8 @@ class mapping {
   void require_unchanged() const {
     const struct stat s = now();
     if (s.st_size != at_first_.st_size)
-      refuse_file(path_, "changed while it was read: it had " +
-                             std::to_string(at_first_.st_size) + " bytes and has " +
-                             std::to_string(s.st_size));
+      refuse_file(path_, "changed while it was read: it had " + std::to_string(at_first_.st_size) +
+                             " bytes and has " + std::to_string(s.st_size));
     if (s.st_mtim.tv_sec != at_first_.st_mtim.tv_sec ||
         s.st_mtim.tv_nsec != at_first_.st_mtim.tv_nsec)
       refuse_file(path_, "changed while it was read: it was written to after it was opened");
@@ -101,7 +101,7 @@ class mapping {
  private:
   std::size_t size() const { return static_cast<std::size_t>(at_first_.st_size); }
   struct stat now() const {
-    struct stat s {};
+    struct stat s{};
     if (::fstat(file_.number, &s) != 0)
       refuse_file(path_, std::string("cannot be asked for its size: ") + std::strerror(errno));
     return s;
@@ -109,7 +109,7 @@ class mapping {
 
   std::string path_;
   descriptor file_;
-  struct stat at_first_ {};
+  struct stat at_first_{};
   const char* first_ = nullptr;
 };
 
@@ -147,8 +147,7 @@ inline std::string inflated(const std::string& path, std::string_view zipped) {
     const int status = ::inflate(&z, Z_NO_FLUSH);
     out.append(piece.data(), piece.size() - z.avail_out);
     ended = status == Z_STREAM_END;
-    if (status != Z_OK && !ended)
-      refuse_file(path, "ends in the middle of its gzip data");
+    if (status != Z_OK && !ended) refuse_file(path, "ends in the middle of its gzip data");
   }
   return out;
 }

@@ -135,7 +135,8 @@ template <Stage... S> struct mixed {
     template <class F> auto at(index_t i, F f) const {
       if (i < 0 || i >= size()) refuse_place("mixture", i, size());
       const index_t round = i / period;
-      index_t card = random_permutation(key.fold(static_cast<std::uint64_t>(round)), period)(i % period);
+      index_t card =
+          random_permutation(key.fold(static_cast<std::uint64_t>(round)), period)(i % period);
       std::size_t k = 0;
       while (card >= weight[k]) card -= weight[k++];
       return of<0>(k, start[k] + round * weight[k] + card, f);
@@ -190,9 +191,8 @@ inline auto shuffle(std::uint64_t seed) {
 /// The first n records, or all where there are fewer. Throws dimesh::error where n is negative.
 inline auto take(index_t n) {
   detail::require_count("take", n, 0);
-  return adaptor{[=](const auto& s) {
-    return detail::part<std::remove_cvref_t<decltype(s)>>{s, 0, n};
-  }};
+  return adaptor{
+      [=](const auto& s) { return detail::part<std::remove_cvref_t<decltype(s)>>{s, 0, n}; }};
 }
 /// All but the first n records. Throws dimesh::error where n is negative.
 inline auto skip(index_t n) {
@@ -206,9 +206,8 @@ inline auto skip(index_t n) {
 /// where n is less than 1.
 inline auto repeat(index_t n) {
   detail::require_count("repeat", n, 1);
-  return adaptor{[=](const auto& s) {
-    return detail::repeated<std::remove_cvref_t<decltype(s)>>{s, n};
-  }};
+  return adaptor{
+      [=](const auto& s) { return detail::repeated<std::remove_cvref_t<decltype(s)>>{s, n}; }};
 }
 /// std::tuple of the records of all stages at a place. Throws dimesh::error where an epoch begins
 /// and one has more records than another.

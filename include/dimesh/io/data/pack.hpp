@@ -21,7 +21,8 @@ namespace dimesh::input {
 namespace detail {
 
 /// The elements of a sequence.
-template <class R> using value_in = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
+template <class R>
+using value_in = std::remove_cvref_t<decltype(*std::begin(std::declval<const R&>()))>;
 
 [[noreturn]] inline void refuse_length(const char* stage, const std::string& where, index_t n,
                                        index_t row) {
@@ -80,7 +81,8 @@ template <Stage S, class V> struct packed_rows {
     index_t size() const { return static_cast<index_t>(first->size()) - 1; }
     std::string where(index_t i) const {
       const auto [from, to] = range(i);
-      return inner.where(from) + (to - from > 1 ? " and " + std::to_string(to - from - 1) + " more" : "");
+      return inner.where(from) +
+             (to - from > 1 ? " and " + std::to_string(to - from - 1) + " more" : "");
     }
     std::tuple<std::vector<value>, std::vector<std::int32_t>, std::vector<std::int32_t>> operator()(
         index_t i) const {
@@ -92,7 +94,8 @@ template <Stage S, class V> struct packed_rows {
       for (index_t k = from; k < to; ++k) {
         const auto record = inner(k);
         if (std::size(record) > length - at)
-          throw error("input::pack: at " + inner.where(k) + ": the sequence is longer than it was "
+          throw error("input::pack: at " + inner.where(k) +
+                      ": the sequence is longer than it was "
                       "when rows were packed");
         std::int32_t n = 0;
         for (const auto& v : record) {

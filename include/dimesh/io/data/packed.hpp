@@ -152,7 +152,8 @@ class packed : public detail::source<packed> {
     for (index_t i = 0; i <= count_; ++i) {
       const std::uint64_t now = entry(i);
       if (now < before || now > data || (i == 0 && now != 0) || (i == count_ && now != data))
-        refuse("corrupt: record " + std::to_string(i) + " does not begin where the one before ends");
+        refuse("corrupt: record " + std::to_string(i) +
+               " does not begin where the one before ends");
       before = now;
     }
   }

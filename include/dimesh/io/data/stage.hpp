@@ -63,8 +63,8 @@ template <class Of> struct source {
 };
 
 [[noreturn]] inline void refuse_place(const char* what, index_t i, index_t n) {
-  throw error(std::string("input: ") + what + " has no record " + std::to_string(i) +
-              "; it has " + std::to_string(n));
+  throw error(std::string("input: ") + what + " has no record " + std::to_string(i) + "; it has " +
+              std::to_string(n));
 }
 
 /// Several epochs of a stage one after the other, from epoch `first` on. Where they differ, up to
@@ -87,7 +87,9 @@ template <Stage S> class passes {
                     " records follow one another; filter and pack before the shuffle");
   }
   index_t size() const { return each_ * count_; }
-  auto operator()(index_t i) const { return at(i, [](const pass& p, index_t j) { return p(j); }); }
+  auto operator()(index_t i) const {
+    return at(i, [](const pass& p, index_t j) { return p(j); });
+  }
   std::string where(index_t i) const {
     return at(i, [](const pass& p, index_t j) { return p.where(j); });
   }
@@ -95,7 +97,8 @@ template <Stage S> class passes {
  private:
   template <class F> auto at(index_t i, F f) const {
     const index_t k = S::fixed ? 0 : i / each_;
-    if (k < static_cast<index_t>(made_.size())) return f(made_[static_cast<std::size_t>(k)], i % each_);
+    if (k < static_cast<index_t>(made_.size()))
+      return f(made_[static_cast<std::size_t>(k)], i % each_);
     return f(pass(stage_->epoch(first_ + k)), i % each_);
   }
   std::shared_ptr<const S> stage_;
@@ -108,7 +111,8 @@ template <Stage S> class passes {
 /// Records that are in memory already. T: what can be copied.
 template <class T> class records : public detail::source<records<T>> {
  public:
-  explicit records(std::vector<T> all) : all_(std::make_shared<const std::vector<T>>(std::move(all))) {}
+  explicit records(std::vector<T> all)
+      : all_(std::make_shared<const std::vector<T>>(std::move(all))) {}
   index_t size() const { return static_cast<index_t>(all_->size()); }
   const T& operator()(index_t i) const {
     if (i < 0 || i >= size()) detail::refuse_place("records", i, size());

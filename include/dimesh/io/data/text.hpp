@@ -28,8 +28,8 @@ class file_index {
   };
   place of(const char* what, index_t i) const {
     if (i < 0 || i >= size()) refuse_place(what, i, size());
-    const auto file = static_cast<std::size_t>(
-        std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
+    const auto file =
+        static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
     return {file, file == 0 ? i : i - ends_[file - 1]};
   }
 
@@ -108,8 +108,7 @@ class windows : public detail::source<windows> {
                   std::to_string(step) + "; give 1 or more of both");
     if (text_.size() < length)
       detail::refuse_file(text_.path(), "has " + std::to_string(text_.size()) +
-                                            " bytes, and a window wants " +
-                                            std::to_string(length));
+                                            " bytes, and a window wants " + std::to_string(length));
   }
   index_t size() const { return (text_.size() - length_) / step_ + 1; }
   std::span<const std::uint8_t> operator()(index_t i) const {

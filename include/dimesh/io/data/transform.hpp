@@ -104,9 +104,8 @@ template <Stage S, class F> struct filtered {
 
 /// f(record) in place of each record.
 template <class F> auto map(const F& f) {
-  return adaptor{[=](const auto& s) {
-    return detail::mapped<std::remove_cvref_t<decltype(s)>, F>{s, f};
-  }};
+  return adaptor{
+      [=](const auto& s) { return detail::mapped<std::remove_cvref_t<decltype(s)>, F>{s, f}; }};
 }
 /// f(record, key): the key is a function of seed, epoch and place, for random changes that every
 /// restart and every layout repeats.

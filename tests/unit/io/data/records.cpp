@@ -92,11 +92,12 @@ TEST_CASE("contents: what is no file, and files that change while they are read"
   const in::windows w(a.path, 3, 3);
   CHECK(l(1) == "two");
   a.write("one\n");
-  says(thrown([&] { l(1); }), "'" + a.path + "': changed while it was read: it had 8 bytes and has 4");
+  says(thrown([&] { l(1); }),
+       "'" + a.path + "': changed while it was read: it had 8 bytes and has 4");
   says(thrown([&] { w(1); }), "changed while it was read: it had 8 bytes and has 4");
   const in::lines again(a.path);
-  std::filesystem::last_write_time(a.path, std::filesystem::file_time_type::clock::now() +
-                                               std::chrono::hours(1));
+  std::filesystem::last_write_time(
+      a.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   says(thrown([&] { again(0); }), "changed while it was read: it was written to after");
 }
 
@@ -159,7 +160,9 @@ std::string mo(const std::vector<std::pair<std::string, std::string>>& pairs, bo
 TEST_CASE("catalogs of both byte orders: header, plurals, contexts") {
   const std::string head = "Project: x\nContent-Type: text/plain; charset=UTF-8\n";
   const std::vector<std::pair<std::string, std::string>> pairs{
-      {"", head}, {"menu\4Open", "Ouvrir"}, {std::string("file\0files", 10), std::string("fichier\0fichiers", 16)}};
+      {"", head},
+      {"menu\4Open", "Ouvrir"},
+      {std::string("file\0files", 10), std::string("fichier\0fichiers", 16)}};
   for (const bool big : {false, true}) {
     const in::catalog c(in::contents("x.mo", mo(pairs, big)));
     REQUIRE(c.size() == 2);
@@ -182,7 +185,8 @@ TEST_CASE("damaged catalogs") {
     return std::string(good).replace(at, 4, word(w, false));
   };
   CHECK(refused(good) == "nothing");
-  says(refused(good.substr(0, 27)), "input: 'x.mo': truncated: expected a header of 28 bytes, found 27");
+  says(refused(good.substr(0, 27)),
+       "input: 'x.mo': truncated: expected a header of 28 bytes, found 27");
   says(refused(with(0, 7)), "no catalog of gettext: it does not begin with 950412de");
   says(refused(with(4, 2u << 16)), "revision 2 of the format; 0 and 1 are known");
   says(refused(with(8, 0xffffffff)), "the table of originals (4294967295 entries from byte 28 on)");
@@ -267,13 +271,15 @@ TEST_CASE("damaged packed records: every bit that flips, every end in the middle
   says(read(good.substr(0, 39)), "'x': truncated: expected a header of 40 bytes, found 39");
   says(read(with(0, 'x')), "no packed records: it does not begin with 'dmpacked'");
   says(read(with(8, 2)), "version 2 of packed records; 1 is known");
-  says(read(with(16, 9)), "truncated or too long: 9 records of 11 bytes and their index do not make");
+  says(read(with(16, 9)),
+       "truncated or too long: 9 records of 11 bytes and their index do not make");
   says(read(with(44, 'x')), "corrupt: the checksum of record 1 is not what it was written with");
   says(read(with(52, 'x')), "corrupt: the checksum of its index is not what it was written with");
   // An index that its checksum fits, but that is none.
   std::string liar = with(51 + 8, 99), sum;
   in::detail::store_number(sum, in::detail::checksum(std::string_view(liar).substr(51)));
-  says(read(liar.replace(32, 8, sum)), "corrupt: record 1 does not begin where the one before ends");
+  says(read(liar.replace(32, 8, sum)),
+       "corrupt: record 1 does not begin where the one before ends");
 }
 
 }  // namespace

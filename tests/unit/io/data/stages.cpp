@@ -71,9 +71,11 @@ TEST_CASE("repeat: passes one after the other, each shuffled as an epoch is") {
   CHECK((s | in::repeat(70)).epoch(0).where(349) ==
         "number " + std::to_string((s | in::repeat(70)).epoch(0)(349)));
   says(thrown([] { in::repeat(0); }), "input::repeat: 0 records or times; give 1 or more");
-  const auto uneven = in::numbers(9) | in::map(1, [](index_t, dimesh::random_key k) {
-                        return static_cast<index_t>(k.at(0).word[0] % 4);
-                      }) | in::filter([](index_t v) { return v == 0; });
+  const auto uneven =
+      in::numbers(9) |
+      in::map(1, [](index_t,
+                    dimesh::random_key k) { return static_cast<index_t>(k.at(0).word[0] % 4); }) |
+      in::filter([](index_t v) { return v == 0; });
   says(thrown([&] { (uneven | in::repeat(50)).epoch(0); }),
        "records follow one another; filter and pack before the shuffle");
 }
@@ -86,7 +88,8 @@ TEST_CASE("zip: records at one place; unequal ones are refused") {
   for (index_t i = 0; i < 4; ++i)
     CHECK(pass(i) == std::tuple<index_t, index_t, index_t>(s.epoch(1)(i), i, s.epoch(1)(i)));
   CHECK(in::zip(in::numbers(2), in::numbers(2)).epoch(0).where(1) == "number 1 and number 1");
-  says(thrown([&] { in::zip(s, in::numbers(5)).epoch(0); }), "input::zip: the stages have 4, 5 records");
+  says(thrown([&] { in::zip(s, in::numbers(5)).epoch(0); }),
+       "input::zip: the stages have 4, 5 records");
 }
 
 TEST_CASE("mixture: weights hold in every round; all of the longest, the others in turn") {
@@ -111,14 +114,16 @@ TEST_CASE("mixture: weights hold in every round; all of the longest, the others 
   CHECK(all(m, 2) == all(in::mixture(5, {3, 2}, a, b), 2));
   CHECK(m.epoch(1).where(0).starts_with("number "));
   says(thrown([&] { m.epoch(0)(15); }), "mixture has no record 15; it has 15");
-  says(thrown([&] { in::mixture(5, {1, 0}, a, b); }), "input::mixture: a weight of 0; give 1 or more");
+  says(thrown([&] { in::mixture(5, {1, 0}, a, b); }),
+       "input::mixture: a weight of 0; give 1 or more");
   says(thrown([&] { in::mixture(5, {1, 1}, a, in::numbers(0)).epoch(0); }),
        "input::mixture: stage 1 has no records");
 }
 
 TEST_CASE("map: of records alone, and of records and keys that repeat") {
   CHECK(all(in::numbers(3) | in::map([](index_t v) { return v * v; })) == numbers{0, 1, 4});
-  const auto noisy = in::numbers(50) | in::map(9, [](index_t, dimesh::random_key k) { return k.at(0).word[0]; });
+  const auto noisy =
+      in::numbers(50) | in::map(9, [](index_t, dimesh::random_key k) { return k.at(0).word[0]; });
   const auto got = all(noisy, 1);
   CHECK(got == all(noisy, 1));
   CHECK(got != all(noisy, 2));
@@ -195,10 +200,12 @@ TEST_CASE("pack: neighbours share rows, each sequence whole and once, segments a
   CHECK(letters == "abcdefghijklmn");
   // a source that grows longer between the plan and the record
   int calls = 0;
-  const auto growing = in::numbers(1) | in::map([&calls](index_t) {
-                         return std::string(static_cast<std::size_t>(++calls), 'x');
-                       }) | in::pack(1, '.');
-  says(thrown([&] { growing.epoch(0)(0); }), "the sequence is longer than it was when rows were packed");
+  const auto growing =
+      in::numbers(1) |
+      in::map([&calls](index_t) { return std::string(static_cast<std::size_t>(++calls), 'x'); }) |
+      in::pack(1, '.');
+  says(thrown([&] { growing.epoch(0)(0); }),
+       "the sequence is longer than it was when rows were packed");
 }
 
 }  // namespace
