@@ -2,11 +2,11 @@
 // Bytes of anybody's making, read as each of the formats: by libFuzzer (scripts/fuzz_readers.sh).
 // A reader takes them or throws dimesh::error. Which reader: FUZZ_IDX, FUZZ_MO, FUZZ_PACKED,
 // FUZZ_BPE or FUZZ_GZIP is defined.
+#include <unistd.h>
 #include <dimesh/io/data/byte_pairs.hpp>
 #include <dimesh/io/data/catalog.hpp>
 #include <dimesh/io/data/images.hpp>
 #include <dimesh/io/data/packed.hpp>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>

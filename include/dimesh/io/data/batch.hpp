@@ -57,6 +57,15 @@ template <class D, class X> constexpr bool takes_rows() {
            ok<typename dimesh::detail::fill_fault<X>::type>;
 }
 
+template <class D, class Leaves> struct all_take_rows;
+template <class D, class... X> struct all_take_rows<D, dimesh::detail::list<X...>> {
+  static constexpr bool value = (takes_rows<D, X>() && ...);
+};
+template <class S> struct tensors_in : dimesh::detail::leaves_at<S, S> {};
+template <Tensor S> struct tensors_in<S> {
+  using type = dimesh::detail::list<S>;
+};
+
 }  // namespace detail
 
 /// A pipeline of S, a struct of tensors (or one tensor) whose first dim is D: what it needs to make
@@ -181,9 +190,6 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     return std::apply([this](const auto&... o) { return make<S>(*grid_, rows_, o...); }, open_);
   }
   template <class X> void add(const std::string& name, const X& x) {
-    static_assert(detail::takes_rows<D, X>(),
-                  "input::batch: the batch's dim is the first one of every tensor, no dim has a "
-                  "halo, and no axis is partial: records are rows");
     using T = value_of<X>;
     detail::row_place p;
     p.name = name.empty() ? "the tensor" : name;
@@ -250,6 +256,9 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
 /// dimesh::error where records and tensors do not match. The grid outlives it.
 template <class S, class M, Dim D, Dim... Open>
 auto batch(const grid<M>& g, D rows, last_batch last, Open... open) {
+  static_assert(detail::all_take_rows<D, typename detail::tensors_in<S>::type>::value,
+                "input::batch: a record is a row of each tensor: the batch's dim comes first, no "
+                "dim has a halo, and no axis is partial");
   return adaptor{[&g, rows, last, extents = std::tuple(open...)](const auto& from) {
     return batches<S, M, D, std::remove_cvref_t<decltype(from)>, Open...>(from, g, rows, last,
                                                                           extents);
