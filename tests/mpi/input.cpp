@@ -170,6 +170,26 @@ TEST_CASE("a record that one rank cannot read is an error on all, the first one,
         "input: record 3 of epoch 0 (number 3): an exception that is no std::exception");
 }
 
+TEST_CASE("a file that changes while it is read is an error on all ranks") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  for (const int threads : {0, 2}) {
+    const scratch_file file("0\n1\n2\n3\n");
+    auto load = in::lines(file.path) | in::map([](std::string_view s) {
+                  return make_record(static_cast<index_t>(std::stoi(std::string(s))));
+                }) |
+                in::batch<examples<L>>(g, p{2}, q{width}) | in::prefetch(threads, 1);
+    CHECK(holds(load.next(), {0, 1}));
+    std::filesystem::last_write_time(
+        file.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+    load.seek({0, 0});
+    const std::string said = thrown([&] { load.next(); });
+    INFO(said);
+    CHECK(said.starts_with("input: record 0 of epoch 0 (line 1 of '"));
+    CHECK(said.ends_with("changed while it was read: it was written to after it was opened"));
+  }
+}
+
 TEST_CASE("records that do not fit the tensors") {
   const dm::grid<line> g;
   using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;

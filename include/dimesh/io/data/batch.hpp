@@ -142,6 +142,7 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     std::shared_ptr<const pass> from;
     try {
       from = pass_at(p.epoch);
+      detail::require_unchanged(*from);
       const index_t left = from->size() - p.record;
       b.records = left < rows() ? left : rows();
       if (b.records < rows() && last_ == last_batch::fail)
@@ -153,6 +154,8 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
                               place.element);
       for (; row < b.records; ++row)
         if (needs(row)) put((*from)(p.record + row), row, b);
+      row = 0;
+      detail::require_unchanged(*from);
     } catch (...) {
       b.failed = p.record + row;
       b.text = "input: record " + std::to_string(p.record + row) + " of epoch " +

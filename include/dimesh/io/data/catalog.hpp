@@ -52,9 +52,9 @@ class catalog : public detail::source<catalog> {
   index_t size() const { return static_cast<index_t>(pairs_->size()); }
   const sentence_pair& operator()(index_t i) const {
     if (i < 0 || i >= size()) detail::refuse_place("catalog", i, size());
-    file_.require_unchanged();
     return (*pairs_)[static_cast<std::size_t>(i)];
   }
+  void require_unchanged() const { file_.require_unchanged(); }
   std::string where(index_t i) const {
     return "message " + std::to_string(i) + " of '" + file_.path() + "'";
   }

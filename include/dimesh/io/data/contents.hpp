@@ -4,8 +4,8 @@
 //
 //   for (const auto& path : input::glob("texts/*.txt.gz"))  input::contents(path).bytes();
 //
-// A file that is cut short or written to while it is mapped is an error at the next record, not a
-// signal in most cases: nothing can keep a file from changing between the check and the read.
+// Where a file is cut short or written to while it is mapped, require_unchanged() says so. Nothing
+// can keep it from changing between that and the read: then a signal ends the program (SIGBUS).
 // Needs zlib, where its header is found (link with -lz); without it gzip'ed files are refused.
 #pragma once
 

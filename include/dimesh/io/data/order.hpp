@@ -32,6 +32,7 @@ template <Stage S> struct shuffled {
   struct pass {
     std::remove_cvref_t<pass_of<S>> inner;
     random_permutation order;
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return order.size(); }
     auto operator()(index_t i) const {
       if (i < 0 || i >= size()) refuse_place("shuffle", i, size());
@@ -55,6 +56,7 @@ template <Stage S> struct part {
   struct pass {
     std::remove_cvref_t<pass_of<S>> inner;
     index_t first, count;
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return count; }
     auto operator()(index_t i) const {
       if (i < 0 || i >= count) refuse_place("take or skip", i, count);
@@ -82,6 +84,9 @@ template <Stage... S> struct zipped {
 
   struct pass {
     std::tuple<std::remove_cvref_t<pass_of<S>>...> inner;
+    void require_unchanged() const {
+      std::apply([](const auto&... p) { (detail::require_unchanged(p), ...); }, inner);
+    }
     index_t size() const { return std::get<0>(inner).size(); }
     std::tuple<record_of<S>...> operator()(index_t i) const {
       return std::apply([i](const auto&... p) { return std::tuple<record_of<S>...>(p(i)...); },
@@ -122,6 +127,9 @@ template <Stage... S> struct mixed {
     random_key key;
     std::array<index_t, count> weight, start;  // start: in the first pass, of this epoch
     index_t period, rounds;
+    void require_unchanged() const {
+      std::apply([](const auto&... p) { (detail::require_unchanged(p), ...); }, inner);
+    }
     index_t size() const { return period * rounds; }
     record_of<std::tuple_element_t<0, std::tuple<S...>>> operator()(index_t i) const {
       return at(i, [](const auto& p, index_t j) {

@@ -42,6 +42,7 @@ template <Stage S, class V> struct padded {
     std::remove_cvref_t<pass_of<S>> inner;
     index_t row;
     V filler;
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return inner.size(); }
     std::string where(index_t i) const { return inner.where(i); }
     std::tuple<std::vector<value>, std::vector<std::uint8_t>> operator()(index_t i) const {
@@ -78,6 +79,7 @@ template <Stage S, class V> struct packed_rows {
     index_t row;
     V filler;
     plan first;  // sequence of each row, and the end
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return static_cast<index_t>(first->size()) - 1; }
     std::string where(index_t i) const {
       const auto [from, to] = range(i);
@@ -130,6 +132,7 @@ template <Stage S, class V> struct packed_rows {
       used += n;
     }
     first->push_back(p.size());
+    detail::require_unchanged(p);
     return first;
   }
 };

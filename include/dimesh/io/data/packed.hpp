@@ -160,7 +160,6 @@ class packed : public detail::source<packed> {
   index_t size() const { return count_; }
   std::string_view operator()(index_t i) const {
     if (i < 0 || i >= count_) detail::refuse_place("packed", i, count_);
-    file_.require_unchanged();
     const std::uint64_t first = entry(i);
     const std::string_view record =
         file_.bytes().substr(detail::packed_header + first, entry(i + 1) - first);
@@ -169,6 +168,7 @@ class packed : public detail::source<packed> {
              " is not what it was written with");
     return record;
   }
+  void require_unchanged() const { file_.require_unchanged(); }
   std::string where(index_t i) const {
     return "record " + std::to_string(i) + " of '" + file_.path() + "'";
   }

@@ -56,6 +56,12 @@ template <class F, class G> auto operator|(const adaptor<F>& first, const adapto
 
 namespace detail {
 
+/// Throws dimesh::error where a file that a pass reads is no longer the one that was opened. Asking
+/// the system costs as much as several records: batches ask, before they read and after it.
+template <class P> void require_unchanged(const P& p) {
+  if constexpr (requires { p.require_unchanged(); }) p.require_unchanged();
+}
+
 /// A stage whose epochs are alike is its own pass: `Of` has size(), operator() and where().
 template <class Of> struct source {
   static constexpr bool fixed = true;
@@ -87,6 +93,9 @@ template <Stage S> class passes {
                     " records follow one another; filter and pack before the shuffle");
   }
   index_t size() const { return each_ * count_; }
+  void require_unchanged() const {
+    if (!made_.empty()) detail::require_unchanged(made_[0]);  // epochs share their files
+  }
   auto operator()(index_t i) const {
     return at(i, [](const pass& p, index_t j) { return p(j); });
   }

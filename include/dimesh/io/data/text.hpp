@@ -73,13 +73,15 @@ class lines : public detail::source<lines> {
   std::string_view operator()(index_t i) const {
     const auto at = all_->index.of("lines", i);
     const contents& c = all_->files[at.file];
-    c.require_unchanged();
     const auto* const start = all_->starts[at.file].data() + at.record;
     std::string_view line = c.bytes().substr(static_cast<std::size_t>(start[0]),
                                              static_cast<std::size_t>(start[1] - start[0]));
     if (line.ends_with('\n')) line.remove_suffix(1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     return line;
+  }
+  void require_unchanged() const {
+    for (const contents& c : all_->files) c.require_unchanged();
   }
   std::string where(index_t i) const {
     const auto at = all_->index.of("lines", i);
@@ -113,10 +115,10 @@ class windows : public detail::source<windows> {
   index_t size() const { return (text_.size() - length_) / step_ + 1; }
   std::span<const std::uint8_t> operator()(index_t i) const {
     if (i < 0 || i >= size()) detail::refuse_place("windows", i, size());
-    text_.require_unchanged();
     return {reinterpret_cast<const std::uint8_t*>(text_.bytes().data()) + i * step_,
             static_cast<std::size_t>(length_)};
   }
+  void require_unchanged() const { text_.require_unchanged(); }
   std::string where(index_t i) const {
     return "bytes from " + std::to_string(i * step_) + " on of '" + text_.path() + "'";
   }

@@ -27,6 +27,7 @@ template <Stage S, class F> struct mapped {
   struct pass {
     std::remove_cvref_t<pass_of<S>> inner;
     F f;
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return inner.size(); }
     auto operator()(index_t i) const { return f(inner(i)); }
     std::string where(index_t i) const { return inner.where(i); }
@@ -44,6 +45,7 @@ template <Stage S, class F> struct mapped_by_key {
     std::remove_cvref_t<pass_of<S>> inner;
     F f;
     random_key key;
+    void require_unchanged() const { detail::require_unchanged(inner); }
     index_t size() const { return inner.size(); }
     auto operator()(index_t i) const {
       return f(inner(i), key.fold(static_cast<std::uint64_t>(i)));
@@ -59,6 +61,7 @@ template <Stage S, class F> struct mapped_by_key {
 template <class P> struct picked {
   P inner;
   std::shared_ptr<const std::vector<index_t>> places;
+  void require_unchanged() const { detail::require_unchanged(inner); }
   index_t size() const { return static_cast<index_t>(places->size()); }
   auto operator()(index_t i) const { return inner(place(i)); }
   std::string where(index_t i) const { return inner.where(place(i)); }
@@ -89,6 +92,7 @@ template <Stage S, class F> struct filtered {
     auto kept = std::make_shared<std::vector<index_t>>();
     for (index_t i = 0; i < p.size(); ++i)
       if (kept_at(p, i)) kept->push_back(i);
+    detail::require_unchanged(p);
     return kept;
   }
   bool kept_at(const inner_pass& p, index_t i) const {

@@ -92,13 +92,15 @@ TEST_CASE("contents: what is no file, and files that change while they are read"
   const in::windows w(a.path, 3, 3);
   CHECK(l(1) == "two");
   a.write("one\n");
-  says(thrown([&] { l(1); }),
+  says(thrown([&] { l.require_unchanged(); }),
        "'" + a.path + "': changed while it was read: it had 8 bytes and has 4");
-  says(thrown([&] { w(1); }), "changed while it was read: it had 8 bytes and has 4");
+  says(thrown([&] { w.require_unchanged(); }),
+       "changed while it was read: it had 8 bytes and has 4");
   const in::lines again(a.path);
   std::filesystem::last_write_time(
       a.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
-  says(thrown([&] { again(0); }), "changed while it was read: it was written to after");
+  says(thrown([&] { again.require_unchanged(); }),
+       "changed while it was read: it was written to after");
 }
 
 TEST_CASE("windows: as many as fit") {

@@ -149,6 +149,34 @@ TEST_CASE("filter: what is kept, before a shuffle and after it; errors name the 
        "input::filter: at number 5: five");
 }
 
+/// A source that says that its file has changed.
+struct changed : in::numbers {
+  using numbers::numbers;
+  const changed& epoch(index_t) const { return *this; }
+  void require_unchanged() const { throw std::runtime_error("changed"); }
+};
+TEST_CASE("every stage hears of a file that has changed") {
+  const auto heard = [](const auto& stage) {
+    const auto pass = stage.epoch(0);
+    return thrown([&] { in::detail::require_unchanged(pass); }) == "changed";
+  };
+  const changed c(4);
+  const auto same = [](index_t i) { return i; };
+  const auto text = [](index_t) { return std::string(); };
+  CHECK(heard(c));
+  CHECK(heard(c | in::shuffle(1)));
+  CHECK(heard(c | in::take(2)));
+  CHECK(heard(c | in::repeat(2)));
+  CHECK(heard(in::zip(in::numbers(4), c)));
+  CHECK(heard(in::mixture(1, {1, 2}, in::numbers(4), c)));
+  CHECK(heard(c | in::map(same)));
+  CHECK(heard(c | in::map(1, [](index_t i, dimesh::random_key) { return i; })));
+  CHECK(heard(c | in::map(text) | in::pad(1, 'x')));
+  CHECK(thrown([&] { c | in::filter([](index_t) { return true; }); }) == "changed");
+  CHECK(thrown([&] { c | in::map(text) | in::pack(1, 'x'); }) == "changed");
+  CHECK(!heard(in::numbers(4) | in::shuffle(1)));
+}
+
 TEST_CASE("adaptors join") {
   const auto both = in::take(5) | in::map([](index_t v) { return -v; });
   CHECK(all(in::numbers(9) | both) == numbers{0, -1, -2, -3, -4});
