@@ -22,6 +22,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "support/race.hpp"
+
 namespace {
 namespace dm = dimesh;
 namespace in = dimesh::input;
@@ -63,9 +65,11 @@ void compare(const char* what, index_t records, const F& f, const Loop& loop) {
     std::printf("%-34s %9.2f M records/s   plain loop %9.2f   ratio %.2f\n", what, n / stage,
                 n / plain, plain / stage);
 }
+/// Needed one by one: no compiler adds them up beforehand.
+void keep(index_t value) { asm volatile("" : : "r"(value)); }
 template <class S> void read_all(const S& stage) {
   const auto pass = stage.epoch(0);
-  for (index_t i = 0; i < pass.size(); ++i) used += static_cast<std::size_t>(pass(i));
+  for (index_t i = 0; i < pass.size(); ++i) keep(pass(i));
 }
 template <class R> std::size_t first_of(const R& r) {
   return std::size(r) == 0 ? 0 : static_cast<unsigned char>(*std::begin(r));
@@ -126,11 +130,10 @@ void stages() {
   const dm::random_permutation permutation(dm::random_key(7), n);
   for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = permutation(i);
   const auto count = [&] {
-    for (const index_t i : sequence) used += static_cast<std::size_t>(i);
+    for (const index_t i : sequence) keep(i);
   };
   const auto looked_up = [&] {
-    for (const index_t i : order)
-      used += static_cast<std::size_t>(sequence[static_cast<std::size_t>(i)]);
+    for (const index_t i : order) keep(sequence[static_cast<std::size_t>(i)]);
   };
   const in::numbers numbers(n);
   compare("numbers", n, [&] { read_all(numbers); }, count);
@@ -229,15 +232,10 @@ void batches(const dm::grid<pod>& g) {
   for (const int threads : {0, 1}) {
     auto load = pipeline | in::prefetch(threads, 8);
     const auto x = load.next().x;
-    const double bare = timed([&] {
-      for (int k = 0; k < 100; ++k) step(x);
-    });
-    const double fed = timed([&] {
-      for (int k = 0; k < 100; ++k) step(load.next().x);
-    });
+    auto [fed, bare] =
+        bench::race(MPI_COMM_WORLD, 8 * budget)([&] { step(load.next().x); }, [&] { step(x); });
     if (talks)
-      std::printf("steps of %.2f ms, %d threads: %.3f of the speed without input (bar 0.98)\n",
-                  bare * 10, threads, bare / fed);
+      bench::report("steps with input, " + std::to_string(threads) + " threads", fed, {bare}, 0.98);
   }
 }
 
