@@ -15,6 +15,7 @@
 // error (fail).
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -149,9 +150,9 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
         throw error("the last batch of the epoch has " + std::to_string(b.records) +
                     " records, and " + std::to_string(rows()) +
                     " are wanted; drop it, or let it be filled up");
-      for (const auto& place : places_)
-        b.blocks.emplace_back(static_cast<std::size_t>(place.rows.length * place.local) *
-                              place.element);
+      b.blocks = spare_blocks();
+      if (b.records < rows())
+        for (auto& block : b.blocks) std::fill(block.begin(), block.end(), std::byte{0});
       for (; row < b.records; ++row)
         if (needs(row)) put((*from)(p.record + row), row, b);
       row = 0;
@@ -166,7 +167,7 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
   }
   /// The tensors of what was built on every rank; throws dimesh::error on all where it failed on
   /// one. Collective.
-  S finish(const detail::host_batch& b) const {
+  S finish(detail::host_batch& b) const {
     detail::agree(grid_->everyone(), b.failed, b.text);
     S s = make_one();
     std::size_t k = 0;
@@ -178,13 +179,18 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
                                            block.size() / sizeof(T)));
         },
         s);
+    const std::lock_guard here(passes_->lock);
+    passes_->spare.push_back(std::move(b.blocks));
     return s;
   }
 
  private:
-  /// The passes of the epochs that were asked for last.
+  using memory = std::vector<std::vector<std::byte>>;
+  /// The passes of the epochs that were asked for last, and the memory of batches that are done
+  /// with: large blocks from the system cost more than to fill them.
   struct cache {
     std::mutex lock;
+    std::vector<memory> spare;
     std::array<std::pair<index_t, std::shared_ptr<const pass>>, 2> last{
         {{-1, nullptr}, {-1, nullptr}}};
   };
@@ -234,6 +240,20 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     if (recent.first != e) std::swap(recent, other);
     if (recent.first != e) recent = {e, std::make_shared<const pass>(from_.epoch(e))};
     return recent.second;
+  }
+  memory spare_blocks() const {
+    memory blocks;
+    {
+      const std::lock_guard here(passes_->lock);
+      if (!passes_->spare.empty()) {
+        blocks = std::move(passes_->spare.back());
+        passes_->spare.pop_back();
+        return blocks;
+      }
+    }
+    for (const auto& p : places_)
+      blocks.emplace_back(static_cast<std::size_t>(p.rows.length * p.local) * p.element);
+    return blocks;
   }
   static std::string place_text(const pass* from, index_t i) {
     if (from == nullptr || i >= from->size()) return {};

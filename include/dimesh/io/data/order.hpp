@@ -143,11 +143,30 @@ template <Stage... S> struct mixed {
     template <class F> auto at(index_t i, F f) const {
       if (i < 0 || i >= size()) refuse_place("mixture", i, size());
       const index_t round = i / period;
-      index_t card =
-          random_permutation(key.fold(static_cast<std::uint64_t>(round)), period)(i % period);
+      index_t card = card_at(key.fold(static_cast<std::uint64_t>(round)), i % period);
       std::size_t k = 0;
       while (card >= weight[k]) card -= weight[k++];
       return of<0>(k, start[k] + round * weight[k] + card, f);
+    }
+    /// The card at a place of the round of this key. Decks of usual weights are shuffled by Fisher
+    /// and Yates, and the last one of a thread is kept: its next record is of the same round.
+    index_t card_at(random_key round, index_t place) const {
+      if (period > 256) return random_permutation(round, period)(place);
+      struct deck {
+        random_key key;
+        std::vector<index_t> cards;
+      };
+      static thread_local deck last{random_key(0), {}};
+      if (last.key != round || static_cast<index_t>(last.cards.size()) != period) {
+        last.key = round;
+        last.cards.resize(static_cast<std::size_t>(period));
+        std::iota(last.cards.begin(), last.cards.end(), index_t{0});
+        for (std::size_t n = last.cards.size(); n > 1; --n) {
+          const std::uint64_t draw = round.at(static_cast<index_t>(n)).word[0];
+          std::swap(last.cards[n - 1], last.cards[draw * n >> 32]);
+        }
+      }
+      return last.cards[static_cast<std::size_t>(place)];
     }
     template <std::size_t K, class F> auto of(std::size_t k, index_t j, F f) const {
       if constexpr (K + 1 < count)

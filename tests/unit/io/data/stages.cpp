@@ -120,6 +120,17 @@ TEST_CASE("mixture: weights hold in every round; all of the longest, the others 
        "input::mixture: stage 1 has no records");
 }
 
+TEST_CASE("mixture: weights of more than a small deck") {
+  const auto b = in::numbers(5) | in::map([](index_t v) { return v + 1000; });
+  const numbers got = all(in::mixture(5, {300, 200}, in::numbers(600), b), 1);
+  REQUIRE(got.size() == 1000);
+  for (std::size_t round = 0; round < 2; ++round) {
+    int of_b = 0;
+    for (std::size_t k = 0; k < 500; ++k) of_b += got[500 * round + k] >= 1000;
+    CHECK(of_b == 200);
+  }
+}
+
 TEST_CASE("map: of records alone, and of records and keys that repeat") {
   CHECK(all(in::numbers(3) | in::map([](index_t v) { return v * v; })) == numbers{0, 1, 4});
   const auto noisy =
