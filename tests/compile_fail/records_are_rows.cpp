@@ -15,7 +15,7 @@ constexpr auto no_number = [](dm::index_t i) { return half_record{static_cast<in
 using labels = dm::tensor<float, by_batch, batch>;
 
 // mistake: record_of_no_numbers
-// expect: input::batch: a record is a number, a range of numbers in memory, or a tuple of these; make it so by a map
+// expect: input::batch: a record is a number, a range of numbers in memory, or a tuple of these; make it so by a map before the batch
 // levels: 1
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g) {
@@ -28,7 +28,7 @@ auto f(const dm::grid<pod>& g) {
 #endif
 
 // mistake: batch_not_first
-// expect: input::batch: a record is a row of each tensor: the batch's dim comes first, no dim has a halo
+// expect: input::batch: a record is a row of each tensor: the batch's dim comes first, no dim has a halo, and no axis is partial
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g) {
   return in::batch<dm::tensor<float, by_batch, hidden, batch>>(g, batch{});
