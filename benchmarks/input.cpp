@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does each stage of an input pipeline cost beside the loop that one would write for it? And
+// how long does a training step wait for batches that are made ahead of it? Bar for the latter:
+// 0.98 of the speed of steps without input.
+//
+//   benchmarks/input [--quick]        mpirun -n 2 benchmarks/input
+#include <unistd.h>
+#include <dimesh/io/data/byte_pairs.hpp>
+#include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/pack.hpp>
+#include <dimesh/io/data/packed.hpp>
+#include <dimesh/io/data/prefetch.hpp>
+#include <dimesh/io/data/text.hpp>
+#include <dimesh/io/data/transform.hpp>
+#include <dimesh/op/einsum.hpp>
+#include <dimesh/runtime.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "support/race.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace in = dimesh::input;
+using dm::index_t;
+
+struct data : dm::axis<> {};
+struct pod : dm::mesh<data> {};
+struct batch : dm::dim<64> {};
+struct pixel : dm::dim<784> {};
+struct hidden : dm::dim<> {};
+using by_batch = dm::layout<pod, dm::split<batch, data>>;
+template <class L> struct images {
+  BOOST_HANA_DEFINE_STRUCT(images, (dm::tensor<float, L, batch, pixel>, x),
+                           (dm::tensor<std::int32_t, L, batch>, y));
+};
+
+double budget = 0.5;  // s for each number
+bool talks = true;    // rank 0
+std::size_t used = 0;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+/// The best time of f() among those that the budget allows.
+template <class F> double best(const F& f) {
+  double least = 1e30;
+  for (const double end = seconds() + budget; seconds() < end;) {
+    const double since = seconds();
+    f();
+    least = std::min(least, seconds() - since);
+  }
+  return least;
+}
+/// Records in millions a second, by the stage and by the loop.
+template <class F, class Loop>
+void compare(const char* what, index_t records, const F& f, const Loop& loop) {
+  const double stage = best(f), plain = best(loop), n = static_cast<double>(records) / 1e6;
+  if (talks)
+    std::printf("%-34s %9.2f M records/s   plain loop %9.2f   ratio %.2f\n", what, n / stage,
+                n / plain, plain / stage);
+}
+/// Needed one by one: no compiler adds them up beforehand.
+void keep(index_t value) { asm volatile("" : : "r"(value)); }
+template <class S> void read_all(const S& stage) {
+  const auto pass = stage.epoch(0);
+  for (index_t i = 0; i < pass.size(); ++i) keep(pass(i));
+}
+template <class R> std::size_t first_of(const R& r) {
+  return std::size(r) == 0 ? 0 : static_cast<unsigned char>(*std::begin(r));
+}
+template <class S> void touch_all(const S& stage) {
+  const auto pass = stage.epoch(0);
+  for (index_t i = 0; i < pass.size(); ++i) used += first_of(pass(i));
+}
+
+std::string words(index_t lines) {
+  std::string s;
+  std::uint32_t seed = 1;
+  for (index_t i = 0; i < lines; ++i) {
+    for (int k = 0; k < 8; ++k) {
+      seed = seed * 1664525u + 1013904223u;
+      s += "word" + std::to_string((seed >> 16) % 500) + " ";
+    }
+    s += "\n";
+  }
+  return s;
+}
+
+void sources(const std::string& folder) {
+  const index_t n = 100000;
+  const std::string text = words(n);
+  const std::string path = folder + "/lines.txt", pack = folder + "/records.packed";
+  std::ofstream(path, std::ios::binary) << text;
+  const in::lines l(path);
+  std::vector<std::string_view> views;
+  in::packed_writer w(pack);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    views.push_back(std::string_view(text).substr(at, end - at));
+    w.append(views.back());
+    at = end + 1;
+  }
+  w.close();
+  const auto in_memory = [&] {
+    for (const auto& v : views) used += first_of(v);
+  };
+  compare("lines of a mapped file", n, [&] { touch_all(l); }, in_memory);
+  compare("packed records, with checksums", n, [&] { touch_all(in::packed(pack)); }, in_memory);
+  const auto v = in::byte_pairs::train(text.substr(0, 200000), 1000);
+  const double encode = best([&] { used += v.encode(text).size(); });
+  const double train = best([&] {
+    used += static_cast<std::size_t>(in::byte_pairs::train(text.substr(0, 200000), 1000).size());
+  });
+  if (talks)
+    std::printf("byte pairs: %.1f MB/s encoded, 744 merges of 200 kB trained in %.3f s\n",
+                static_cast<double>(text.size()) / encode / 1e6, train);
+}
+
+void stages() {
+  const index_t n = 1000000;
+  std::vector<index_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), index_t{0});
+  const std::vector<index_t> sequence = order;
+  const dm::random_permutation permutation(dm::random_key(7), n);
+  for (index_t i = 0; i < n; ++i) order[static_cast<std::size_t>(i)] = permutation(i);
+  const auto count = [&] {
+    for (const index_t i : sequence) keep(i);
+  };
+  const auto looked_up = [&] {
+    for (const index_t i : order) keep(sequence[static_cast<std::size_t>(i)]);
+  };
+  const in::numbers numbers(n);
+  compare("numbers", n, [&] { read_all(numbers); }, count);
+  compare(
+      "shuffle, beside a table of places", n, [&] { read_all(numbers | in::shuffle(7)); },
+      looked_up);
+  compare("take and skip", n, [&] { read_all(numbers | in::skip(5) | in::take(n)); }, count);
+  compare(
+      "repeat(4) of a shuffle", n,
+      [&] { read_all(in::numbers(n / 4) | in::shuffle(7) | in::repeat(4)); }, looked_up);
+  compare("map", n, [&] { read_all(numbers | in::map([](index_t i) { return 3 * i; })); }, count);
+  compare(
+      "filter of one half, with its plan", n,
+      [&] { read_all(numbers | in::filter([](index_t i) { return i % 2 == 0; })); }, count);
+  compare(
+      "mixture 3 : 1", n,
+      [&] { read_all(in::mixture(7, {3, 1}, in::numbers(3 * n / 4), in::numbers(n / 4))); }, count);
+  std::vector<std::vector<int>> sequences;
+  for (index_t i = 0; i < 20000; ++i)
+    sequences.emplace_back(static_cast<std::size_t>(5 + i * 7 % 40), 1);
+  const in::records<std::vector<int>> source(sequences);
+  compare(
+      "pack into rows of 128", 20000,
+      [&] {
+        const auto p = (source | in::pack(128, 0)).epoch(0);
+        for (index_t i = 0; i < p.size(); ++i) used += first_of(std::get<0>(p(i)));
+      },
+      [&] {
+        std::vector<int> row(128), segment(128), position(128);
+        std::size_t at = 0;
+        for (const auto& s : sequences) {
+          if (at + s.size() > 128) at = 0, used += first_of(row);
+          for (std::size_t k = 0; k < s.size(); ++k, ++at)
+            row[at] = s[k], segment[at] = 1, position[at] = static_cast<int>(k);
+        }
+      });
+}
+
+void batches(const dm::grid<pod>& g) {
+  const index_t n = 6400;
+  const auto bytes = std::make_shared<std::vector<std::uint8_t>>(
+      static_cast<std::size_t>(n * pixel::extent), std::uint8_t{7});
+  const auto rows = [=](index_t i) {
+    return std::tuple(
+        std::span<const std::uint8_t>(bytes->data() + i * pixel::extent, pixel::extent),
+        static_cast<std::int32_t>(i % 10));
+  };
+  const auto pipeline =
+      in::numbers(n) | in::shuffle(7) | in::map(rows) | in::batch<images<by_batch>>(g, batch{});
+  auto form = dm::make<images<by_batch>>(g);
+  const auto loop = [&] {
+    for (index_t b = 0; b < n / batch::extent; ++b) {
+      float* to = form.x.data();
+      for (index_t i = 0; i < form.x.block(0).length; ++i) {
+        const std::uint8_t* from =
+            bytes->data() + (b * batch::extent + form.x.block(0).offset + i) * pixel::extent;
+        for (index_t k = 0; k < pixel::extent; ++k) *to++ = static_cast<float>(from[k]);
+      }
+      used += static_cast<std::size_t>(form.x.data()[0]);
+    }
+  };
+  const auto read = [&](auto& load) {
+    for (index_t b = 0; b < n / batch::extent; ++b)
+      used += static_cast<std::size_t>(load.next().x.data()[0]);
+  };
+  // The budget ends on each rank at another time, and batches are collective: a fixed number.
+  const auto timed = [&](const auto& f) {
+    double least = 1e30;
+    for (int k = 0; k < 5; ++k) {
+      const double since = seconds();
+      f();
+      least = std::min(least, seconds() - since);
+    }
+    return least;
+  };
+  const double plain = timed(loop);
+  for (const int threads : {0, 1, 2}) {
+    auto load = pipeline | in::prefetch(threads, 8);
+    const double mine = timed([&] { read(load); });
+    if (talks)
+      std::printf(
+          "batches of 64 x 784, %d threads     %9.3f M records/s   plain loop %9.3f   "
+          "ratio %.2f\n",
+          threads, static_cast<double>(n) / mine / 1e6, static_cast<double>(n) / plain / 1e6,
+          plain / mine);
+  }
+  // A step: two products, as of a small layer and its gradient.
+  using weights = dm::tensor<float, by_batch, pixel, hidden>;
+  weights w(g, hidden{512});
+  dm::fill(w, 0.01f);
+  const auto step = [&](const auto& x) {
+    const auto y = dm::einsum<batch, hidden>(x, w);
+    const auto z = dm::einsum<batch, pixel>(y, w);
+    used += static_cast<std::size_t>(z.data()[0]);
+  };
+  for (const int threads : {0, 1}) {
+    auto load = pipeline | in::prefetch(threads, 8);
+    const auto x = load.next().x;
+    auto [fed, bare] =
+        bench::race(MPI_COMM_WORLD, 8 * budget)([&] { step(load.next().x); }, [&] { step(x); });
+    if (talks)
+      bench::report("steps with input, " + std::to_string(threads) + " threads", fed, {bare}, 0.98);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return dm::run(argc, argv, [&] {
+    if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 0.05;
+    const dm::grid<pod> g;
+    talks = g.rank() == 0;
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("dimesh_input_" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    sources(folder.string());
+    std::filesystem::remove_all(folder);
+    stages();
+    batches(g);
+    if (used == 1) std::puts("");  // so that nothing is left out
+  });
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What if a file is damaged that one rank reads and others do not? Then all of them throw, the same
+// text: that of the first record, whoever read it. Otherwise the others would wait for ever.
+//
+//   auto files = input::together(g, [] { return input::lines(input::glob("texts/*")); });
+//                                              // opened by every rank: collective over the grid
+#pragma once
+
+#include <exception>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/collective/broadcast.hpp"
+#include "dimesh/grid.hpp"
+
+namespace dimesh::input {
+
+namespace detail {
+
+/// The text of the exception that is being handled.
+inline std::string current_text() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+/// `place`: where this rank failed, none: nowhere. All ranks of c throw what that one says which
+/// failed at the smallest place. Collective.
+inline void agree(const dimesh::detail::communicator& c, std::optional<index_t> place,
+                  const std::string& text) {
+  constexpr index_t nowhere = std::numeric_limits<index_t>::max();
+  const index_t mine = place ? *place * c.size() + c.rank() : nowhere;
+  index_t first = mine;
+  collective::all_reduce(c, &mine, &first, 1, collective::reduction::min);
+  if (first == nowhere) return;
+  const auto root = static_cast<int>(first % c.size());
+  std::string said = c.rank() == root ? text : std::string();
+  auto length = static_cast<index_t>(said.size());
+  collective::broadcast(c, &length, 1, root);
+  said.resize(static_cast<std::size_t>(length));
+  collective::broadcast(c, said.data(), length, root);
+  throw error(said);
+}
+
+}  // namespace detail
+
+/// f() on every rank of the grid; where it throws on one of them, all throw dimesh::error with the
+/// text of the first such rank. Collective.
+template <class M, class F> auto together(const grid<M>& g, const F& f) {
+  std::optional<decltype(f())> made;
+  std::string text;
+  try {
+    made.emplace(f());
+  } catch (...) {
+    text = detail::current_text();
+  }
+  detail::agree(g.everyone(), made ? std::optional<index_t>() : 0, text);
+  return std::move(*made);
+}
+
+}  // namespace dimesh::input

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the bytes of records come from? From files: mapped into memory where they are plain,
+// inflated where they are gzip'ed. They stay as long as anybody holds them.
+//
+//   for (const auto& path : input::glob("texts/*.txt.gz"))  input::contents(path).bytes();
+//
+// Where a file is cut short or written to while it is mapped, require_unchanged() says so. Nothing
+// can keep it from changing between that and the read: then a signal ends the program (SIGBUS).
+// Needs zlib, where its header is found (link with -lz); without it gzip'ed files are refused.
+#pragma once
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dimesh/detail/config.hpp"
+#include "dimesh/error.hpp"
+
+#if __has_include(<zlib.h>)
+#include <zlib.h>
+#endif
+
+namespace dimesh::input {
+
+/// The files whose names fit a pattern of the shell (* ? [a-z]), in the order of their bytes.
+/// Throws dimesh::error where there are none.
+inline std::vector<std::string> glob(const std::string& pattern) {
+  ::glob_t found{};
+  const int status = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i)
+    paths.emplace_back(found.gl_pathv[i]);
+  ::globfree(&found);
+  if (paths.empty()) throw error("input::glob: no file fits '" + pattern + "'");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+namespace detail {
+
+[[noreturn]] inline void refuse_file(const std::string& path, const std::string& what) {
+  throw error("input: '" + path + "': " + what);
+}
+
+/// Closes a file descriptor.
+struct descriptor {
+  int number = -1;
+  explicit descriptor(int n) : number(n) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+/// A file that is open and mapped; its size and time of change as they were.
+class mapping {
+ public:
+  explicit mapping(const std::string& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_.number < 0)
+      refuse_file(path_, std::string("cannot be opened: ") + std::strerror(errno));
+    at_first_ = now();
+    if (S_ISDIR(at_first_.st_mode)) refuse_file(path_, "is a folder; name a file");
+    if (!S_ISREG(at_first_.st_mode))
+      refuse_file(path_, "is no regular file; copy what it gives to one");
+    if (at_first_.st_size == 0) return;
+    void* const to = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_.number, 0);
+    if (to == MAP_FAILED)
+      refuse_file(path_, std::string("cannot be mapped: ") + std::strerror(errno));
+    first_ = static_cast<const char*>(to);
+  }
+  mapping(const mapping&) = delete;
+  mapping& operator=(const mapping&) = delete;
+  ~mapping() {
+    if (first_ != nullptr) ::munmap(const_cast<char*>(first_), size());
+  }
+  std::string_view bytes() const { return {first_, first_ == nullptr ? 0 : size()}; }
+
+  /// Throws where the file is no longer what it was when it was opened.
+  void require_unchanged() const {
+    const struct stat s = now();
+    if (s.st_size != at_first_.st_size)
+      refuse_file(path_, "changed while it was read: it had " + std::to_string(at_first_.st_size) +
+                             " bytes and has " + std::to_string(s.st_size));
+    if (s.st_mtim.tv_sec != at_first_.st_mtim.tv_sec ||
+        s.st_mtim.tv_nsec != at_first_.st_mtim.tv_nsec)
+      refuse_file(path_, "changed while it was read: it was written to after it was opened");
+  }
+
+ private:
+  std::size_t size() const { return static_cast<std::size_t>(at_first_.st_size); }
+  struct stat now() const {
+    struct stat s{};
+    if (::fstat(file_.number, &s) != 0)
+      refuse_file(path_, std::string("cannot be asked for its size: ") + std::strerror(errno));
+    return s;
+  }
+
+  std::string path_;
+  descriptor file_;
+  struct stat at_first_{};
+  const char* first_ = nullptr;
+};
+
+#if __has_include(<zlib.h>)
+/// What gzip'ed bytes stand for; several members one after the other are one text.
+inline std::string inflated(const std::string& path, std::string_view zipped) {
+  z_stream z{};
+  if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) refuse_file(path, "zlib could not be started");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&z, inflateEnd);
+  std::string out;
+  std::vector<char> piece(1 << 16);
+  std::size_t at = 0;
+  bool ended = false;
+  while (at < zipped.size()) {
+    if (ended) inflateReset(&z);
+    const auto left = static_cast<uInt>(std::min<std::size_t>(zipped.size() - at, 1u << 30));
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data() + at));
+    z.avail_in = left;
+    z.next_out = reinterpret_cast<Bytef*>(piece.data());
+    z.avail_out = static_cast<uInt>(piece.size());
+    const int status = ::inflate(&z, Z_NO_FLUSH);
+    at += left - z.avail_in;
+    out.append(piece.data(), piece.size() - z.avail_out);
+    ended = status == Z_STREAM_END;
+    if (status == Z_OK || ended) continue;
+    if (status == Z_BUF_ERROR) break;
+    refuse_file(path, std::string("corrupt gzip data after ") + std::to_string(at) +
+                          " bytes (zlib: " + (z.msg != nullptr ? z.msg : "no detail") + ")");
+  }
+  // What was read to its end may still wait in zlib: the loop ends by bytes in, not by bytes out.
+  while (!ended) {
+    z.avail_in = 0;
+    z.next_out = reinterpret_cast<Bytef*>(piece.data());
+    z.avail_out = static_cast<uInt>(piece.size());
+    const int status = ::inflate(&z, Z_NO_FLUSH);
+    out.append(piece.data(), piece.size() - z.avail_out);
+    ended = status == Z_STREAM_END;
+    if (status != Z_OK && !ended) refuse_file(path, "ends in the middle of its gzip data");
+  }
+  return out;
+}
+#endif
+
+}  // namespace detail
+
+/// The bytes of a file, for as long as a copy of this lives. Threads may share it.
+class contents {
+ public:
+  /// Opens it. Throws dimesh::error where it is missing, no file, or damaged gzip data.
+  explicit contents(const std::string& path) : path_(path) {
+    auto file = std::make_shared<const detail::mapping>(path);
+    const std::string_view raw = file->bytes();
+    if (raw.size() < 2 || raw[0] != '\x1f' || raw[1] != '\x8b') {
+      bytes_ = raw;
+      file_ = std::move(file);
+      return;
+    }
+#if __has_include(<zlib.h>)
+    auto text = std::make_shared<const std::string>(detail::inflated(path, raw));
+    file->require_unchanged();
+    bytes_ = *text;
+    text_ = std::move(text);
+#else
+    detail::refuse_file(path, "is gzip'ed, and this program was compiled without zlib");
+#endif
+  }
+  /// Bytes that are there already; `name` stands for the file in messages.
+  contents(std::string name, std::string bytes)
+      : path_(std::move(name)), text_(std::make_shared<const std::string>(std::move(bytes))) {
+    bytes_ = *text_;
+  }
+
+  const std::string& path() const { return path_; }
+  std::string_view bytes() const { return bytes_; }
+  index_t size() const { return static_cast<index_t>(bytes_.size()); }
+  /// Throws dimesh::error where the file is no longer the one that was opened.
+  void require_unchanged() const {
+    if (file_ != nullptr) file_->require_unchanged();
+  }
+
+ private:
+  std::string path_;
+  std::shared_ptr<const detail::mapping> file_;
+  std::shared_ptr<const std::string> text_;
+  std::string_view bytes_;
+};
+
+}  // namespace dimesh::input

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+// Batches of records: the same under every layout and on every number of ranks, from every place
+// on, with any number of threads; what one rank alone cannot read is an error on all.
+#include <dimesh/io/data/agree.hpp>
+#include <dimesh/io/data/batch.hpp>
+#include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/prefetch.hpp>
+#include <dimesh/io/data/rows.hpp>
+#include <dimesh/io/data/text.hpp>
+#include <dimesh/io/data/transform.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "support/laws.hpp"
+#include "support/scratch.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace in = dimesh::input;
+using namespace test_support;
+
+template <class L> struct examples {
+  BOOST_HANA_DEFINE_STRUCT(examples, (dm::tensor<float, L, p, q>, x),
+                           (dm::tensor<std::int32_t, L, p>, y));
+};
+template <class L> struct masked {
+  BOOST_HANA_DEFINE_STRUCT(masked, (dm::tensor<double, L, p, q>, x),
+                           (dm::tensor<std::int32_t, L, p>, y), (dm::tensor<float, L, p>, mask));
+};
+constexpr index_t width = 4;
+
+/// Record i: i, i + 0.25, i + 0.5, i + 0.75 and 3 i.
+constexpr auto make_record = [](index_t i) {
+  std::vector<float> row;
+  for (index_t k = 0; k < width; ++k)
+    row.push_back(static_cast<float>(i) + 0.25f * static_cast<float>(k));
+  return std::tuple(row, 3 * i);
+};
+auto stages(index_t n) { return in::numbers(n) | in::shuffle(5) | in::map(make_record); }
+
+/// The records of batch `at`, by a plain loop.
+std::vector<index_t> expected(index_t n, in::position at, index_t rows) {
+  const dm::random_permutation order(dm::random_key(5).fold(static_cast<std::uint64_t>(at.epoch)),
+                                     n);
+  std::vector<index_t> v;
+  for (index_t i = at.record; i < std::min(n, at.record + rows); ++i) v.push_back(order(i));
+  return v;
+}
+/// This rank's blocks hold these records, zeros behind them.
+template <class B> bool holds(const B& b, const std::vector<index_t>& want) {
+  bool right = true;
+  const auto rows = b.x.block(0), columns = b.x.block(1);
+  for (index_t i = 0; i < rows.length; ++i)
+    for (index_t k = 0; k < columns.length; ++k) {
+      const auto at = static_cast<std::size_t>(rows.offset + i);
+      const double v = at < want.size() ? static_cast<double>(want[at]) +
+                                              0.25 * static_cast<double>(columns.offset + k)
+                                        : 0;
+      right = right && static_cast<double>(b.x.data()[i * columns.length + k]) == v;
+    }
+  const auto labels = b.y.block(0);
+  for (index_t i = 0; i < labels.length; ++i) {
+    const auto at = static_cast<std::size_t>(labels.offset + i);
+    right = right && b.y.data()[i] == (at < want.size() ? 3 * want[at] : 0);
+  }
+  return right;
+}
+
+TEST_CASE("the same batches under every layout, into the second epoch, with 0 to 4 threads") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    int threads = 0;
+    for_each_layout<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      auto load =
+          stages(11) | in::batch<examples<L>>(g, p{3}, q{width}) | in::prefetch(threads++ % 5, 2);
+      CHECK(load.batches_per_epoch() == 3);
+      in::position at;
+      for (int step = 0; step < 7; ++step) {
+        CHECK(load.position() == at);
+        const auto b = load.next();
+        CHECK(holds(b, expected(11, at, 3)));
+        CHECK(load.records() == 3);
+        at.record += 3;
+        if (at.record == 9) at = {at.epoch + 1, 0};
+      }
+    });
+  });
+}
+
+TEST_CASE("resumed at every place, also in the middle of a batch and on other batch sizes") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  for (const int threads : {0, 2}) {
+    auto load = stages(7) | in::batch<masked<L>>(g, p{3}, in::last_batch::pad, q{width}) |
+                in::prefetch(threads);
+    for (index_t e = 0; e < 3; ++e)
+      for (index_t r = 0; r < 7; ++r) {
+        in::position at{e, r};
+        load.seek(at);
+        CHECK(load.position() == at);
+        for (int step = 0; step < 3; ++step) {
+          CHECK(holds(load.next(), expected(7, at, 3)));
+          at.record += 3;
+          if (at.record >= 7) at = {at.epoch + 1, 0};
+        }
+      }
+    load.seek({1, 7});  // behind the last record is before the first of the next epoch
+    CHECK(load.position() == in::position{2, 0});
+    CHECK(thrown([&] { load.seek({0, 8}); }) == "input: there is no record 8 in epoch 0");
+    CHECK(thrown([&] { load.seek({-1, 0}); }) == "input: there is no record 0 in epoch -1");
+  }
+}
+
+TEST_CASE("the last batch: dropped, filled up with a mask, or refused") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  auto padded =
+      stages(5) | in::batch<masked<L>>(g, p{3}, in::last_batch::pad, q{width}) | in::prefetch(0);
+  CHECK(padded.batches_per_epoch() == 2);
+  for (const index_t records : {3, 2, 3}) {
+    const in::position at = padded.position();
+    const auto b = padded.next();
+    CHECK(padded.records() == records);
+    CHECK(holds(b, expected(5, at, 3)));
+    const auto rows = b.mask.block(0);
+    for (index_t i = 0; i < rows.length; ++i)
+      CHECK(b.mask.data()[i] == (rows.offset + i < records ? 1 : 0));
+  }
+  auto strict =
+      stages(5) | in::batch<examples<L>>(g, p{3}, in::last_batch::fail, q{width}) | in::prefetch(1);
+  strict.next();
+  const std::string refused = thrown([&] { strict.next(); });
+  INFO(refused);
+  CHECK(refused.find("the last batch of the epoch has 2 records, and 3 are wanted; drop it") !=
+        std::string::npos);
+  const auto few = [&] { stages(2) | in::batch<examples<L>>(g, p{3}, q{width}) | in::prefetch(1); };
+  CHECK(thrown(few) == "input::batch: epoch 1 has 2 records, a batch has 3");
+}
+
+TEST_CASE("a record that one rank cannot read is an error on all, the first one, with its file") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  const scratch_file file("0\n1\n2\nthree\nfour\n5\n6\n7\n");
+  const auto parse = [](std::string_view s) {
+    return make_record(static_cast<index_t>(std::stoi(std::string(s))));
+  };
+  for (const int threads : {0, 1, 3}) {
+    auto load = in::lines(file.path) | in::map(parse) | in::batch<examples<L>>(g, p{2}, q{width}) |
+                in::prefetch(threads);
+    CHECK(holds(load.next(), {0, 1}));
+    for (int again = 0; again < 2; ++again)
+      CHECK(thrown([&] { load.next(); }).starts_with("input: record 3 of epoch 0 (line 4 of '"));
+    CHECK(load.position() == in::position{0, 2});
+    load.seek({0, 6});
+    CHECK(holds(load.next(), {6, 7}));
+  }
+  // Two bad records in one batch, on different ranks where there are several.
+  auto both = in::lines(file.path) | in::map(parse) | in::batch<examples<L>>(g, p{8}, q{width}) |
+              in::prefetch(2);
+  CHECK(thrown([&] { both.next(); }).starts_with("input: record 3 of epoch 0 (line 4 of '"));
+  auto odd = in::numbers(4) | in::map([](index_t i) {
+               if (i == 3) throw 7;
+               return make_record(i);
+             }) |
+             in::batch<examples<L>>(g, p{4}, q{width}) | in::prefetch(1);
+  CHECK(thrown([&] { odd.next(); }) ==
+        "input: record 3 of epoch 0 (number 3): an exception that is no std::exception");
+}
+
+TEST_CASE("a file that changes while it is read is an error on all ranks") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  for (const int threads : {0, 2}) {
+    const scratch_file file("0\n1\n2\n3\n");
+    auto load = in::lines(file.path) | in::map([](std::string_view s) {
+                  return make_record(static_cast<index_t>(std::stoi(std::string(s))));
+                }) |
+                in::batch<examples<L>>(g, p{2}, q{width}) | in::prefetch(threads, 1);
+    CHECK(holds(load.next(), {0, 1}));
+    std::filesystem::last_write_time(
+        file.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+    load.seek({0, 0});
+    const std::string said = thrown([&] { load.next(); });
+    INFO(said);
+    CHECK(said.starts_with("input: record 0 of epoch 0 (line 1 of '"));
+    CHECK(said.ends_with("changed while it was read: it was written to after it was opened"));
+  }
+}
+
+TEST_CASE("records that do not fit the tensors") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  const auto refused = [&](auto from, index_t n, auto tag) {
+    using S = typename decltype(tag)::type;
+    return thrown([&] {
+      auto load = from | in::batch<S>(g, p{2}, q{n}) | in::prefetch(0);
+      load.next();
+    });
+  };
+  const dm::detail::tag<examples<L>> two{};
+  const dm::detail::tag<masked<L>> three{};
+  const auto ends = [](const std::string& text, const std::string& with) {
+    INFO(text);
+    CHECK(text.ends_with(with));
+  };
+  ends(refused(stages(4), 5, two), "the record has 4 numbers for 'x', whose rows have 5 elements");
+  ends(refused(in::numbers(4) | in::map([](index_t i) { return std::tuple(i, i); }), 5, two),
+       "the record has one number for 'x', whose rows have 5 elements");
+  CHECK(
+      refused(in::numbers(4), 1, three)
+          .starts_with(
+              "input::batch: a record has 1 members, the struct 3 tensors; give a tensor to each"));
+  CHECK(refused(in::numbers(4) | in::map([](index_t i) { return std::tuple(i, i, i, i); }), 1, two)
+            .starts_with("input::batch: a record has 4 members, the struct 2 tensors"));
+  CHECK(
+      thrown([&] {
+        stages(4) | in::batch<examples<L>>(g, p{2}, in::last_batch::pad, q{width});
+      }).starts_with("input::batch: batches are filled up, and nothing tells records from zeros"));
+  struct wide {
+    BOOST_HANA_DEFINE_STRUCT(wide, (dm::tensor<float, L, p>, x), (dm::tensor<float, L, p, q>, y));
+  };
+  CHECK(thrown([&] {
+          in::numbers(4) | in::batch<wide>(g, p{2}, q{3});
+        }).starts_with("input::batch: 'y' is the mask, one number for each record"));
+  CHECK(thrown([] { in::prefetch(-1); }) ==
+        "input::prefetch: -1 threads, 4 batches ahead; give 0 or more, and 1 or more");
+  CHECK(thrown([] { in::prefetch(1, 0); }).starts_with("input::prefetch: 1 threads, 0 batches"));
+}
+
+TEST_CASE("ranks that see other records, or none: all say so") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  const auto n = [&] { return g.rank() == 0 ? 8 : 6; };
+  const std::string said =
+      thrown([&] { stages(n()) | in::batch<examples<L>>(g, p{2}, q{width}) | in::prefetch(1); });
+  CHECK(said == (g.ranks() == 1 ? "nothing"
+                                : "input: the ranks do not see the same records: one has 6, "
+                                  "another one 8; give all of them the same files"));
+  const int last = g.ranks() - 1;
+  CHECK(thrown([&] {
+          in::together(g, [&] {
+            return g.rank() == last ? in::lines("/nowhere/x")
+                                    : in::lines(std::vector<std::string>{});
+          });
+        }).starts_with("input: '/nowhere/x': cannot be opened"));
+  CHECK(in::together(g, [] { return 7; }) == 7);
+}
+
+TEST_CASE("each rank reads the records of its rows only; peers along other axes the same") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<q>, y>>;
+    std::set<index_t> read;
+    auto load = in::numbers(8) | in::map([&read](index_t i) {
+                  read.insert(i);
+                  return make_record(i);
+                }) |
+                in::batch<examples<L>>(g, p{8}, q{width}) | in::prefetch(0);
+    const auto rows = load.next().x.block(0);
+    std::set<index_t> want;
+    for (index_t i = 0; i < rows.length; ++i) want.insert(rows.offset + i);
+    CHECK(read == want);
+  });
+}
+
+}  // namespace
