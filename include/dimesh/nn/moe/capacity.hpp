@@ -2,7 +2,7 @@
 // How many tokens of a group does an expert take, and what is done where systems differ? The
 // defaults are those of GShard's Algorithm 1 (Lepikhin et al. 2020).
 //
-//   capacity_of({}, 2, 2048, 128)                        -> 32: 2 choices x 2048 tokens / 128 experts
+//   capacity_of({}, 2, 2048, 128)                        -> 32: 2 x 2048 tokens / 128 experts
 //   capacity_of({.capacity_factor = 1.25}, 1, 100, 8)    -> 16: 15.6, rounded up
 #pragma once
 

@@ -65,19 +65,46 @@ template <class X, class Token, class Expert> struct scores_dims {
 /// Dims that scores lack or have too many, before any is put in order.
 template <class Token, class Expert, class Choice> struct scores_rule {
   using named = list<Token, Expert, Choice>;
-  template <class First> struct dims {
+  template <class First, class...> struct dims {
     using type = First;
   };
-  static constexpr outcome of(rule_operands x, dim_list) {
+  static constexpr outcome of(rule_operands x, dim_list out) {
     using dimesh::detail::facts_of_dim;
+    if (const int k = foreign_operand(x); k >= 0)
+      return dimesh::detail::blamed_place(fault_code::meshes_differ, k);
     for (const dim_facts* d : {&facts_of_dim<Token>, &facts_of_dim<Expert>})
       if (x[0].place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
     if (x[0].place_of(&facts_of_dim<Choice>) >= 0)
       return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<Choice>);
     if (const int a = x[0].layout.first_partial(); a >= 0)
       return dimesh::detail::blamed_axis(fault_code::partial_operand, a);
-    return whole_dims(x[0], {&facts_of_dim<Token>, &facts_of_dim<Expert>});
+    const outcome o = whole_dims(x[0], {&facts_of_dim<Token>, &facts_of_dim<Expert>});
+    return !o.ok() || x.count == 1 ? o : valid_rule(x, out);
   }
+
+ private:
+  /// x[1] has the dims of x[0] but for Expert.
+  static constexpr outcome valid_rule(rule_operands x, dim_list out) {
+    constexpr const dim_facts* expert = &dimesh::detail::facts_of_dim<Expert>;
+    for (int d = 0; d < x[0].rank; ++d)
+      if (!same_dim(x[0].dim[d], expert) && x[1].place_of(x[0].dim[d]) < 0)
+        return blamed(fault_code::dim_not_in_tensor, x[0].dim[d]);
+    for (int d = 0; d < x[1].rank; ++d)
+      if (same_dim(x[1].dim[d], expert) || x[0].place_of(x[1].dim[d]) < 0)
+        return blamed(fault_code::dim_already_in_tensor, x[1].dim[d]);
+    if (const int a = x[1].layout.first_partial(); a >= 0)
+      return dimesh::detail::blamed_axis(fault_code::partial_operand, a);
+    if (const dim_facts* h = haloed_dim(x[1]); h != nullptr)
+      return blamed(fault_code::dim_has_halo, h);
+    return join_operands(dimesh::detail::join_kind::product, x, out);
+  }
+};
+/// What is wrong with scores and what says which tokens count.
+template <class Rule, class P, class V> struct scores_fault {
+  using type = fault_of<Rule, P>;
+};
+template <class Rule, class P, Operand V> struct scores_fault<Rule, P, V> {
+  using type = fault_of<Rule, P, V>;
 };
 
 template <class Rule, class T, class Dims, class Op, class X>
@@ -137,8 +164,8 @@ struct no_routing {
 
 /// Sends each token to the experts with the greatest scores, as many as Choice has places: GShard's
 /// gate with two, Switch's with one (and renormalise::never). Shapes: probabilities p and scores
-/// `by`, [G.., Token, Expert]; valid[G.., Token], 0 for padding -> [G.., Token, Choice]. Weights are
-/// those of p; only they have a gradient. Local. Throws dimesh::error where there are fewer experts
+/// `by`, [G.., Token, Expert]; valid[G.., Token], 0 for padding -> [G.., Token, Choice]. Weights
+/// are those of p; only they have a gradient. Local. Throws dimesh::error where there are fewer experts
 /// than choices.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, Operand S, class V = all_tokens>
 constexpr auto route_by(const gating& g, const P& p, const S& by, const V& valid = {},

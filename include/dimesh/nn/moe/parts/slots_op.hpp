@@ -126,6 +126,14 @@ template <class T> void add_row(T by, const T* from, T* to, index_t n) {
   for (index_t i = 0; i < n; ++i) to[i] += by * from[i];
 }
 
+template <class T> T row_product(const T* a, const T* b, index_t n) {
+  dimesh::detail::writes_memory();
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 template <class T, bool Weighted> struct from_slots_op;
 template <class T> struct slot_gates_op;
 
@@ -240,12 +248,7 @@ template <class T> struct slot_gates_op : slot_extents {
     for (index_t row = 0; row < s.groups * s.tokens; ++row, x_row += s.width)
       for (index_t k = 0; k < s.choices; ++k, ++i) {
         const index_t at = s.row(row / s.tokens, place[i]);
-        T sum = 0;
-        if (at >= 0) {
-#pragma omp simd reduction(+ : sum)
-          for (index_t j = 0; j < s.width; ++j) sum += x_row[j] * b[at + j];
-        }
-        w[i] = sum;
+        w[i] = at < 0 ? T(0) : row_product(x_row, b + at, s.width);
       }
   }
 };
