@@ -50,8 +50,7 @@ template <class Fault> constexpr void assert_routes() {
                 "the groups, and take whole<dim> of these");
   static_assert(
       ok<only<Fault, partial_operand, meshes_differ, dims_share_mesh_axis,
-              dim_split_in_one_operand_only, dim_split_differently>> &&
-          ok<only_placed<Fault>>,
+              dim_split_in_one_operand_only, dim_split_differently>>,
       "route, expert_choice: scores are yet to be summed, or what says which tokens count lies "
       "otherwise; complete or relayout it");
 }
@@ -159,6 +158,16 @@ struct no_routing {
   poison chosen, slots, gates;
   index_t capacity = 0;
 };
+template <bool Ok, class Token, class Expert, class Choice, class P, class S, class V>
+constexpr auto routed_if(const gating& g, const P& p, const S& by, const V& valid, Choice choice) {
+  if constexpr (!Ok || is_poison<P> || is_poison<S>) {
+    return no_routing{};
+  } else {
+    using dims = typename scores_dims<P, Token, Expert>::by_expert;
+    return routed<Token, Expert, Choice>(g, permuted<dims>(p), permuted<dims>(stop_gradient(by)),
+                                         valid, shape<Choice>(choice).template extent<Choice>());
+  }
+}
 
 }  // namespace detail
 
@@ -171,22 +180,18 @@ template <Dim Token, Dim Expert, Dim Choice, Operand P, Operand S, class V = all
 constexpr auto route_by(const gating& g, const P& p, const S& by, const V& valid = {},
                         Choice choice = {}) {
   using rule = detail::scores_rule<Token, Expert, Choice>;
-  using fault =
-      typename dimesh::detail::first_of<detail::fault_of<rule, P>, detail::fault_of<rule, S>>::type;
+  using own = typename detail::scores_fault<rule, P, V>::type;
+  using fault = typename dimesh::detail::first_of<own, detail::fault_of<rule, S>>::type;
   detail::assert_routes<fault>();
-  if constexpr (!ok<fault> || is_poison<P> || is_poison<S>) {
-    return detail::no_routing{};
-  } else {
-    using dims = typename detail::scores_dims<P, Token, Expert>::by_expert;
-    return detail::routed<Token, Expert, Choice>(g, detail::permuted<dims>(p),
-                                                 detail::permuted<dims>(stop_gradient(by)), valid,
-                                                 shape<Choice>(choice).template extent<Choice>());
-  }
+  return detail::routed_if<ok<fault>, Token, Expert, Choice>(g, p, by, valid, choice);
 }
 /// The same by the probabilities themselves.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, class V = all_tokens>
 constexpr auto route(const gating& g, const P& p, const V& valid = {}, Choice choice = {}) {
-  return route_by<Token, Expert, Choice>(g, p, p, valid, choice);
+  using rule = detail::scores_rule<Token, Expert, Choice>;
+  using fault = typename detail::scores_fault<rule, P, V>::type;
+  detail::assert_routes<fault>();
+  return detail::routed_if<ok<fault>, Token, Expert, Choice>(g, p, p, valid, choice);
 }
 
 /// Experts choose: each takes as many tokens of a group as it has slots, those with the greatest
@@ -197,7 +202,7 @@ constexpr auto route(const gating& g, const P& p, const V& valid = {}, Choice ch
 template <Dim Token, Dim Expert, Dim Choice, Operand P, class V = all_tokens>
 constexpr auto expert_choice(const gating& g, const P& p, const V& valid = {}) {
   using rule = detail::scores_rule<Token, Expert, Choice>;
-  using fault = detail::fault_of<rule, P>;
+  using fault = typename detail::scores_fault<rule, P, V>::type;
   detail::assert_routes<fault>();
   if constexpr (!ok<fault> || is_poison<P>) {
     return detail::no_routing{};

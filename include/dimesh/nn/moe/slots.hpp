@@ -36,8 +36,7 @@ template <class Fault> constexpr void assert_slots() {
   static_assert(
       ok<only<Fault, meshes_differ, dims_share_mesh_axis, dim_split_in_one_operand_only,
               dim_split_differently, partial_operand, both_operands_partial,
-              partial_meets_split>> &&
-          ok<only_placed<Fault>>,
+              partial_meets_split>>,
       "to_slots, from_slots: tokens, gates and slots lie on the ranks differently, or are yet to "
       "be summed; relayout or complete one of them");
 }

@@ -135,11 +135,11 @@ template <class T> struct assign_op {
     line.resize(static_cast<std::size_t>(s.tokens));
     std::iota(line.begin(), line.end(), index_t{0});
     if (how.line == line_order::by_token || s.width == 0) return;
-    std::stable_sort(line.begin(), line.end(), [&](index_t a, index_t b) {
+    std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
       const auto weight = [&](index_t t) {
         return chosen[t * s.width] < 0 ? T(-1) : share[t * s.width];
       };
-      return weight(a) > weight(b);
+      return weight(a) > weight(b) || (weight(a) == weight(b) && a < b);
     });
   }
 };
@@ -192,8 +192,9 @@ template <class T> struct pick_op : new_dim {
         line.clear();
         for (index_t t = 0; t < s.tokens; ++t)
           if (valid == nullptr || valid[t] != T(0)) line.push_back(t);
-        std::stable_sort(line.begin(), line.end(), [&](index_t a, index_t b) {
-          return score[a * s.width + e] > score[b * s.width + e];
+        std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
+          const T x_a = score[a * s.width + e], x_b = score[b * s.width + e];
+          return x_a > x_b || (x_a == x_b && a < b);
         });
         for (index_t c = 0; c < capacity && c < static_cast<index_t>(line.size()); ++c)
           slot[line[static_cast<std::size_t>(c)] * s.width + e] =
