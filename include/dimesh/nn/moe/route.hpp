@@ -41,6 +41,10 @@ struct all_tokens {};
 
 namespace detail {
 
+/// One line where an assertion prints it.
+template <class Fault>
+using scores_lie_apart = only<Fault, partial_operand, meshes_differ, dims_share_mesh_axis,
+                              dim_split_in_one_operand_only, dim_split_differently>;
 template <class Fault> constexpr void assert_routes() {
   static_assert(ok<only<Fault, dim_not_in_tensor, dim_already_in_tensor>>,
                 "route, expert_choice: scores have the dims of groups, tokens and experts, and not "
@@ -49,8 +53,7 @@ template <class Fault> constexpr void assert_routes() {
                 "route, expert_choice: tokens of a group and experts are whole on a rank; split "
                 "the groups, and take whole<dim> of these");
   static_assert(
-      ok<only<Fault, partial_operand, meshes_differ, dims_share_mesh_axis,
-              dim_split_in_one_operand_only, dim_split_differently>>,
+      ok<scores_lie_apart<Fault>>,
       "route, expert_choice: scores are yet to be summed, or what says which tokens count lies "
       "otherwise; complete or relayout it");
 }
@@ -174,8 +177,8 @@ constexpr auto routed_if(const gating& g, const P& p, const S& by, const V& vali
 /// Sends each token to the experts with the greatest scores, as many as Choice has places: GShard's
 /// gate with two, Switch's with one (and renormalise::never). Shapes: probabilities p and scores
 /// `by`, [G.., Token, Expert]; valid[G.., Token], 0 for padding -> [G.., Token, Choice]. Weights
-/// are those of p; only they have a gradient. Local. Throws dimesh::error where there are fewer experts
-/// than choices.
+/// are those of p; only they have a gradient. Local. Throws dimesh::error where there are fewer
+/// experts than choices.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, Operand S, class V = all_tokens>
 constexpr auto route_by(const gating& g, const P& p, const S& by, const V& valid = {},
                         Choice choice = {}) {

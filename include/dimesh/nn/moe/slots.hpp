@@ -26,6 +26,11 @@ using dimesh::detail::permuted;
 
 template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
 
+/// One line where an assertion prints it.
+template <class Fault>
+using slots_lie_apart =
+    only<Fault, meshes_differ, dims_share_mesh_axis, dim_split_in_one_operand_only,
+         dim_split_differently, partial_operand, both_operands_partial, partial_meets_split>;
 template <class Fault> constexpr void assert_slots() {
   static_assert(ok<only<Fault, dim_not_in_tensor, dim_already_in_tensor>>,
                 "to_slots, from_slots: tokens have the dims of their slots but for the choices, "
@@ -34,9 +39,7 @@ template <class Fault> constexpr void assert_slots() {
                 "to_slots, from_slots: tokens, choices, experts and slots are whole on a rank; "
                 "split the groups, and relayout to split experts");
   static_assert(
-      ok<only<Fault, meshes_differ, dims_share_mesh_axis, dim_split_in_one_operand_only,
-              dim_split_differently, partial_operand, both_operands_partial,
-              partial_meets_split>>,
+      ok<slots_lie_apart<Fault>>,
       "to_slots, from_slots: tokens, gates and slots lie on the ranks differently, or are yet to "
       "be summed; relayout or complete one of them");
 }
