@@ -15,10 +15,10 @@ PAGES = ROOT / "docs" / "reference"
 # Every folder with headers, in reading order, and its title; None: what it holds is no user's business.
 FOLDERS = {"": "What everybody includes", "layout": "Layouts, specs, faults", "element": "Element types",
            "reflect": "Structs of tensors", "random": "Random numbers", "op": "Operations", "grad": "Gradients and costs",
-           "ledger": "Costs and times", "nn": "Layers and models", "nn/generate": "Writing text", "optim": "Optimizers",
-           "train": "Training runs", "pipeline": "Pipelines", "plan": "Choosing layouts", "show": "Pictures and prints",
-           "io": "Files", "io/data": "Input pipelines", "interop": "Existing codes", "core": None,
-           "op/parts": None, "detail": None, "local": None, "memory": None, "collective": None}
+           "ledger": "Costs and times", "nn": "Layers and models", "nn/moe": "Mixtures of experts",
+           "nn/generate": "Writing text", "optim": "Optimizers", "train": "Training runs", "pipeline": "Pipelines",
+           "plan": "Choosing layouts", "show": "Pictures and prints", "io": "Files", "io/data": "Input pipelines",
+           "io/checkpoint": "Checkpoints", "interop": "Existing codes", "core": None, "nn/moe/parts": None,
 # Headers of a room that no user needs.
 PRIVATE = {"layout": {"table", "draft", "dim_facts", "layout_types", "join", "route", "box"},
            "reflect": {"hana", "members", "leaves"}, "random": {"places"}, "show": {"picture", "picture_svg", "picture_text"},

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do experts take all tokens that choose them? Without slots: each choice is a row, and rows
+// travel to the ranks of their experts, as many as there are (op/dispatch.hpp), meet their expert's
+// matrices in one grouped product, and travel back (Gale et al. 2022, MegaBlocks).
+//
+//   using experts = layout<pod, split<expert, rows>, split<hidden, cols>>;
+//   dropless_mixture<rows, experts>(m, p, x[batch/rows, length, model])   -> .y like x, ...
+//
+// Axis `rows` splits the batch, and the experts; with one rank along it nothing travels. Numbers of
+// rows are agreed upon before any are sent. No token is dropped, so that capacity means nothing.
+#pragma once
+
+#include "dimesh/nn/moe/experts.hpp"
+#include "dimesh/op/dispatch.hpp"
+#include "dimesh/op/expand.hpp"
+#include "dimesh/op/grouped_einsum.hpp"
+#include "dimesh/op/merge.hpp"
+
+namespace dimesh::nn {
+
+/// One for each choice of each token: what travels.
+template <class Token> struct choice_row : dim<> {
+  using dim<>::dim;
+};
+
+namespace detail {
+
+template <class D, class X> constexpr D extent_in(const X& x) {
+  if constexpr (is_static_dim<D>)
+    return D{};
+  else
+    return D{x.template extent<D>()};
+}
+template <class Row, class... D, class X> constexpr auto rows_of(list<D...>, const X& x) {
+  return merge<Row, D...>(x);
+}
+/// Rows as [D...] with the extents of `like`.
+template <class Row, class... D, class X, class Like>
+constexpr auto rows_back(list<D...>, const X& x, const Like& like) {
+  return cut<Row, D...>(x, extent_in<D>(like)...);
+}
+
+/// 1 for each row, of elements T.
+template <class T> struct ones_function {
+  template <class A> KOKKOS_INLINE_FUNCTION T operator()(const A&) const { return T(1); }
+};
+
+/// A parameter as experts hold it, in elements T.
+template <class T, class E, class W> constexpr auto held_by(const W& w) {
+  return relayout<layout_over<E, typename spec_of<W>::dims>>(cast<T>(w));
+}
+
+/// The networks of experts on the rows that are theirs, group by group: x[row, model].
+template <class E, class M, class Row, class P, class X, class L, class Ones>
+constexpr auto rows_feed_forward(const P& p, const X& x, const L& lengths, const Ones& one) {
+  using T = value_of<X>;
+  using expert = typename M::expert;
+  using hidden = typename M::hidden;
+  constexpr auto f = activation_function<M::act>();
+  const auto up =
+      complete(grouped_einsum<Row, expert, Row, hidden>(x, held_by<T, E>(p.up), lengths));
+  const auto inside = [&] {
+    using F = std::remove_cvref_t<decltype(f)>;
+    if constexpr (is_gated(M::act))
+      return map_with(
+          gated_function<F>{f}, up,
+          complete(grouped_einsum<Row, expert, Row, hidden>(x, held_by<T, E>(p.gate), lengths)));
+    else if constexpr (M::biases)
+      return map_with(
+          biased_function<F>{f}, up,
+          grouped_einsum<Row, expert, Row, hidden>(one, held_by<T, E>(p.up_bias), lengths));
+    else
+      return map_with(f, up);
+  }();
+  const auto down = complete(
+      grouped_einsum<Row, expert, Row, typename M::model>(inside, held_by<T, E>(p.down), lengths));
+  if constexpr (M::biases)
+    return down + grouped_einsum<Row, expert, Row, typename M::model>(
+                      one, held_by<T, E>(p.down_bias), lengths);
+  else
+    return down;
+}
+
+/// Experts and weights of all tokens; those of padding weigh nothing.
+template <class Token, class Expert, class Choice, class P, class V>
+constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
+  using dims = scores_dims<P, Token, Expert>;
+  using rule = route_rule<with_dims<typename dims::groups, Token, Choice>, Token, Expert, Choice>;
+  const choose_op<value_of<P>> op{{&facts_of_dim<Choice>, Choice::extent}};
+  const auto all = apply_rule<rule, std::int32_t>(op, stop_gradient(p));
+  const auto chosen =
+      valid_only<rule, std::int32_t, typename dims::tokens>(op, stop_gradient(p), valid);
+  const auto raw = dimesh::gather<Expert, Choice>(p, chosen);
+  auto gates = g.gates == renormalise::never ? raw * value_of<P>(1) : shares<Choice>(raw);
+  return std::pair{
+      all, routing<std::remove_cvref_t<decltype(chosen)>, std::remove_cvref_t<decltype(chosen)>,
+                   decltype(gates)>{chosen, chosen, std::move(gates), 0}};
+}
+
+}  // namespace detail
+
+/// Tokens through all the experts that they choose. A: the axis that splits the batch (evenly), and
+/// in layout Experts the experts, which may split the hidden dim over other axes. Shapes, results
+/// as of mixture; .route.slots are .chosen. Communicates: as mixture does for the router; an
+/// exchange of counts, rows there and back (twice as many small ones where there are biases), and
+/// sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
+template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V = all_tokens>
+auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
+  using token = typename M::length;
+  using expert = typename M::expert;
+  using choice = typename M::choice;
+  using row = choice_row<token>;
+  if constexpr (is_poison<X>) {
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
+  } else {
+    const auto in = whole<token>(complete(x));
+    const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
+    const auto probabilities = softmax<expert>(logits);
+    const auto found =
+        detail::gates_of<token, expert, choice>(detail::gate_of<M>(), probabilities, valid);
+    using choices = typename spec_of<decltype(found.first)>::dims;  // groups, token, choice
+    using many = typename detail::concat_impl<choices, detail::list<typename M::model>>::type;
+    const auto numbers = detail::rows_of<row>(choices{}, found.first);
+    const auto rows = detail::rows_of<row>(choices{}, detail::permuted<many>(expand<choice>(in)));
+    const auto plan =
+        all_to_all_counts<row, expert, A>(numbers, detail::extent_in<expert>(probabilities));
+    const auto there = all_to_all(plan, rows);
+    const auto one = [&] {
+      if constexpr (M::biases)
+        return dimesh::map<value_of<X>>(detail::ones_function<value_of<X>>{},
+                                        all_to_all(plan, numbers));
+      else
+        return absent{};
+    }();
+    const auto worked = detail::rows_feed_forward<Experts, M, row>(p, there, plan.lengths(), one);
+    const auto back = detail::rows_back<row>(choices{}, all_to_all_back(plan, worked), found.first);
+    using out = typename spec_of<decltype(in)>::dims;
+    const auto gates = cast<value_of<X>>(found.second.gates);
+    auto y = relayout<detail::layout_of_x<X>>(detail::product<void>(out{}, back, gates));
+    return mixture_result<decltype(y), std::remove_cvref_t<decltype(found.second)>,
+                          std::remove_cvref_t<decltype(probabilities)>,
+                          std::remove_cvref_t<decltype(logits)>>{std::move(y), found.second,
+                                                                 probabilities, logits};
+  }
+}
+
+}  // namespace dimesh::nn

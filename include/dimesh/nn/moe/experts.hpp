@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is a Transformer's feed-forward layer with experts? A router sends each token to a few of
+// many feed-forward networks, and adds up what comes back. Where experts are split over an axis,
+// slots travel there and back by all-to-all: relayouts, whose steps their types show.
+//
+//   struct form : nn::transformer { ...
+//     using expert = ::expert;  using choice = ::choice;  using slot = ::slot;   // slot : dim<>
+//     static constexpr nn::gating gate{.capacity_factor = 1.25};
+//   };
+//   using tokens  = layout<pod, split<batch, rows>>;                        // all else
+//   using experts = layout<pod, split<expert, rows>, split<hidden, cols>>;  // one line
+//   mixture<experts>(nn::model<tokens, form>{}, p, x[batch/rows, length, model])
+//       -> .y like x, .route, .probabilities, .logits
+//
+// A group is a sequence: one of the batch. All other layouts of tokens are those of x.
+#pragma once
+
+#include "dimesh/nn/feed_forward.hpp"
+#include "dimesh/nn/moe/balance.hpp"
+#include "dimesh/op/whole.hpp"
+
+namespace dimesh::nn {
+
+/// router [model, expert]; up and gate [expert, model, hidden], up_bias [expert, hidden], down
+/// [expert, hidden, model], down_bias [expert, model].
+template <class L, class M> struct mixture_parameters {
+  using model = typename M::model;
+  using hidden = typename M::hidden;
+  using expert = typename M::expert;
+  static constexpr bool is_gated = nn::is_gated(M::act);
+  using router_type = weight<L, M, model, expert>;
+  using up_type = weight<L, M, expert, model, hidden>;
+  using gate_type = detail::if_there<is_gated, up_type>;
+  using up_bias_type = bias<L, M, M::biases && !is_gated, expert, hidden>;
+  using down_type = output_weight<L, M, expert, hidden, model>;
+  using down_bias_type = bias<L, M, M::biases, expert, model>;
+  using described_by = mixture_parameters<stating<detail::nowhere>, M>;
+  BOOST_HANA_DEFINE_STRUCT(mixture_parameters, (router_type, router), (up_type, up),
+                           (gate_type, gate), (up_bias_type, up_bias), (down_type, down),
+                           (down_bias_type, down_bias));
+};
+
+/// What a mixture gives: its result, and what losses and metrics want to know.
+template <class Y, class R, class P, class X> struct mixture_result {
+  Y y;  ///< like the tokens
+  R route;  ///< routing (route.hpp)
+  P probabilities;  ///< [.., length, expert], in float or wider
+  X logits;  ///< the same before the softmax
+};
+
+namespace detail {
+
+/// Layout L of x's kind, of a tensor of other dims.
+template <class L, class Dims> using over = layout_over<L, Dims>;
+template <class X> using layout_of_x = typename spec_of<X>::layout;
+
+/// x.w for each expert: [Expert, .., K] and [Expert, K, N] -> [Expert, .., N], under C. Not
+/// `project`, which would add up experts.
+template <class Expert, Layout C, class M, class X, class W>
+constexpr auto project_each(const model<C, M>& m, const X& x, const W& w) {
+  using shared = typename remaining<typename spec_of<W>::dims, list<Expert>>::type;
+  using summed =
+      typename remaining<shared, typename remaining<shared, typename spec_of<X>::dims>::type>::type;
+  using out = typename concat_impl<typename remaining<typename spec_of<X>::dims, summed>::type,
+                                   typename remaining<shared, summed>::type>::type;
+  return product<void>(out{}, relayout<product_layout<C, X, W>>(x), beside_tensor(m, x, w));
+}
+
+/// The feed-forward networks of all experts, on x[Expert, .., model]. Under C, as relayout does.
+template <class Expert, Layout C, class M, class P, class X>
+constexpr auto expert_feed_forward(const model<C, M>& m, const P& p, const X& x) {
+  constexpr auto f = activation_function<M::act>();
+  const auto up = relayout<C>(project_each<Expert>(m, x, p.up));
+  const auto inside = [&] {
+    if constexpr (is_gated(M::act))
+      return map_with(gated_function<std::remove_cvref_t<decltype(f)>>{f}, up,
+                      relayout<C>(project_each<Expert>(m, x, p.gate)));
+    else if constexpr (M::biases)
+      return map_with(biased_function<std::remove_cvref_t<decltype(f)>>{f}, up,
+                      beside_tensor(m, up, p.up_bias));
+    else
+      return map_with(f, up);
+  }();
+  const auto down = relayout<C>(project_each<Expert>(m, inside, p.down));
+  if constexpr (M::biases)
+    return add_bias(m, down, p.down_bias);
+  else
+    return down;
+}
+
+/// The router's logits, in float or wider, and whole along experts; x as it lies.
+template <class Expert, class Model, class X, class W>
+constexpr auto router_logits(const X& x, const W& w) {
+  using T = std::conditional_t<sizeof(computed<value_of<X>>) < sizeof(float), float,
+                               computed<value_of<X>>>;
+  using L = layout_of_x<X>;
+  using out = typename concat_impl<typename remaining<typename spec_of<X>::dims, list<Model>>::type,
+                                   list<Expert>>::type;
+  const auto in = cast<T>(x);
+  return complete(product<void>(out{}, in, relayout<over<L, list<Model, Expert>>>(cast<T>(w))));
+}
+
+template <class M> constexpr gating gate_of() {
+  if constexpr (requires { M::gate; })
+    return M::gate;
+  else
+    return {};
+}
+
+}  // namespace detail
+
+/// Tokens through their experts, by slots: every expert has capacity_of slots for each group, and
+/// tokens that find none come out as zeros, which the residual sum around this layer replaces. X:
+/// the layout of the experts and of what is in their slots; it may split other dims over the axes
+/// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x. valid[..,
+/// length]: 0 for padding. Communicates: gathers the length where it is split, and the router's
+/// weights; relayouts slots to X and back; sums under X as feed_forward does.
+template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
+constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
+  using token = typename M::length;
+  using expert = typename M::expert;
+  using choice = typename M::choice;
+  using slot = typename M::slot;
+  using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
+  if constexpr (is_poison<X>) {
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
+  } else {
+    const auto in = whole<token>(complete(x));
+    const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
+    const auto probabilities = softmax<expert>(logits);
+    gating how = detail::gate_of<M>();
+    how.key = m.run.key.fold(part_name("gate").bits);
+    const auto r = route<token, expert, choice>(how, probabilities, valid);
+    const auto held = to_slots<token, choice, expert, slot>(
+        in, r.slots, expert{probabilities.template extent<expert>()}, slot{r.capacity});
+    const model<E, M> there(m.run);
+    const auto worked = detail::expert_feed_forward<expert>(there, p, relayout<E>(held));
+    const auto back = relayout<detail::layout_of_x<decltype(held)>>(worked);
+    auto y = relayout<detail::layout_of_x<X>>(
+        from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
+    return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
+                          std::remove_cvref_t<decltype(probabilities)>,
+                          std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,
+                                                                 logits};
+  }
+}
+
+}  // namespace dimesh::nn

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+// A feed-forward layer with experts: with slots for all it is the sum over all experts with masks;
+// with few, under every layout the same slots and values as on one rank; gradients.
+#include "dimesh/nn/moe/experts.hpp"
+
+#include <dimesh/dimesh.hpp>
+
+#include <doctest/doctest.h>
+
+#include "dimesh/create.hpp"
+#include "dimesh/nn/initialize.hpp"
+#include "dimesh/nn/moe/dropless.hpp"
+#include "dimesh/nn/moe/upcycle.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace nn = dm::nn;
+
+struct heads : dm::dim<1> {};
+struct head : dm::dim<3> {};
+struct vocab : dm::dim<3> {};
+struct model : dm::dim<3> {};
+struct hidden : dm::dim<4> {};
+struct expert : dm::dim<4> {};
+struct choice : dm::dim<2> {};
+struct slot : dm::dim<> {};
+
+/// Slots for all: p is the batch, q the length.
+struct roomy : nn::transformer {
+  using element = double;
+  using batch = p;
+  using length = q;
+  using model = ::model;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  using expert = ::expert;
+  using choice = ::choice;
+  using slot = ::slot;
+  static constexpr int layers = 1;
+  static constexpr nn::activation act = nn::activation::silu;
+  static constexpr nn::gating gate{.capacity_factor = 2};
+};
+struct tight : roomy {
+  static constexpr nn::gating gate{.capacity_factor = 0.5,
+                                   .later = nn::later_choices::random_consuming};
+};
+struct gated : roomy {
+  static constexpr nn::activation act = nn::activation::swiglu;
+  static constexpr bool biases = false;
+};
+
+const array tokens = reals({"p", "q", "model"}, {4, 5, 3}, 1),
+            router = reals({"model", "expert"}, {3, 4}, 2),
+            up = reals({"expert", "model", "hidden"}, {4, 3, 4}, 3),
+            up_bias = reals({"expert", "hidden"}, {4, 4}, 4),
+            down = reals({"expert", "hidden", "model"}, {4, 4, 3}, 5),
+            down_bias = reals({"expert", "model"}, {4, 3}, 6),
+            up_gate = reals({"expert", "model", "hidden"}, {4, 3, 4}, 7);
+
+double silu(double v) { return v / (1 + std::exp(-v)); }
+
+/// Every expert on every token, times weights that are 0 but for the two greatest.
+template <class M> array all_experts() {
+  const array z = einsum({"p", "q", "expert"}, {tokens, router});
+  array weights = z;
+  for (std::size_t t = 0; t < z.values.size(); t += 4) {
+    const auto rank = [&](std::size_t e) {
+      int above = 0;
+      for (std::size_t f = 0; f < 4; ++f) above += z.values[t + f] > z.values[t + e];
+      return above;
+    };
+    double all = 0;
+    for (std::size_t e = 0; e < 4; ++e) {
+      weights.values[t + e] = rank(e) < 2 ? std::exp(z.values[t + e]) : 0;
+      all += weights.values[t + e];
+    }
+    for (std::size_t e = 0; e < 4; ++e) weights.values[t + e] /= all;
+  }
+  const array in = einsum({"p", "q", "expert", "hidden"}, {tokens, up});
+  const array inside =
+      nn::is_gated(M::act)
+          ? map([](const std::vector<double>& v) { return silu(v[0]) * v[1]; },
+                {in, einsum({"p", "q", "expert", "hidden"}, {tokens, up_gate})})
+          : map([](const std::vector<double>& v) { return silu(v[0] + v[1]); }, {in, up_bias});
+  array out = einsum({"p", "q", "expert", "model"}, {inside, down});
+  if (M::biases)
+    out = map([](const std::vector<double>& v) { return v[0] + v[1]; }, {out, down_bias});
+  return einsum({"p", "q", "model"}, {out, weights});
+}
+
+template <class L, class M, class Grid> auto parameters_on(const Grid& g) {
+  auto w = dm::make<nn::mixture_parameters<L, M>>(g);
+  scatter(router, w.router);
+  scatter(up, w.up);
+  scatter(down, w.down);
+  if constexpr (M::biases) {
+    scatter(up_bias, w.up_bias);
+    scatter(down_bias, w.down_bias);
+  }
+  if constexpr (nn::is_gated(M::act)) scatter(up_gate, w.gate);
+  return w;
+}
+
+template <class T, class E, class M> void check_all(const dm::grid<plane>& g) {
+  const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
+  const auto w = parameters_on<E, M>(g);
+  const auto got = nn::mixture<E>(nn::model<T, M>{}, w, in);
+  static_assert(std::is_same_v<decltype(got.y), std::remove_cv_t<decltype(in)>>);
+  CHECK(agrees(got.y, all_experts<M>(), 1e-12));
+}
+
+using by_row = dm::layout<plane, dm::split<p, x>>;
+using alone = dm::layout<plane>;
+using over_rows = dm::layout<plane, dm::split<expert, x>, dm::split<hidden, y>>;
+using over_all = dm::layout<plane, dm::split<expert, x, y>>;
+using over_columns = dm::layout<plane, dm::split<p, x>, dm::split<expert, y>>;
+using nowhere = dm::layout<plane, dm::split<p, x>, dm::split<hidden, y>>;
+using by_model = dm::layout<plane, dm::split<p, x>, dm::split<dm::uneven<model>, y>>;
+using by_length = dm::layout<plane, dm::split<p, x>, dm::split<dm::uneven<q>, y>>;
+
+TEST_CASE("with slots for all: every expert on every token, with masks") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_all<by_row, over_rows, roomy>(g);
+    check_all<by_row, over_all, roomy>(g);
+    check_all<by_row, nowhere, roomy>(g);
+    check_all<by_length, over_columns, roomy>(g);
+    check_all<by_row, over_rows, gated>(g);
+  });
+}
+
+/// As under no layout: the same slots, and values and gradients to rounding.
+template <class T, class E> void check_alike(const dm::grid<plane>& g) {
+  const nn::run_options run{.key = dm::random_key{11}};
+  const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
+  const auto plain = scattered<dm::tensor<double, alone, p, q, model>>(g, tokens);
+  const auto w = parameters_on<E, tight>(g);
+  const auto v = parameters_on<alone, tight>(g);
+  const auto got = nn::mixture<E>(nn::model<T, tight>(run), w, in);
+  const auto want = nn::mixture(nn::model<alone, tight>(run), v, plain);
+  const auto whole = [](const auto& t) {  // (of one rank, or the same on all)
+    array a = numbers_like(t, 1);
+    std::copy_n(t.data(), a.values.size(), a.values.begin());
+    return a;
+  };
+  CHECK(agrees(got.route.slots, whole(want.route.slots)));
+  CHECK(agrees(got.route.chosen, whole(want.route.chosen)));
+  CHECK(agrees(got.y, whole(want.y), 1e-12));
+  const auto loss = [](const auto& m, const auto& weights, const auto& i, auto layouts) {
+    using X = typename decltype(layouts)::type;
+    const auto r = nn::mixture<X>(m, weights, i);
+    return dm::complete(dm::mean(r.y * r.y)) +
+           dm::complete(nn::balance_loss<q, expert, choice>(nn::balance_scale::scaled,
+                                                            r.probabilities, r.route.chosen)) +
+           0.1 * dm::complete(nn::router_z_loss<q, expert>(r.logits));
+  };
+  using dm::detail::tag;
+  const auto f = [&](const auto& weights, const auto& i) {
+    return loss(nn::model<T, tight>(run), weights, i, tag<E>{});
+  };
+  const auto h = [&](const auto& weights, const auto& i) {
+    return loss(nn::model<alone, tight>(run), weights, i, tag<alone>{});
+  };
+  const auto [a, da] = dm::value_and_grad(f, w)(in);
+  const auto [b, db] = dm::value_and_grad(h, v)(plain);
+  CHECK(static_cast<double>(dm::value(a)) == doctest::Approx(static_cast<double>(dm::value(b))));
+  const auto dp = dm::complete(da), dq = dm::complete(db);
+  CHECK(agrees(dp.router, whole(dq.router), 1e-11));
+  CHECK(agrees(dp.up, whole(dq.up), 1e-11));
+  CHECK(agrees(dp.down, whole(dq.down), 1e-11));
+  CHECK(agrees(dp.down_bias, whole(dq.down_bias), 1e-11));
+}
+
+TEST_CASE("with few slots: any layout routes as one rank does, and has its values and gradients") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_alike<by_row, over_rows>(g);
+    check_alike<by_row, over_all>(g);
+    check_alike<by_model, over_columns>(g);
+  });
+}
+
+TEST_CASE("gradients through gates, experts and all-to-alls; bytes as foreseen") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(g, tokens);
+    const auto w = parameters_on<over_rows, gated>(g);
+    const auto f = [&](const auto& i, const auto& r, const auto& u, const auto& d) {
+      struct {
+        decltype(r) router;
+        decltype(u) up, gate;
+        decltype(d) down;
+      } weights{r, u, u, d};
+      return nn::mixture<over_rows>(nn::model<by_row, gated>{}, weights, i).y;
+    };
+    check_operation(f, precision{1e-5, 1e-6}, {tokens, router, up, down}, in, w.router, w.up,
+                    w.down);
+  });
+}
+
+using even_rows = dm::layout<plane, dm::split<p, x>>;
+template <class M> void check_dropless(const dm::grid<plane>& g) {
+  const auto in = scattered<dm::tensor<double, even_rows, p, q, model>>(g, tokens);
+  const auto w = parameters_on<over_rows, M>(g);
+  const auto got = nn::dropless_mixture<x, over_rows>(nn::model<even_rows, M>{}, w, in);
+  static_assert(std::is_same_v<decltype(got.y), std::remove_cv_t<decltype(in)>>);
+  CHECK(agrees(got.y, all_experts<M>(), 1e-12));
+  // Gradients as of slots for all.
+  const auto mask = scattered<dm::tensor<double, even_rows, p, q>>(
+      g, make({"p", "q"}, {4, 5}, [](const extents& at) { return at[1] == 4 ? 0. : 1.; }));
+  const auto f = [&](const auto& weights) {
+    const auto y =
+        nn::dropless_mixture<x, over_rows>(nn::model<even_rows, M>{}, weights, in, mask).y;
+    return dm::complete(dm::mean(y * y));
+  };
+  const auto h = [&](const auto& weights) {
+    const auto y = nn::mixture<over_rows>(nn::model<even_rows, M>{}, weights, in, mask).y;
+    return dm::complete(dm::mean(y * y));
+  };
+  const auto [a, da] = dm::value_and_grad(f, w)();
+  const auto [b, db] = dm::value_and_grad(h, w)();
+  CHECK(dm::value(a) == doctest::Approx(dm::value(b)));
+  const auto dp = dm::complete(da), dq = dm::complete(db);
+  const auto apart = [](const auto& s, const auto& t) {
+    return dm::value(dm::complete(dm::max(dm::abs(s - t))));
+  };
+  CHECK(apart(dp.router, dq.router) < 1e-12);
+  CHECK(apart(dp.up, dq.up) < 1e-12);
+  CHECK(apart(dp.down, dq.down) < 1e-12);
+  if constexpr (M::biases) CHECK(apart(dp.up_bias, dq.up_bias) < 1e-12);
+}
+
+TEST_CASE("without slots: as with slots for all, and padding nowhere") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_dropless<roomy>(g);
+    check_dropless<gated>(g);
+  });
+}
+
+TEST_CASE("experts that begin as copies of a dense layer say what it said") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    auto dense = dm::make<nn::feed_forward_parameters<nowhere, roomy>>(g);
+    nn::initialize(dense, dm::random_key{5});
+    auto w = dm::make<nn::mixture_parameters<over_rows, roomy>>(g);
+    nn::initialize(w, dm::random_key{6});
+    nn::upcycle(dense, w);
+    const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(g, tokens);
+    const nn::model<nowhere, roomy> m;
+    const auto want = nn::feed_forward(m, dense, in);
+    const auto got = nn::mixture<over_rows>(nn::model<by_row, roomy>{}, w, in).y;
+    CHECK(dm::value(dm::complete(dm::max(dm::abs(want - got)))) < 1e-12);
+    CHECK(dm::value(dm::complete(dm::max(dm::abs(got)))) > 0);
+  });
+}
+
+}  // namespace

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+// Who goes where: beside GShard's Algorithm 1, written as one loop over tokens; each option in
+// which systems differ; padding; experts that choose tokens; tokens in slots beside products with
+// one-hot masks, forward and backward; balance, load and drops.
+#include "dimesh/nn/moe/route.hpp"
+
+#include <dimesh/dimesh.hpp>
+
+#include <doctest/doctest.h>
+
+#include "dimesh/nn/moe/balance.hpp"
+#include "support/adjoint.hpp"
+#include "support/places.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace nn = dm::nn;
+
+struct choice : dm::dim<2> {};
+struct one : dm::dim<1> {};
+struct every : dm::dim<> {};
+struct slot : dm::dim<> {};
+using by_group = dm::layout<line, dm::split<dm::uneven<p>, x>>;  // p: groups, q: tokens, r: experts
+
+/// Positive, with ties.
+array scores(index_t groups, index_t tokens, index_t experts, std::uint64_t seed) {
+  array a = numbers({"p", "q", "r"}, {groups, tokens, experts}, seed);
+  for (double& v : a.values) v = (v + 5) / 16;
+  return a;
+}
+array filled(const std::string& last, const array& like, index_t n, double v) {
+  return make({"p", "q", last}, {like.size[0], like.size[1], n}, [=](const extents&) { return v; });
+}
+struct routes {
+  array chosen, slots, gates;
+};
+/// One after another, as the listing of Algorithm 1 does.
+routes one_by_one(const nn::gating& g, const array& a, const array& valid, index_t choices,
+                  const std::string& dim) {
+  const index_t tokens = a.size[1], experts = a.size[2];
+  const index_t capacity = nn::capacity_of(g, choices, tokens, experts);
+  routes r{filled(dim, a, choices, -1), filled(dim, a, choices, -1), filled(dim, a, choices, 0)};
+  const auto at = [&](index_t i, index_t t, index_t k) {
+    return static_cast<std::size_t>((i * tokens + t) * choices + k);
+  };
+  for (index_t i = 0; i < a.size[0]; ++i) {
+    std::vector<index_t> count(static_cast<std::size_t>(experts)), line;
+    std::vector<double> share(static_cast<std::size_t>(tokens * choices));
+    for (index_t t = 0; t < tokens; ++t) {
+      line.push_back(t);
+      if (valid.values[static_cast<std::size_t>(i * tokens + t)] == 0) continue;
+      std::vector<index_t> order;
+      for (index_t e = 0; e < experts; ++e) order.push_back(e);
+      const auto p_of = [&](index_t e) {
+        return a.values[static_cast<std::size_t>((i * tokens + t) * experts + e)];
+      };
+      std::stable_sort(order.begin(), order.end(),
+                       [&](index_t e, index_t f) { return p_of(e) > p_of(f); });
+      double all = 0;
+      for (index_t k = 0; k < choices; ++k) all += p_of(order[static_cast<std::size_t>(k)]);
+      for (index_t k = 0; k < choices; ++k) {
+        const index_t e = order[static_cast<std::size_t>(k)];
+        r.chosen.values[at(i, t, k)] = static_cast<double>(e);
+        r.gates.values[at(i, t, k)] = p_of(e);
+        share[static_cast<std::size_t>(t * choices + k)] = p_of(e) / all;
+      }
+    }
+    if (g.line == nn::line_order::by_gate)
+      std::stable_sort(line.begin(), line.end(), [&](index_t t, index_t u) {
+        const auto first = [&](index_t v) {
+          return r.chosen.values[at(i, v, 0)] < 0 ? -1
+                                                  : share[static_cast<std::size_t>(v * choices)];
+        };
+        return first(t) > first(u);
+      });
+    for (index_t k = 0; k < choices; ++k)
+      for (const index_t t : line) {
+        const double e = r.chosen.values[at(i, t, k)];
+        if (e < 0) continue;
+        const bool taken = k == 0 || g.later == nn::later_choices::all ||
+                           share[static_cast<std::size_t>(t * choices + k)] / g.threshold >
+                               dm::uniform_at<double>(g.key, (i * tokens + t) * choices + k);
+        if (!taken && g.later == nn::later_choices::random_freeing) continue;
+        const index_t place = count[static_cast<std::size_t>(e)]++;
+        if (taken && place < capacity)
+          r.slots.values[at(i, t, k)] =
+              e * static_cast<double>(capacity) + static_cast<double>(place);
+      }
+    for (index_t t = 0; t < tokens && g.gates != nn::renormalise::never; ++t) {
+      double all = 0;
+      for (index_t k = 0; k < choices; ++k) {
+        double& w = r.gates.values[at(i, t, k)];
+        if (g.gates == nn::renormalise::after_drops && r.slots.values[at(i, t, k)] < 0) w = 0;
+        all += w;
+      }
+      for (index_t k = 0; k < choices && all > 0; ++k) r.gates.values[at(i, t, k)] /= all;
+    }
+  }
+  return r;
+}
+
+using scored = dm::tensor<double, by_group, p, q, r>;
+using flagged = dm::tensor<double, by_group, p, q>;
+
+template <class Choice, class Grid>
+void check_route(const Grid& g, const nn::gating& how, const extents& n, index_t choices,
+                 const std::string& dim) {
+  const array a = scores(n[0], n[1], n[2], 3);
+  const array valid = make({"p", "q"}, {n[0], n[1]}, [](const extents& at) {
+    return at[1] % 5 == 3 || at[0] == 2 ? 0. : 1.;
+  });
+  const auto s = scattered<scored>(g, a);
+  const auto check = [&](const auto& got, const array& mask) {
+    const routes want = one_by_one(how, a, mask, choices, dim);
+    CHECK(agrees(got.chosen, want.chosen));
+    CHECK(agrees(got.slots, want.slots));
+    CHECK(agrees(got.gates, want.gates));
+    CHECK(got.capacity == nn::capacity_of(how, choices, n[1], n[2]));
+  };
+  check(nn::route<q, r, Choice>(how, s),
+        make({"p", "q"}, {n[0], n[1]}, [](const extents&) { return 1.; }));
+  check(nn::route<q, r, Choice>(how, s, scattered<flagged>(g, valid)), valid);
+}
+
+TEST_CASE("capacity: one rule, rounded up") {
+  CHECK(nn::capacity_of({}, 2, 2048, 128) == 32);  // 2S/E
+  CHECK(nn::capacity_of({.capacity_factor = 1.25}, 1, 100, 8) == 16);
+  CHECK(nn::capacity_of({.capacity_factor = 1.1}, 1, 10, 1) == 11);  // 11 exactly, not 12
+  CHECK(nn::capacity_of({}, 1, 3, 8) == 1);
+  CHECK(nn::capacity_of({.at_least = 4}, 1, 3, 8) == 4);
+  CHECK(nn::capacity_of({.at_least = 4, .multiple_of = 4}, 2, 20, 8) == 8);
+  CHECK_THROWS_WITH_AS(nn::capacity_of({.capacity_factor = 0}, 1, 3, 8),
+                       "capacity_of: 8 experts, a factor of 0.000000, at least 1 slots, a multiple "
+                       "of 1; all of them are above 0",
+                       dm::error);
+}
+
+TEST_CASE("routes are those of Algorithm 1, and of each option where systems differ") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for (const extents& n : {extents{4, 12, 4}, extents{5, 9, 3}, extents{1, 7, 2}}) {
+      for (const auto gates :
+           {nn::renormalise::before_capacity, nn::renormalise::after_drops, nn::renormalise::never})
+        for (const auto later : {nn::later_choices::all, nn::later_choices::random_consuming,
+                                 nn::later_choices::random_freeing})
+          check_route<choice>(g, {.gates = gates, .later = later, .key = dm::random_key{7}}, n, 2,
+                              "choice");
+      check_route<choice>(g, {.capacity_factor = 0.5, .line = nn::line_order::by_gate}, n, 2,
+                          "choice");
+      check_route<one>(g, {.gates = nn::renormalise::never}, n, 1, "one");
+    }
+    const auto few = scattered<scored>(g, scores(2, 3, 1, 1));
+    CHECK_THROWS_WITH_AS((void)(nn::route<q, r, choice>({}, few)),
+                         "route: 2 experts for each token, and dim 'r' has 1", dm::error);
+  });
+}
+
+TEST_CASE("experts choose: the best tokens of each group, of equals the first") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = scores(3, 8, 4, 9);
+    const array valid =
+        make({"p", "q"}, {3, 8}, [](const extents& at) { return at[1] == 2 ? 0. : 1.; });
+    const auto got = nn::expert_choice<q, r, every>(
+        nn::gating{.capacity_factor = 2}, scattered<scored>(g, a), scattered<flagged>(g, valid));
+    CHECK(got.capacity == 4);
+    array want = make({"p", "q", "every"}, {3, 8, 4}, [](const extents&) { return -1.; });
+    for (index_t i = 0; i < 3; ++i)
+      for (index_t e = 0; e < 4; ++e) {
+        std::vector<index_t> line{0, 1, 3, 4, 5, 6, 7};
+        std::stable_sort(line.begin(), line.end(), [&](index_t t, index_t u) {
+          return a.values[static_cast<std::size_t>((i * 8 + t) * 4 + e)] >
+                 a.values[static_cast<std::size_t>((i * 8 + u) * 4 + e)];
+        });
+        for (index_t c = 0; c < 4; ++c)
+          want.values[static_cast<std::size_t>((i * 8 + line[static_cast<std::size_t>(c)]) * 4 +
+                                               e)] = static_cast<double>(e * 4 + c);
+      }
+    CHECK(agrees(got.slots, want));
+    array gates = a;
+    gates.dims[2] = "every";
+    CHECK(agrees(got.gates, gates));
+  });
+}
+
+/// combine[p, q, r, slot]: the gate where a choice has a slot.
+array mask_of(const routes& to, index_t experts, index_t capacity, bool weighted) {
+  array m = make({"p", "q", "r", "slot"}, {to.slots.size[0], to.slots.size[1], experts, capacity},
+                 [](const extents&) { return 0.; });
+  for (std::size_t i = 0; i < to.slots.values.size(); ++i)
+    if (to.slots.values[i] >= 0) {
+      const auto token = static_cast<index_t>(i) / to.slots.size[2];
+      m.values[static_cast<std::size_t>(token * experts * capacity +
+                                        static_cast<index_t>(to.slots.values[i]))] =
+          weighted ? to.gates.values[i] : 1;
+    }
+  return m;
+}
+
+TEST_CASE("tokens in slots: as products with one-hot masks (GSEC), and their transposes") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<s>, y>>;
+    const array a = scores(4, 6, 3, 5), v = numbers({"p", "q", "s"}, {4, 6, 5}, 6);
+    const nn::gating how{.capacity_factor = 0.75};
+    const array all = make({"p", "q"}, {4, 6}, [](const extents&) { return 1.; });
+    const routes want = one_by_one(how, a, all, 2, "choice");
+    const auto to = nn::route<q, r, choice>(how, scattered<dm::tensor<double, L, p, q, r>>(g, a));
+    const auto there = [&](const auto& i) {
+      return nn::to_slots<q, choice, r, slot>(i, to.slots, r{3}, slot{to.capacity});
+    };
+    const auto tokens = scattered<dm::tensor<double, L, p, q, s>>(g, v);
+    const array in_slots = einsum({"r", "p", "slot", "s"}, {mask_of(want, 3, 3, false), v});
+    CHECK(agrees(there(tokens), in_slots));
+    const array b = numbers({"r", "p", "slot", "s"}, {3, 4, 3, 5}, 8);
+    const auto back = [&](const auto& i, const auto& w) {
+      return nn::from_slots<q, choice, r, slot>(i, w, to.slots);
+    };
+    const auto held = scattered<dm::tensor<double, L, r, p, slot, s>>(g, b);
+    CHECK(agrees(back(held, to.gates), einsum({"p", "q", "s"}, {mask_of(want, 3, 3, true), b})));
+
+    // The same on shapes: slots are made inside from a function of their places.
+    const auto of = [](index_t i, index_t t, index_t k) {
+      return static_cast<std::int32_t>((4 * i + 2 * t + k) * 5 % 11 - 2);
+    };
+    const auto small = numbers({"p", "q", "s"}, {4, 2, 5}, 1);
+    const auto slots = [&](const auto& i) {
+      return places_beside<L, p, q, choice>(i, of, p{4}, q{2}, choice{});
+    };
+    check_operation(
+        [&](const auto& i) { return nn::to_slots<q, choice, r, slot>(i, slots(i), r{3}, slot{3}); },
+        {}, {small}, scattered<dm::tensor<double, L, p, q, s>>(g, small));
+    const auto w = numbers({"p", "q", "choice"}, {4, 2, 2}, 3);
+    check_operation(
+        [&](const auto& i, const auto& j) {
+          return nn::from_slots<q, choice, r, slot>(i, j, slots(i));
+        },
+        {}, {b, w}, held, scattered<dm::tensor<double, L, p, q, choice>>(g, w));
+  });
+}
+
+double loss_of(const array& a, const array& valid, const routes& to) {
+  const index_t groups = a.size[0], tokens = a.size[1], experts = a.size[2];
+  double loss = 0;
+  for (index_t i = 0; i < groups; ++i) {
+    double n = 0;
+    std::vector<double> f(static_cast<std::size_t>(experts)), m(static_cast<std::size_t>(experts));
+    for (index_t t = 0; t < tokens; ++t) {
+      if (valid.values[static_cast<std::size_t>(i * tokens + t)] == 0) continue;
+      n += 1;
+      for (index_t e = 0; e < experts; ++e) {
+        const auto at = static_cast<std::size_t>(e);
+        f[at] += to.chosen.values[static_cast<std::size_t>((i * tokens + t) * 2)] ==
+                 static_cast<double>(e);
+        m[at] += a.values[static_cast<std::size_t>((i * tokens + t) * experts + e)];
+      }
+    }
+    for (std::size_t e = 0; e < f.size() && n > 0; ++e) loss += f[e] * m[e] / (n * n);
+  }
+  return loss / static_cast<double>(groups);
+}
+template <class X> double number(const X& x) {
+  return static_cast<double>(dm::value(dm::complete(x)));
+}
+
+TEST_CASE("the loss that balances: as in the paper and scaled; padding leaves counts and means") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using nn::balance_scale;
+    const array a = scores(5, 9, 3, 4),
+                all = make({"p", "q"}, {5, 9}, [](const extents&) { return 1.; });
+    const array valid = make({"p", "q"}, {5, 9}, [](const extents& at) {
+      return at[1] % 4 == 1 || at[0] == 2 ? 0. : 1.;
+    });
+    const auto s = scattered<scored>(g, a);
+    const auto v = scattered<flagged>(g, valid);
+    const auto loss = [](balance_scale how, const auto& pr, const auto& to, const auto&... mask) {
+      return number(nn::balance_loss<q, r, choice>(how, pr, to.chosen, mask...));
+    };
+    const auto plain = nn::route<q, r, choice>({}, s);
+    const auto masked = nn::route<q, r, choice>({}, s, v);
+    const double want = loss_of(a, all, one_by_one({}, a, all, 2, "choice"));
+    CHECK(loss(balance_scale::scaled, s, plain) == doctest::Approx(3 * want));
+    CHECK(loss(balance_scale::paper, s, plain) == doctest::Approx(want / 3));
+    CHECK(loss(balance_scale::scaled, s, masked, v) ==
+          doctest::Approx(3 * loss_of(a, valid, one_by_one({}, a, valid, 2, "choice"))));
+    // What padding holds changes nothing.
+    array other = a;
+    for (std::size_t i = 0; i < other.values.size(); ++i)
+      if (valid.values[i / 3] == 0) other.values[i] = 0.9;
+    const auto s2 = scattered<scored>(g, other);
+    CHECK(loss(balance_scale::scaled, s2, nn::route<q, r, choice>({}, s2, v), v) ==
+          loss(balance_scale::scaled, s, masked, v));
+    // A uniform router: 1 / E^2 and 1.
+    const auto even =
+        scattered<scored>(g, make({"p", "q", "r"}, {5, 9, 4}, [](const extents&) { return 0.25; }));
+    const auto to = nn::route<q, r, choice>({}, even);
+    CHECK(loss(balance_scale::paper, even, to) == doctest::Approx(1. / 16));
+    CHECK(loss(balance_scale::scaled, even, to) == doctest::Approx(1));
+    const double z = number(nn::router_z_loss<q, r>(even, v));
+    CHECK(z == doctest::Approx(std::pow(0.25 + std::log(4.), 2) * 4 / 5));  // a group of padding
+    CHECK(number(nn::router_z_loss<q, r>(even)) ==
+          doctest::Approx(std::pow(0.25 + std::log(4.), 2)));
+  });
+}
+
+TEST_CASE("balance without a loss; load, drops, entropy") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = make({"p", "q", "r"}, {4, 8, 4}, [](const extents& at) {
+      return at[2] == 0 ? 0.5 : at[2] == 1 ? 0.25 : 0.125;
+    });
+    const auto s = scattered<scored>(g, a);
+    using biases = dm::tensor<double, dm::layout<line>, r>;
+    auto b = scattered<biases>(g, make({"r"}, {4}, [](const extents&) { return 0.; }));
+    const auto to = nn::route<q, r, choice>({}, s);
+    const auto moved = nn::moved_bias<q, r, choice>(b, to.chosen, 0.125);
+    CHECK(agrees(moved,
+                 make({"r"}, {4}, [](const extents& at) { return at[0] < 2 ? -0.125 : 0.125; })));
+    // Chosen by the moved scores, weights as before.
+    const auto third =
+        nn::route_by<q, r, choice>(nn::gating{.gates = nn::renormalise::never}, s, s + 4.0 * moved);
+    CHECK(agrees(third.chosen, make({"p", "q", "choice"}, {4, 8, 2},
+                                    [](const extents& at) { return at[2] == 0 ? 2. : 3.; })));
+    CHECK(agrees(third.gates,
+                 make({"p", "q", "choice"}, {4, 8, 2}, [](const extents&) { return 0.125; })));
+    const auto m = nn::expert_metrics<q, r, choice>(s, to);
+    CHECK(agrees(m.load, make({"r"}, {4}, [](const extents& at) { return at[0] < 2 ? 0.5 : 0.; })));
+    CHECK(m.dropped == 0.5);  // 4 slots of 8 tokens each
+    CHECK(m.imbalance == 2);
+    CHECK(m.entropy ==
+          doctest::Approx(0.5 * std::log(2.) + 0.25 * std::log(4.) + 0.25 * std::log(8.)));
+  });
+}
+
+}  // namespace
