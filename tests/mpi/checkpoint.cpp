@@ -4,10 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "dimesh/create.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/start_to_rank.hpp"
 #include "dimesh/optim/adam.hpp"
+#include "dimesh/reflect/clone.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -91,6 +94,141 @@ TEST_CASE("checkpoint: written under each layout, read under each") {
         check_same(t, filled<To>(g, 1));
       });
     });
+  });
+}
+
+template <class F> void on_first(const F& f) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (scratch::first()) f();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+template <class F> void with_grid(const F& f) {
+  const dimesh::grid<plane> g(MPI_COMM_WORLD, x{dimesh::dynamic}, y{1});
+  f(g);
+}
+
+TEST_CASE("checkpoint: several files with an index, placed tensors, casts, names, parts") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("files");
+    using P = tensor<float, layout<plane, dimesh::placed<x, 0>>, q>;
+    using H = tensor<dimesh::half, layout<plane, split<uneven<q>, x>>, q>;
+    const auto s = filled<state<rows>>(g, 2);
+    const auto lone = dimesh::constant<P>(g, 1.5f, q{9});
+    dimesh::save_checkpoint(at.path, {.step = 1, .numbers = {{"nan", std::nan("")}, {"z", 0.1}}},
+                            {.largest_file = 100}, part("", s), part("lone", lone));
+    CHECK(fs::exists(at.path + "/step-1/model.safetensors.index.json"));
+    CHECK(fs::exists(at.path + "/step-1/model-00002-of-00002.safetensors"));
+    auto t = filled<state<both>>(g, 0);
+    auto h = dimesh::constant<H>(g, 0, q{9});
+    const auto r = dimesh::load_checkpoint(at.path, {.casts = true, .names = {{"other", "lone"}}},
+                                           part("", t), part("other", h));
+    CHECK(r.numbers.at("z") == 0.1);
+    CHECK(std::isnan(r.numbers.at("nan")));
+    check_same(t, filled<state<both>>(g, 2));
+    for (const dimesh::half v : dimesh::to_rank(h, 0)) CHECK(float(v) == 1.5f);
+    auto other = dimesh::constant<H>(g, 0, q{9});
+    const auto refused =
+        said([&] { dimesh::load_checkpoint(at.path, {.partial = true}, part("lone", other)); });
+    CHECK(has(refused, "tensor 'lone': expected elements of F16, found F32"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("", t)); }),
+              "tensor 'lone': the program has none of this name"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
+              "tensor 'a': the checkpoint has none of this name"));
+    auto wide = dimesh::constant<H>(g, 0, q{8});
+    CHECK(
+        has(said([&] { dimesh::load_checkpoint(at.path, {.partial = true}, part("lone", wide)); }),
+            "tensor 'lone': expected shape [8] (q), found [9]"));
+  });
+}
+
+TEST_CASE("checkpoint: training that goes on is training that never stopped") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("adam");
+    const dimesh::adam optimizer{.rate = 0.1};
+    auto a = filled<state<rows>>(g, 1);
+    auto moments = optimizer.start(a);
+    const auto step = [&](auto& s, auto& m) {
+      const auto gradient = dimesh::clone(s);
+      optimizer(s, gradient, m);
+    };
+    step(a, moments);
+    dimesh::save_checkpoint(at.path, {.step = 1, .integers = {{"adam", moments.steps}}}, {},
+                            part("p", a), part("first", moments.first),
+                            part("second", moments.second));
+    step(a, moments);
+    auto b = filled<state<rows>>(g, 0);
+    auto restored = optimizer.start(b);
+    const auto r = dimesh::load_checkpoint(at.path, {}, part("p", b), part("first", restored.first),
+                                           part("second", restored.second));
+    restored.steps = r.integers.at("adam");
+    step(b, restored);
+    check_same(a, b);
+  });
+}
+
+TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("wrong");
+    using S = state<rows>;
+    const auto s = filled<S>(g, 1);
+    auto t = filled<S>(g, 0);
+    const auto save = [&](dimesh::index_t n) {
+      dimesh::save_checkpoint(at.path, {.step = n}, {}, part("m", s));
+    };
+    const auto load = [&] { return dimesh::load_checkpoint(at.path, {}, part("m", t)).step; };
+    CHECK(has(said(load), "expected a checkpoint, found none"));
+    CHECK(has(said([&] { dimesh::save_checkpoint("/dev/null/here", {}, {}, part("m", s)); }),
+              "cannot be made"));
+    save(1);
+    CHECK(has(said([&] { save(1); }), "there is a checkpoint of this step already"));
+    // A process that is killed after each step of a commit.
+    for (int steps = 1; steps <= 4; ++steps) {
+      on_first([&] {
+        cp::commit c(at.path, 2);
+        c.make_folder();
+        fs::copy(at.path + "/step-1/model.safetensors", c.unfinished() / "model.safetensors");
+        if (steps >= 2) c.write_manifest(cp::read_text(at.path + "/step-1/manifest.json"));
+        if (steps >= 3) c.publish();
+        if (steps >= 4) c.move_latest();
+        c.abandon();
+      });
+      CHECK(load() == 1);
+      check_same(t, s);
+      on_first([&] {
+        for (const auto& e : fs::directory_iterator(at.path))
+          if (e.path().filename() == ".step-2." + std::to_string(getpid()))
+            fs::remove_all(e.path());
+        fs::remove_all(at.path + "/step-2");
+      });
+    }
+    // Two jobs that write one step: the second to come finds it taken.
+    on_first([&] {
+      cp::commit one(at.path, 3);
+      one.make_folder();
+      one.write_manifest("x");
+      fs::create_directory(one.finished());
+      cp::write_text(one.finished() / "manifest.json", "y");
+      CHECK(has(said([&] { one.publish(); }), "does another job write here?"));
+      fs::remove_all(one.finished());
+    });
+    // A flipped bit, a file too short, a manifest that was touched.
+    const std::string file = at.path + "/step-1/model.safetensors", text = cp::read_text(file);
+    std::string flipped = text;
+    flipped[text.size() - 5] ^= 1;
+    on_first([&] { cp::write_text(file, flipped); });
+    CHECK(has(said(load), "(the checksum differs)"));
+    on_first([&] { cp::write_text(file, text.substr(0, text.size() - 1)); });
+    CHECK(has(said(load), "bytes, found"));
+    on_first([&] { cp::write_text(file, text); });
+    const std::string manifest = at.path + "/step-1/manifest.json";
+    std::string changed = cp::read_text(manifest);
+    changed.replace(changed.find("\"step\": 1"), 9, "\"step\": 9");
+    on_first([&] { cp::write_text(manifest, changed); });
+    CHECK(has(said(load), "expected the manifest that was written, found another checksum"));
+    on_first([&] { cp::write_text(manifest, "{"); });
+    CHECK(has(said(load), "expected a manifest, found what is none"));
+    on_first([&] { cp::write_text(at.path + "/latest", "../elsewhere\n"); });
+    CHECK(has(said(load), "expected the name of a step in this folder, found '../elsewhere'"));
   });
 }
 }  // namespace

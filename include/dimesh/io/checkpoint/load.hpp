@@ -201,10 +201,9 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
 /// compared beforehand is: names, shapes, types, sizes and checksums; if anything is wrong, every
 /// rank throws a text that names file and tensor, and no tensor has changed.
 template <class... S>
+  requires(!std::is_const_v<S> && ...)
 checkpoint_record load_checkpoint(const std::string& folder, const load_options& options,
                                   const checkpoint_part<S>&... parts) {
-  static_assert((!std::is_const_v<S> && ...),
-                "load_checkpoint: a part is const; pass one that is not");
   using fault = typename detail::first_of<detail::checkpoint::part_fault<S>...>::type;
   static_assert(ok<only<fault, partial_operand>>,
                 "load_checkpoint: ranks hold addends of a tensor along this axis, and no elements; "
