@@ -105,8 +105,8 @@ inline std::uint32_t crc_of_range(const fs::path& path, index_t from, index_t by
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
-/// is never a checkpoint. A commit that ends before `publish` removes what it has written; a process
-/// that is killed leaves a folder whose name begins with a dot, which nobody reads.
+/// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
+/// is killed leaves a folder whose name begins with a dot, which nobody reads.
 class commit {
  public:
   commit(fs::path root, index_t step)

@@ -3,7 +3,7 @@
 // on any number of ranks, and each rank reads its blocks of them.
 //
 //   checkpoint_record r = load_checkpoint("run", {}, part("model", params), part("adam", state));
-//   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "transformer.wte"}}}, ...)
+//   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "wte"}}}, ...)
 #pragma once
 
 #include "dimesh/element/bfloat16.hpp"
