@@ -133,6 +133,8 @@ TEST_CASE("checkpoint: several files with an index, placed tensors, casts, names
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("", t)); }),
               "tensor 'lone': the program has none of this name"));
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
+              "load_checkpoint: '"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
               "tensor 'a': the checkpoint has none of this name"));
     auto wide = dimesh::constant<H>(g, 0, q{8});
     CHECK(
@@ -176,7 +178,17 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
       dimesh::save_checkpoint(at.path, {.step = n}, {}, part("m", s));
     };
     const auto load = [&] { return dimesh::load_checkpoint(at.path, {}, part("m", t)).step; };
-    CHECK(has(said(load), "expected a checkpoint, found none"));
+    CHECK(has(said(load), "checkpoint: '" + at.path + "': expected a checkpoint, found none"));
+    std::vector<decltype(t.b)> none;
+    CHECK(has(said([&] { dimesh::save_checkpoint(at.path, {}, {}, part("m", none)); }),
+              "save_checkpoint: the parts have no tensors; name some that do"));
+    if (g.ranks() > 1) {
+      const dimesh::grid<plane> alone(MPI_COMM_SELF, x{1}, y{1});
+      const auto apart = filled<S>(alone, 1);
+      CHECK(has(
+          said([&] { dimesh::save_checkpoint(at.path, {}, {}, part("m", s), part("n", apart)); }),
+          "tensor 'n.w' lives on other ranks than the first one; save them apart"));
+    }
     CHECK(has(said([&] { dimesh::save_checkpoint("/dev/null/here", {}, {}, part("m", s)); }),
               "cannot be made"));
     save(1);

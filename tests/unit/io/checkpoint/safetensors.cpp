@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -133,6 +134,29 @@ TEST_CASE("safetensors: types, shapes and places") {
                     R"("b":{"dtype":"I8","shape":[2],"data_offsets":[1,3]}})",
                     3),
             "tensor 'b': it overlaps the tensor before it: expected byte 2, found 1"));
+}
+
+TEST_CASE("safetensors: Python reads it without a library") {
+  std::vector<dimesh::safetensors_entry> t = {{"w", element_kind::float32, {2, 2}},
+                                              {"n", element_kind::int64, {1}}};
+  std::string bytes = dimesh::safetensors_text(t, {{"step", "7"}});
+  const float w[] = {0, 1.5, 2, -3};
+  const std::int64_t n = 42;
+  bytes.append(reinterpret_cast<const char*>(w), sizeof w);
+  bytes.append(reinterpret_cast<const char*>(&n), sizeof n);
+  const scratch_file in(bytes);
+  const fs::path script = fs::path(__FILE__).parent_path() / "../../../support/read_safetensors.py";
+  const std::string out = in.path + ".txt";
+  REQUIRE(std::system(
+              ("python3 '" + script.string() + "' '" + in.path + "' > '" + out + "'").c_str()) ==
+          0);
+  std::ifstream lines(out);
+  std::string first, second;
+  std::getline(lines, first);
+  std::getline(lines, second);
+  fs::remove(out);
+  CHECK(first == "n I64 [1] 42");
+  CHECK(second == "w F32 [2, 2] 0.0 1.5 2.0 -3.0");
 }
 
 }  // namespace
