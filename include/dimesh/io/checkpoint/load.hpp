@@ -156,9 +156,10 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
 
 /// Files as the manifest has them. Collective; throws on all ranks or on none.
 inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& m, bool contents) {
-  for (const auto& [name, mark] : m.files) {
-    const fs::path path = folder / name;
-    together(comm, [&, &name = name, &mark = mark] {
+  for (const auto& entry : m.files) {
+    const fs::path path = folder / entry.first;
+    const file_mark mark = entry.second;
+    together(comm, [&] {
       std::error_code e;
       const auto bytes = fs::file_size(path, e);
       if (e || static_cast<index_t>(bytes) != mark.bytes)
@@ -169,7 +170,7 @@ inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& 
     });
     if (!contents) continue;
     const file_mark now = mark_of(comm, path);
-    together(comm, [&, &mark = mark] {
+    together(comm, [&] {
       if (now.crc != mark.crc)
         fail_at(path,
                 "expected the bytes that were written, found others "

@@ -86,6 +86,10 @@ TEST_CASE("safetensors: what cannot be written") {
 }
 
 TEST_CASE("safetensors: lengths") {
+  std::vector<dimesh::safetensors_entry> wordy = {
+      {std::string(100'000'001, 'w'), element_kind::int8, {}}};
+  CHECK_THROWS_WITH(dimesh::safetensors_text(wordy, {}),
+                    "safetensors: the names and shapes take more than 100000000 bytes");
   CHECK(has(said(""), "expected the length of the header in 8 bytes, found 0"));
   CHECK(has(said("1234567"), "in 8 bytes, found 7"));
   CHECK(has(said(std::string(8, '\xff')), "absurd header: expected at most 100000000 bytes"));
