@@ -8,7 +8,7 @@
 
 add_library(dimesh_own INTERFACE)
 add_library(dimesh::own ALIAS dimesh_own)
-target_link_libraries(dimesh_own INTERFACE dimesh::dimesh dimesh::zlib)
+target_link_libraries(dimesh_own INTERFACE dimesh::dimesh dimesh::zlib dimesh::json)
 target_compile_options(dimesh_own INTERFACE -Wall -Wextra)
 if(DIMESH_NATIVE)
   target_compile_options(dimesh_own INTERFACE -march=native)

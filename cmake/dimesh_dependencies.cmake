@@ -6,6 +6,7 @@
 #   dimesh::onednn  dimesh::cblas                          optional, empty where absent or OFF
 #   dimesh::zlib                                           optional, for programs that include
 #                                                          <dimesh/io/idx.hpp>
+#   dimesh::json                                           likewise, <dimesh/io/checkpoint/...>
 #
 # DIMESH_WITH_ONEDNN and DIMESH_WITH_CBLAS are AUTO (use it if it is there), ON or OFF.
 #
@@ -144,6 +145,9 @@ endif()
 # --- zlib: reading compressed data files ---------------------------------------------------------
 find_package(ZLIB QUIET)
 
+# --- nlohmann's JSON: the headers of checkpoints -------------------------------------------------
+find_package(nlohmann_json QUIET)
+
 # --- the targets, once it is clear that all of them can be made ----------------------------------
 function(dimesh_dependency name include_dir library)  # [definition]
   add_library(dimesh::${name} INTERFACE IMPORTED)
@@ -178,6 +182,11 @@ if(NOT dimesh_missing)
     dimesh_dependency(zlib "" ZLIB::ZLIB)
   else()
     dimesh_dependency(zlib "" "")
+  endif()
+  if(TARGET nlohmann_json::nlohmann_json)
+    dimesh_dependency(json "" nlohmann_json::nlohmann_json)
+  else()
+    dimesh_dependency(json "" "")
   endif()
 endif()
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Has something failed on one of the ranks? Then it has failed on all: each throws the same text,
+// that of the first rank where it did, and nobody waits for who has left.
+//
+//   together(comm, [&] { if (rank == 0) make_folder(); });
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "dimesh/collective/communicator.hpp"
+#include "dimesh/error.hpp"
+
+namespace dimesh::detail {
+
+/// Throws `fault` of the first rank whose fault is not empty, on all ranks. Collective.
+inline void agree_on_fault(MPI_Comm comm, std::string fault) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  int mine = fault.empty() ? ranks : rank, first = ranks;
+  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "checkpoint");
+  if (first == ranks) return;
+  if (rank == first && ranks > 1) fault += " (rank " + std::to_string(rank) + ")";
+  int length = static_cast<int>(fault.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, first, comm), "checkpoint");
+  fault.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(fault.data(), length, MPI_CHAR, first, comm), "checkpoint");
+  throw error(fault);
+}
+
+/// Calls f on every rank; if it throws on one of them, all throw. f does not communicate.
+template <class F> void together(MPI_Comm comm, F&& f) {
+  std::string fault;
+  try {
+    f();
+  } catch (const std::exception& e) {
+    fault = e.what();
+    if (fault.empty()) fault = "checkpoint: an exception without a text";
+  }
+  agree_on_fault(comm, std::move(fault));
+}
+
+/// A text of rank 0, on all ranks. Collective.
+inline std::string from_first(MPI_Comm comm, std::string text) {
+  auto length = static_cast<int>(text.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "checkpoint");
+  text.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm), "checkpoint");
+  return text;
+}
+
+/// A communicator of one's own for as long as something is saved or loaded.
+struct own_comm {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, ranks = 1;
+  explicit own_comm(MPI_Comm like) {
+    check(MPI_Comm_dup(like, &comm), "checkpoint");
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+  }
+  own_comm(const own_comm&) = delete;
+  own_comm& operator=(const own_comm&) = delete;
+  ~own_comm() { MPI_Comm_free(&comm); }
+};
+
+}  // namespace dimesh::detail

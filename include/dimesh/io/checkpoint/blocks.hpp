@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do the elements of this rank's block stand in a file of the whole tensor, row-major? As
+// MPI's types say it, for the file and for the memory, which may have halos.
+//
+//   block_in_file(core_of(x), 8)    -> its first byte, and a type of all its bytes from there
+//   writes(core_of(x))              -> does this rank write its block? One of all replicas does
+#pragma once
+
+#include <limits>
+#include <utility>
+
+#include "dimesh/collective/communicator.hpp"
+#include "dimesh/core/tensor_core.hpp"
+
+namespace dimesh::detail::checkpoint {
+
+/// Owns a type of MPI's.
+class mpi_type {
+ public:
+  mpi_type() = default;
+  explicit mpi_type(MPI_Datatype t) : type_(t) {}
+  mpi_type(mpi_type&& o) noexcept : type_(std::exchange(o.type_, MPI_DATATYPE_NULL)) {}
+  mpi_type& operator=(mpi_type&& o) noexcept {
+    std::swap(type_, o.type_);
+    return *this;
+  }
+  ~mpi_type() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+  }
+  MPI_Datatype get() const { return type_; }
+  void commit() { check(MPI_Type_commit(&type_), "checkpoint"); }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// n of a type, `stride` bytes from one to the next; n may be more than an int holds.
+inline mpi_type repeated(const mpi_type& of, index_t n, index_t stride) {
+  constexpr index_t most = std::numeric_limits<int>::max();
+  const auto hvector = [](MPI_Datatype type, index_t count, index_t step) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    check(MPI_Type_create_hvector(static_cast<int>(count), 1, static_cast<MPI_Aint>(step), type,
+                                  &made),
+          "checkpoint");
+    return mpi_type(made);
+  };
+  if (n <= most) return hvector(of.get(), n, stride);
+  constexpr index_t run = index_t{1} << 30;
+  const mpi_type runs = hvector(hvector(of.get(), run, stride).get(), n / run, run * stride);
+  const mpi_type rest = hvector(of.get(), n % run, stride);
+  int lengths[2] = {1, 1};
+  MPI_Aint places[2] = {0, static_cast<MPI_Aint>(n / run * run * stride)};
+  MPI_Datatype types[2] = {runs.get(), rest.get()}, made = MPI_DATATYPE_NULL;
+  check(MPI_Type_create_struct(2, lengths, places, types, &made), "checkpoint");
+  return mpi_type(made);
+}
+
+/// A block of a row-major array: where it begins, in bytes, and its bytes.
+struct placed_block {
+  index_t at = 0;
+  mpi_type type;
+};
+/// Of an array whose extents are outer(d), from first(d) on.
+template <class Outer, class First>
+placed_block block_of(const tensor_core& x, index_t element, const Outer& outer,
+                      const First& first) {
+  MPI_Datatype one = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &one), "checkpoint");
+  placed_block b{0, mpi_type(one)};
+  index_t stride = element;
+  for (int d = x.rank(); d-- > 0;) {
+    b.type = repeated(b.type, x.own(d).length, stride);
+    b.at += first(d) * stride;
+    stride *= outer(d);
+  }
+  b.type.commit();
+  return b;
+}
+
+/// How many elements of x this rank has, halos not counted.
+inline index_t own_elements(const tensor_core& x) {
+  index_t n = x.away != 0 ? 0 : 1;
+  for (int d = 0; d < x.rank(); ++d) n *= x.own(d).length;
+  return n;
+}
+/// Of all ranks that hold a block, the first along each axis that replicates writes it.
+inline bool writes(const tensor_core& x) {
+  return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));
+}
+
+inline placed_block block_in_file(const tensor_core& x, index_t element) {
+  return block_of(
+      x, element, [&x](int d) { return x.extent(d); }, [&x](int d) { return x.own(d).offset; });
+}
+inline placed_block block_in_memory(const tensor_core& x) {
+  return block_of(
+      x, x.facts->element, [&x](int d) { return x.local(d); },
+      [&x](int d) { return index_t{x.layout().halo[d]}; });
+}
+
+}  // namespace dimesh::detail::checkpoint

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program go on where another one was? It makes its tensors in whatever layout it likes,
+// on any number of ranks, and each rank reads its blocks of them.
+//
+//   checkpoint_record r = load_checkpoint("run", {}, part("model", params), part("adam", state));
+//   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "wte"}}}, ...)
+#pragma once
+
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
+#include "dimesh/io/checkpoint/save.hpp"
+
+namespace dimesh {
+
+struct load_options {
+  bool partial = false;  ///< what either side lacks is left alone; otherwise it is an error
+  bool casts = false;  ///< real numbers may be of another precision in the file
+  bool verify = true;  ///< all files are read once to compare their checksums
+  std::map<std::string, std::string> names{};  ///< of tensors, as the file calls them
+};
+
+namespace detail::checkpoint {
+
+/// A tensor of the program, and where a file has it.
+struct found_tensor {
+  const named_core* to;
+  fs::path file;
+  safetensors_entry entry;
+  index_t data_at;
+};
+
+[[noreturn]] inline void fail_tensor(const fs::path& where, const std::string& name,
+                                     const std::string& what) {
+  throw error("load_checkpoint: '" + where.string() + "': tensor '" + name + "': " + what);
+}
+
+inline std::string shape_words(const std::vector<index_t>& shape) {
+  std::string s = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    s += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return s + "]";
+}
+constexpr bool is_real_kind(element_kind k) {
+  return k == element_kind::half || k == element_kind::bfloat16 || k == element_kind::float32 ||
+         k == element_kind::float64;
+}
+
+/// Throws unless the file's tensor is the program's.
+inline void require_match(const found_tensor& f, const load_options& options) {
+  const safetensors_entry want = entry_of(*f.to);
+  if (f.entry.shape != want.shape)
+    fail_tensor(f.file, f.entry.name,
+                "expected shape " + shape_words(want.shape) + " (" + dims_of(*f.to->core) +
+                    "), found " + shape_words(f.entry.shape));
+  const auto name = [](element_kind k) {
+    const auto* const t = safetensors::type_of(k);
+    return std::string(t != nullptr ? t->name : "none of the format");
+  };
+  const bool may_cast = options.casts && is_real_kind(want.kind) && is_real_kind(f.entry.kind) &&
+                        f.to->core->facts->kind == want.kind;
+  if (f.entry.kind != want.kind && !may_cast)
+    fail_tensor(f.file, f.entry.name,
+                "expected elements of " + name(want.kind) + ", found " + name(f.entry.kind) +
+                    "; between real numbers, load with casts");
+  for (int d = 0; d < f.to->core->rank(); ++d)
+    if (f.to->core->layout().halo[d] != 0)
+      fail_tensor(f.file, f.entry.name,
+                  "its blocks carry a halo; load a tensor without it, then halo_exchange");
+}
+
+/// Where the files have the tensors of the program. The same on all ranks, or it throws.
+inline std::vector<found_tensor> find_tensors(const fs::path& folder, const manifest& m,
+                                              const std::vector<named_core>& all,
+                                              const load_options& options) {
+  std::map<std::string, found_tensor> in_files;
+  for (const auto& [name, mark] : m.files) {
+    if (fs::path(name).extension() != ".safetensors") continue;
+    const auto head = read_safetensors_header((folder / name).string());
+    for (const safetensors_entry& e : head.tensors)
+      if (!in_files.emplace(e.name, found_tensor{nullptr, folder / name, e, head.data_at}).second)
+        fail_tensor(folder / name, e.name, "another file of the checkpoint has it, too");
+  }
+  std::vector<found_tensor> found;
+  for (const named_core& x : all) {
+    const auto renamed = options.names.find(x.name);
+    const std::string name = renamed != options.names.end() ? renamed->second : x.name;
+    const auto at = in_files.find(name);
+    if (at == in_files.end()) {
+      if (options.partial) continue;
+      fail_tensor(folder, name, "the checkpoint has none of this name");
+    }
+    at->second.to = &x;
+    require_match(at->second, options);
+    found.push_back(at->second);
+  }
+  for (const auto& [name, f] : in_files)
+    if (f.to == nullptr && !options.partial)
+      fail_tensor(f.file, name, "the program has none of this name; load in part to leave it");
+  return found;
+}
+
+template <class From> double widened(const char* from) {
+  From x;
+  std::memcpy(static_cast<void*>(&x), from, sizeof x);
+  return static_cast<double>(static_cast<computed<From>>(x));
+}
+template <class To> void narrowed(char* to, double x) {
+  To y;
+  store(y, x);
+  std::memcpy(to, static_cast<const void*>(&y), sizeof y);
+}
+/// n real numbers of one precision into another.
+inline void convert(const char* from, element_kind f, char* to, element_kind t, index_t n) {
+  using enum element_kind;
+  const auto read = f == half       ? widened<dimesh::half>
+                    : f == bfloat16 ? widened<dimesh::bfloat16>
+                    : f == float32  ? widened<float>
+                                    : widened<double>;
+  const auto write = t == half       ? narrowed<dimesh::half>
+                     : t == bfloat16 ? narrowed<dimesh::bfloat16>
+                     : t == float32  ? narrowed<float>
+                                     : narrowed<double>;
+  const index_t from_bytes = safetensors::type_of(f)->bytes,
+                to_bytes = safetensors::type_of(t)->bytes;
+  for (index_t i = 0; i < n; ++i) write(to + i * to_bytes, read(from + i * from_bytes));
+}
+
+/// This rank's block of a tensor out of an open file. Collective, whatever goes wrong.
+inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault) {
+  auto& x =
+      const_cast<tensor_core&>(*f.to->core);  // the part is not const: load_checkpoint says so
+  const index_t n = own_elements(x);
+  const bool cast = f.entry.kind != entry_of(*f.to).kind;
+  const index_t element = cast ? safetensors::type_of(f.entry.kind)->bytes : x.facts->element;
+  own_memory(x.memory, x.bytes(), false);
+  std::vector<char> raw(cast ? static_cast<std::size_t>(n * element) : 0);
+  placed_block there{0, mpi_type{}};
+  mpi_type one;
+  if (n > 0) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &made);
+    one = repeated(mpi_type(made), n, element);
+    one.commit();
+    there = block_in_file(x, element);
+  }
+  const std::string what = "tensor '" + f.entry.name + "' cannot be read";
+  fault.note(MPI_File_set_view(file, f.data_at + f.entry.begin + there.at, MPI_BYTE,
+                               n > 0 ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
+             what);
+  char* const to = n == 0 ? nullptr : cast ? raw.data() : x.data<char>();
+  MPI_Status done;
+  fault.note(MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done),
+             what);
+  if (cast && n > 0) convert(raw.data(), f.entry.kind, x.data<char>(), x.facts->kind, n);
+}
+
+/// Files as the manifest has them. Collective; throws on all ranks or on none.
+inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& m, bool contents) {
+  for (const auto& entry : m.files) {
+    const fs::path path = folder / entry.first;
+    const file_mark mark = entry.second;
+    together(comm, [&] {
+      std::error_code e;
+      const auto bytes = fs::file_size(path, e);
+      if (e || static_cast<index_t>(bytes) != mark.bytes)
+        fail_at(path,
+                "expected " + std::to_string(mark.bytes) + " bytes, found " +
+                    (e ? "no such file" : std::to_string(bytes)),
+                0);
+    });
+    if (!contents) continue;
+    const file_mark now = mark_of(comm, path);
+    together(comm, [&] {
+      if (now.crc != mark.crc)
+        fail_at(path,
+                "expected the bytes that were written, found others "
+                "(the checksum differs)",
+                0);
+    });
+  }
+}
+
+/// The tensors that one rank's program has, out of all files.
+inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
+  for (std::size_t i = 0; i < found.size();) {
+    const fs::path path = found[i].file;
+    MPI_File file = MPI_FILE_NULL;
+    first_fault fault;
+    fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+               "'" + path.string() + "' cannot be opened");
+    agree_on_fault(comm, fault.text);
+    for (; i < found.size() && found[i].file == path; ++i) read_blocks(file, found[i], fault);
+    fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+    agree_on_fault(comm, fault.text);
+  }
+}
+
+}  // namespace detail::checkpoint
+
+/// Reads the tensors of all parts, which have been made, from FOLDER's latest checkpoint (or FOLDER
+/// itself if it is one), whatever layouts and ranks have written it. Collective. All that can be
+/// compared beforehand is: names, shapes, types, sizes and checksums; if anything is wrong, every
+/// rank throws a text that names file and tensor, and no tensor has changed.
+template <class... S>
+  requires(!std::is_const_v<S> && ...)
+checkpoint_record load_checkpoint(const std::string& folder, const load_options& options,
+                                  const checkpoint_part<S>&... parts) {
+  using fault = typename detail::first_of<detail::checkpoint::part_fault<S>...>::type;
+  static_assert(ok<only<fault, partial_operand>>,
+                "load_checkpoint: ranks hold addends of a tensor along this axis, and no elements; "
+                "load a tensor of another layout");
+  namespace cp = detail::checkpoint;
+  cp::manifest m;
+  if constexpr (ok<fault>) {
+    const auto all = cp::note_parts_of("load_checkpoint", parts...);
+    const detail::own_comm c(all[0].core->grid->everyone().handle());
+    std::string place;
+    detail::together(c.comm, [&] {
+      if (c.rank == 0) place = cp::folder_of(folder).string();
+    });
+    place = detail::from_first(c.comm, place);
+    std::vector<cp::found_tensor> found;
+    detail::together(c.comm, [&] {
+      const auto path = cp::fs::path(place) / "manifest.json";
+      m = cp::parse_manifest(cp::read_text(path), path.string());
+    });
+    cp::verify_files(c.comm, place, m, options.verify);
+    detail::together(c.comm, [&] { found = cp::find_tensors(place, m, all, options); });
+    cp::read_all(c.comm, found);
+  }
+  return m.record;
+}
+
+}  // namespace dimesh

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which tensors does a checkpoint hold, by which names? Those of structs that the program names:
+// the name of the part, then the path of the member.
+//
+//   part("model", params), part("adam", state)   -> "model.layers[0].w", ..., "adam.first..."
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dimesh/core/tensor_core.hpp"
+#include "dimesh/io/checkpoint/safetensors.hpp"
+#include "dimesh/layout/fault.hpp"
+#include "dimesh/reflect/walk.hpp"
+
+namespace dimesh {
+
+/// A struct of tensors (or one tensor) under a name; made by part().
+template <class S> struct checkpoint_part {
+  std::string name;
+  S& tensors;
+};
+/// The tensors of s as "NAME.path"; an empty name leaves paths as they are. s must outlive it.
+template <class S> checkpoint_part<S> part(std::string name, S& s) { return {std::move(name), s}; }
+
+namespace detail::checkpoint {
+
+struct named_core {
+  std::string name;
+  const tensor_core* core;
+};
+
+/// The first axis along which a leaf has addends, as a fault.
+template <class X> constexpr auto partial_fault_of() {
+  constexpr int a = spec_of<X>::table.first_partial();
+  if constexpr (a >= 0)
+    return tag<partial_operand<type_at<a, typename spec_of<X>::mesh::axes>>>{};
+  else
+    return tag<no_fault>{};
+}
+template <class Leaves> struct partial_among;
+template <class... X> struct partial_among<list<X...>> {
+  using type = typename first_of<
+      typename decltype(partial_fault_of<std::remove_const_t<X>>())::type...>::type;
+};
+template <class S>
+using part_fault = typename partial_among<typename leaves<std::remove_const_t<S>>::type>::type;
+
+template <class S> void note_part(const checkpoint_part<S>& p, std::vector<named_core>& to) {
+  for_each_tensor(
+      [&](const auto& path, auto& x) {
+        const std::string at = path.text();
+        to.push_back({p.name.empty() || at.empty() ? p.name + at : p.name + "." + at, &core_of(x)});
+      },
+      p.tensors);
+}
+/// All tensors of the parts. Throws where there is none, where one is not there, or recorded, and
+/// where they do not live on the same ranks.
+template <class... S>
+std::vector<named_core> note_parts_of(const char* call, const checkpoint_part<S>&... p) {
+  std::vector<named_core> all;
+  (note_part(p, all), ...);
+  if (all.empty())
+    throw error(std::string(call) + ": the parts have no tensors; name some that do");
+  for (const named_core& x : all) {
+    require_grid(call, *x.core);
+    int alike = MPI_IDENT;
+    MPI_Comm_compare(all[0].core->grid->everyone().handle(), x.core->grid->everyone().handle(),
+                     &alike);
+    if (alike == MPI_UNEQUAL)
+      throw error(std::string(call) + ": tensor '" + x.name +
+                  "' lives on other ranks than the first one; save them apart");
+    if (x.core->record != nullptr)
+      throw error(std::string(call) + ": tensor '" + x.name +
+                  "' is recorded on a tape; take the parameters themselves");
+  }
+  return all;
+}
+
+/// How a tensor stands in a file. complex<double>, which the format lacks, as pairs of doubles.
+inline safetensors_entry entry_of(const named_core& x) {
+  const tensor_facts& f = *x.core->facts;
+  safetensors_entry e{x.name, f.kind, {}, 0, 0};
+  for (int d = 0; d < f.rank; ++d) e.shape.push_back(x.core->extent(d));
+  if (f.kind == element_kind::complex128) {
+    e.kind = element_kind::float64;
+    e.shape.push_back(2);
+  }
+  return e;
+}
+/// "batch hidden"
+inline std::string dims_of(const tensor_core& x) {
+  std::string s;
+  for (int d = 0; d < x.rank(); ++d) s += (d > 0 ? " " : "") + std::string(x.facts->dim[d]->name);
+  return s;
+}
+
+}  // namespace detail::checkpoint
+}  // namespace dimesh

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4 6
+#include "dimesh/io/checkpoint/load.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "dimesh/create.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/start_to_rank.hpp"
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/reflect/clone.hpp"
+#include "support/laws.hpp"
+
+namespace {
+using namespace test_support;
+namespace fs = std::filesystem;
+namespace cp = dimesh::detail::checkpoint;
+using dimesh::layout, dimesh::split, dimesh::uneven, dimesh::tensor, dimesh::part;
+
+/// A folder that all ranks see, which vanishes with its test.
+struct scratch {
+  std::string path;
+  explicit scratch(const std::string& name) {
+    int mine = static_cast<int>(getpid());
+    MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    path = (fs::temp_directory_path() / ("dimesh_cp_" + name + std::to_string(mine))).string();
+    if (first()) fs::remove_all(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~scratch() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::error_code ignored;
+    if (first()) fs::remove_all(path, ignored);
+  }
+  static bool first() { return dimesh::detail::world_rank() == 0; }
+};
+
+template <class L> struct state {
+  BOOST_HANA_DEFINE_STRUCT(state, (tensor<double, L, p, q>, w), (tensor<float, L, q>, b));
+};
+template <class S> S filled(const dimesh::grid<plane>& g, double by) {
+  S s;
+  s.w = dimesh::generate<decltype(s.w)>(
+      g, [by](dimesh::index_t i, dimesh::index_t j) { return by * double(100 * i + j); }, p{5},
+      q{7});
+  s.b = dimesh::generate<decltype(s.b)>(
+      g, [by](dimesh::index_t j) { return float(by * double(j) + 0.5); }, q{7});
+  return s;
+}
+template <class S> void check_same(const S& a, const S& b) {
+  CHECK(dimesh::to_rank(a.w, 0) == dimesh::to_rank(b.w, 0));
+  CHECK(dimesh::to_rank(a.b, 0) == dimesh::to_rank(b.b, 0));
+}
+
+using whole = layout<plane>;
+using rows = layout<plane, split<uneven<p>, x>>;
+using columns = layout<plane, split<uneven<q>, x>>;
+using both = layout<plane, split<uneven<p>, y>, split<uneven<q>, x>>;
+using twice = layout<plane, split<uneven<q>, y, x>>;
+
+template <class F> void each_layout(const F& f) {
+  f(state<whole>{}), f(state<rows>{}), f(state<columns>{}), f(state<both>{}), f(state<twice>{});
+}
+std::string said(const auto& f) {
+  try {
+    f();
+    return "";
+  } catch (const dimesh::error& e) {
+    return e.what();
+  }
+}
+bool has(const std::string& text, const std::string& part) {
+  INFO(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+TEST_CASE("checkpoint: written under each layout, read under each") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    each_layout([&](auto from) {
+      using From = decltype(from);
+      const scratch at("pairs");
+      const auto s = filled<From>(g, 1);
+      dimesh::save_checkpoint(at.path, {.step = 3, .integers = {{"k", 4}}}, {}, part("m", s));
+      each_layout([&](auto to) {
+        using To = decltype(to);
+        auto t = filled<To>(g, 0);
+        const auto r = dimesh::load_checkpoint(at.path, {}, part("m", t));
+        CHECK(r.step == 3);
+        CHECK(r.integers.at("k") == 4);
+        check_same(t, filled<To>(g, 1));
+      });
+    });
+  });
+}
+
+template <class F> void on_first(const F& f) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (scratch::first()) f();
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+template <class F> void with_grid(const F& f) {
+  const dimesh::grid<plane> g(MPI_COMM_WORLD, x{dimesh::dynamic}, y{1});
+  f(g);
+}
+
+TEST_CASE("checkpoint: several files with an index, placed tensors, casts, names, parts") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("files");
+    using P = tensor<float, layout<plane, dimesh::placed<x, 0>>, q>;
+    using H = tensor<dimesh::half, layout<plane, split<uneven<q>, x>>, q>;
+    const auto s = filled<state<rows>>(g, 2);
+    const auto lone = dimesh::constant<P>(g, 1.5f, q{9});
+    dimesh::save_checkpoint(at.path, {.step = 1, .numbers = {{"nan", std::nan("")}, {"z", 0.1}}},
+                            {.largest_file = 100}, part("", s), part("lone", lone));
+    CHECK(fs::exists(at.path + "/step-1/model.safetensors.index.json"));
+    CHECK(fs::exists(at.path + "/step-1/model-00002-of-00002.safetensors"));
+    auto t = filled<state<both>>(g, 0);
+    auto h = dimesh::constant<H>(g, 0, q{9});
+    const auto r = dimesh::load_checkpoint(at.path, {.casts = true, .names = {{"other", "lone"}}},
+                                           part("", t), part("other", h));
+    CHECK(r.numbers.at("z") == 0.1);
+    CHECK(std::isnan(r.numbers.at("nan")));
+    check_same(t, filled<state<both>>(g, 2));
+    for (const dimesh::half v : dimesh::to_rank(h, 0)) CHECK(float(v) == 1.5f);
+    auto other = dimesh::constant<H>(g, 0, q{9});
+    const auto refused =
+        said([&] { dimesh::load_checkpoint(at.path, {.partial = true}, part("lone", other)); });
+    CHECK(has(refused, "tensor 'lone': expected elements of F16, found F32"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("", t)); }),
+              "tensor 'lone': the program has none of this name"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
+              "load_checkpoint: '"));
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
+              "tensor 'a': the checkpoint has none of this name"));
+    auto wide = dimesh::constant<H>(g, 0, q{8});
+    CHECK(
+        has(said([&] { dimesh::load_checkpoint(at.path, {.partial = true}, part("lone", wide)); }),
+            "tensor 'lone': expected shape [8] (q), found [9]"));
+  });
+}
+
+TEST_CASE("checkpoint: training that goes on is training that never stopped") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("adam");
+    const dimesh::adam optimizer{.rate = 0.1};
+    auto a = filled<state<rows>>(g, 1);
+    auto moments = optimizer.start(a);
+    const auto step = [&](auto& s, auto& m) {
+      const auto gradient = dimesh::clone(s);
+      optimizer(s, gradient, m);
+    };
+    step(a, moments);
+    dimesh::save_checkpoint(at.path, {.step = 1, .integers = {{"adam", moments.steps}}}, {},
+                            part("p", a), part("first", moments.first),
+                            part("second", moments.second));
+    step(a, moments);
+    auto b = filled<state<rows>>(g, 0);
+    auto restored = optimizer.start(b);
+    const auto r = dimesh::load_checkpoint(at.path, {}, part("p", b), part("first", restored.first),
+                                           part("second", restored.second));
+    restored.steps = r.integers.at("adam");
+    step(b, restored);
+    check_same(a, b);
+  });
+}
+
+TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("wrong");
+    using S = state<rows>;
+    const auto s = filled<S>(g, 1);
+    auto t = filled<S>(g, 0);
+    const auto save = [&](dimesh::index_t n) {
+      dimesh::save_checkpoint(at.path, {.step = n}, {}, part("m", s));
+    };
+    const auto load = [&] { return dimesh::load_checkpoint(at.path, {}, part("m", t)).step; };
+    CHECK(has(said(load), "checkpoint: '" + at.path + "': expected a checkpoint, found none"));
+    std::vector<decltype(t.b)> none;
+    CHECK(has(said([&] { dimesh::save_checkpoint(at.path, {}, {}, part("m", none)); }),
+              "save_checkpoint: the parts have no tensors; name some that do"));
+    if (g.ranks() > 1) {
+      const dimesh::grid<plane> alone(MPI_COMM_SELF, x{1}, y{1});
+      const auto apart = filled<S>(alone, 1);
+      CHECK(has(
+          said([&] { dimesh::save_checkpoint(at.path, {}, {}, part("m", s), part("n", apart)); }),
+          "tensor 'n.w' lives on other ranks than the first one; save them apart"));
+    }
+    CHECK(has(said([&] { dimesh::save_checkpoint("/dev/null/here", {}, {}, part("m", s)); }),
+              "cannot be made"));
+    save(1);
+    CHECK(has(said([&] { save(1); }), "there is a checkpoint of this step already"));
+    // A process that is killed after each step of a commit.
+    for (int steps = 1; steps <= 4; ++steps) {
+      on_first([&] {
+        cp::commit c(at.path, 2);
+        c.make_folder();
+        fs::copy(at.path + "/step-1/model.safetensors", c.unfinished() / "model.safetensors");
+        if (steps >= 2) c.write_manifest(cp::read_text(at.path + "/step-1/manifest.json"));
+        if (steps >= 3) c.publish();
+        if (steps >= 4) c.move_latest();
+        c.abandon();
+      });
+      CHECK(load() == 1);
+      check_same(t, s);
+      on_first([&] {
+        for (const auto& e : fs::directory_iterator(at.path))
+          if (e.path().filename() == ".step-2." + std::to_string(getpid()))
+            fs::remove_all(e.path());
+        fs::remove_all(at.path + "/step-2");
+      });
+    }
+    // Two jobs that write one step: the second to come finds it taken.
+    on_first([&] {
+      cp::commit one(at.path, 3);
+      one.make_folder();
+      one.write_manifest("x");
+      fs::create_directory(one.finished());
+      cp::write_text(one.finished() / "manifest.json", "y");
+      CHECK(has(said([&] { one.publish(); }), "does another job write here?"));
+      fs::remove_all(one.finished());
+    });
+    // A flipped bit, a file too short, a manifest that was touched.
+    const std::string file = at.path + "/step-1/model.safetensors", text = cp::read_text(file);
+    std::string flipped = text;
+    flipped[text.size() - 5] ^= 1;
+    on_first([&] { cp::write_text(file, flipped); });
+    CHECK(has(said(load), "(the checksum differs)"));
+    on_first([&] { cp::write_text(file, text.substr(0, text.size() - 1)); });
+    CHECK(has(said(load), "bytes, found"));
+    on_first([&] { cp::write_text(file, text); });
+    const std::string manifest = at.path + "/step-1/manifest.json";
+    std::string changed = cp::read_text(manifest);
+    changed.replace(changed.find("\"step\": 1"), 9, "\"step\": 9");
+    on_first([&] { cp::write_text(manifest, changed); });
+    CHECK(has(said(load), "expected the manifest that was written, found another checksum"));
+    on_first([&] { cp::write_text(manifest, "{"); });
+    CHECK(has(said(load), "expected a manifest, found what is none"));
+    on_first([&] { cp::write_text(at.path + "/latest", "../elsewhere\n"); });
+    CHECK(has(said(load), "expected the name of a step in this folder, found '../elsewhere'"));
+  });
+}
+}  // namespace
