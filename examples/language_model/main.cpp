@@ -59,6 +59,9 @@ int main(int argc, char** argv) {
         ->delimiter(',')
         ->check(CLI::IsMember(layouts));
     app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(3, 1 << 30));
+    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    app.add_option("--save-every", s.save_every, "steps between them");
+    app.add_option("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
     app.add_option("--warmup", s.warmup, "steps until the full rate");
     app.add_option("--rate", s.rate, "learning rate");
     app.add_option("--decay", s.decay, "weight decay");
@@ -70,6 +73,8 @@ int main(int argc, char** argv) {
     app.add_option("--seed", s.seed, "of parameters, pieces of text and dropout");
     CLI11_PARSE(app, argc, argv);
     if (s.prompt.empty()) s.prompt = "\n";
+    if (s.layouts.size() > 1 && !(s.save.empty() && s.resume.empty()))
+      throw dm::error("language_model: --save and --resume are for one layout; give --layouts one");
     auto results = train_all(s);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -9,8 +9,9 @@
 
 struct settings {
   std::string text, out = "demo-out", prompt = "And God said unto ";
+  std::string save, resume;  // folders of checkpoints, or none
   std::vector<std::string> layouts = {"data", "model"};
-  int steps = 400, warmup = 100, validation = 16, sample = 240;
+  int steps = 400, warmup = 100, validation = 16, sample = 240, save_every = 100;
   double rate = 2e-3, decay = 0.01, dropout = 0, temperature = 0.8;
   unsigned seed = 1;
   bool terminal = false;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/io/checkpoint/load.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
 #include <dimesh/reflect/describe.hpp>
@@ -50,13 +51,19 @@ class training_run {
     loop_.after_step.push_back([&](dm::index_t done, const dm::metrics& m) {
       progress.update(static_cast<int>(done), m[0].value);
     });
-    const auto began = dm::timeline::now();
-    dm::restart_peak_memory();
     dm::loop_state at;
+    if (!s_.resume.empty()) at.step = load(s_.resume, result_.losses);
+    if (!s_.save.empty())
+      loop_.save = [this](const dm::loop_state& now, dm::save_reason) {
+        save(s_.save, now.step, result_.losses);
+      };
+    const auto began = dm::timeline::now(), before = static_cast<double>(at.step);
+    dm::restart_peak_memory();
     (void)loop_.run(at);
     result_.seconds = dm::timeline::now() - began;
-    result_.tokens_per_second =
-        s_.steps * static_cast<double>(batch::extent * length::extent) / result_.seconds;
+    result_.tokens_per_second = (static_cast<double>(at.step) - before) *
+                                static_cast<double>(batch::extent * length::extent) /
+                                result_.seconds;
     result_.peak_bytes_per_rank = dm::memory_in_use().peak;
     result_.validation_bits_per_byte = report::bits(validate());
     if (s_.sample > 0)
@@ -70,7 +77,8 @@ class training_run {
   training_run(report::run_result of, const dm::grid<M>& g, const text::corpus& c,
                const settings& s)
       : result_{std::move(of)},
-        loop_(g, {.steps = s.steps, .stops_on_signal = false}),
+        loop_(g,
+              {.steps = s.steps, .save_every = s.save_every, .stops_on_signal = !s.save.empty()}),
         rank_(g.rank()),
         corpus_(c),
         s_(s) {}
@@ -85,6 +93,11 @@ class training_run {
   virtual double step(const text::rows& rows, const nn::run_options& options, double rate) = 0;
   /// The operation of such a step that gave the first number that is none.
   virtual std::string who_went_bad(const text::rows& rows, const nn::run_options& options) = 0;
+  /// The losses of the steps until then go along.
+  virtual void save(const std::string& folder, dm::index_t step,
+                    const std::vector<double>& losses) const = 0;
+  /// How many steps were done.
+  virtual dm::index_t load(const std::string& folder, std::vector<double>& losses) = 0;
   /// What went out in the step before.
   virtual report::bytes_by_axis sent() const = 0;
   virtual double loss_on(const text::rows& rows) = 0;
@@ -190,6 +203,24 @@ template <class Plan> class trainer final : public training_run {
     rows.fill_inputs(x_);
     rows.fill_targets(y_);
     return dm::find_not_finite(g_, [&] { (void)training<Plan>::step(p_, x_, y_, options); });
+  }
+  void save(const std::string& folder, dm::index_t step,
+            const std::vector<double>& losses) const override {
+    dm::checkpoint_record r{.step = step, .integers = {{"adam.steps", state_.steps}}};
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      r.numbers["loss." + std::to_string(i)] = losses[i];
+    dm::save_checkpoint(folder, r, {.keep_last = 2}, dm::part("model", p_),
+                        dm::part("adam.first", state_.first),
+                        dm::part("adam.second", state_.second));
+  }
+  dm::index_t load(const std::string& folder, std::vector<double>& losses) override {
+    const auto r =
+        dm::load_checkpoint(folder, {}, dm::part("model", p_), dm::part("adam.first", state_.first),
+                            dm::part("adam.second", state_.second));
+    state_.steps = r.integers.at("adam.steps");
+    for (dm::index_t i = 0; i < r.step; ++i)
+      losses.push_back(r.numbers.at("loss." + std::to_string(i)));
+    return r.step;
   }
   report::bytes_by_axis sent() const override {
     return report::by_axes<mesh>([&](unsigned mask) { return sent_.bytes_on(mask); });

@@ -7,7 +7,10 @@
 #include <cmath>
 
 #include "dimesh/create.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/reduce.hpp"
 #include "dimesh/op/start_to_rank.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/reflect/clone.hpp"
@@ -208,11 +211,19 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
       check_same(t, s);
       on_first([&] {
         for (const auto& e : fs::directory_iterator(at.path))
-          if (e.path().filename() == ".step-2." + std::to_string(getpid()))
-            fs::remove_all(e.path());
+          if (e.path().filename() == ".step-2." + cp::process_name()) fs::remove_all(e.path());
         fs::remove_all(at.path + "/step-2");
       });
+      if (steps >= 4) CHECK(has(said(load), "names 'step-2', which is not there"));
+      on_first([&] { cp::write_text(at.path + "/latest", "step-1\n"); });
     }
+    // A tensor that a tape holds.
+    const auto inside = [&](const auto& tracked) {
+      CHECK(has(said([&] { dimesh::save_checkpoint(at.path, {}, {}, part("m", tracked)); }),
+                "is recorded on a tape; take the parameters themselves"));
+      return dimesh::sum(dimesh::square(tracked.w));
+    };
+    (void)dimesh::value_and_grad(inside, s)();
     // Two jobs that write one step: the second to come finds it taken.
     on_first([&] {
       cp::commit one(at.path, 3);
@@ -243,4 +254,27 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
     CHECK(has(said(load), "expected the name of a step in this folder, found '../elsewhere'"));
   });
 }
+
+TEST_CASE("save_checkpoint: old ones go, but not those to keep, nor the latest") {
+  const dimesh::grid<plane> g(x{1});
+  const auto s = filled<state<whole>>(g, 1);
+  const scratch at("old");
+  const auto steps = [&] {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto all = cp::steps_in(at.path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return all;
+  };
+  for (const dimesh::index_t n : {1, 2, 3, 4, 5})
+    dimesh::save_checkpoint(at.path, {.step = n}, {.keep_last = 2, .keep_steps = {2}},
+                            part("m", s));
+  CHECK(steps() == std::vector<dimesh::index_t>{2, 4, 5});
+  // A run that goes on from an earlier one: what it has just written is the latest.
+  dimesh::save_checkpoint(at.path, {.step = 3}, {.keep_last = 1}, part("m", s));
+  CHECK(steps() == std::vector<dimesh::index_t>{3, 5});
+  auto t = filled<state<whole>>(g, 0);
+  CHECK(dimesh::load_checkpoint(at.path, {}, part("m", t)).step == 3);
+  check_same(s, t);
+}
+
 }  // namespace

@@ -322,6 +322,12 @@ TEST_CASE("what only the run refuses") {
           }) ==
           "transposed_convolution: 5 elements of dim 'high' are not what windows over 9 of "
           "'rows' give");
+    CHECK(said([&] {
+            (void)dm::transposed_convolution<p, rows>(
+                v, w, dm::window<high, tall, rows>{.around = {4, 4}});
+          }) ==
+          "transposed_convolution: paddings of 4 and 4 take off more of 'rows' than windows from 5 "
+          "elements cover; pad less");
   });
 }
 

@@ -102,6 +102,12 @@ inline std::uint32_t crc_of_range(const fs::path& path, index_t from, index_t by
   return static_cast<std::uint32_t>(crc);
 }
 
+/// A part of a name that no other process of any host uses now.
+inline std::string process_name() {
+  char host[256] = "host";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(host) + "." + std::to_string(::getpid());
+}
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
@@ -112,7 +118,7 @@ class commit {
   commit(fs::path root, index_t step)
       : root_(std::move(root)),
         name_(step_name(step)),
-        unfinished_(root_ / ("." + name_ + "." + std::to_string(::getpid()))) {}
+        unfinished_(root_ / ("." + name_ + "." + process_name())) {}
   commit(const commit&) = delete;
   commit& operator=(const commit&) = delete;
   ~commit() {
@@ -146,7 +152,7 @@ class commit {
     sync_folder(root_);
   }
   void move_latest() {
-    const fs::path next = root_ / (".latest." + std::to_string(::getpid()));
+    const fs::path next = root_ / (".latest." + process_name());
     write_text(next, name_ + "\n");
     if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
       fail_at(root_ / "latest", "cannot be moved", errno);
@@ -192,11 +198,32 @@ inline fs::path folder_of(const fs::path& root) {
     if (name.rfind("step-", 0) != 0 || name.find_first_of("/\\") != std::string::npos)
       fail_at(root / "latest", "expected the name of a step in this folder, found '" + name + "'",
               0);
-    if (fs::exists(root / name / "manifest.json")) return root / name;
+    if (!fs::exists(root / name / "manifest.json"))
+      fail_at(root / "latest",
+              "names '" + name + "', which is not there; load the folder of another step", 0);
+    return root / name;
   }
   const auto steps = steps_in(root);
   if (steps.empty()) fail_at(root, "expected a checkpoint, found none", 0);
   return root / step_name(steps.back());
+}
+
+/// Removes checkpoints but the last `most` and those of these steps, and never what `latest` names.
+inline void remove_old(const fs::path& root, index_t most, const std::vector<index_t>& keep) {
+  auto steps = steps_in(root);
+  const auto last = static_cast<std::size_t>(most);
+  if (steps.size() <= last) return;
+  steps.resize(steps.size() - last);
+  const fs::path latest = folder_of(root).filename();
+  for (const index_t step : steps) {
+    if (latest == step_name(step) || std::find(keep.begin(), keep.end(), step) != keep.end())
+      continue;
+    // Without its manifest it is no checkpoint any more, should this end halfway.
+    std::error_code e;
+    fs::remove(root / step_name(step) / "manifest.json", e);
+    fs::remove_all(root / step_name(step), e);
+    if (e) fail_at(root / step_name(step), "cannot be removed", e.value());
+  }
 }
 
 }  // namespace dimesh::detail::checkpoint

@@ -19,6 +19,8 @@ namespace dimesh {
 
 struct save_options {
   index_t largest_file = index_t{5} << 30;  ///< bytes of elements; a tensor is in one file always
+  index_t keep_last = 0;  ///< older checkpoints of the folder are removed; 0: none is
+  std::vector<index_t> keep_steps{};  ///< but not those of these steps: the best one, say
 };
 
 namespace detail::checkpoint {
@@ -156,7 +158,15 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
     });
     m.files[index] = mark_of(comm, folder / index);
   }
-  for (const planned_file& f : files) m.files[f.name] = mark_of(comm, folder / f.name);
+  for (const planned_file& f : files) {
+    const file_mark there = m.files[f.name] = mark_of(comm, folder / f.name);
+    const index_t wanted = static_cast<index_t>(f.head.size()) + f.entries.back().end;
+    if (there.bytes != wanted)  // the same numbers on all ranks
+      fail_at(folder / f.name,
+              "expected " + std::to_string(wanted) + " bytes to be written, found " +
+                  std::to_string(there.bytes) + "; is the disk full?",
+              0);
+  }
   return m;
 }
 
@@ -165,7 +175,8 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
 /// Saves the tensors of all parts and the record as FOLDER/step-N, and lets FOLDER/latest name it.
 /// Collective over the ranks of the tensors' grid; the folder is one that all of them see. When it
 /// returns, all is on the disk; when it throws, it does so on every rank, with a text that names
-/// the file, and FOLDER is as it was before. Elements of halos are left out.
+/// the file, and FOLDER is as it was before (or has one checkpoint more, where only moving `latest`
+/// or removing old ones failed). Elements of halos are left out.
 template <class... S>
 void save_checkpoint(const std::string& folder, const checkpoint_record& record,
                      const save_options& options, const checkpoint_part<S>&... parts) {
@@ -189,6 +200,10 @@ void save_checkpoint(const std::string& folder, const checkpoint_record& record,
     detail::together(c.comm, [&] {
       if (first)
         commit.write_manifest(cp::manifest_text(m)), commit.publish(), commit.move_latest();
+    });
+    detail::together(c.comm, [&] {
+      if (first && options.keep_last > 0)
+        cp::remove_old(folder, options.keep_last, options.keep_steps);
     });
   }
 }
