@@ -69,9 +69,10 @@ template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
   return out << describe(x);
 }
 
-/// The same of all tensors of a struct, each in a line with its path. Local.
+/// The same of all tensors of a described struct, each in a line with its path. Local. (Arrays and
+/// vectors of tensors are the standard's, and perhaps somebody else's to print.)
 template <class P>
-  requires(detail::is_walkable<P> && !Operand<P>)
+  requires(detail::is_described<P> && !Operand<P>)
 std::ostream& operator<<(std::ostream& out, const P& parameters) {
   const char* between = "";
   for_each_tensor(
