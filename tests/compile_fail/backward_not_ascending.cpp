@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A rank goes back through the micro-batches as the figure of GPipe's paper does, last one first.
-// expect: checked_schedule: a stage goes back through micro-batches in another order than 0, 1, 2, ..., and gradients would be summed in it; let backward operations ascend
+// expect: checked_schedule: a stage goes back through micro-batches in another order than 0, 1, 2, ..., and gradients are summed in it; let backward operations ascend
 // expect: backward_not_ascending<0, 5>
 #include <dimesh/pipeline/checked_schedule.hpp>
 #include <dimesh/pipeline/schedules.hpp>

@@ -176,56 +176,6 @@ dm::sgd f() { return {0.1, 0.0, 1}; }
 dm::sgd f() { return {.rate = 0.1}; }
 #endif
 
-// mistake: told_once__assigned
-// A loop over layers inside a loss begins with a plain tensor. One error, not two.
-// expect: tensor: of the type declared and the value, one is recorded (or a shape), the other not; declare it auto, and pass what is wanted plain through stop_gradient
-// lines: 21
-#ifdef COMPILE_FAIL
-auto f() {
-  return dm::value_and_grad(
-      [](const auto& b, const auto& x) {
-        auto h = x;
-        for (int i = 0; i < 2; ++i) h = dm::tanh(h * b);
-        return dm::mean(h);
-      },
-      b)(x);
-}
-#else
-auto f() {
-  return dm::value_and_grad(
-      [](const auto& b, const auto& x) {
-        auto h = dm::tanh(x * b);
-        for (int i = 1; i < 2; ++i) h = dm::tanh(h * b);
-        return dm::mean(h);
-      },
-      b)(x);
-}
-#endif
-
-// mistake: told_once__declared
-// A partial sum is declared complete inside a loss.
-// expect: tensor: the type declared has another layout than the value; complete what is partial, relayout<layout>(x) what is split, or declare it auto
-// lines: 18
-#ifdef COMPILE_FAIL
-auto f() {
-  return dm::value_and_grad(
-      [](const auto& b, const auto& x) {
-        T<by_batch, hidden> h = dm::sum<batch>(x * b);
-        return dm::mean(h);
-      },
-      b)(x);
-}
-#else
-auto f() {
-  return dm::value_and_grad(
-      [](const auto& b, const auto& x) {
-        const auto h = dm::complete(dm::sum<batch>(x * b));
-        return dm::mean(h);
-      },
-      b)(x);
-}
-#endif
-
 // mistake: order__max
 // A dim as an argument.
 // expect: max: dims stand in the angle brackets, one tensor in the parentheses: max<batch>(x)

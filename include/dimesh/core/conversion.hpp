@@ -44,54 +44,20 @@ template <class To, class X> struct conversion_fault {
       std::conditional_t<is_tracked<To> == is_tracked<X> && is_shaped<To> == is_shaped<X>, no_fault,
                          not_the_same_kind<To, X>>>::type;
 };
-/// What is said once while compiling. A sentence that follows from it is left out: the friend has
-/// a type, which `told` can ask for, only once some tell<What, ...> exists, and then an error has
-/// been given.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wnon-template-friend"
-#endif
-template <class What> struct telling {
-  friend auto find_telling(telling<What>);
-};
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-template <class What, class X> struct tell {
-  friend auto find_telling(telling<What>) {}
-};
-template <class X, class What, class = decltype(find_telling(telling<What>{}))>
-constexpr bool told(int) {
-  return true;
-}
-template <class X, class What> constexpr bool told(...) { return false; }
-struct recorded_made_plain;
-
-/// By the fault alone, so that it is said once of plain tensors and of recorded ones.
-template <class Fault> constexpr void assert_same() {
-  static_assert(ok<only<Fault, elements_differ>>,
+template <class To, class X> constexpr void assert_same() {
+  using fault = typename conversion_fault<To, X>::type;
+  static_assert(ok<only<fault, elements_differ>>,
                 "tensor: the type declared has other elements than the value; cast<type>(x), or "
                 "declare it auto");
-  static_assert(ok<only<Fault, dims_differ>>,
+  static_assert(ok<only<fault, dims_differ>>,
                 "tensor: the type declared has other dims than the value, or another order; sum, "
                 "rename or permute, or declare it auto");
-  static_assert(ok<only<Fault, layouts_differ>>,
+  static_assert(ok<only<fault, layouts_differ>>,
                 "tensor: the type declared has another layout than the value; complete what is "
                 "partial, relayout<layout>(x) what is split, or declare it auto");
-}
-/// Asked for in exception specifications, at which both compilers look where the function is
-/// called, and not at the end, as at its body.
-template <class To, class X> constexpr auto assert_same_kind() {
-  using fault = typename conversion_fault<To, X>::type;
   static_assert(ok<only<fault, not_the_same_kind>>,
                 "tensor: of the type declared and the value, one is recorded (or a shape), the "
                 "other not; declare it auto, and pass what is wanted plain through stop_gradient");
-  if constexpr (is_tracked<X> && !is_tracked<To>) {
-    assert_same<fault>();
-    return tell<recorded_made_plain, X>{};
-  } else {
-    return tag<no_fault>{};
-  }
 }
 
 }  // namespace detail

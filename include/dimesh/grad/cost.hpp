@@ -231,10 +231,6 @@ template <class F, class... X> struct static_cost {
     return l;
   }
   static constexpr ledger<mesh> value = find();
-  static constexpr static_cost asked() {
-    return value.flops() >= 0 ? static_cost{} : static_cost{};
-  }
-
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();
   static constexpr index_t peak = value.peak();
@@ -245,6 +241,7 @@ template <class F, class... X> struct static_cost {
 
 /// The value is asked for where cost_of is, so that errors show that line.
 template <class F, class... X>
-inline constexpr static_cost<F, X...> cost_of = static_cost<F, X...>::asked();
+inline constexpr static_cost<F, X...> cost_of =
+    static_cost<F, X...>::value.flops() >= 0 ? static_cost<F, X...>{} : static_cost<F, X...>{};
 
 }  // namespace dimesh

@@ -40,18 +40,6 @@ template <> struct loss_fault<not_called> {
   using type = no_fault;
 };
 
-/// Where the value is not recorded since a recorded one was made plain on the way, that has been
-/// said.
-struct told_where_it_was_made_plain;
-template <class Fault> struct untold_fault {
-  using type = Fault;
-};
-template <class X>
-  requires(told<X, recorded_made_plain>(0))
-struct untold_fault<result_not_recorded<X>> {
-  using type = told_where_it_was_made_plain;
-};
-
 /// The first parameter whose elements are no real or complex numbers.
 template <class Leaves> struct parameters_fault {
   using type = no_fault;

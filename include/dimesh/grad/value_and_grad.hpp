@@ -93,8 +93,7 @@ template <class F, class P> class gradient_of {
       using asked_with = std::conditional_t<as_first, tried, variables>;
       using Loss = decltype(ask<F>()(std::declval<const asked_with&>(), in...));
       using fault =
-          std::conditional_t<is_refused<Loss, F>, no_fault,
-                             typename untold_fault<typename loss_fault<Loss>::type>::type>;
+          std::conditional_t<is_refused<Loss, F>, no_fault, typename loss_fault<Loss>::type>;
       static_assert(ok<only<fault, function_gives_no_tensor>>,
                     "value_and_grad: the function returns nothing; return the loss");
       static_assert(

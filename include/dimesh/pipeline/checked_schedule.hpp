@@ -112,7 +112,7 @@ constexpr schedule_facts checked_schedule() {
   static_assert(
       ok<descends>,
       "checked_schedule: a stage goes back through micro-batches in another order than 0, 1, 2, "
-      "..., and gradients would be summed in it; let backward operations ascend");
+      "..., and gradients are summed in it; let backward operations ascend");
   return f;
 }
 
