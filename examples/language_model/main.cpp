@@ -31,6 +31,11 @@ bool agrees(const report::language_result& r, const std::vector<double>& first) 
 
 /// The table, the sample, the report and the verdict.
 int conclude(std::vector<report::language_result>& results, const settings& s) {
+  if (results.front().told_to_end) {
+    std::cout << "Told to end after " << results.front().losses.size() << " steps; --resume "
+              << s.save << " goes on from there.\n";
+    return 0;
+  }
   report::compare(results);
   std::cout << "\n" << report::table(results) << "\n";
   if (s.sample > 0)

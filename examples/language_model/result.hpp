@@ -15,6 +15,7 @@ struct language_result : run_result {
   std::int64_t optimizer_bytes_per_rank = 0;
   double tokens_per_second = 0;
   std::string sample = {};
+  bool told_to_end = false;  ///< by a signal, before the last step
 };
 
 /// Nats, as losses come, to bits.

@@ -39,12 +39,12 @@ class training_run {
                                        result_.bytes_predicted);
     start();
     loop_.step = [&](dm::index_t n) -> dm::metrics {
-      if (n == traced()) dm::timeline::instance().start();
+      if (n == traced()) traces_ = true, dm::timeline::instance().start();
       {
         const dm::trace_span all("step");
         step_once(n, rate(n));
       }
-      if (n == traced() + 2) trace();
+      if (traces_ && n == traced() + 2) trace();
       return {{"loss", result_.losses.back()}};
     };
     loop_.diagnose = [this](dm::index_t n) { return who_went_bad(drawn(n), options_of(n)); };
@@ -59,12 +59,14 @@ class training_run {
       };
     const auto began = dm::timeline::now(), before = static_cast<double>(at.step);
     dm::restart_peak_memory();
-    (void)loop_.run(at);
+    result_.told_to_end = loop_.run(at) == dm::loop_end::signal;
     result_.seconds = dm::timeline::now() - began;
     result_.tokens_per_second = (static_cast<double>(at.step) - before) *
                                 static_cast<double>(batch::extent * length::extent) /
                                 result_.seconds;
     result_.peak_bytes_per_rank = dm::memory_in_use().peak;
+    if (result_.told_to_end) return std::move(result_);
+    if (static_cast<double>(at.step) == before) result_.bytes_predicted.clear();  // none was sent
     result_.validation_bits_per_byte = report::bits(validate());
     if (s_.sample > 0)
       result_.sample = report::readable(
@@ -117,7 +119,7 @@ class training_run {
 
   void step_once(dm::index_t n, double rate) {
     result_.losses.push_back(step(drawn(n), options_of(n), rate));
-    if (n == s_.steps - 1) result_.bytes_counted = sent();
+    result_.bytes_counted = sent();
   }
 
   /// Three steps as a Chrome trace, the last of them as a picture.
@@ -144,6 +146,7 @@ class training_run {
 
   report::language_result result_;
   dm::training_loop loop_;
+  bool traces_ = false;
   int rank_;
   const text::corpus& corpus_;
   const settings& s_;

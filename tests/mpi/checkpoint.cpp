@@ -255,6 +255,16 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
   });
 }
 
+TEST_CASE("a call of MPI that moved too little is a fault, whatever it returned") {
+  cp::first_fault fault;
+  MPI_Status done;
+  MPI_Status_set_elements(&done, MPI_BYTE, 12);
+  cp::note_moved(MPI_SUCCESS, done, 12, "tensor 'w' cannot be written", fault);
+  CHECK(fault.text.empty());
+  cp::note_moved(MPI_SUCCESS, done, 16, "tensor 'w' cannot be written", fault);
+  CHECK(fault.text == "checkpoint: tensor 'w' cannot be written: 12 of 16 bytes were moved");
+}
+
 TEST_CASE("save_checkpoint: old ones go, but not those to keep, nor the latest") {
   const dimesh::grid<plane> g(x{1});
   const auto s = filled<state<whole>>(g, 1);
@@ -269,6 +279,20 @@ TEST_CASE("save_checkpoint: old ones go, but not those to keep, nor the latest")
     dimesh::save_checkpoint(at.path, {.step = n}, {.keep_last = 2, .keep_steps = {2}},
                             part("m", s));
   CHECK(steps() == std::vector<dimesh::index_t>{2, 4, 5});
+  // A program that ended between publishing a step and naming it goes on from that step.
+  if (scratch::first()) {
+    cp::commit c(at.path, 6);
+    c.make_folder();
+    for (const auto& e : fs::directory_iterator(at.path + "/step-5"))
+      fs::copy(e.path(), c.unfinished() / e.path().filename());
+    c.write_manifest(cp::read_text(at.path + "/step-5/manifest.json"));
+    c.publish();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(cp::folder_of(at.path).filename() == "step-6");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (scratch::first()) fs::remove_all(at.path + "/step-6");
+  MPI_Barrier(MPI_COMM_WORLD);
   // A run that goes on from an earlier one: what it has just written is the latest.
   dimesh::save_checkpoint(at.path, {.step = 3}, {.keep_last = 1}, part("m", s));
   CHECK(steps() == std::vector<dimesh::index_t>{3, 5});

@@ -177,9 +177,15 @@ TEST_CASE("experts choose: the best tokens of each group, of equals the first") 
                                                e)] = static_cast<double>(e * 4 + c);
       }
     CHECK(agrees(got.slots, want));
-    array gates = a;
+    array gates = a, chosen = want;
     gates.dims[2] = "every";
     CHECK(agrees(got.gates, gates));
+    for (std::size_t i = 0; i < chosen.values.size(); ++i)
+      if (chosen.values[i] >= 0) chosen.values[i] = static_cast<double>(i % 4);
+    CHECK(agrees(got.chosen, chosen));
+    const auto m = nn::expert_metrics<q, r, every>(scattered<scored>(g, a), got);
+    CHECK(agrees(m.load, make({"r"}, {4}, [](const extents&) { return 0.25; })));
+    CHECK(m.dropped == 0);
   });
 }
 

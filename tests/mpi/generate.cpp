@@ -255,6 +255,10 @@ TEST_CASE("beam_search: one beam is greedy; mistakes") {
                        doctest::Contains("beam_search: 0 beams"), dm::error);
   CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 9}),
                        doctest::Contains("beam_search: 9 rows for a batch of 8"), dm::error);
+  auto bad = parameters_of<small, C>(g);
+  dm::fill(bad.embedding, std::nan(""));
+  CHECK_THROWS_WITH_AS((void)nn::beam_search(m, bad, g, {{1}}, {}),
+                       doctest::Contains("beam_search: the logits are not numbers"), dm::error);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class training_loop {
   std::function<metrics(index_t step)> step;
   /// Measures the state after so many steps. May be missing.
   std::function<metrics(index_t step)> evaluate;
-  /// Saves. May be missing.
+  /// Saves; once for a step, for the first reason. May be missing.
   std::function<void(const loop_state& at, save_reason why)> save;
   /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
   /// find_not_finite). May be missing.
@@ -84,7 +84,8 @@ class training_loop {
   }
   const loop_options& options() const { return options_; }
 
-  /// From the state to the end. Collective over the grid. Throws dimesh::error on every rank where
+  /// From the state to the end. Collective over the grid: the functions above throw on all ranks or
+  /// on none. Throws dimesh::error on every rank where
   /// the watched metric of a step is not finite, or missing from an evaluation.
   loop_end run(loop_state& at) {
     if (!step) throw error("training_loop: it has no step; set loop.step to a function");
@@ -106,11 +107,11 @@ class training_loop {
         break;
       }
       const bool last = at.step == options_.steps;
-      if (evaluate && (last || is_due(at.step, options_.evaluate_every)) && judge(at)) {
+      if (evaluate && (last || is_due(at.step, options_.evaluate_every)) && judge(at, saved)) {
         why = loop_end::no_better;
         break;
       }
-      if (save && !last && is_due(at.step, options_.save_every)) {
+      if (save && !last && saved != at.step && is_due(at.step, options_.save_every)) {
         save(at, save_reason::scheduled);
         saved = at.step;
       }
@@ -133,7 +134,7 @@ class training_loop {
     w.raise();
   }
   /// Evaluates. True: that was one too many without a better one.
-  bool judge(loop_state& at) {
+  bool judge(loop_state& at, index_t& saved) {
     const metrics m = evaluate(at.step);
     for (const auto& f : after_evaluation) f(at.step, m);
     const metric* const found = find(m, options_.watched);
@@ -145,7 +146,10 @@ class training_loop {
       at.best = v;
       at.best_step = at.step;
       at.without_better = 0;
-      if (save) save(at, save_reason::best);
+      if (save) {
+        save(at, save_reason::best);
+        saved = at.step;
+      }
       return false;
     }
     return ++at.without_better >= options_.patience && options_.patience > 0;

@@ -133,6 +133,7 @@ class commit {
     std::error_code e;
     fs::create_directories(root_, e);
     if (e) fail_at(root_, "cannot be made", e.value());
+    sync_folder(fs::absolute(root_).parent_path());
     if (fs::exists(finished())) taken();
     fs::remove_all(unfinished_, e);
     if (!fs::create_directory(unfinished_, e)) fail_at(unfinished_, "cannot be made", e.value());
@@ -188,8 +189,9 @@ inline std::vector<index_t> steps_in(const fs::path& root) {
   return found;
 }
 
-/// The folder of a checkpoint: itself if it has a manifest, else what `latest` names, else the last
-/// step that it has.
+/// The folder of a checkpoint: itself if it has a manifest, else what `latest` names, or a step
+/// that was published after `latest` was written, by a program that ended before it could move it;
+/// where nothing is named, the last step.
 inline fs::path folder_of(const fs::path& root) {
   if (fs::exists(root / "manifest.json")) return root;
   if (fs::exists(root / "latest")) {
@@ -201,6 +203,10 @@ inline fs::path folder_of(const fs::path& root) {
     if (!fs::exists(root / name / "manifest.json"))
       fail_at(root / "latest",
               "names '" + name + "', which is not there; load the folder of another step", 0);
+    const auto moved = fs::last_write_time(root / "latest");
+    for (const index_t step : steps_in(root))
+      if (fs::last_write_time(root / step_name(step) / "manifest.json") > moved)
+        name = step_name(step);
     return root / name;
   }
   const auto steps = steps_in(root);

@@ -149,8 +149,9 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
              what);
   char* const to = n == 0 ? nullptr : cast ? raw.data() : x.data<char>();
   MPI_Status done;
-  fault.note(MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done),
-             what);
+  const int code =
+      MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
+  note_moved(code, done, n * element, what, fault);
   if (cast && n > 0) convert(raw.data(), f.entry.kind, x.data<char>(), x.facts->kind, n);
 }
 

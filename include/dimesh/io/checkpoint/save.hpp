@@ -83,6 +83,18 @@ struct first_fault {
   }
 };
 
+/// What MPI says of a call that moved `wanted` bytes. Open MPI's own file layer returns success
+/// where a write failed, but does not count it.
+inline void note_moved(int code, MPI_Status& done, index_t wanted, const std::string& what,
+                       first_fault& fault) {
+  MPI_Count moved = 0;
+  if (code == MPI_SUCCESS) code = MPI_Get_elements_x(&done, MPI_BYTE, &moved);
+  fault.note(code, what);
+  if (fault.text.empty() && static_cast<index_t>(moved) != wanted)
+    fault.text = "checkpoint: " + what + ": " + std::to_string(static_cast<index_t>(moved)) +
+                 " of " + std::to_string(wanted) + " bytes were moved";
+}
+
 /// The elements of x to their place in an open file. Collective, whatever goes wrong.
 inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
                          first_fault& fault) {
@@ -96,9 +108,9 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
              what);
   const char* const from = c.data<char>();
   MPI_Status done;
-  fault.note(MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
-                                   mine ? here.type.get() : MPI_BYTE, &done),
-             what);
+  const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
+                                         mine ? here.type.get() : MPI_BYTE, &done);
+  note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what, fault);
 }
 
 /// One file with all its tensors. Collective; throws on all ranks or on none.

@@ -54,6 +54,9 @@ std::vector<beam_candidate> ways_on(const beam_group& g, const logit_rows<T>& lo
   for (std::size_t k = 0; k < g.live.size(); ++k) {
     const auto row = logits[first + k];
     const double top = *std::max_element(row.begin(), row.end());
+    if (!std::isfinite(top) ||
+        std::any_of(row.begin(), row.end(), [](T l) { return std::isnan(l); }))
+      throw error("beam_search: the logits are not numbers of which the greatest is finite");
     double sum = 0;
     for (const T l : row) sum += std::exp(static_cast<double>(l) - top);
     const double all_of_it = top + std::log(sum);

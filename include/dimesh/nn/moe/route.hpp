@@ -22,6 +22,7 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/map.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/rename.hpp"
 #include "dimesh/op/stop_gradient.hpp"
@@ -40,6 +41,14 @@ template <class Chosen, class Slots, class Gates> struct routing {
 struct all_tokens {};
 
 namespace detail {
+
+/// Which expert a slot belongs to; -1 where there is none.
+struct expert_of_slot {
+  index_t capacity;
+  std::int32_t operator()(std::int32_t slot) const {
+    return slot < 0 ? -1 : static_cast<std::int32_t>(slot / capacity);
+  }
+};
 
 /// One line where an assertion prints it.
 template <class Fault>
@@ -222,7 +231,9 @@ constexpr auto expert_choice(const gating& g, const P& p, const V& valid = {}) {
         stop_gradient(scores), valid);
     auto gates = rename<Expert, Choice>(scores);
     using S = std::remove_cvref_t<decltype(slots)>;
-    return routing<S, S, std::remove_cvref_t<decltype(gates)>>{slots, slots, gates, capacity};
+    const auto chosen = dimesh::map(detail::expert_of_slot{capacity}, slots);
+    return routing<std::remove_cvref_t<decltype(chosen)>, S, std::remove_cvref_t<decltype(gates)>>{
+        chosen, slots, gates, capacity};
   }
 }
 

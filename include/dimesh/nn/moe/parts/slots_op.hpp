@@ -126,12 +126,14 @@ template <class T> void add_row(T by, const T* from, T* to, index_t n) {
   for (index_t i = 0; i < n; ++i) to[i] += by * from[i];
 }
 
+/// Summed in float where T is narrower.
 template <class T> T row_product(const T* a, const T* b, index_t n) {
   dimesh::detail::writes_memory();
-  T sum = 0;
+  using A = computed<T>;
+  A sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (index_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
+  for (index_t i = 0; i < n; ++i) sum += static_cast<A>(a[i]) * static_cast<A>(b[i]);
+  return static_cast<T>(sum);
 }
 
 template <class T, bool Weighted> struct from_slots_op;
