@@ -43,7 +43,8 @@ class executor {
     }
   }
 
-  /// Where one rank fails, those that wait for its messages fail, too.
+  /// Where one rank fails, those that wait for its messages fail, too. (Those whose large messages
+  /// to it have begun still wait: dimesh::run ends the job for them.)
   void run(std::span<const stage_operation> all) {
     try {
       go_through(all);
