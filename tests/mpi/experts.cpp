@@ -168,7 +168,8 @@ template <class T, class E> void check_alike(const dm::grid<plane>& g) {
   const auto [a, da] = dm::value_and_grad(f, w)(in);
   const auto [b, db] = dm::value_and_grad(h, v)(plain);
   CHECK(static_cast<double>(dm::value(a)) == doctest::Approx(static_cast<double>(dm::value(b))));
-  const auto dp = dm::complete(da), dq = dm::complete(db);
+  const auto dp = dm::complete(da);
+  const auto dq = dm::complete(db);
   CHECK(agrees(dp.router, whole(dq.router), 1e-11));
   CHECK(agrees(dp.up, whole(dq.up), 1e-11));
   CHECK(agrees(dp.down, whole(dq.down), 1e-11));
@@ -222,7 +223,8 @@ template <class M> void check_dropless(const dm::grid<plane>& g) {
   const auto [a, da] = dm::value_and_grad(f, w)();
   const auto [b, db] = dm::value_and_grad(h, w)();
   CHECK(dm::value(a) == doctest::Approx(dm::value(b)));
-  const auto dp = dm::complete(da), dq = dm::complete(db);
+  const auto dp = dm::complete(da);
+  const auto dq = dm::complete(db);
   const auto apart = [](const auto& s, const auto& t) {
     return dm::value(dm::complete(dm::max(dm::abs(s - t))));
   };
