@@ -121,8 +121,12 @@ class messenger {
     const int data = along_->next_tag();
     return {data, along_->next_tag()};
   }
-  /// Says to whoever waits at the other end that nothing more comes. Nobody waits for it to arrive.
+  /// Says to whoever waits at the other end that nothing more comes. Nobody waits for it to arrive,
+  /// and perhaps nobody takes it: a request that is never started keeps the communicator, so that
+  /// none gets its number later and finds the message.
   void give_up(const channel& c, int to) noexcept {
+    MPI_Request keeps = MPI_REQUEST_NULL;
+    MPI_Recv_init(nullptr, 0, MPI_BYTE, to, c.header_tag, along_->handle(), &keeps);
     collective::requests nothing;
     MPI_Isend(nullptr, 0, MPI_BYTE, to, c.known ? c.tag : c.header_tag, along_->handle(),
               nothing.add());
