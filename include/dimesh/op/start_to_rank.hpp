@@ -107,12 +107,7 @@ template <Operand X> auto start_to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
-    detail::require_grid("to_rank", detail::core_of(x));
-    detail::require_root("to_rank", root, x.grid().ranks());
-    const auto y = complete(detail::untracked(x));
-#ifdef DIMESH_CHECKED
-    detail::require_replicas("to_rank", "the tensor", detail::core_of(y));
-#endif
+    const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
     const in_part part(detail::watcher, event_part::start);
     return started_values<value_of<X>>(y, root);

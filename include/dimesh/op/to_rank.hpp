@@ -97,7 +97,6 @@ template <class T>
 using device_array = Kokkos::View<T*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 template <class T>
 using host_array = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
 template <class T> storage room_for(index_t n) {
   return storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
 }
@@ -152,6 +151,17 @@ inline void require_root(const char* call, int root, int ranks) {
     (words() << call << ": the grid has ranks 0.." << index_t{ranks - 1} << ", not "
              << index_t{root})
         .raise();
+}
+
+/// x without addends, ready to go to a rank that there is.
+template <class X> auto whole_values(const X& x, int root) {
+  require_grid("to_rank", core_of(x));
+  require_root("to_rank", root, x.grid().ranks());
+  const auto y = complete(untracked(x));
+#ifdef DIMESH_CHECKED
+  require_replicas("to_rank", "the tensor", core_of(y));
+#endif
+  return y;
 }
 
 /// Gives every rank its block under table t of `values`, which matter on the root.
@@ -233,12 +243,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
   if constexpr (is_poison<X>) {
     return poison{};
   } else {
-    detail::require_grid("to_rank", detail::core_of(x));
-    detail::require_root("to_rank", root, x.grid().ranks());
-    const auto y = complete(detail::untracked(x));
-#ifdef DIMESH_CHECKED
-    detail::require_replicas("to_rank", "the tensor", detail::core_of(y));
-#endif
+    const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
     const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::placement_of(y),
                                               spec_of<std::remove_const_t<decltype(y)>>::table,

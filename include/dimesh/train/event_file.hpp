@@ -11,7 +11,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -21,29 +20,13 @@
 #include <string_view>
 
 #include "dimesh/error.hpp"
+#include "dimesh/train/checksum.hpp"
 #include "dimesh/train/histogram.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-/// The table of CRC-32C (Castagnoli), reflected.
-constexpr std::array<std::uint32_t, 256> crc32c_table() {
-  std::array<std::uint32_t, 256> t{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t c = i;
-    for (int bit = 0; bit < 8; ++bit) c = (c & 1u) != 0 ? (c >> 1) ^ 0x82f63b78u : c >> 1;
-    t[i] = c;
-  }
-  return t;
-}
-/// RFC 3720, appendix B.4.
-inline std::uint32_t crc32c(std::string_view bytes) {
-  static constexpr auto table = crc32c_table();
-  std::uint32_t c = 0xffffffffu;
-  for (const char b : bytes) c = table[(c ^ static_cast<unsigned char>(b)) & 0xffu] ^ (c >> 8);
-  return c ^ 0xffffffffu;
-}
 /// As records carry it, so that checksums of checksums say something.
 inline std::uint32_t masked_crc32c(std::string_view bytes) {
   const std::uint32_t c = crc32c(bytes);

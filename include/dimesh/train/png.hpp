@@ -5,33 +5,17 @@
 //   std::string file = png_of(28, 28, 1, pixels);     // pixels[(row * width + column) * channels]
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "dimesh/detail/words.hpp"
+#include "dimesh/train/checksum.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-constexpr std::array<std::uint32_t, 256> crc32_table() {
-  std::array<std::uint32_t, 256> t{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    std::uint32_t c = i;
-    for (int bit = 0; bit < 8; ++bit) c = (c & 1u) != 0 ? (c >> 1) ^ 0xedb88320u : c >> 1;
-    t[i] = c;
-  }
-  return t;
-}
-/// ISO 3309, as PNG and gzip use it.
-inline std::uint32_t crc32(std::string_view bytes) {
-  static constexpr auto table = crc32_table();
-  std::uint32_t c = 0xffffffffu;
-  for (const char b : bytes) c = table[(c ^ static_cast<unsigned char>(b)) & 0xffu] ^ (c >> 8);
-  return c ^ 0xffffffffu;
-}
 /// RFC 1950.
 inline std::uint32_t adler32(std::string_view bytes) {
   std::uint32_t a = 1, b = 0;

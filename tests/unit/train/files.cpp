@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "dimesh/train/checksum.hpp"
 #include "dimesh/train/html_report.hpp"
 #include "dimesh/train/progress.hpp"
 
