@@ -7,8 +7,10 @@
 #   dimesh::zlib                                           optional, for programs that include
 #                                                          <dimesh/io/idx.hpp>
 #   dimesh::json                                           likewise, <dimesh/io/checkpoint/...>
+#   dimesh::fftw                                           likewise, <dimesh/op/fft.hpp>
 #
-# DIMESH_WITH_ONEDNN and DIMESH_WITH_CBLAS are AUTO (use it if it is there), ON or OFF.
+# DIMESH_WITH_ONEDNN, DIMESH_WITH_CBLAS and DIMESH_WITH_FFTW are AUTO (use it if it is there), ON or
+# OFF.
 #
 # Sets dimesh_missing: a sentence on each thing that is required and was not found; empty if all is
 # well. Everything else stays in the block below, so that nothing changes for the caller's targets.
@@ -16,7 +18,8 @@
 # An installed package says beforehand what it was configured with (dimesh-config.cmake):
 #   dimesh_recorded_mpi    dimesh_recorded_kokkos    the wrapper and the folder of Kokkos' package
 #   dimesh_recorded_hana   dimesh_recorded_onednn    dimesh_recorded_cblas     include directories
-#   dimesh_recorded_with_onednn    dimesh_recorded_with_cblas     ON or OFF
+#   dimesh_recorded_fftw                                             likewise
+#   dimesh_recorded_with_onednn    dimesh_recorded_with_cblas    dimesh_recorded_with_fftw   ON or OFF
 
 set(dimesh_missing "")
 if(TARGET dimesh::kokkos)
@@ -27,7 +30,7 @@ set(dimesh_quiet "")
 if(dimesh_FIND_QUIETLY)
   set(dimesh_quiet QUIET)
 endif()
-foreach(dimesh_switch ONEDNN CBLAS)
+foreach(dimesh_switch ONEDNN CBLAS FFTW)
   set(dimesh_default AUTO)
   string(TOLOWER "dimesh_recorded_with_${dimesh_switch}" dimesh_recorded)
   if(DEFINED ${dimesh_recorded})
@@ -41,7 +44,8 @@ unset(dimesh_switch)
 unset(dimesh_default)
 unset(dimesh_recorded)
 
-block(SCOPE_FOR VARIABLES PROPAGATE dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND)
+block(SCOPE_FOR VARIABLES PROPAGATE
+  dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND DIMESH_FFTW_FOUND)
 
 # --- MPI: the C interface, by any C++ compiler ---------------------------------------------------
 # The recorded wrapper serves where the caller says nothing of MPI, in any of the ways FindMPI knows.
@@ -142,6 +146,25 @@ if(NOT DIMESH_ONEDNN_FOUND AND NOT DIMESH_CBLAS_FOUND AND NOT dimesh_quiet)
   endif()
 endif()
 
+# --- FFTW: Fourier transforms, float and double ----------------------------------------------------
+set(DIMESH_FFTW_FOUND FALSE)
+if(DIMESH_WITH_FFTW)
+  find_path(DIMESH_FFTW_INCLUDE_DIR fftw3.h HINTS $ENV{FFTW_ROOT} "${dimesh_recorded_fftw}"
+    PATH_SUFFIXES include)
+  foreach(precision "" F)
+    string(TOLOWER "fftw3${precision}" name)
+    find_library(DIMESH_FFTW${precision}_LIBRARY NAMES ${name}
+      HINTS $ENV{FFTW_ROOT} "${dimesh_recorded_fftw}/.." PATH_SUFFIXES lib lib64)
+  endforeach()
+  mark_as_advanced(DIMESH_FFTW_INCLUDE_DIR DIMESH_FFTW_LIBRARY DIMESH_FFTWF_LIBRARY)
+  if(DIMESH_FFTW_INCLUDE_DIR AND DIMESH_FFTW_LIBRARY AND DIMESH_FFTWF_LIBRARY)
+    set(DIMESH_FFTW_FOUND TRUE)
+  elseif(NOT DIMESH_WITH_FFTW STREQUAL "AUTO")
+    list(APPEND dimesh_missing
+      "DIMESH_WITH_FFTW is ON, but FFTW was not found in both precisions; install it (Debian: libfftw3-dev) or choose AUTO or OFF")
+  endif()
+endif()
+
 # --- zlib: reading compressed data files ---------------------------------------------------------
 find_package(ZLIB QUIET)
 
@@ -177,6 +200,12 @@ if(NOT dimesh_missing)
       DIMESH_WITH_CBLAS=1)
   else()
     dimesh_dependency(cblas "" "")
+  endif()
+  if(DIMESH_FFTW_FOUND)
+    dimesh_dependency(fftw "${DIMESH_FFTW_INCLUDE_DIR}"
+      "${DIMESH_FFTWF_LIBRARY};${DIMESH_FFTW_LIBRARY}" DIMESH_WITH_FFTW=1)
+  else()
+    dimesh_dependency(fftw "" "" DIMESH_WITH_FFTW=0)
   endif()
   if(TARGET ZLIB::ZLIB)
     dimesh_dependency(zlib "" ZLIB::ZLIB)

@@ -12,7 +12,7 @@ endif()
 install(EXPORT dimesh FILE dimesh-targets.cmake NAMESPACE dimesh:: DESTINATION "${dimesh_cmake_dir}")
 
 # What was found here, for the defaults of the package.
-foreach(name onednn cblas)
+foreach(name onednn cblas fftw)
   string(TOUPPER "DIMESH_${name}_FOUND" found)
   if(${found})
     set(dimesh_found_${name} ON)

@@ -6,8 +6,9 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages_build=(g++ cmake ninja-build libboost-dev libtrilinos-kokkos-dev libopenmpi-dev openmpi-bin
-  libdnnl-dev libopenblas-dev zlib1g-dev nlohmann-json3-dev)
-packages_demo=(libcli11-dev nlohmann-json3-dev dataset-fashion-mnist bible-kjv bible-kjv-text)
+  libdnnl-dev libopenblas-dev zlib1g-dev nlohmann-json3-dev libfftw3-dev)
+packages_demo=(libcli11-dev nlohmann-json3-dev dataset-fashion-mnist bible-kjv bible-kjv-text
+  iso-codes)
 packages_test=(ccache pkg-config doctest-dev libbenchmark-dev libmpich-dev mpich clang-19
   libclang-rt-19-dev clang-format-19 python3)
 packages_bench=(libbenchmark-dev)

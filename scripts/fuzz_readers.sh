@@ -11,7 +11,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-seconds=20 formats="IDX MO PACKED BPE GZIP"
+seconds=20 formats="IDX MO PACKED BPE GZIP NPY"
 while [[ $# -gt 0 ]]; do
   case $1 in
     --seconds) seconds=$2; shift 2 ;;
@@ -20,6 +20,7 @@ while [[ $# -gt 0 ]]; do
   esac
 done
 
+kokkos=$(dirname "$(find /usr/include /usr/local/include -name Kokkos_Complex.hpp -print -quit)")
 bad=0
 for format in $formats; do
   out=build/fuzz/readers-$format
@@ -32,9 +33,11 @@ for format in $formats; do
     PACKED) printf 'dmpacked\1\0\0\0\0\0\0\0' > "$out/corpus/first"
       head -c 32 /dev/zero >> "$out/corpus/first" ;;
     BPE) printf 'dimesh byte pairs 1\n1\n97 98\n7\n' > "$out/corpus/first" ;;
+    NPY) printf '\223NUMPY\1\0\72\0' > "$out/corpus/first"
+      printf "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n" >> "$out/corpus/first" ;;
     GZIP) printf 'a text, a text, a text' | gzip -n > "$out/corpus/first" ;;
   esac
-  clang++-19 -std=c++20 -Iinclude -w -O1 -g "-DFUZZ_$format" -fsanitize=fuzzer,address,undefined \
+  clang++-19 -std=c++20 -Iinclude -isystem "$kokkos" -w -O1 -g "-DFUZZ_$format" -fsanitize=fuzzer,address,undefined \
     -fno-sanitize-recover=undefined tests/fuzz/readers.cpp -o "$out/reader" -lz
   if (cd "$out" && ASAN_OPTIONS=detect_leaks=0 ./reader -max_total_time="$seconds" -max_len=4096 \
     -rss_limit_mb=2048 -timeout=10 corpus) > "$out/log" 2>&1; then

@@ -6,6 +6,7 @@
 
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/io/checkpoint/load.hpp>
+#include <dimesh/io/checkpoint/start_save.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
 #include <dimesh/reflect/describe.hpp>
@@ -50,16 +51,19 @@ class training_run {
     loop_.diagnose = [this](dm::index_t n) { return who_went_bad(drawn(n), options_of(n)); };
     loop_.after_step.push_back([&](dm::index_t done, const dm::metrics& m) {
       progress.update(static_cast<int>(done), m[0].value);
+      if (saving_ && saving_->done()) saving_.reset();
     });
     dm::loop_state at;
     if (!s_.resume.empty()) at.step = load(s_.resume, result_.losses);
     if (!s_.save.empty())
       loop_.save = [this](const dm::loop_state& now, dm::save_reason) {
-        save(s_.save, now.step, result_.losses);
+        if (saving_) saving_->finish();
+        saving_.emplace(save(s_.save, now.step, result_.losses));  // written while steps go on
       };
     const auto began = dm::timeline::now(), before = static_cast<double>(at.step);
     dm::restart_peak_memory();
     result_.told_to_end = loop_.run(at) == dm::loop_end::signal;
+    if (saving_) saving_->finish();
     result_.seconds = dm::timeline::now() - began;
     result_.tokens_per_second = (static_cast<double>(at.step) - before) *
                                 static_cast<double>(batch::extent * length::extent) /
@@ -95,9 +99,9 @@ class training_run {
   virtual double step(const text::rows& rows, const nn::run_options& options, double rate) = 0;
   /// The operation of such a step that gave the first number that is none.
   virtual std::string who_went_bad(const text::rows& rows, const nn::run_options& options) = 0;
-  /// The losses of the steps until then go along.
-  virtual void save(const std::string& folder, dm::index_t step,
-                    const std::vector<double>& losses) const = 0;
+  /// Begins to save. The losses of the steps until then go along.
+  virtual dm::started_save save(const std::string& folder, dm::index_t step,
+                                const std::vector<double>& losses) const = 0;
   /// How many steps were done.
   virtual dm::index_t load(const std::string& folder, std::vector<double>& losses) = 0;
   /// What went out in the step before.
@@ -146,6 +150,7 @@ class training_run {
 
   report::language_result result_;
   dm::training_loop loop_;
+  std::optional<dm::started_save> saving_;
   bool traces_ = false;
   int rank_;
   const text::corpus& corpus_;
@@ -207,20 +212,25 @@ template <class Plan> class trainer final : public training_run {
     rows.fill_targets(y_);
     return dm::find_not_finite(g_, [&] { (void)training<Plan>::step(p_, x_, y_, options); });
   }
-  void save(const std::string& folder, dm::index_t step,
-            const std::vector<double>& losses) const override {
-    dm::checkpoint_record r{.step = step, .integers = {{"adam.steps", state_.steps}}};
+  dm::started_save save(const std::string& folder, dm::index_t step,
+                        const std::vector<double>& losses) const override {
+    dm::checkpoint_record r{
+        .step = step,
+        .integers = {{"adam.steps", state_.steps}, {"seed", static_cast<dm::index_t>(of().seed)}}};
     for (std::size_t i = 0; i < losses.size(); ++i)
       r.numbers["loss." + std::to_string(i)] = losses[i];
-    dm::save_checkpoint(folder, r, {.keep_last = 2}, dm::part("model", p_),
-                        dm::part("adam.first", state_.first),
-                        dm::part("adam.second", state_.second));
+    return dm::start_save_checkpoint(folder, r, {.keep_last = 2}, dm::part("model", p_),
+                                     dm::part("adam.first", state_.first),
+                                     dm::part("adam.second", state_.second));
   }
   dm::index_t load(const std::string& folder, std::vector<double>& losses) override {
     const auto r =
         dm::load_checkpoint(folder, {}, dm::part("model", p_), dm::part("adam.first", state_.first),
                             dm::part("adam.second", state_.second));
     state_.steps = r.integers.at("adam.steps");
+    if (const auto seed = r.integers.at("seed"); seed != static_cast<dm::index_t>(of().seed))
+      throw dm::error("language_model: '" + folder + "' was saved by a run with --seed " +
+                      std::to_string(seed) + ", which draws its text otherwise; resume with that");
     for (dm::index_t i = 0; i < r.step; ++i)
       losses.push_back(r.numbers.at("loss." + std::to_string(i)));
     return r.step;

@@ -89,7 +89,9 @@ template <Mesh M> struct mesh_sizes {
   std::array<index_t, M::rank> size{};
 
   template <Axis... A> constexpr explicit mesh_sizes(const A&... given) : size(M::static_sizes) {
-    (set(given), ...);
+    constexpr bool all_there = ((axis_index<M, A> >= 0) && ...);
+    static_assert(all_there, "mesh_sizes: this axis is not in the mesh; add it there");
+    if constexpr (all_there) (set(given), ...);
     for (index_t& s : size)
       if (s == dynamic) s = 1;
   }
@@ -103,7 +105,6 @@ template <Mesh M> struct mesh_sizes {
 
  private:
   template <class A> constexpr void set(const A& given) {
-    static_assert(axis_index<M, A> >= 0, "mesh_sizes: this axis is not in the mesh; add it there");
     if constexpr (A::size == dynamic) {
       if (given.n < 1) refuse(detail::name_of<A>(), given.n);
       size[axis_index<M, A>] = given.n;

@@ -4,6 +4,9 @@
 #include <dimesh/op/convolution.hpp>
 #include <dimesh/op/pooling.hpp>
 
+#include <dimesh/op/convolution_exchange.hpp>
+#include <dimesh/op/pooling_exchange.hpp>
+
 #include "names.hpp"
 
 struct tap : dm::dim<3> {};
@@ -70,7 +73,7 @@ auto f(const image& x, const filter& k) {
 
 // mistake: convolution__split
 // A window over a dim that is split.
-// expect: convolution: a window needs its dim whole on each rank, and it is split; whole<dim> it, or split another
+// expect: convolution: a window needs its dim whole on each rank, and it is split; take convolution_exchange, which gets what windows see of others, or whole<dim> it
 // expect: dim_is_split<pixel, rows>
 using rows_of_pixels =
     dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
@@ -80,7 +83,7 @@ auto f(const rows_of_pixels& x, const filter& k) {
 }
 #else
 auto f(const rows_of_pixels& x, const filter& k) {
-  return dm::convolution<batch, high, out>(dm::whole<pixel>(x), k, w{});
+  return dm::convolution_exchange<batch, high, out>(x, k, w{});
 }
 #endif
 
@@ -200,14 +203,14 @@ auto f(const image& x, const filter& k) {
 
 // mistake: pool__split
 // A window over a dim that is split.
-// expect: max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; whole<dim> it, or split another
+// expect: max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; take max_pool_exchange or mean_pool_exchange, or whole<dim> it
 // expect: dim_is_split<pixel, rows>
 using rows_of_pixels =
     dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
 #ifdef COMPILE_FAIL
 auto f(const rows_of_pixels& x) { return dm::mean_pool(x, v{.size = 3}); }
 #else
-auto f(const rows_of_pixels& x) { return dm::mean_pool(dm::whole<pixel>(x), v{.size = 3}); }
+auto f(const rows_of_pixels& x) { return dm::mean_pool_exchange(x, v{.size = 3}); }
 #endif
 
 // mistake: pool__halo
@@ -229,4 +232,55 @@ using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, pixel, 
 auto f(const sum& x) { return dm::max_pool(x, v{.size = 3}); }
 #else
 auto f(const sum& x) { return dm::max_pool(dm::complete(x), v{.size = 3}); }
+#endif
+
+// mistake: convolution_exchange__taps
+// A part of the filter on each rank.
+// expect: convolution_exchange: each rank needs the whole filter, and a dim of taps is split; whole<dim> it
+// expect: dim_is_split<taps, cols>
+struct taps : dm::dim<4> {};
+struct nine : dm::dim<9> {};
+using rows_of_pixels =
+    dm::tensor<float, dm::layout<pod, dm::split<dm::uneven<pixel>, rows>>, batch, pixel, hidden>;
+using some_taps = dm::tensor<float, dm::layout<pod, dm::split<taps, cols>>, taps, hidden, out>;
+#ifdef COMPILE_FAIL
+auto f(const rows_of_pixels& x, const some_taps& k) {
+  return dm::convolution_exchange<batch, nine, out>(x, k, dm::window<pixel, taps, nine>{});
+}
+#else
+auto f(const rows_of_pixels& x, const some_taps& k) {
+  return dm::convolution_exchange<batch, pixel, out>(
+      x, dm::whole<taps>(k), dm::window<pixel, taps>{.around = dm::padding::same});
+}
+#endif
+
+// mistake: convolution_exchange__not_divisible
+// Nine results, on two ranks.
+// expect: convolution_exchange: results along this dim do not divide over the ranks of the dim that they come from; split that as uneven<dim>
+// expect: extent_not_divisible<nine, 9, rows, 2>
+struct nine : dm::dim<9> {};
+using rows_of_pixels =
+    dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const rows_of_pixels& x, const filter& k) {
+  return dm::convolution_exchange<batch, nine, out>(x, k, dm::window<pixel, tap, nine>{});
+}
+#else
+auto f(const rows_of_pixels& x, const filter& k) {
+  return dm::convolution_exchange<batch, high, out>(x, k, w{});
+}
+#endif
+
+// mistake: pool_exchange__not_divisible
+// Three results, on two ranks.
+// expect: max_pool_exchange, mean_pool_exchange: results along this dim do not divide over the ranks of the dim that they come from; split that as uneven<dim>
+// expect: extent_not_divisible<three, 3, rows, 2>
+struct three : dm::dim<3> {};
+using rows_of_pixels =
+    dm::tensor<float, dm::layout<pod, dm::split<pixel, rows>>, batch, pixel, hidden>;
+using by_four = dm::pool_window<pixel, three>;
+#ifdef COMPILE_FAIL
+auto f(const rows_of_pixels& x) { return dm::max_pool_exchange(x, by_four{.size = 4}); }
+#else
+auto f(const rows_of_pixels& x) { return dm::max_pool_exchange(x, v{.size = 3}); }
 #endif

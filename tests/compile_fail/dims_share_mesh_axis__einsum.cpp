@@ -2,6 +2,8 @@
 // Two dims of a product would be split over one axis.
 // expect: einsum: two dims are split over the same mesh axis; split one of them over another axis, or gather it with whole<dim>
 // expect: dims_share_mesh_axis<batch, hidden, rows>
+// expect: relayout_operand<2,
+// expect: received_bytes<144>
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bytes of anybody's making, read as each of the formats: by libFuzzer (scripts/fuzz_readers.sh).
 // A reader takes them or throws dimesh::error. Which reader: FUZZ_IDX, FUZZ_MO, FUZZ_PACKED,
-// FUZZ_BPE or FUZZ_GZIP is defined.
+// FUZZ_BPE, FUZZ_GZIP or FUZZ_NPY is defined.
 #include <unistd.h>
 #include <dimesh/io/data/byte_pairs.hpp>
 #include <dimesh/io/data/catalog.hpp>
 #include <dimesh/io/data/images.hpp>
 #include <dimesh/io/data/packed.hpp>
+#include <dimesh/io/npy_header.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -54,6 +55,19 @@ std::size_t read(const std::string& bytes) {
   require(other.decode(other.encode(bytes)) == bytes);
 #elif defined(FUZZ_GZIP)
   sum = touch(in::detail::inflated("x", bytes));
+#elif defined(FUZZ_NPY)
+  // As a head, of a file as long as it says that it is.
+  namespace npy = dimesh::detail::npy;
+  for (const index_t elements : {index_t{0}, index_t{8}, index_t{1} << 40}) {
+    const auto size = static_cast<index_t>(bytes.size());
+    const auto h = npy::npy_header_of("x", bytes, size + elements);
+    index_t n = npy::name_of_kind(h.kind)->bytes;
+    for (const index_t extent : h.shape) n *= extent;
+    require(h.data_at + n == size + elements);
+    const auto again = npy::npy_header_text(h.kind, h.shape);
+    require(npy::npy_header_of("x", again, static_cast<index_t>(again.size()) + n).shape ==
+            h.shape);
+  }
 #endif
   return sum;
 }

@@ -6,80 +6,17 @@
 
 #include <cmath>
 
-#include "dimesh/create.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/io/checkpoint/load_safetensors.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/reduce.hpp"
-#include "dimesh/op/start_to_rank.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/reflect/clone.hpp"
-#include "support/laws.hpp"
+#include "support/checkpoints.hpp"
 
 namespace {
 using namespace test_support;
-namespace fs = std::filesystem;
-namespace cp = dimesh::detail::checkpoint;
-using dimesh::layout, dimesh::split, dimesh::uneven, dimesh::tensor, dimesh::part;
-
-/// A folder that all ranks see, which vanishes with its test.
-struct scratch {
-  std::string path;
-  explicit scratch(const std::string& name) {
-    int mine = static_cast<int>(getpid());
-    MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    path = (fs::temp_directory_path() / ("dimesh_cp_" + name + std::to_string(mine))).string();
-    if (first()) fs::remove_all(path);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  ~scratch() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    std::error_code ignored;
-    if (first()) fs::remove_all(path, ignored);
-  }
-  static bool first() { return dimesh::detail::world_rank() == 0; }
-};
-
-template <class L> struct state {
-  BOOST_HANA_DEFINE_STRUCT(state, (tensor<double, L, p, q>, w), (tensor<float, L, q>, b));
-};
-template <class S> S filled(const dimesh::grid<plane>& g, double by) {
-  S s;
-  s.w = dimesh::generate<decltype(s.w)>(
-      g, [by](dimesh::index_t i, dimesh::index_t j) { return by * double(100 * i + j); }, p{5},
-      q{7});
-  s.b = dimesh::generate<decltype(s.b)>(
-      g, [by](dimesh::index_t j) { return float(by * double(j) + 0.5); }, q{7});
-  return s;
-}
-template <class S> void check_same(const S& a, const S& b) {
-  CHECK(dimesh::to_rank(a.w, 0) == dimesh::to_rank(b.w, 0));
-  CHECK(dimesh::to_rank(a.b, 0) == dimesh::to_rank(b.b, 0));
-}
-
-using whole = layout<plane>;
-using rows = layout<plane, split<uneven<p>, x>>;
-using columns = layout<plane, split<uneven<q>, x>>;
-using both = layout<plane, split<uneven<p>, y>, split<uneven<q>, x>>;
-using twice = layout<plane, split<uneven<q>, y, x>>;
-
-template <class F> void each_layout(const F& f) {
-  f(state<whole>{}), f(state<rows>{}), f(state<columns>{}), f(state<both>{}), f(state<twice>{});
-}
-std::string said(const auto& f) {
-  try {
-    f();
-    return "";
-  } catch (const dimesh::error& e) {
-    return e.what();
-  }
-}
-bool has(const std::string& text, const std::string& part) {
-  INFO(text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
 
 TEST_CASE("checkpoint: written under each layout, read under each") {
   for_each_grid<plane>([](const dimesh::grid<plane>& g) {
@@ -98,16 +35,6 @@ TEST_CASE("checkpoint: written under each layout, read under each") {
       });
     });
   });
-}
-
-template <class F> void on_first(const F& f) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (scratch::first()) f();
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-template <class F> void with_grid(const F& f) {
-  const dimesh::grid<plane> g(MPI_COMM_WORLD, x{dimesh::dynamic}, y{1});
-  f(g);
 }
 
 TEST_CASE("checkpoint: several files with an index, placed tensors, casts, names, parts") {
@@ -136,13 +63,58 @@ TEST_CASE("checkpoint: several files with an index, placed tensors, casts, names
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("", t)); }),
               "tensor 'lone': the program has none of this name"));
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
-              "load_checkpoint: '"));
+              "checkpoint: '" + at.path));
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", h)); }),
-              "tensor 'a': the checkpoint has none of this name"));
+              "tensor 'a': the files have none of this name"));
     auto wide = dimesh::constant<H>(g, 0, q{8});
     CHECK(
         has(said([&] { dimesh::load_checkpoint(at.path, {.partial = true}, part("lone", wide)); }),
             "tensor 'lone': expected shape [8] (q), found [9]"));
+  });
+}
+
+TEST_CASE("load_safetensors: files of others, with and without an index") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("foreign"), theirs("theirs");
+    const auto s = filled<state<rows>>(g, 2);
+    const auto more = dimesh::constant<tensor<float, rows, p>>(g, 1.5f, p{9});
+    auto t = filled<state<both>>(g, 0);
+    const auto load = [&](const std::string& path, const dimesh::load_options& options) {
+      dimesh::load_safetensors(path, options, part("model", t));
+    };
+    CHECK(has(said([&] { load(theirs.path, {}); }), "expected a readable file, found none"));
+    on_first([&] { fs::create_directories(theirs.path); });
+    CHECK(has(said([&] { load(theirs.path, {}); }),
+              "expected model.safetensors or model.safetensors.index.json, found neither"));
+    for (const dimesh::index_t most : {dimesh::index_t{1} << 30, dimesh::index_t{100}}) {
+      dimesh::save_checkpoint(at.path, {.step = most}, {.largest_file = most}, part("theirs", s),
+                              part("lone", more));
+      on_first([&] {
+        fs::remove_all(theirs.path);
+        fs::rename(at.path + "/step-" + std::to_string(most), theirs.path);
+        fs::remove(theirs.path + "/manifest.json");
+      });
+      CHECK(has(said([&] { load(theirs.path, {}); }),
+                "tensor 'model.w': the files have none of this name"));
+      const std::map<std::string, std::string> names = {{"model.w", "theirs.w"},
+                                                        {"model.b", "theirs.b"}};
+      CHECK(has(said([&] { load(theirs.path, {.names = names}); }),
+                "tensor 'lone': the program has none of this name"));
+      check_same(t, filled<state<both>>(g, 0));
+      load(theirs.path, {.partial = true, .names = names});
+      check_same(t, filled<state<both>>(g, 2));
+      if (most > 100) load(theirs.path + "/model.safetensors", {.partial = true, .names = names});
+      t = filled<state<both>>(g, 0);
+    }
+    on_first([&] {
+      cp::write_text(theirs.path + "/model.safetensors.index.json",
+                     R"({"weight_map": {"theirs.w": "../elsewhere"}})");
+    });
+    CHECK(has(said([&] { load(theirs.path, {}); }),
+              "expected names of files in this folder, found '../elsewhere'"));
+    on_first([&] { cp::write_text(theirs.path + "/model.safetensors.index.json", "[]"); });
+    CHECK(has(said([&] { load(theirs.path, {}); }),
+              "expected a weight_map of names, found what is none"));
   });
 }
 
@@ -256,12 +228,12 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
 }
 
 TEST_CASE("a call of MPI that moved too little is a fault, whatever it returned") {
-  cp::first_fault fault;
+  dimesh::detail::first_fault fault{"checkpoint", {}};
   MPI_Status done;
   MPI_Status_set_elements(&done, MPI_BYTE, 12);
-  cp::note_moved(MPI_SUCCESS, done, 12, "tensor 'w' cannot be written", fault);
+  fault.note_moved(MPI_SUCCESS, done, 12, "tensor 'w' cannot be written");
   CHECK(fault.text.empty());
-  cp::note_moved(MPI_SUCCESS, done, 16, "tensor 'w' cannot be written", fault);
+  fault.note_moved(MPI_SUCCESS, done, 16, "tensor 'w' cannot be written");
   CHECK(fault.text == "checkpoint: tensor 'w' cannot be written: 12 of 16 bytes were moved");
 }
 

@@ -3,8 +3,8 @@
 // labels: heavy
 // An encoder and a decoder: the gradient against a difference of losses, the same loss and gradient
 // with heads, hidden units, vocabulary and lengths split, and with the batch split and layers
-// computed anew.
-#include "dimesh/nn/encoder_decoder.hpp"
+// computed anew; sentences of several lengths, filled up to one.
+#include "dimesh/nn/padding.hpp"
 
 #include <doctest/doctest.h>
 
@@ -100,6 +100,54 @@ template <class C, class M> outcome run(const dm::grid<line>& g) {
   return out;
 }
 
+/// Row b has so many tokens.
+constexpr index_t words(index_t b) { return 3 + b * 2; }
+/// The same sentences in a source of 20 places.
+struct wide : dm::dim<20> {};
+struct wide_form : form {
+  using source = wide;
+};
+
+/// Sentences of words(b) tokens, filled up with `filler`: the loss, and the gradient's slope beside
+/// the slope of the losses a small step apart.
+struct padded_outcome {
+  double loss = 0, slope = 0, difference = 0;
+};
+template <class C, class M>
+padded_outcome run_padded(const dm::grid<line>& g, int filler, index_t fewer = 0,
+                          double dropout = 0.1) {
+  using net = nn::encoder_decoder<C, M>;
+  const net model({.dropout = dropout, .key = dm::random_key{9}});
+  auto p = dm::make<typename net::parameters>(g);
+  nn::initialize(p, dm::random_key{3});
+  const auto size = [=](index_t b) { return words(b) - fewer; };
+  const auto from = dm::generate<typename net::source_tokens>(
+      g, [=](index_t b, index_t t) { return t < size(b) ? (b * 5 + t * 7) % 12 : filler; });
+  const auto valid = dm::cast<double>(dm::generate<typename net::source_tokens>(
+      g, [=](index_t b, index_t t) { return t < size(b) ? 1 : 0; }));
+  const auto ids = dm::generate<typename net::tokens>(
+      g, [](index_t b, index_t t) { return (b * 3 + t * 5 + 1) % 12; });
+  const auto next = dm::generate<typename net::tokens>(
+      g, [](index_t b, index_t t) { return t > b + 3 ? -1 : (b * 3 + t * 5 + 6) % 12; });
+  const auto loss = [&](const auto& q) { return nn::loss(model, q, from, valid, ids, next); };
+  const auto step = dm::complete(dm::value_and_grad(loss, p)());
+  padded_outcome out{.loss = dm::value(step.value)};
+  const auto moved = [&](double h) {
+    auto q = p;
+    dm::for_each_tensor(
+        [&](const auto&, auto& to, const auto& w, const auto& d) { to = w + h * d; }, q, p,
+        step.gradient);
+    return dm::value(dm::complete(loss(q)));
+  };
+  dm::for_each_tensor(
+      [&](const auto&, const auto& d) {
+        out.slope += dm::value(dm::complete(dm::sum(dm::square(d))));
+      },
+      step.gradient);
+  out.difference = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+  return out;
+}
+
 void check_same(const outcome& a, const outcome& b) {
   CHECK(a.loss == doctest::Approx(b.loss).epsilon(1e-12));
   for (const auto& [name, values] : b.gradient) {
@@ -125,6 +173,29 @@ TEST_CASE("an encoder and a decoder") {
   }
   SUBCASE("heads, hidden, vocabulary, lengths") { check_same(run<parts, form>(g), one); }
   SUBCASE("batch, layers computed anew") { check_same(run<data, again>(g), one); }
+}
+
+TEST_CASE("sentences of several lengths") {
+  const dm::grid<line> g;
+  const padded_outcome one = run_padded<none, form>(g, 0);
+  const auto near = [](double x) { return doctest::Approx(x).scale(0).epsilon(1e-11); };
+  SUBCASE("the gradient is the slope of the loss") {
+    CHECK(one.slope == doctest::Approx(one.difference).scale(0).epsilon(1e-6));
+    CHECK(one.slope > 1e-3);
+  }
+  SUBCASE("nobody sees what fills them up, nor how much of it there is") {
+    CHECK(run_padded<none, form>(g, 7).loss == one.loss);
+    // Without dropout, whose numbers go by the places of a row.
+    CHECK(run_padded<none, wide_form>(g, 0, 0, 0).loss ==
+          near(run_padded<none, form>(g, 0, 0, 0).loss));
+    CHECK(std::abs(run_padded<none, form>(g, 0, 1).loss - one.loss) > 1e-5);  // words are seen
+  }
+  SUBCASE("under other layouts") {
+    for (const padded_outcome& o : {run_padded<parts, form>(g, 0), run_padded<data, again>(g, 0)}) {
+      CHECK(o.loss == near(one.loss));
+      CHECK(o.slope == near(one.slope));
+    }
+  }
 }
 
 }  // namespace

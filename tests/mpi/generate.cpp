@@ -251,6 +251,36 @@ TEST_CASE("beam_search: one beam is greedy; mistakes") {
   const auto greedy = nn::generate(m, p, g, {{4}, {1, 2}}, {.count = 5, .how = {.temperature = 0}});
   const auto found = nn::beam_search(m, p, g, {{4}, {1, 2}}, {.beams = 1, .count = 5});
   for (std::size_t i = 0; i < 2; ++i) CHECK(found[i].at(0).tokens == greedy[i]);
+  // The same texts from a function that reads all of each row anew.
+  using one_row = nn::with_batch<small, lone>;
+  const nn::language_model<C, one_row> reader;
+  const auto logits_of = [&](const std::vector<nn::token_list>& rows, index_t n) {
+    std::vector<double> all;
+    for (const auto& row : rows) {
+      nn::text_cache<C, one_row> kept(g);
+      const auto ids = dm::generate<nn::tokens<C, one_row, nn::next_tokens>>(
+          g,
+          [&](index_t, index_t i) {
+            return i < static_cast<index_t>(row.size()) ? row[static_cast<std::size_t>(i)] : 0;
+          },
+          nn::next_tokens{n});
+      const auto logits = dm::relayout<dm::layout<line>>(nn::feed(reader, p, ids, kept));
+      all.insert(all.end(), logits.data(), logits.data() + logits.local_size());
+    }
+    return all;
+  };
+  const auto cached = nn::beam_search(m, p, g, {{4}, {1, 2}}, {.beams = 2, .count = 5, .stop = 3});
+  const auto anew =
+      nn::beam_search(logits_of, 24, {{4}, {1, 2}}, {.beams = 2, .count = 5, .stop = 3});
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE(anew.at(i).size() == cached[i].size());
+    for (std::size_t k = 0; k < anew[i].size(); ++k) {
+      CHECK(anew[i][k].tokens == cached[i][k].tokens);
+      CHECK(anew[i][k].score == doctest::Approx(cached[i][k].score).epsilon(1e-10));
+    }
+  }
+  CHECK_THROWS_WITH_AS((void)nn::beam_search(logits_of, 23, {{1}}, {.beams = 2}),
+                       doctest::Contains("beam_search: 48 logits for 2 rows of 23"), dm::error);
   CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 0}),
                        doctest::Contains("beam_search: 0 beams"), dm::error);
   CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 9}),

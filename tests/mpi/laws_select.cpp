@@ -114,36 +114,50 @@ array in_order(const array& a, index_t n, bool descending, bool of_places,
 }
 
 TEST_CASE("sort, argsort, top_k: of equals the first, under every layout that leaves the dim") {
-  for_each_case<plane, unevenly, p, q>(
-      {{4, 6}, {5, 3}, {0, 4}, {3, 0}}, [](auto v, const array& a) {
-        using X = decltype(v);
-        if constexpr (!dm::is_split<dm::spec_of<X>, q>) {
-          const index_t n = a.size[1];
-          for (const bool down : {false, true}) {
-            const auto o = down ? dm::order::descending : dm::order::ascending;
-            CHECK(agrees(dm::argsort<q>(v, o), in_order(a, n, down, true, "q")));
-            CHECK(agrees(dm::sort<q>(v, o), in_order(a, n, down, false, "q")));
-          }
-          if (n >= 3) {
-            const auto best = dm::top_k<q, three>(v);
-            CHECK(agrees(best.values, in_order(a, 3, true, false, "three")));
-            CHECK(agrees(best.places, in_order(a, 3, true, true, "three")));
-            const array b = reals(a.dims, a.size, 3);
-            const auto y = scattered<X>(v.grid(), b);
-            check_operation([](const auto& x) { return dm::sort<q>(x); }, smooth, {b}, y);
-            check_operation([](const auto& x) { return dm::top_k<q, r>(x, r{2}).values; }, smooth,
-                            {b}, y);
-          } else if (n == 0) {
-            std::string said;
-            try {
-              (void)dm::top_k<q, three>(v);
-            } catch (const dm::error& e) {
-              said = e.what();
-            }
-            CHECK(said == "top_k: 3 greatest of dim 'q', which has 0 elements");
-          }
+  for_each_case<plane, unevenly, p, q>({{4, 6}, {5, 3}, {0, 4}, {3, 0}}, [](auto v,
+                                                                            const array& a) {
+    using X = decltype(v);
+    if constexpr (!dm::is_split<dm::spec_of<X>, q>) {
+      const index_t n = a.size[1];
+      for (const bool down : {false, true}) {
+        const auto o = down ? dm::order::descending : dm::order::ascending;
+        CHECK(agrees(dm::argsort<q>(v, o), in_order(a, n, down, true, "q")));
+        CHECK(agrees(dm::sort<q>(v, o), in_order(a, n, down, false, "q")));
+      }
+      if (n >= 3) {
+        for (const index_t k : {index_t{0}, n / 2, n - 1}) {
+          const array all = in_order(a, n, true, false, "q");
+          CHECK(agrees(dm::nth_largest<q>(v, k), make({"p"}, {a.size[0]}, [&](const extents& at) {
+                         return value_at(all, all.dims, {at[0], k});
+                       })));
         }
-      });
+        const auto best = dm::top_k<q, three>(v);
+        CHECK(agrees(best.values, in_order(a, 3, true, false, "three")));
+        CHECK(agrees(best.places, in_order(a, 3, true, true, "three")));
+        const array b = reals(a.dims, a.size, 3);
+        const auto y = scattered<X>(v.grid(), b);
+        check_operation([](const auto& x) { return dm::sort<q>(x); }, smooth, {b}, y);
+        check_operation([](const auto& x) { return dm::top_k<q, r>(x, r{2}).values; }, smooth, {b},
+                        y);
+        check_operation([](const auto& x) { return dm::nth_largest<q>(x, 1); }, smooth, {b}, y);
+      } else if (n == 0) {
+        std::string said;
+        try {
+          (void)dm::top_k<q, three>(v);
+        } catch (const dm::error& e) {
+          said = e.what();
+        }
+        CHECK(said == "top_k: 3 greatest of dim 'q', which has 0 elements");
+        said.clear();
+        try {
+          (void)dm::nth_largest<q>(v, 0);
+        } catch (const dm::error& e) {
+          said = e.what();
+        }
+        CHECK(said == "nth_largest: element 0 in the order of dim 'q', which has 0..-1");
+      }
+    }
+  });
 }
 
 TEST_CASE("sort: NaN last, along a dim that is not stored last") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 4
 // checks: 331
+// options: -O1
 // The same laws where the compiler knows extents and axes: static blocks and strides, the uneven
 // ones that it does not know, axes of size 1, more ranks than elements, costs as constants.
 #include "dimesh/op/einsum.hpp"

@@ -11,83 +11,16 @@
 
 #include "dimesh/op/pooling.hpp"
 #include "support/adjoint.hpp"
+#include "support/windows.hpp"
 
 namespace {
 using namespace test_support;
 namespace dm = dimesh;
 namespace dd = dimesh::detail;
 
-struct high : dm::dim<> {};
-struct wide : dm::dim<> {};
-struct deep : dm::dim<> {};
-struct tall : dm::dim<> {};  // taps
-struct broad : dm::dim<> {};
-struct thick : dm::dim<> {};
-struct rows : dm::dim<> {};  // results
-struct columns : dm::dim<> {};
-struct layers : dm::dim<> {};
 struct four : dm::dim<4> {};
 
-/// A window for the oracle: o sees stride o + dilation t - before.
-struct seen {
-  std::string from, tap, to;
-  index_t stride, dilation, before, results;
-};
-
-/// The dims and extents of the result and of all that is summed; then the value there.
-array convolved(const names& out, const array& x, const array& w, const std::vector<seen>& v) {
-  array all = union_of({x, w});
-  for (const seen& s : v) {
-    const auto at = static_cast<std::size_t>(all.place(s.from));
-    all.dims[at] = s.to, all.size[at] = s.results;
-  }
-  names order = out;
-  for (const std::string& d : all.dims)
-    if (std::find(out.begin(), out.end(), d) == out.end()) order.push_back(d);
-  extents kept, summed;
-  for (std::size_t d = 0; d < order.size(); ++d)
-    (d < out.size() ? kept : summed)
-        .push_back(all.size[static_cast<std::size_t>(all.place(order[d]))]);
-  return make(out, kept, [&](const extents& at) {
-    double sum = 0;
-    for_each_index(summed, [&](const extents& under) {
-      extents index = at;
-      index.insert(index.end(), under.begin(), under.end());
-      names in_x = order;
-      extents at_x = index;
-      for (const seen& s : v) {
-        const auto o = std::find(order.begin(), order.end(), s.to) - order.begin();
-        const auto t = std::find(order.begin(), order.end(), s.tap) - order.begin();
-        const index_t i = s.stride * index[static_cast<std::size_t>(o)] +
-                          s.dilation * index[static_cast<std::size_t>(t)] - s.before;
-        if (i < 0 || i >= x.size[static_cast<std::size_t>(x.place(s.from))]) return;
-        in_x[static_cast<std::size_t>(o)] = s.from;
-        at_x[static_cast<std::size_t>(o)] = i;
-      }
-      sum += value_at(x, in_x, at_x) * value_at(w, order, index);
-    });
-    return sum;
-  });
-}
-
-/// What a window does along one dim, and what it must give.
-struct move {
-  index_t n, taps, stride, dilation;
-  dm::padding around;
-  index_t before, results;
-};
-const std::vector<move> moves = {
-    {6, 3, 1, 1, dm::padding::valid, 0, 4},
-    {6, 3, 1, 1, dm::padding::same, 1, 6},
-    {7, 2, 2, 1, dm::padding::same, 0, 4},
-    {5, 4, 1, 1, dm::padding::same, 1, 5},
-    {7, 3, 2, 2, {2, 3}, 2, 4},
-    {4, 1, 3, 1, dm::padding::valid, 0, 2},
-    {2, 3, 1, 1, {3, 4}, 3, 7},
-    {2, 3, 1, 1, dm::padding::valid, 0, 0},
-};
-
-template <class L, class Grid> void check_line(const Grid& g, const move& m, bool adjoint) {
+template <class L, class Grid> void check_line(const Grid& g, const window_case& m, bool adjoint) {
   const array a = numbers({"p", "high", "q"}, {3, m.n, 4}, 1);
   const array b = numbers({"tall", "q", "r"}, {m.taps, 4, 2}, 2);
   const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a);
@@ -107,9 +40,9 @@ TEST_CASE("a window over one dim, in every layout of the other ones") {
     for_each_layout<plane, dd::list<p, q, r>, unevenly>([&](auto t) {
       using L = typename decltype(t)::type;
       INFO("layout ", std::string(dd::spelled<L>()));
-      for (std::size_t i = 0; i < moves.size(); ++i) {
+      for (std::size_t i = 0; i < window_cases.size(); ++i) {
         INFO("window ", i);
-        check_line<L>(g, moves[i], i < 5);
+        check_line<L>(g, window_cases[i], i < 5);
       }
     });
   });
@@ -120,7 +53,7 @@ TEST_CASE("the transpose of a convolution is a convolution's gradient, on its ow
     for_each_layout<plane, dd::list<p, q, r>, layout_choice{.uneven = true, .stride = 4}>(
         [&](auto t) {
           using L = typename decltype(t)::type;
-          for (const move& m : moves) {
+          for (const window_case& m : window_cases) {
             if (m.results == 0) continue;
             INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride);
             const array a = numbers({"p", "rows", "r"}, {3, m.results, 2}, 1);
@@ -131,17 +64,7 @@ TEST_CASE("the transpose of a convolution is a convolution's gradient, on its ow
               return dm::transposed_convolution<p, high, q>(
                   y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
             };
-            // x[p, i, q]: the sum of y[p, o, r] w[t, q, r] with i = stride o + dilation t - before
-            const array c = make({"p", "high", "q"}, {3, m.n, 4}, [&](const extents& at) {
-              double sum = 0;
-              for_each_index({m.results, m.taps, 2}, [&](const extents& k) {
-                if (m.stride * k[0] + m.dilation * k[1] - m.before == at[1])
-                  sum += value_at(a, a.dims, {at[0], k[0], k[2]}) *
-                         value_at(b, b.dims, {k[1], at[2], k[2]});
-              });
-              return sum;
-            });
-            CHECK(agrees(f(v, w), c));
+            CHECK(agrees(f(v, w), transposed_whole(a, b, m)));
             check_operation(f, {}, {a, b}, v, w);
           }
         });
@@ -223,28 +146,12 @@ TEST_CASE("floats, bfloat16, extents that types say") {
   });
 }
 
-/// The greatest element (mean: false) or the mean of the windows along high, in wide if there is a
-/// second one; those of no elements give -inf or 0.
-array pooled(const array& a, bool mean, const seen& v, index_t size) {
-  return make({"p", "rows", "q"}, {a.size[0], v.results, a.size[2]}, [&](const extents& at) {
-    double sum = 0, most = -std::numeric_limits<double>::infinity();
-    index_t n = 0;
-    for (index_t t = 0; t < size; ++t) {
-      const index_t i = v.stride * at[1] + v.dilation * t - v.before;
-      if (i < 0 || i >= a.size[1]) continue;
-      const double one = value_at(a, a.dims, {at[0], i, at[2]});
-      sum += one, most = std::max(most, one), ++n;
-    }
-    return mean ? (n == 0 ? 0 : sum / static_cast<double>(n)) : most;
-  });
-}
-
 TEST_CASE("pooling: the greatest of each window, and the mean, in every layout of other dims") {
   for_each_case<plane, unevenly_with_partial, p, q>(
       {{3, 4}, {2, 1}}, [](const auto& like, const array& sizes) {
         using X = std::remove_cvref_t<decltype(like)>;
         using L = typename X::layout_type;
-        for (const move& m : moves) {
+        for (const window_case& m : window_cases) {
           INFO("extent ", m.n, ", window ", m.taps, ", stride ", m.stride);
           const array a = numbers({"p", "high", "q"}, {sizes.size[0], m.n, sizes.size[1]}, 1);
           const array b = reals(a.dims, a.size, 2);
@@ -253,11 +160,11 @@ TEST_CASE("pooling: the greatest of each window, and the mean, in every layout o
           const dm::pool_window<high, rows> over{m.taps, m.stride, m.dilation, m.around};
           const seen w{"high", "", "rows", m.stride, m.dilation, m.before, m.results};
           const auto mean = [&](const auto& i) { return dm::mean_pool(i, over); };
-          CHECK(agrees(mean(u), pooled(b, true, w, m.taps), 1e-12));
+          CHECK(agrees(mean(u), pooled_whole(b, true, w, m.taps), 1e-12));
           check_operation(mean, smooth, {a}, v);
           if constexpr (!dm::spec_of<X>::table.any_partial()) {
             const auto most = [&](const auto& i) { return dm::max_pool(i, over); };
-            CHECK(agrees(most(v), pooled(a, false, w, m.taps)));
+            CHECK(agrees(most(v), pooled_whole(a, false, w, m.taps)));
             if (m.before < m.taps) check_operation(most, smooth, {b}, u);
           }
         }

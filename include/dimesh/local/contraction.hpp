@@ -17,7 +17,7 @@ namespace dimesh::local {
 /// operand does not have is 0; an outer loop that c does not have is summed over. Strides of loops
 /// with one turn do not matter.
 struct contraction {
-  static constexpr int max_outer = max_dims;
+  static constexpr int max_outer = max_dims + 1;  // a dim's loop each; two of a window's dim
   int outer = 0;
   index_t extent[max_outer] = {};
   index_t a_outer[max_outer] = {}, b_outer[max_outer] = {}, c_outer[max_outer] = {};

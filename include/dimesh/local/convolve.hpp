@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/error.hpp"
 #include "dimesh/local/contract.hpp"
 
 namespace dimesh::local {
@@ -155,10 +156,21 @@ template <class T> class convolver {
 
 }  // namespace detail
 
-/// Computes c, which has so many elements. Arrays must not overlap. On the host.
+/// Throws dimesh::error where the loops are more than a contraction holds: the rest, one for each
+/// window, and one more, for the taps of the last.
+inline void require_loops(const convolution& v) {
+  if (v.rest.outer + v.windows + 1 > contraction::max_outer)
+    throw error(
+        "convolve: dims of array, filter and result, each counted once, are more than 16; "
+        "merge some that stand side by side");
+}
+
+/// Computes c, which has so many elements. Arrays must not overlap. On the host. Throws
+/// dimesh::error where there are more loops than a contraction holds.
 template <class T>
 void convolve(const convolution& v, const T* a, const T* b, T* c, index_t count) {
   dimesh::detail::writes_memory();
+  require_loops(v);
   std::fill_n(c, count, T(0));
   if (count > 0) detail::convolver<T>{v}(a, b, c);
 }

@@ -106,6 +106,27 @@ template <bool Descending, class T, class I> struct order_work {
   }
 };
 
+/// The place of the element before which n others come, from the greatest, of all lines.
+template <class T, class I> struct nth_work {
+  picked_lines l;
+  const T* x;
+  index_t n;
+  I* ids;
+
+  void operator()(index_t begin, index_t end) const {  // of outer * inner
+    dimesh::detail::writes_memory();
+    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
+    for (index_t i = begin; i < end; ++i) {
+      const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;
+      for (index_t k = 0; k < l.from; ++k)
+        line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
+      const auto nth = line.begin() + n;
+      std::nth_element(line.begin(), nth, line.end(), before<true>{});
+      ids[i] = nth->at;
+    }
+  }
+};
+
 }  // namespace detail
 
 /// x (outer, from, inner), ids (outer, to, inner) -> y (outer, to, inner).
@@ -126,6 +147,13 @@ void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
     in_ranges<Space>(l.outer * l.inner, detail::order_work<true, T, I>{l, x, ids});
   else
     in_ranges<Space>(l.outer * l.inner, detail::order_work<false, T, I>{l, x, ids});
+}
+
+/// x (outer, from, inner) -> ids (outer, inner): the places of the elements before which n < from
+/// others come, counting from the greatest; of equals the first place first. On the host.
+template <class Space = default_space, class T, class I>
+void nth_along(const picked_lines& l, const T* x, index_t n, I* ids) {
+  in_ranges<Space>(l.outer * l.inner, detail::nth_work<T, I>{l, x, n, ids});
 }
 
 }  // namespace dimesh::local

@@ -61,16 +61,18 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION void add_compensated(T& s, T& c, 
   s = t;
 }
 
-/// The mean and the sum of squared deviations of n elements that lie `step` apart, in cache.
+/// The mean and the sum of squared deviations of n elements that lie `step` apart, in cache. What
+/// is summed is how far they are from the first: sums of elements far from zero would lose digits.
 template <class T> struct spread {
   T mean, squares;
 
   static spread of(const T* x, index_t n, index_t step) {
     dimesh::detail::writes_memory();
+    const T first = x[0];
     T sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
-    for (index_t i = 0; i < n; ++i) sum += x[i * step];
-    const T m = sum / static_cast<T>(n);
+    for (index_t i = 0; i < n; ++i) sum += x[i * step] - first;
+    const T m = first + sum / static_cast<T>(n);
 #pragma omp simd reduction(+ : squares)
     for (index_t i = 0; i < n; ++i) squares += (x[i * step] - m) * (x[i * step] - m);
     return {m, squares};

@@ -14,9 +14,9 @@
 //   transposed_convolution<batch, height, in>(y[batch, high, out], w[tall, in, out],
 //                                             window<high, tall, height>{.stride = 2})
 //
-// Local: the dims of windows are whole on each rank; all others may lie as a product allows. A
-// convolution, its transpose and the filter's gradient are one operation whose three tensors change
-// parts.
+// Local: the dims of windows are whole on each rank (of split ones: convolution_exchange.hpp); all
+// others may lie as a product allows. A convolution, its transpose and the filter's gradient are
+// one operation whose three tensors change parts.
 #pragma once
 
 #include "dimesh/op/parts/window.hpp"
@@ -27,27 +27,25 @@ namespace detail {
 
 using local::window_role;
 
-/// Elements T. role: the parts of the two operands and of the result.
+/// Elements T. role: the parts of the two operands and of the result. Of array and result the one
+/// that is an operand is seen from the blocks of the other one; for a filter the array is, so that
+/// each rank sums over its own results.
 template <class T> struct convolution_op {
-  int windows = 0;
-  window_dims dims[local::convolution::max_windows]{};
-  local::window_loop moves[local::convolution::max_windows]{};  // without strides of arrays
+  window_set windows;
   window_role role[3] = {window_role::array, window_role::filter, window_role::result};
   std::string_view call = "convolution";
 
-  constexpr index_t extent_of(const dim_facts* d) const {
-    for (int i = 0; i < windows; ++i)
-      if (same_dim(d, dims[i].of(role[2]))) return moves[i].extent[static_cast<int>(role[2])];
-    return dynamic;
-  }
+  constexpr index_t extent_of(const dim_facts* d) const { return windows.extent_of(d, role[2]); }
   constexpr void cost(tally& t, results y, operands x) const {
     index_t turns = 2;
     const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
     for (int k = 0; k < 3; ++k)
       for (int d = 0; d < all[k]->rank(); ++d)
         if (is_new_loop(all, k, d)) turns *= all[k]->local(d);
-    for (int i = 0; i < windows; ++i) turns *= local::pairs_of(moves[i]);
-    t.compute(turns, y[0].bytes() + bytes_of(x));
+    const windowed_view view = view_of(all);
+    for (int i = 0; i < windows.count; ++i) turns *= local::pairs_of(view.local_moves(i));
+    view.cost(t);
+    t.compute(turns, y[0].bytes() + bytes_of(x) + view.copied());
   }
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
@@ -59,20 +57,12 @@ template <class T> struct convolution_op {
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "convolution: the kernel runs on the host only; use a host space");
     const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
-    local::convolution c;
-    for (int k = 0; k < 3; ++k) c.role[k] = role[k];
-    for (int k = 0; k < 3; ++k)
-      for (int d = 0; d < all[k]->rank(); ++d)
-        if (is_new_loop(all, k, d)) add_loop(c.rest, all, all[k]->facts->dim[d], all[k]->local(d));
-    for (c.windows = 0; c.windows < windows; ++c.windows) {
-      local::window_loop& w = c.window[c.windows] = moves[c.windows];
-      for (int k = 0; k < 3; ++k) {
-        const window_role r = role_in(k);
-        w.step[static_cast<int>(r)] =
-            all[k]->stride(all[k]->facts->place_of(dims[c.windows].of(r)));
-      }
-    }
-    local::convolve(c, x[0].data<const T>(), x[1].data<const T>(), y[0].data<T>(), y[0].elements());
+    const windowed_view view = view_of(all);
+    storage room;
+    const T* from[] = {x[0].data<const T>(), x[1].data<const T>()};
+    const int k = place_in(seen_role());
+    from[k - 1] = view.fetch(from[k - 1], call.data(), room);
+    local::convolve(loops(all, view, k), from[0], from[1], y[0].data<T>(), y[0].elements());
   }
 
  private:
@@ -83,25 +73,51 @@ template <class T> struct convolution_op {
   }
   /// Tensors in the order result, operands.
   constexpr window_role role_in(int k) const { return role[(k + 2) % 3]; }
+  constexpr int place_in(window_role r) const {
+    return role_in(0) == r ? 0 : role_in(1) == r ? 1 : 2;
+  }
+  constexpr window_role seen_role() const {
+    return role[2] == window_role::array ? window_role::result : window_role::array;
+  }
+  constexpr windowed_view view_of(const tensor_core* const* all) const {
+    const window_role seen = seen_role();
+    const window_role from = seen == window_role::array ? window_role::result : window_role::array;
+    return {windows, seen, *all[place_in(seen)], *all[place_in(from)]};
+  }
+  /// Loops over dims that are in no window, and the windows; tensor `seen` lies as in the view.
+  local::convolution loops(const tensor_core* const* all, const windowed_view& view,
+                           int seen) const {
+    const strides in_view(view.here());
+    const auto stride = [&](int k, const dim_facts* dim) {
+      const int at = all[k]->facts->place_of(dim);
+      return at < 0 ? index_t{0} : k == seen ? in_view.at[at] : all[k]->stride(at);
+    };
+    local::convolution c;
+    for (int k = 0; k < 3; ++k) c.role[k] = role[k];
+    for (int k = 0; k < 3; ++k)
+      for (int d = 0; d < all[k]->rank(); ++d) {
+        if (!is_new_loop(all, k, d)) continue;
+        const dim_facts* const dim = all[k]->facts->dim[d];
+        const int i = c.rest.outer++;
+        c.rest.extent[i] = all[k]->local(d);
+        c.rest.c_outer[i] = stride(0, dim);
+        c.rest.a_outer[i] = stride(1, dim), c.rest.b_outer[i] = stride(2, dim);
+      }
+    for (c.windows = 0; c.windows < windows.count; ++c.windows) {
+      local::window_loop& w = c.window[c.windows] = view.local_moves(c.windows);
+      for (int k = 0; k < 3; ++k)
+        w.step[static_cast<int>(role_in(k))] = stride(k, windows.dims[c.windows].of(role_in(k)));
+    }
+    return c;
+  }
   /// Dims that are in no window have a loop each, found where they stand first.
   constexpr bool is_new_loop(const tensor_core* const* all, int k, int d) const {
     const dim_facts* const dim = all[k]->facts->dim[d];
-    for (int i = 0; i < windows; ++i)
-      if (same_dim(dim, dims[i].of(role_in(k)))) return false;
+    for (int i = 0; i < windows.count; ++i)
+      if (same_dim(dim, windows.dims[i].of(role_in(k)))) return false;
     for (int i = 0; i < k; ++i)
       if (all[i]->facts->place_of(dim) >= 0) return false;
     return true;
-  }
-  static void add_loop(local::contraction& x, const tensor_core* const* all, const dim_facts* dim,
-                       index_t n) {
-    index_t stride[3];
-    for (int k = 0; k < 3; ++k) {
-      const int at = all[k]->facts->place_of(dim);
-      stride[k] = at < 0 ? 0 : all[k]->stride(at);
-    }
-    const int i = x.outer++;
-    x.extent[i] = n;
-    x.c_outer[i] = stride[0], x.a_outer[i] = stride[1], x.b_outer[i] = stride[2];
   }
 };
 
@@ -137,15 +153,15 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
   return m;
 }
 
-/// Of operands without a fault.
-template <class Out, bool Back, class X, class W, class... V>
+/// Of operands without a fault. Split: dims of windows may be.
+template <bool Split, class Out, bool Back, class X, class W, class... V>
 constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&... v) {
-  using rule = convolution_rule<Out, V...>;
+  using rule = convolution_rule<Split, Out, V...>;
   if constexpr (!ok<fault_of<rule, X, W>> || is_poison<X> || is_poison<W>) {
     return poison{};
   } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
     using F = computed<value_of<X>>;
-    return cast<value_of<X>>(convolved<Out, Back>(call, cast<F>(x), cast<F>(w), v...));
+    return cast<value_of<X>>(convolved<Split, Out, Back>(call, cast<F>(x), cast<F>(w), v...));
   } else {
     convolution_op<value_of<X>> op;
     const window_role array = window_role::array, result = window_role::result;
@@ -153,16 +169,17 @@ constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&
     op.call = call;
     const auto add =
         [&]<class From, class Tap, class To>(const dimesh::window<From, Tap, To>& one) {
-          op.dims[op.windows] = dims_of_window<dimesh::window<From, Tap, To>>;
-          if (Back) std::swap(op.dims[op.windows].dim[0], op.dims[op.windows].dim[2]);
-          op.moves[op.windows++] =
-              window_moves_of(call, Back, x.template extent<From>(), w.template extent<Tap>(), one);
+          window_dims dims = dims_of_window<dimesh::window<From, Tap, To>>;
+          if (Back) std::swap(dims.dim[0], dims.dim[2]);
+          op.windows.add(dims, window_moves_of(call, Back, x.template extent<From>(),
+                                               w.template extent<Tap>(), one));
         };
     (add(v), ...);
     return apply_rule<rule, value_of<X>>(op, x, w);
   }
 }
 
+/// All but what is wrong with splits of windows' dims.
 template <class Fault> constexpr void assert_convolution() {
   static_assert(ok<only<Fault, meshes_differ>>,
                 "convolution: tensor and filter live on different meshes; put them on one");
@@ -175,9 +192,6 @@ template <class Fault> constexpr void assert_convolution() {
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "convolution: dims of windows stand in one tensor each: the taps in the filter, "
                 "the others never there; rename a dim");
-  static_assert(ok<only<Fault, dim_is_split>>,
-                "convolution: a window needs its dim whole on each rank, and it is split; whole<"
-                "dim> it, or split another");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "convolution: blocks of a dim carry halos; take the tensor without them");
   static_assert(ok<only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only>>,
@@ -191,6 +205,11 @@ template <class Fault> constexpr void assert_convolution() {
   static_assert(ok<only<Fault, both_operands_partial, partial_operand, partial_meets_split>>,
                 "convolution: an operand is a sum yet to be made along an axis where the other one "
                 "is not whole; complete it first");
+}
+template <class Fault> constexpr void assert_whole_windows() {
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "convolution: a window needs its dim whole on each rank, and it is split; take "
+                "convolution_exchange, which gets what windows see of others, or whole<dim> it");
 }
 
 }  // namespace detail
@@ -208,9 +227,10 @@ template <Dim... Out, Operand X, Operand W, Dim... From, Dim... Tap, Dim... To>
 constexpr auto convolution(const X& x, const W& w,
                            const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
-  detail::assert_convolution<
-      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, X, W>>();
-  return detail::convolved<list, false>("convolution", x, w, windows...);
+  using rule = detail::convolution_rule<false, list, dimesh::window<From, Tap, To>...>;
+  detail::assert_whole_windows<detail::fault_of<rule, X, W>>();
+  detail::assert_convolution<detail::fault_of<rule, X, W>>();
+  return detail::convolved<false, list, false>("convolution", x, w, windows...);
 }
 
 /// The transpose of a convolution in its first operand: x[.., i, .., c] = the sum of y[.., o, ..,
@@ -223,9 +243,10 @@ template <Dim... Out, Operand Y, Operand W, Dim... From, Dim... Tap, Dim... To>
 constexpr auto transposed_convolution(const Y& y, const W& w,
                                       const dimesh::window<From, Tap, To>&... windows) {
   using list = detail::list<Out...>;
-  detail::assert_convolution<
-      detail::fault_of<detail::convolution_rule<list, dimesh::window<From, Tap, To>...>, Y, W>>();
-  return detail::convolved<list, true>("transposed_convolution", y, w, windows...);
+  using rule = detail::convolution_rule<false, list, dimesh::window<From, Tap, To>...>;
+  detail::assert_whole_windows<detail::fault_of<rule, Y, W>>();
+  detail::assert_convolution<detail::fault_of<rule, Y, W>>();
+  return detail::convolved<false, list, true>("transposed_convolution", y, w, windows...);
 }
 
 }  // namespace dimesh

@@ -13,6 +13,7 @@
 
 #include "dimesh/detail/stated_type.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
+#include "dimesh/op/parts/repair.hpp"
 #include "dimesh/op/permute.hpp"
 
 namespace dimesh {
@@ -40,8 +41,20 @@ template <class Out, std::size_t I, std::size_t J, class... Dims> struct pair_di
   using type = decltype(filter(dims{}));
 };
 
-/// The pair whose product takes the fewest operations; an extent known at run time counts as 64.
-template <class... Dims> constexpr operand_pair cheapest_pair() {
+/// The ranks that share the elements of a dim out in one of two operands.
+constexpr double sharing_ranks(const tensor_facts& a, const tensor_facts& b, const dim_facts* d) {
+  unsigned axes = 0;
+  for (const tensor_facts* x : {&a, &b})
+    if (const int place = x->place_of(d); place >= 0) axes |= x->layout.axes_of(place);
+  double n = 1;
+  for (int i = 0; i < a.layout.axes; ++i)
+    if (axes >> i & 1u) n *= measure{}.size_of(a, i);
+  return n;
+}
+/// The pair whose product takes a rank the fewest operations; an extent known at run time counts as
+/// 64, such an axis as two ranks. Facts: of the operands (null: nothing is split).
+template <class... Dims>
+constexpr operand_pair cheapest_pair(const tensor_facts* const* facts = nullptr) {
   constexpr dim_list all = dims_in<united<Dims...>>;
   constexpr dim_list x[] = {dims_in<Dims>...};
   operand_pair best;
@@ -51,7 +64,8 @@ template <class... Dims> constexpr operand_pair cheapest_pair() {
       double work = 1;
       for (int d = 0; d < all.size; ++d)
         if (x[i].has(all[d]) || x[j].has(all[d]))
-          work *= all[d]->extent == dynamic ? 64.0 : static_cast<double>(all[d]->extent);
+          work *= measure{}.extent_of(all[d]) /
+                  (facts == nullptr ? 1 : sharing_ranks(*facts[i], *facts[j], all[d]));
       if (least < 0 || work < least) least = work, best = {i, j};
     }
   return best;
@@ -72,7 +86,8 @@ template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(con
   if constexpr (sizeof...(X) == 2) {
     return einsum_of_two<Out, Unrounded>(x...);
   } else {
-    constexpr operand_pair pair = cheapest_pair<typename spec_of<X>::dims...>();
+    constexpr operand_pair pair =
+        cheapest_pair<typename spec_of<X>::dims...>(facts_list<spec_of<X>...>::at);
     return einsum_pair<Out, Unrounded, pair.first, pair.second>(
         std::make_index_sequence<sizeof...(X) - 2>{}, x...);
   }
@@ -113,10 +128,10 @@ constexpr auto einsum_as(const X1& x1, const X&... x) {
 
 /// The product of the operands, summed over the dims that Out... lacks. Shapes: every dim stands in
 /// Out... or in two operands at least; of one operand only the order of its dims changes. Products
-/// of three or more are formed pairwise, the cheapest pair first. Local; where a summed dim is
-/// split, the result is partial along its axes. A real type before the dims is that of the result.
-/// Products of bfloat16 are added in float and rounded once, where the result is bfloat16; where it
-/// is asked for in float, the cotangent is rounded on the way back.
+/// of three or more are formed pairwise, first the pair that costs a rank the least. Local; where a
+/// summed dim is split, the result is partial along its axes. A real type before the dims is that
+/// of the result. Products of bfloat16 are added in float and rounded once, where the result is
+/// bfloat16; where it is asked for in float, the cotangent is rounded on the way back.
 template <detail::DimOrReal... Out, Operand... X>
   requires(sizeof...(X) > 0 && detail::DimsAfterType<Out...>)
 constexpr auto einsum(const X&... x) {
@@ -142,14 +157,14 @@ constexpr auto einsum(const X&... x) {
       "einsum: blocks of a dim that is summed carry a halo, which would count twice; take "
       "the tensor without it");
   static_assert(
-      ok<only<fault, dims_share_mesh_axis>>,
+      ok<with_repair<only<fault, dims_share_mesh_axis>, out, X...>>,
       "einsum: two dims are split over the same mesh axis; split one of them over another axis, or "
       "gather it with whole<dim>");
   static_assert(
-      ok<only<fault, dim_split_in_one_operand_only>>,
+      ok<with_repair<only<fault, dim_split_in_one_operand_only>, out, X...>>,
       "einsum: a dim is split in one operand only; take own<dim, axis> of the other (free), or "
       "gather it with whole<dim>");
-  static_assert(ok<only<fault, dim_split_differently>>,
+  static_assert(ok<with_repair<only<fault, dim_split_differently>, out, X...>>,
                 "einsum: the operands split a dim in different ways; relayout one of them");
   static_assert(ok<only<fault, both_operands_partial>>,
                 "einsum: two operands are sums yet to be made; complete one of them first");

@@ -137,7 +137,7 @@ template <class From, class First, class... Rest> struct cut_rule {
 
 /// The extents of To... that make up n, of which one at most is open.
 template <class From, class... To, class... E>
-named_extents cut_extents(index_t n, list<To...>, const E&... given) {
+named_extents cut_extents(std::string_view call, index_t n, list<To...>, const E&... given) {
   named_extents all;
   const shape<To...> said(shape<To...>{}, given...);
   const std::array<index_t, sizeof...(To)> extent = said.extents();
@@ -154,7 +154,7 @@ named_extents cut_extents(index_t n, list<To...>, const E&... given) {
   if (opens == 1 && known > 0 && n % known == 0) known *= all.n[open] = n / known;
   if (opens > 1 || known != n || (opens == 1 && all.n[open] == dynamic)) {
     words w;
-    w << "cut: dim '" << name_of<From>() << "' has " << n << " elements, not the product of";
+    w << call << ": dim '" << name_of<From>() << "' has " << n << " elements, not the product of";
     for (int i = 0; i < all.count; ++i) {
       w << (i > 0 ? " x " : " ") << all.dim[i]->name << "=";
       if (all.n[i] == dynamic)
@@ -229,7 +229,7 @@ constexpr auto cut(const X& x, const E&... extents) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    const auto to = detail::cut_extents<From>(x.template extent<From>(),
+    const auto to = detail::cut_extents<From>("cut", x.template extent<From>(),
                                               detail::list<First, Rest...>{}, extents...);
     return detail::apply_rule<rule, value_of<X>>(detail::reshape_op{to, "cut"}, x);
   }

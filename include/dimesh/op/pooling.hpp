@@ -7,7 +7,8 @@
 //     -> [batch/rows, high, across, in]                 windows side by side
 //   mean_pool(x, v{.size = 3, .stride = 2, .around = padding::same}, h{.size = 2})
 //
-// Local: the dims of windows are whole on each rank; all others may lie in any way.
+// Local: the dims of windows are whole on each rank (split ones: pooling_exchange.hpp); all others
+// may lie in any way.
 #pragma once
 
 #include "dimesh/local/pooling.hpp"
@@ -29,49 +30,44 @@ template <Dim From, Dim To = From> struct pool_window {
 
 namespace detail {
 
-/// Dims and moves of windows; what the operations have in common.
-struct pooled_windows {
-  int count = 0;
-  window_dims dims[local::convolution::max_windows]{};
-  local::window_loop moves[local::convolution::max_windows]{};
-
+/// What windows join: loops over arrays as a view shows them, and results that lie as y.
+struct pooled_windows : window_set {
   template <class From, class To>
   constexpr void add(std::string_view call, index_t n, const pool_window<From, To>& v) {
-    local::window_loop& m = moves[count];
-    dims[count++] = {{&facts_of_dim<From>, nullptr, &facts_of_dim<To>}};
+    local::window_loop m;
     m.stride = v.stride == 0 ? v.size : v.stride, m.dilation = v.dilation;
     m.extent[0] = n, m.extent[1] = v.size;
     m.extent[2] = results_over(call, n, v.size, m.stride, m.dilation, v.around, m.before);
     require_results<From, To>(call, m.extent[2], n);
+    window_set::add({{&facts_of_dim<From>, nullptr, &facts_of_dim<To>}}, m);
   }
-  constexpr index_t extent_of(const dim_facts* d, local::window_role r) const {
-    for (int i = 0; i < count; ++i)
-      if (same_dim(d, dims[i].of(r))) return moves[i].extent[static_cast<int>(r)];
-    return dynamic;
+  constexpr windowed_view view(const tensor_core& x, const tensor_core& y) const {
+    return {*this, local::window_role::array, x, y};
   }
   constexpr bool is_windowed(const dim_facts* array_dim) const {
     return extent_of(array_dim, local::window_role::array) != dynamic;
   }
   /// How many pairs of a result and an element of its window there are in x.
-  constexpr index_t meetings(const tensor_core& x) const {
+  constexpr index_t meetings(const tensor_core& x, const windowed_view& v) const {
     index_t n = 1;
     for (int d = 0; d < x.rank(); ++d)
       if (!is_windowed(x.facts->dim[d])) n *= x.local(d);
-    for (int i = 0; i < count; ++i) n *= local::pairs_of(moves[i]);
+    for (int i = 0; i < count; ++i) n *= local::pairs_of(v.local_moves(i));
     return n;
   }
-  /// Of arrays that lie as x and results that lie as y; dims stand in the same order.
-  local::pooling over(const tensor_core& x, const tensor_core& y) const {
+  /// Of arrays with the dims of x that lie as in the view; dims of y stand in the same order.
+  local::pooling over(const tensor_core& x, const windowed_view& v, const tensor_core& y) const {
+    const strides in_view(v.here());
     local::pooling p;
     for (int d = 0; d < x.rank(); ++d) {
       if (is_windowed(x.facts->dim[d])) continue;
       p.extent[p.rest] = x.local(d);
-      p.x_step[p.rest] = x.stride(d), p.y_step[p.rest++] = y.stride(d);
+      p.x_step[p.rest] = in_view.at[d], p.y_step[p.rest++] = y.stride(d);
     }
     for (p.windows = 0; p.windows < count; ++p.windows) {
-      local::window_loop& w = p.window[p.windows] = moves[p.windows];
+      local::window_loop& w = p.window[p.windows] = v.local_moves(p.windows);
       const int d = x.facts->place_of(dims[p.windows].dim[0]);
-      w.step[0] = x.stride(d), w.step[2] = y.stride(d);
+      w.step[0] = in_view.at[d], w.step[2] = y.stride(d);
     }
     return p;
   }
@@ -86,21 +82,30 @@ template <bool Back, class T> struct at_greatest_op {
     return w.extent_of(d, Back ? local::window_role::array : local::window_role::result);
   }
   constexpr void cost(tally& t, results y, operands x) const {
-    t.compute(w.meetings(x[0]) + x[1].elements(), y[0].bytes() + bytes_of(x));
+    const windowed_view v = w.view(x[0], Back ? x[1] : y[0]);
+    v.cost(t);
+    v.cost(t, Back);
+    t.compute(w.meetings(x[0], v) + x[1].elements(), y[0].bytes() + bytes_of(x) + 2 * v.copied());
   }
   void fill(results y, operands in) const {
     static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
     const tensor_core& like_results = Back ? in[1] : y[0];
+    const windowed_view v = w.view(in[0], like_results);
     const index_t n = like_results.elements();
     const storage places = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));
     auto* const at = static_cast<index_t*>(places.data());
-    local::pool_places(w.over(in[0], like_results), in[0].data<const T>(), at, n);
-    const T* const from = in[1].data<const T>();
-    T* const to = y[0].data<T>();
-    if (Back) std::fill_n(to, y[0].elements(), T(0));
-    for (index_t o = 0; o < n; ++o) {
-      if (Back && at[o] >= 0) to[at[o]] += from[o];
-      if (!Back) to[o] = at[o] >= 0 ? from[at[o]] : T(0);
+    storage room, more_room;
+    const T* const x = v.fetch(in[0].data<const T>(), call.data(), room);
+    local::pool_places(w.over(in[0], v, like_results), x, at, n);
+    if constexpr (Back) {
+      T* const sums = v.sums(y[0].data<T>(), more_room);
+      std::fill_n(sums, v.here().size(), T(0));
+      for (index_t o = 0; o < n; ++o)
+        if (at[o] >= 0) sums[at[o]] += in[1].data<const T>()[o];
+      v.fold(sums, y[0].data<T>(), call.data());
+    } else {
+      const T* const from = v.fetch(in[1].data<const T>(), call.data(), more_room);
+      for (index_t o = 0; o < n; ++o) y[0].data<T>()[o] = at[o] >= 0 ? from[at[o]] : T(0);
     }
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }
@@ -117,11 +122,16 @@ template <class T> struct max_pool_op {
     return w.extent_of(d, local::window_role::result);
   }
   constexpr void cost(tally& t, results y, operands x) const {
-    t.compute(w.meetings(x[0]), y[0].bytes() + x[0].bytes());
+    const windowed_view v = w.view(x[0], y[0]);
+    v.cost(t);
+    t.compute(w.meetings(x[0], v), y[0].bytes() + x[0].bytes() + v.copied());
   }
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
-    local::pool_max(w.over(x[0], y[0]), x[0].data<const T>(), y[0].data<T>(), y[0].elements());
+    const windowed_view v = w.view(x[0], y[0]);
+    storage room;
+    const T* const from = v.fetch(x[0].data<const T>(), call.data(), room);
+    local::pool_max(w.over(x[0], v, y[0]), from, y[0].data<T>(), y[0].elements());
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }
   constexpr void transpose(const auto& to) const {
@@ -139,21 +149,27 @@ template <bool Back, class T> struct mean_pool_op {
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const tensor_core &array = Back ? y[0] : x[0], &means = Back ? x[0] : y[0];
-    t.compute(w.meetings(array) + means.elements(), y[0].bytes() + x[0].bytes());
+    const windowed_view v = w.view(array, means);
+    v.cost(t, Back);
+    t.compute(w.meetings(array, v) + means.elements(), y[0].bytes() + x[0].bytes() + v.copied());
   }
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "mean_pool: the kernel runs on the host only; use a host space");
-    const local::pooling p = Back ? w.over(y[0], x[0]) : w.over(x[0], y[0]);
+    const tensor_core &array = Back ? y[0] : x[0], &means = Back ? x[0] : y[0];
+    const windowed_view v = w.view(array, means);
+    const local::pooling p = w.over(array, v, means);
     const T* const from = x[0].data<const T>();
     T* const to = y[0].data<T>();
+    storage room;
     if constexpr (Back) {
       const auto bytes = static_cast<std::size_t>(x[0].elements()) * sizeof(T);
       const storage shares = storage::acquire(bytes);
-      T* const share = static_cast<T*>(shares.data());
+      T *const share = static_cast<T*>(shares.data()), *const sums = v.sums(to, room);
       local::divide_by_counts(p, from, share);
-      local::pool_sum<true>(p, share, to, y[0].elements());
+      local::pool_sum<true>(p, share, sums, v.here().size());
+      v.fold(sums, to, call.data());
     } else {
-      local::pool_sum<false>(p, from, to, y[0].elements());
+      local::pool_sum<false>(p, v.fetch(from, call.data(), room), to, y[0].elements());
       local::divide_by_counts(p, to, to);
     }
   }
@@ -171,11 +187,11 @@ template <class Dims, class V, class... Rest>
 struct pooled_dims<Dims, V, Rest...>
     : pooled_dims<typename replaced_dims<typename V::from, typename V::to, Dims>::type, Rest...> {};
 
-/// Rule of windows over dims that are whole; Addends: of sums yet to be made, too.
-template <bool Addends, class... V> struct pool_rule {
+/// Rule of windows over dims that are whole (Split: or not); Addends: of sums yet to be made, too.
+template <bool Split, bool Addends, class... V> struct pool_rule {
   using named = list<typename V::from..., typename V::to...>;
   template <class First> struct dims : pooled_dims<First, V...> {};
-  static constexpr outcome of(rule_operands x, dim_list) {
+  static constexpr outcome of(rule_operands x, dim_list out) {
     if (const int a = x[0].layout.first_partial(!Addends); a >= 0)
       return blamed_axis(fault_code::partial_operand, a);
     constexpr const dim_facts *from[] = {&facts_of_dim<typename V::from>...},
@@ -185,12 +201,12 @@ template <bool Addends, class... V> struct pool_rule {
       for (int k = 0; k < i; ++k)
         for (const auto& of : {from, to})
           if (same_dim(of[i], of[k])) return blamed(fault_code::dim_repeated, of[i]);
-      if (const outcome o = whole_dim(x[0], from[i]); !o.ok()) return o;
+      if (const outcome o = windowed_dim(x[0], from[i], Split); !o.ok()) return o;
       if (!same_dim(from[i], to[i]) && array.place_of(to[i]) >= 0)
         return blamed(fault_code::dim_already_in_tensor, to[i]);
       array = facts_renamed(array, from[i], to[i]);
     }
-    return allowed(x[0].layout);
+    return Split ? laid_out(x[0], out, array.layout) : allowed(x[0].layout);
   }
 };
 
@@ -206,7 +222,7 @@ template <class Fault> constexpr void assert_pool() {
                 "one window");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "max_pool, mean_pool: a window needs its dim whole on each rank, and it is split; "
-                "whole<dim> it, or split another");
+                "take max_pool_exchange or mean_pool_exchange, or whole<dim> it");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "max_pool, mean_pool: blocks of a dim carry halos; take the tensor without them");
   static_assert(ok<only<Fault, partial_operand>>,
@@ -238,7 +254,7 @@ template <class T> using mean_pool_forward = mean_pool_op<false, T>;
 template <Operand X, Dim... From, Dim... To>
   requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
 constexpr auto max_pool(const X& x, const pool_window<From, To>&... windows) {
-  using rule = detail::pool_rule<false, pool_window<From, To>...>;
+  using rule = detail::pool_rule<false, false, pool_window<From, To>...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_pool<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
@@ -252,7 +268,7 @@ constexpr auto max_pool(const X& x, const pool_window<From, To>&... windows) {
 template <Operand X, Dim... From, Dim... To>
   requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
 constexpr auto mean_pool(const X& x, const pool_window<From, To>&... windows) {
-  using rule = detail::pool_rule<true, pool_window<From, To>...>;
+  using rule = detail::pool_rule<false, true, pool_window<From, To>...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_pool<fault>();
   if constexpr (!ok<fault> || is_poison<X>)

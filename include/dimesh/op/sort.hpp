@@ -5,12 +5,16 @@
 //   sort<token>(x[batch/rows, token])                    -> like x, ascending
 //   argsort<token>(x, order::descending)                 -> places of token, int32
 //   top_k<token, best>(x)      best : dim<4>             -> {values, places} [batch/rows, best]
+//   nth_largest<token>(x, 0)                             -> [batch/rows]: the greatest
+//
+// Over ranks that split the dim: sort_all_to_all.hpp, top_k_all_gather.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/slice.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {
@@ -48,6 +52,31 @@ template <class T> struct order_op {
   }
 };
 
+/// The one place of an n-th element.
+struct nth_place : dim<1> {};
+
+/// The place along dim d of the element T that n others come before, from the greatest.
+template <class T> struct nth_op {
+  int d;
+  index_t n;
+  static constexpr std::string_view call = "nth_largest";
+
+  constexpr void cost(tally& t, results y, operands x) const {
+    t.compute(2 * x[0].elements(), x[0].bytes() + y[0].bytes());
+  }
+  void fill(results y, operands x) const {
+    local::nth_along(lines_along(x[0], d, x[0].local(d), 1), x[0].data<const T>(), n,
+                     y[0].data<std::int32_t>());
+  }
+};
+/// Throws dimesh::error where there is no n-th of so many elements.
+template <class D> constexpr void require_nth(std::string_view call, index_t n, index_t all) {
+  if (n < 0 || n >= all)
+    (words() << call << ": element " << n << " in the order of dim '" << name_of<D>()
+             << "', which has 0.." << all - 1)
+        .raise();
+}
+
 /// D is whole, and called To in the result.
 template <class D, class To> struct sorted_rule {
   using named = list<D, To>;
@@ -73,14 +102,19 @@ constexpr auto ordered(std::string_view call, const X& x, bool descending, index
 
 template <class Fault> constexpr void assert_ordered() {
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "sort, argsort, top_k: the tensor lacks this dim; name one of its own");
+                "sort, argsort, top_k, nth_largest: the tensor lacks this dim; name one of its "
+                "own");
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "top_k: the tensor has the new dim already; choose another for the greatest");
   static_assert(ok<only<Fault, dim_is_split>>,
-                "sort, argsort, top_k: the dim is split, and a rank sees its block only; gather it "
-                "with whole<dim> first");
+                "sort, argsort, top_k, nth_largest: the dim is split; go over the ranks with "
+                "sort_all_to_all, top_k_all_gather and so on, or gather it with whole<dim>");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "sort, argsort, top_k, nth_largest: blocks of this dim carry a halo, which would "
+                "count twice; take the tensor without it");
   static_assert(ok<only<Fault, partial_operand>>,
-                "sort, argsort, top_k: the operand is a sum yet to be made; complete it first");
+                "sort, argsort, top_k, nth_largest: the operand is a sum yet to be made; complete "
+                "it first");
 }
 
 }  // namespace detail
@@ -127,6 +161,25 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
     const auto places = detail::ordered<D, K>("top_k", stop_gradient(x), true, n);
     auto values = dimesh::gather<D, K>(x, places);
     return top_elements<decltype(values), std::remove_const_t<decltype(places)>>{values, places};
+  }
+}
+
+/// The element along D that n others come before, counting from the greatest: 0 is the greatest,
+/// half of the extent the median. Shapes: x without D. The cotangent goes to where it stood. Local;
+/// D is whole. Throws dimesh::error where D has no such element. On the host.
+template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
+  using rule = detail::sorted_rule<D, detail::nth_place>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_ordered<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {
+    return cast<value_of<X>>(dimesh::nth_largest<D>(cast<computed<value_of<X>>>(x), n));
+  } else {
+    detail::require_nth<D>("nth_largest", n, x.template extent<D>());
+    const detail::nth_op<value_of<X>> op{detail::index_of<D, typename spec_of<X>::dims>, n};
+    const auto at = detail::apply_rule<rule, std::int32_t>(op, stop_gradient(x));
+    return dimesh::pick<detail::nth_place>(dimesh::gather<D, detail::nth_place>(x, at), 0);
   }
 }
 

@@ -119,11 +119,18 @@ template <class S> struct any_base {
 template <class S>
 inline constexpr bool is_plain_struct = std::is_aggregate_v<S> && !requires { S{any_base<S>{}}; };
 
+/// The text of a name. Hana's own has internal linkage, and g++ 12 puts it where the linker keeps
+/// one copy: two translation units that ask for the same name could not be linked.
+template <class Name> struct name_text;
+template <char... C> struct name_text<hana::string<C...>> {
+  static constexpr char value[sizeof...(C) + 1] = {C..., '\0'};
+};
+
 template <class S, class Accessors> struct description;
 template <class S, class... Name, class... Pointer>
 struct description<S, hana::tuple<hana::pair<Name, Pointer>...>> {
   static constexpr std::size_t count = sizeof...(Name);
-  static constexpr std::array<const char*, count> names = {Name::c_str()...};
+  static constexpr std::array<const char*, count> names = {name_text<Name>::value...};
   static constexpr bool plain = is_plain_struct<S>;
   /// It has members that it does not describe, as far as one can tell.
   static constexpr bool lacks = plain && takes_values<S>(std::make_index_sequence<count + 1>{});

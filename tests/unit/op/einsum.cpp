@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/op/parts/einsum_op.hpp"
+#include "dimesh/op/parts/repair.hpp"
 
 namespace dm = dimesh;
 
@@ -80,6 +81,14 @@ TEST_CASE("einsum: the cheapest pair first") {
                                                   dm::detail::list<d, f>>();
   static_assert(pair.first == 0 && pair.second == 1);
   CHECK(pair.second == 1);
+  // Where two ranks share f out, a rank has less to do for t d f.
+  using shared = L<dm::split<f, rows>>;
+  constexpr auto here = dm::detail::cheapest_pair<dm::detail::list<b, t>, dm::detail::list<t, d>,
+                                                  dm::detail::list<d, f>>(
+      dm::detail::facts_list<dm::spec_of<X<shared, b, t>>, dm::spec_of<X<shared, t, d>>,
+                             dm::spec_of<X<shared, d, f>>>::at);
+  static_assert(here.first == 1 && here.second == 2);
+  CHECK(here.second == 2);
 }
 
 TEST_CASE("einsum: flops and bytes") {

@@ -41,6 +41,29 @@ template <class F> void together(MPI_Comm comm, F&& f) {
   agree_on_fault(comm, std::move(fault));
 }
 
+/// Keeps what the first failing call of MPI said of what `of` names: "npy: tensor [p] in 'x.npy'".
+/// Calls that are collective go on after it, and agree_on_fault ends them.
+struct first_fault {
+  std::string of, text;
+  void note(int code, const std::string& what) {
+    if (code == MPI_SUCCESS || !text.empty()) return;
+    char said[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, said, &length);
+    text = of + ": " + what + ": MPI reports '" + said + "'";
+  }
+  /// Of a call that moved `wanted` bytes. Open MPI's own file layer returns success where a write
+  /// failed, but does not count it.
+  void note_moved(int code, MPI_Status& done, index_t wanted, const std::string& what) {
+    MPI_Count moved = 0;
+    if (code == MPI_SUCCESS) code = MPI_Get_elements_x(&done, MPI_BYTE, &moved);
+    note(code, what);
+    if (text.empty() && static_cast<index_t>(moved) != wanted)
+      text = of + ": " + what + ": " + std::to_string(static_cast<index_t>(moved)) + " of " +
+             std::to_string(wanted) + " bytes were moved";
+  }
+};
+
 /// A text of rank 0, on all ranks. Collective.
 inline std::string from_first(MPI_Comm comm, std::string text) {
   auto length = static_cast<int>(text.size());

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <algorithm>
@@ -21,6 +22,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
+#include "dimesh/layout/block.hpp"
 
 namespace dimesh::detail::checkpoint {
 
@@ -88,6 +90,13 @@ inline std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+inline index_t bytes_of(const fs::path& path) {
+  std::error_code e;
+  const auto bytes = fs::file_size(path, e);
+  if (e) fail_at(path, "cannot be read", e.value());
+  return static_cast<index_t>(bytes);
+}
+
 /// The checksum (CRC-32) of some bytes of a file.
 inline std::uint32_t crc_of_range(const fs::path& path, index_t from, index_t bytes) {
   descriptor in(path, O_RDONLY);
@@ -102,17 +111,66 @@ inline std::uint32_t crc_of_range(const fs::path& path, index_t from, index_t by
   return static_cast<std::uint32_t>(crc);
 }
 
+/// What one of several ranks reads of a file: of so many bytes in all its share, and its checksum.
+struct part_mark {
+  index_t total = 0, bytes = 0;
+  std::uint64_t crc = 0;
+};
+inline part_mark mark_of_part(const fs::path& path, int ranks, int rank) {
+  const index_t total = bytes_of(path);
+  cut c{{0, total}, total};
+  c.into(ranks, rank);
+  return {total, c.now.length, crc_of_range(path, c.now.offset, c.now.length)};
+}
+/// The checksum of what has `crc` and is followed by a part.
+inline std::uint32_t joined_crc(std::uint32_t crc, const part_mark& part) {
+  return static_cast<std::uint32_t>(
+      crc32_combine(crc, static_cast<uLong>(part.crc), static_cast<z_off_t>(part.bytes)));
+}
+inline void require_written(const fs::path& path, index_t there, index_t wanted) {
+  if (there != wanted)
+    fail_at(path,
+            "expected " + std::to_string(wanted) + " bytes to be written, found " +
+                std::to_string(there) + "; is the disk full?",
+            0);
+}
+
 /// A part of a name that no other process of any host uses now.
-inline std::string process_name() {
+inline std::string host_name() {
   char host[256] = "host";
   ::gethostname(host, sizeof host - 1);
-  return std::string(host) + "." + std::to_string(::getpid());
+  return host;
+}
+inline std::string process_name() { return host_name() + "." + std::to_string(::getpid()); }
+
+/// Does this name end like that of a process of this host that runs no more?
+inline bool is_of_dead_process(const std::string& name) {
+  const std::string mark = "." + host_name() + ".";
+  const auto at = name.rfind(mark);
+  if (at == std::string::npos) return false;
+  const std::string id = name.substr(at + mark.size());
+  if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos)
+    return false;
+  return ::kill(static_cast<pid_t>(std::stol(id)), 0) != 0 && errno == ESRCH;
+}
+/// Removes what saves have left that were killed on this host. Others' may be at work still.
+inline void remove_abandoned(const fs::path& root) {
+  std::error_code ignored;
+  std::vector<fs::path> dead;
+  for (const auto& entry : fs::directory_iterator(root, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if ((name.rfind(".step-", 0) == 0 || name.rfind(".latest.", 0) == 0) &&
+        is_of_dead_process(name))
+      dead.push_back(entry.path());
+  }
+  for (const fs::path& path : dead) fs::remove_all(path, ignored);
 }
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
 /// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
-/// is killed leaves a folder whose name begins with a dot, which nobody reads.
+/// is killed leaves a folder whose name begins with a dot, which nobody reads, and which the next
+/// one on this host removes.
 class commit {
  public:
   commit(fs::path root, index_t step)
@@ -135,6 +193,7 @@ class commit {
     if (e) fail_at(root_, "cannot be made", e.value());
     sync_folder(fs::absolute(root_).parent_path());
     if (fs::exists(finished())) taken();
+    remove_abandoned(root_);
     fs::remove_all(unfinished_, e);
     if (!fs::create_directory(unfinished_, e)) fail_at(unfinished_, "cannot be made", e.value());
     made_ = true;

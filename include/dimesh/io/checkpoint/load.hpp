@@ -31,7 +31,7 @@ struct found_tensor {
 
 [[noreturn]] inline void fail_tensor(const fs::path& where, const std::string& name,
                                      const std::string& what) {
-  throw error("load_checkpoint: '" + where.string() + "': tensor '" + name + "': " + what);
+  throw error("checkpoint: '" + where.string() + "': tensor '" + name + "': " + what);
 }
 
 inline std::string shape_words(const std::vector<index_t>& shape) {
@@ -69,16 +69,16 @@ inline void require_match(const found_tensor& f, const load_options& options) {
 }
 
 /// Where the files have the tensors of the program. The same on all ranks, or it throws.
-inline std::vector<found_tensor> find_tensors(const fs::path& folder, const manifest& m,
+inline std::vector<found_tensor> find_tensors(const fs::path& folder,
+                                              const std::vector<std::string>& files,
                                               const std::vector<named_core>& all,
                                               const load_options& options) {
   std::map<std::string, found_tensor> in_files;
-  for (const auto& [name, mark] : m.files) {
-    if (fs::path(name).extension() != ".safetensors") continue;
+  for (const std::string& name : files) {
     const auto head = read_safetensors_header((folder / name).string());
     for (const safetensors_entry& e : head.tensors)
       if (!in_files.emplace(e.name, found_tensor{nullptr, folder / name, e, head.data_at}).second)
-        fail_tensor(folder / name, e.name, "another file of the checkpoint has it, too");
+        fail_tensor(folder / name, e.name, "another file has it, too");
   }
   std::vector<found_tensor> found;
   for (const named_core& x : all) {
@@ -87,7 +87,7 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder, const mani
     const auto at = in_files.find(name);
     if (at == in_files.end()) {
       if (options.partial) continue;
-      fail_tensor(folder, name, "the checkpoint has none of this name");
+      fail_tensor(folder, name, "the files have none of this name");
     }
     at->second.to = &x;
     require_match(at->second, options);
@@ -151,7 +151,7 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
   MPI_Status done;
   const int code =
       MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
-  note_moved(code, done, n * element, what, fault);
+  fault.note_moved(code, done, n * element, what);
   if (cast && n > 0) convert(raw.data(), f.entry.kind, x.data<char>(), x.facts->kind, n);
 }
 
@@ -186,7 +186,7 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
   for (std::size_t i = 0; i < found.size();) {
     const fs::path path = found[i].file;
     MPI_File file = MPI_FILE_NULL;
-    first_fault fault;
+    first_fault fault{"checkpoint", {}};
     fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
                "'" + path.string() + "' cannot be opened");
     agree_on_fault(comm, fault.text);
@@ -226,7 +226,10 @@ checkpoint_record load_checkpoint(const std::string& folder, const load_options&
       m = cp::parse_manifest(cp::read_text(path), path.string());
     });
     cp::verify_files(c.comm, place, m, options.verify);
-    detail::together(c.comm, [&] { found = cp::find_tensors(place, m, all, options); });
+    std::vector<std::string> files;
+    for (const auto& [name, mark] : m.files)
+      if (cp::fs::path(name).extension() == ".safetensors") files.push_back(name);
+    detail::together(c.comm, [&] { found = cp::find_tensors(place, files, all, options); });
     cp::read_all(c.comm, found);
   }
   return m.record;

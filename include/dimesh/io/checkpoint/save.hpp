@@ -71,30 +71,6 @@ inline std::string index_text(const std::vector<planned_file>& files) {
   return j.dump(1) + "\n";
 }
 
-/// Keeps what the first failing call of MPI says.
-struct first_fault {
-  std::string text;
-  void note(int code, const std::string& what) {
-    if (code == MPI_SUCCESS || !text.empty()) return;
-    char said[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, said, &length);
-    text = "checkpoint: " + what + ": MPI reports '" + said + "'";
-  }
-};
-
-/// What MPI says of a call that moved `wanted` bytes. Open MPI's own file layer returns success
-/// where a write failed, but does not count it.
-inline void note_moved(int code, MPI_Status& done, index_t wanted, const std::string& what,
-                       first_fault& fault) {
-  MPI_Count moved = 0;
-  if (code == MPI_SUCCESS) code = MPI_Get_elements_x(&done, MPI_BYTE, &moved);
-  fault.note(code, what);
-  if (fault.text.empty() && static_cast<index_t>(moved) != wanted)
-    fault.text = "checkpoint: " + what + ": " + std::to_string(static_cast<index_t>(moved)) +
-                 " of " + std::to_string(wanted) + " bytes were moved";
-}
-
 /// The elements of x to their place in an open file. Collective, whatever goes wrong.
 inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
                          first_fault& fault) {
@@ -110,7 +86,7 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
   MPI_Status done;
   const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
                                          mine ? here.type.get() : MPI_BYTE, &done);
-  note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what, fault);
+  fault.note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what);
 }
 
 /// One file with all its tensors. Collective; throws on all ranks or on none.
@@ -122,7 +98,7 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
     if (rank == 0) write_text(path, f.head);
   });
   MPI_File file = MPI_FILE_NULL;
-  first_fault fault;
+  first_fault fault{"checkpoint", {}};
   fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
              "'" + path.string() + "' cannot be opened");
   agree_on_fault(comm, fault.text);
@@ -134,26 +110,19 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   agree_on_fault(comm, fault.text);
 }
 
-/// The size and checksum of a file, of which each rank reads a part. Collective; on rank 0.
+/// The size and checksum of a file, of which each rank reads a part. Collective; on all ranks.
 inline file_mark mark_of(MPI_Comm comm, const fs::path& path) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
-  std::uint64_t mine[3] = {};  // total, bytes, checksum
-  together(comm, [&] {
-    const auto total = static_cast<index_t>(fs::file_size(path));
-    cut c{{0, total}, total};
-    c.into(ranks, rank);
-    mine[0] = static_cast<std::uint64_t>(total);
-    mine[1] = static_cast<std::uint64_t>(c.now.length);
-    mine[2] = crc_of_range(path, c.now.offset, c.now.length);
-  });
-  std::vector<std::uint64_t> all(3 * static_cast<std::size_t>(ranks));
-  check(MPI_Allgather(mine, 3, MPI_UINT64_T, all.data(), 3, MPI_UINT64_T, comm), "checkpoint");
-  uLong crc = 0;
-  for (std::size_t i = 0; i < all.size(); i += 3)
-    crc = crc32_combine(crc, static_cast<uLong>(all[i + 2]), static_cast<z_off_t>(all[i + 1]));
-  return {static_cast<index_t>(all[0]), static_cast<std::uint32_t>(crc)};
+  part_mark mine;
+  together(comm, [&] { mine = mark_of_part(path, ranks, rank); });
+  std::vector<part_mark> all(static_cast<std::size_t>(ranks));
+  check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
+        "checkpoint");
+  std::uint32_t crc = 0;
+  for (const part_mark& part : all) crc = joined_crc(crc, part);
+  return {all[0].total, crc};
 }
 
 /// All files but the manifest, which it returns: what is in them, and their checksums.
@@ -172,12 +141,9 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
   }
   for (const planned_file& f : files) {
     const file_mark there = m.files[f.name] = mark_of(comm, folder / f.name);
-    const index_t wanted = static_cast<index_t>(f.head.size()) + f.entries.back().end;
-    if (there.bytes != wanted)  // the same numbers on all ranks
-      fail_at(folder / f.name,
-              "expected " + std::to_string(wanted) + " bytes to be written, found " +
-                  std::to_string(there.bytes) + "; is the disk full?",
-              0);
+    // (the same numbers on all ranks)
+    require_written(folder / f.name, there.bytes,
+                    static_cast<index_t>(f.head.size()) + f.entries.back().end);
   }
   return m;
 }

@@ -4,6 +4,7 @@
 //
 //   auto best = beam_search(m, p, g, {{5, 3}, {2}}, {.beams = 4, .count = 20, .stop = 0});
 //     -> for each prompt, the texts found, best first: best[0][0].tokens, .score
+//   beam_search(next, 24, {{5, 3}}, {...})           // by a function that gives logits
 #pragma once
 
 #include "dimesh/nn/generate/generate.hpp"
@@ -107,6 +108,52 @@ void extend(beam_group& g, const logit_rows<T>& logits, std::size_t first, const
       !(g.ended.size() == beams && g.scored(g.live[0], longest, o.alpha) <= g.ended.back().score);
 }
 
+/// What becomes of the rows, `beams` for each prompt: logits_after(n) says what may follow the
+/// first n tokens of each, and reorder(from) is told that row b is now what row from[b] was.
+template <class Logits, class Reorder>
+std::vector<std::vector<found_text>> search(const std::vector<token_list>& prompts,
+                                            std::vector<token_list>& rows, const beam_options& o,
+                                            const Logits& logits_after, const Reorder& reorder) {
+  const auto beams = static_cast<std::size_t>(o.beams);
+  std::vector<beam_group> groups;
+  std::size_t at = prompts.empty() ? 0 : prompts[0].size();
+  for (const token_list& r : prompts) {
+    groups.push_back({r.size(), {0.0}, {}, o.count > 0});
+    at = std::min(at, r.size());
+  }
+  const auto open = [&groups] {
+    return std::any_of(groups.begin(), groups.end(), [](const auto& b) { return b.open; });
+  };
+  for (; open(); ++at) {
+    const auto logits = logits_after(static_cast<index_t>(at));
+    std::vector<index_t> from(rows.size());
+    std::iota(from.begin(), from.end(), index_t{0});
+    const std::vector<index_t> stay = from;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (groups[i].open && rows[i * beams].size() == at)
+        extend(groups[i], logits, i * beams, o, rows, from);
+    if (from != stay) reorder(from);
+  }
+  std::vector<std::vector<found_text>> found;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    beam_group& group = groups[i];
+    for (std::size_t k = 0; k < group.live.size() && group.ended.size() < beams; ++k) {
+      const token_list& text = rows[i * beams + k];
+      group.ended.push_back({text, group.scored(group.live[k], text.size(), o.alpha)});
+    }
+    found.push_back(std::move(group.ended));
+  }
+  return found;
+}
+inline std::vector<token_list> rows_for(const std::vector<token_list>& prompts,
+                                        const beam_options& o) {
+  if (o.beams < 1)
+    throw error("beam_search: " + std::to_string(o.beams) + " beams; give at least one");
+  std::vector<token_list> all;
+  for (const token_list& r : prompts) all.insert(all.end(), static_cast<std::size_t>(o.beams), r);
+  return all;
+}
+
 }  // namespace detail
 
 /// For each prompt the texts found, best first: those that ended, and where these are fewer than
@@ -118,42 +165,33 @@ std::vector<std::vector<found_text>> beam_search(const language_model<C, Form>& 
                                                  const grid<typename C::mesh>& g,
                                                  const std::vector<token_list>& prompts,
                                                  const beam_options& o = {}) {
-  if (o.beams < 1)
-    throw error("beam_search: " + std::to_string(o.beams) + " beams; give at least one");
-  const auto beams = static_cast<std::size_t>(o.beams);
-  std::vector<token_list> all;
-  for (const token_list& r : prompts) all.insert(all.end(), beams, r);
-  detail::growing_texts<C, Form, P> texts("beam_search", m, p, g, std::move(all));
-  auto& rows = texts.rows();
-  std::vector<detail::beam_group> groups;
-  std::size_t at = prompts.empty() ? 0 : prompts[0].size();
-  for (const token_list& r : prompts) {
-    groups.push_back({r.size(), {0.0}, {}, o.count > 0});
-    at = std::min(at, r.size());
+  detail::growing_texts<C, Form, P> texts("beam_search", m, p, g, detail::rows_for(prompts, o));
+  return detail::search(
+      prompts, texts.rows(), o, [&](index_t at) { return texts.logits_after(at); },
+      [&](const std::vector<index_t>& from) { texts.reorder(from); });
+}
+
+/// The same by any function that says what may follow: next(rows, n) gives the logits of what
+/// follows the first n tokens of each row, row after row, `vocab` each, the same on all ranks.
+/// There are `beams` rows for each prompt; shorter ones have ended, and nothing said of them
+/// counts.
+/// Throws dimesh::error at other numbers of logits.
+template <class F>
+  requires requires(const F& next, const std::vector<token_list>& rows) {
+    { next(rows, index_t{})[0] } -> std::convertible_to<double>;
   }
-  const auto open = [&groups] {
-    return std::any_of(groups.begin(), groups.end(), [](const auto& b) { return b.open; });
+auto beam_search(const F& next, index_t vocab, const std::vector<token_list>& prompts,
+                 const beam_options& o = {}) {
+  std::vector<token_list> rows = detail::rows_for(prompts, o);
+  using T = std::remove_cvref_t<decltype(next(rows, index_t{})[0])>;
+  const auto logits_after = [&](index_t n) {
+    detail::logit_rows<T> logits{next(rows, n), static_cast<std::size_t>(vocab)};
+    if (logits.values.size() != rows.size() * logits.vocab)
+      throw error("beam_search: " + std::to_string(logits.values.size()) + " logits for " +
+                  std::to_string(rows.size()) + " rows of " + std::to_string(vocab));
+    return logits;
   };
-  for (; open(); ++at) {
-    const auto logits = texts.logits_after(static_cast<index_t>(at));
-    std::vector<index_t> from(rows.size());
-    std::iota(from.begin(), from.end(), index_t{0});
-    const std::vector<index_t> stay = from;
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      if (groups[i].open && rows[i * beams].size() == at)
-        detail::extend(groups[i], logits, i * beams, o, rows, from);
-    if (from != stay) texts.reorder(from);
-  }
-  std::vector<std::vector<found_text>> found;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    detail::beam_group& group = groups[i];
-    for (std::size_t k = 0; k < group.live.size() && group.ended.size() < beams; ++k) {
-      const token_list& text = rows[i * beams + k];
-      group.ended.push_back({text, group.scored(group.live[k], text.size(), o.alpha)});
-    }
-    found.push_back(std::move(group.ended));
-  }
-  return found;
+  return detail::search(prompts, rows, o, logits_after, [](const std::vector<index_t>&) {});
 }
 
 }  // namespace dimesh::nn

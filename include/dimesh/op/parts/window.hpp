@@ -7,9 +7,9 @@
 //     -> result o of `high` sees elements 2 o - before + t of height, for t in `tall`
 #pragma once
 
-#include "dimesh/local/convolve.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/parts/strided.hpp"
+#include "dimesh/op/parts/window_exchange.hpp"
 
 namespace dimesh {
 
@@ -40,12 +40,6 @@ template <Dim From, Dim Tap, Dim To = From> struct window {
 
 namespace detail {
 
-/// A window below the types: its dims, by local::window_role, and how it moves.
-struct window_dims {
-  const dim_facts* dim[3];
-
-  constexpr const dim_facts* of(local::window_role r) const { return dim[static_cast<int>(r)]; }
-};
 template <class V>
 inline constexpr window_dims dims_of_window{{&facts_of_dim<typename V::from>,
                                              &facts_of_dim<typename V::tap>,
@@ -82,23 +76,31 @@ constexpr void require_results(std::string_view call, index_t n, index_t has) {
         .raise();
 }
 
-/// The facts of x with dim `to` in the place of `from`.
+/// The facts of x with dim `to` in the place of `from`. Blocks stay of one kind; where they are cut
+/// is known of the old dim only.
 constexpr tensor_facts facts_renamed(tensor_facts x, const dim_facts* from, const dim_facts* to) {
-  x.dim[x.place_of(from)] = to;
+  const int at = x.place_of(from);
+  x.dim[at] = to;
+  x.layout.ragged[at] = x.layout.ragged[at] && same_dim(from, to);
   return x;
 }
-/// Is this dim of an operand there, and whole?
-constexpr outcome whole_dim(const tensor_facts& x, const dim_facts* d) {
+/// Is this dim of an operand there, and whole, or may it be split?
+constexpr outcome windowed_dim(const tensor_facts& x, const dim_facts* d, bool may_split) {
   const int at = x.place_of(d);
   if (at < 0) return blamed(fault_code::dim_not_in_tensor, d);
   if (x.layout.halo[at] > 0) return blamed(fault_code::dim_has_halo, d);
   const int axis = first_axis(x.layout.axes_of(at));
-  return axis < 0 ? allowed(x.layout) : blamed(fault_code::dim_is_split, d, axis);
+  return axis < 0 || may_split ? allowed(x.layout) : blamed(fault_code::dim_is_split, d, axis);
+}
+/// A layout of `dims` on the mesh of x, which static extents must allow.
+constexpr outcome laid_out(tensor_facts x, dim_list dims, const table& t) {
+  for (x.rank = 0; x.rank < dims.size; ++x.rank) x.dim[x.rank] = dims[x.rank];
+  return relaid(x, t);
 }
 
 /// Arrays and filters: windows aside, a product.
 constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int windows,
-                                      dim_list out) {
+                                      dim_list out, bool may_split) {
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
   tensor_facts array = x[0], filter = x[1];
   for (int i = 0; i < windows; ++i) {
@@ -107,8 +109,8 @@ constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int
       for (int j = 0; j < 3; ++j)
         if (same_dim(w[i].dim[j], w[k].dim[j]))
           return blamed(fault_code::dim_repeated, w[i].dim[j]);
-    if (const auto o = whole_dim(x[0], from); !o.ok()) return o;
-    for (const auto& o : {whole_dim(array, from), whole_dim(filter, tap)})
+    for (const auto& o : {windowed_dim(x[0], from, may_split), windowed_dim(array, from, may_split),
+                          windowed_dim(filter, tap, false)})
       if (!o.ok()) return o;
     if (!same_dim(from, to) && array.place_of(to) >= 0)
       return blamed(fault_code::dim_already_in_tensor, to);
@@ -120,9 +122,11 @@ constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int
     filter = facts_without_dim(filter, tap);
   }
   const tensor_facts* const both[] = {&array, &filter};
-  return einsum_rule_of({both, 2}, out);
+  const outcome o = einsum_rule_of({both, 2}, out);
+  return o.ok() && may_split ? laid_out(x[0], out, o.layout) : o;
 }
-template <class Out, class... V> struct convolution_rule {
+/// Split: the dims of windows may be.
+template <bool Split, class Out, class... V> struct convolution_rule {
   using named =
       typename concat_impl<list<>, Out,
                            list<typename V::from, typename V::tap, typename V::to>...>::type;
@@ -131,7 +135,7 @@ template <class Out, class... V> struct convolution_rule {
   };
   static constexpr outcome of(rule_operands x, dim_list out) {
     constexpr window_dims w[] = {dims_of_window<V>...};
-    return convolution_rule_of(x, w, sizeof...(V), out);
+    return convolution_rule_of(x, w, sizeof...(V), out, Split);
   }
 };
 

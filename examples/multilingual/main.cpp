@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One model translates all languages of the installed catalogs into English, with one, four and
+// sixteen experts in every other layer at equal products a symbol. Ends with what that does for
+// languages that have many pairs and for those that have few; fails where the losses are not those
+// of one rank.
+//
+// ranks: 1 2 4
+// writes: tables and pictures, to --out
+// args: --catalogs built-in --steps 4 --compare 4 --experts 1,4 --held-out 1 --out languages_test
+// demo ranks: 2
+
+#include <CLI/CLI.hpp>
+#include <dimesh/runtime.hpp>
+#include <iostream>
+
+#include "../common/progress.hpp"
+#include "settings.hpp"
+
+int main(int argc, char** argv) {
+  return dimesh::run(argc, argv, [&] {
+    settings s;
+    s.terminal = report::on_terminal();
+    CLI::App app("Translates the languages of installed catalogs into English");
+    app.add_option("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
+    app.add_option("--domains", s.domains, "how names of catalogs begin; empty: any");
+    app.add_option("--longest", s.longest, "bytes of a sentence")->check(CLI::Range(4, 1000));
+    app.add_option("--experts", s.experts, "of a layer, a model each")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--steps", s.steps, "training steps of a model")->check(CLI::Range(1, 1 << 30));
+    app.add_option("--compare", s.compare, "steps that one rank makes again, alone")
+        ->check(CLI::Range(0, 1 << 30));
+    app.add_option("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
+        ->check(CLI::Range(1.0, 1e6));
+    app.add_option("--balance", s.balance, "weight of the loss that balances experts");
+    app.add_option("--rate", s.rate, "learning rate");
+    app.add_option("--held-out", s.held_out, "batches of sentences never trained on")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    app.add_option("--save-every", s.save_every, "steps between them");
+    app.add_option("--resume", s.resume, "such a folder to go on from, on any number of ranks");
+    app.add_option("--translate", s.translate, "what to translate at the end; -: lines typed");
+    app.add_option("--out", s.out, "folder for tables and pictures");
+    app.add_option("--seed", s.seed, "of parameters and order");
+    CLI11_PARSE(app, argc, argv);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const corpus c = read_corpus(s);
+    if (rank == 0)
+      std::cout << c.languages.size() << " languages, from " << c.languages.front().training.size()
+                << " to " << c.languages.back().training.size() << " pairs; " << c.held_out.size()
+                << " held out.\n";
+    if (rank == 0 && !s.save.empty()) {
+      std::filesystem::create_directories(s.save);
+      c.sources.save(s.save + "/sources.txt");
+      c.english.save(s.save + "/english.txt");
+    }
+    std::vector<outcome> all;
+    for (const int experts : s.experts) {
+      all.push_back(train(experts, c, s, false));
+      if (all.back().told_to_end) break;
+      if (s.compare == 0 || size == 1) continue;
+      const auto alone = train(experts, c, s, true).losses;
+      const std::vector<double> beginning(
+          all.back().losses.begin(),
+          all.back().losses.begin() + static_cast<std::ptrdiff_t>(alone.size()));
+      all.back().max_loss_difference = report::loss_difference(beginning, alone);
+    }
+    return rank == 0 ? conclude(all, c, s) : 0;
+  });
+}

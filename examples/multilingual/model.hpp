@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is trained? An encoder and a decoder as GShard has them (Lepikhin et al. 2020): in every
+// other layer a mixture of experts stands for the feed-forward layer. A token goes to one expert
+// (Fedus et al. 2021), so that any number of experts costs what one does, and one expert is the
+// dense model. Which ranks hold which experts is one line.
+#pragma once
+
+#include <dimesh/dimesh.hpp>
+#include <dimesh/nn/moe/experts.hpp>
+#include <dimesh/nn/padding.hpp>
+
+#include "settings.hpp"
+
+namespace dm = dimesh;
+namespace nn = dimesh::nn;
+
+struct batch : dm::dim<64> {};
+struct source : dm::dim<32> {};  // symbols of a sentence in any language
+struct length : dm::dim<16> {};  // and of what it is in English
+struct model : dm::dim<96> {};
+struct heads : dm::dim<4> {};
+struct head : dm::dim<24> {};
+struct hidden : dm::dim<256> {};
+struct source_vocab : dm::dim<2048> {};
+struct vocab : dm::dim<1024> {};
+struct expert : dm::dim<> {  // as many as the run says
+  using dm::dim<>::dim;
+};
+struct choice : dm::dim<1> {};
+struct slot : dm::dim<> {
+  using dm::dim<>::dim;
+};
+
+struct form : nn::transformer {
+  using batch = ::batch;
+  using source = ::source;
+  using length = ::length;
+  using model = ::model;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  using source_vocab = ::source_vocab;
+  using expert = ::expert;
+  using choice = ::choice;
+  using slot = ::slot;
+  static constexpr int layers = 2;
+  static constexpr nn::gating gate{.capacity_factor = 1.5, .gates = nn::renormalise::never};
+};
+using encoder_form = nn::encoder_of<form>;
+using decoder_form = nn::decoder_of<form>;
+
+struct rows : dm::axis<> {};
+struct line : dm::mesh<rows> {};
+using tokens = dm::layout<line, dm::split<batch, rows>>;
+// Uneven, as there may be fewer of them than ranks; then some have none.
+using by_expert = dm::layout<line, dm::split<dm::uneven<expert>, rows>>;  // <- the one line
+using source_ids = nn::tokens<tokens, form, source>;
+using target_ids = nn::tokens<tokens, form>;
+
+/// A layer with a mixture: block_parameters with one for the feed-forward layer.
+template <class L, class M> struct encoder_layer {
+  BOOST_HANA_DEFINE_STRUCT(encoder_layer, (nn::norm_parameters<L, M>, norm1),
+                           (nn::attention_parameters<L, M>, attention),
+                           (nn::norm_parameters<L, M>, norm2),
+                           (nn::mixture_parameters<L, M>, feed_forward));
+};
+template <class L, class M> struct decoder_layer {
+  BOOST_HANA_DEFINE_STRUCT(decoder_layer, (nn::norm_parameters<L, M>, norm1),
+                           (nn::attention_parameters<L, M>, attention),
+                           (nn::norm_parameters<L, M>, cross_norm),
+                           (nn::attention_parameters<L, M>, cross),
+                           (nn::norm_parameters<L, M>, norm2),
+                           (nn::mixture_parameters<L, M>, feed_forward));
+};
+template <class L> struct network {
+  using E = encoder_form;
+  using D = decoder_form;
+  using source_embedding = nn::weight<L, E, source_vocab, model>;
+  using target_embedding = nn::weight<L, D, vocab, model>;
+  using source_places = nn::weight<L, E, source, model>;
+  using target_places = nn::weight<L, D, length, model>;
+  using encoder_dense = nn::block_parameters<L, E>;
+  using decoder_dense = nn::block_parameters<L, D>;
+  using encoder_mixed = encoder_layer<L, E>;
+  using decoder_mixed = decoder_layer<L, D>;
+  BOOST_HANA_DEFINE_STRUCT(network, (source_embedding, read), (source_places, read_at),
+                           (encoder_dense, encoder1), (encoder_mixed, encoder2),
+                           (nn::norm_parameters<L, E>, encoder_last), (target_embedding, write),
+                           (target_places, write_at), (decoder_dense, decoder1),
+                           (decoder_mixed, decoder2), (nn::norm_parameters<L, D>, decoder_last));
+};
+using parameters = network<by_expert>;
+
+/// What a half of the model gives: its features, and what its mixture did.
+template <class X, class R> struct half {
+  X features;
+  R mixed;
+};
+template <class X, class R> half(X, R) -> half<X, R>;
+
+/// x and what attention adds to it.
+template <class M, class P, class N, class X, class... Y>
+auto attend(const nn::model<tokens, M>& m, const P& p, const N& norm, const X& x, const Y&... y) {
+  const auto in = nn::norm(m, norm, x);
+  if constexpr (sizeof...(Y) == 2)
+    return nn::residual(m, x, nn::cross_attention(m, p, in, y...), p.output_bias);
+  else
+    return nn::residual(m, x, nn::self_attention(m, p, in, y...), p.output_bias);
+}
+template <class M, class P, class X>
+auto dense_part(const nn::model<tokens, M>& m, const P& p, const X& x) {
+  return nn::residual(m, x, nn::feed_forward(m, p.feed_forward, nn::norm(m, p.norm2, x)),
+                      p.feed_forward.down_bias);
+}
+template <class M, class P, class N, class X, class V>
+auto mixed_part(const nn::model<tokens, M>& m, const P& p, const N& last, const X& x,
+                const V& valid) {
+  const auto out = nn::mixture<by_expert>(m, p.feed_forward, nn::norm(m, p.norm2, x), valid);
+  return half{nn::norm(m, last, x + out.y), out};
+}
+
+/// Shapes: ids [batch, source] -> features [batch, source, model].
+template <class P, class I> auto encode(const P& p, const I& ids) {
+  const nn::model<tokens, encoder_form> m;
+  const auto valid = dm::cast<float>(ids != text::filler);
+  const auto x = nn::add_positions(m, p.read_at, nn::embed(m, p.read, ids));
+  const auto h =
+      dense_part(m, p.encoder1, attend(m, p.encoder1.attention, p.encoder1.norm1, x, valid));
+  return mixed_part(m, p.encoder2, p.encoder_last,
+                    attend(m, p.encoder2.attention, p.encoder2.norm1, h, valid), valid);
+}
+/// Shapes: memory [batch, source, model], from [batch, source], ids [batch, length] -> features
+/// [batch, length, model].
+template <class P, class Y, class S, class I>
+auto decode(const P& p, const Y& memory, const S& from, const I& ids) {
+  const nn::model<tokens, decoder_form> m;
+  const auto valid = dm::cast<float>(from != text::filler);
+  auto layer = [&](const auto& q, const auto& x) {
+    return attend(m, q.cross, q.cross_norm, attend(m, q.attention, q.norm1, x), memory, valid);
+  };
+  const auto x = nn::add_positions(m, p.write_at, nn::embed(m, p.write, ids));
+  const auto h = dense_part(m, p.decoder1, layer(p.decoder1, x));
+  return mixed_part(m, p.decoder2, p.decoder_last, layer(p.decoder2, h),
+                    dm::cast<float>(ids != text::filler));
+}
+/// Shapes: features [.., model] -> [.., vocab].
+template <class P, class X> auto logits_of(const P& p, const X& features) {
+  return nn::project(nn::model<tokens, decoder_form>{}, features, p.write);
+}
+
+struct pairs {
+  BOOST_HANA_DEFINE_STRUCT(pairs, (source_ids, from), (target_ids, ids), (target_ids, next));
+};
+using gradient_result = dm::value_and_gradient<dm::tensor<float, dm::layout<line>>, parameters>;
+
+/// The mean loss of the words plus `balance` times the loss that balances experts, and its
+/// gradient, both whole: all that a step communicates. Compiled in step.cpp.
+struct step_function {
+  float balance;
+  gradient_result operator()(const parameters& p, const source_ids& from, const target_ids& ids,
+                             const target_ids& next) const;
+};

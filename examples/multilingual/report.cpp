@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What came out of it? How well the languages are translated by models of equally many products a
+// symbol and of ever more experts, those with many pairs and those with few apart; what was sent;
+// and which experts did the work.
+
+#include <dimesh/show/svg.hpp>
+#include <fstream>
+#include <iostream>
+
+#include "../common/translation_scores.hpp"
+#include "settings.hpp"
+
+namespace {
+
+using report::format, report::grouped, report::text_table;
+
+struct group {
+  std::string name;
+  std::size_t first, last;
+};
+
+score sum_of(const outcome& o, const group& g) {
+  score all;
+  for (std::size_t l = g.first; l < g.last; ++l) all.add(o.scores[l]);
+  return all;
+}
+
+/// Languages first .. last - 1: how many pairs, and a column of each measure for each model.
+text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const group& g) {
+  std::size_t pairs = 0;
+  for (std::size_t l = g.first; l < g.last; ++l) pairs += c.languages[l].training.size();
+  text_table::row r{g.name, grouped(static_cast<std::int64_t>(pairs)),
+                    std::to_string(sum_of(all[0], g).found.size())};
+  for (const auto& measure :
+       {+[](const score& s) { return format("%.3f", s.loss / s.symbols); },
+        +[](const score& s) { return format("%.1f", 100 * s.right / s.symbols); },
+        +[](const score& s) { return format("%.1f", report::chrf(s.found, s.wanted)); }})
+    for (const outcome& o : all) r.push_back(measure(sum_of(o, g)));
+  return r;
+}
+text_table quality(const std::vector<outcome>& all) {
+  text_table t{.headings = {{"", "", "tested"}, {"languages", "pairs", "on"}}, .left = {0}};
+  for (const char* measure : {"loss", "% right", "chrF"})
+    for (const outcome& o : all) {
+      t.headings[0].push_back(&o == &all[0] ? measure : "");
+      t.headings[1].push_back(std::to_string(o.experts) + "x");
+    }
+  return t;
+}
+
+/// Reads: how full a bar is of what the fullest has.
+std::string bar(double part) { return std::string(static_cast<std::size_t>(40 * part), '#'); }
+
+void draw(const std::vector<outcome>& all, const settings& s) {
+  dimesh::line_plot load{.title = "Load of experts, those with most of it first",
+                         .x_label = "part of the experts",
+                         .y_label = "times their even share"};
+  dimesh::line_plot dropped{.title = "Encoder's tokens that found their expert full",
+                            .x_label = "step",
+                            .y_label = "part of all tokens"};
+  for (const outcome& o : all) {
+    if (o.experts == 1) continue;
+    dropped.series.push_back({std::to_string(o.experts) + " experts", o.evaluated_at, o.dropped});
+    for (std::size_t k = 0; k < o.used.size(); ++k) {
+      auto of = o.used[k].load;
+      std::sort(of.rbegin(), of.rend());
+      dimesh::plot_series line{.name = std::to_string(o.experts) + " experts, " +
+                                       (k == 0 ? "encoder" : "decoder")};
+      for (std::size_t e = 0; e < of.size(); ++e) {
+        line.x.push_back((static_cast<double>(e) + 0.5) / o.experts);
+        line.y.push_back(of[e] * o.experts);
+      }
+      load.series.push_back(line);
+    }
+  }
+  if (dropped.series.empty()) return;
+  load.write(s.out + "/expert_load.svg");
+  dropped.write(s.out + "/expert_drops.svg");
+  const outcome& o = all.back();
+  if (o.used.empty() || o.experts == 1) return;
+  std::cout << "\nThe load of the encoder's experts (" << o.experts << "):\n";
+  const double most = *std::max_element(o.used[0].load.begin(), o.used[0].load.end());
+  for (const double part : o.used[0].load)
+    std::cout << format("  %5.1f %% ", 100 * part) << bar(part / most) << "\n";
+}
+
+bool agrees(const outcome& o) {
+  if (!report::bytes_agree(o))
+    std::cout << "FAILED: '" << o.layout << "' moved other bytes than its types predict.\n";
+  if (!(o.max_loss_difference <= 1e-4))
+    std::cout << "FAILED: the losses of '" << o.layout << "' part from those of one rank.\n";
+  return report::bytes_agree(o) && o.max_loss_difference <= 1e-4;
+}
+
+}  // namespace
+
+int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
+  if (all.back().told_to_end) {
+    std::cout << "Told to end; --resume " << s.save << " goes on from there.\n";
+    return 0;
+  }
+  text_table costs{.headings = {{"", "parameters", "final", "diff from", "", "bytes per step", "",
+                                 "tokens", "", ""},
+                                {"experts", "a rank", "loss", "one rank", "axis", "types = counted",
+                                 "symbols/s", "dropped", "imbalance", "time"}},
+                   .left = {4}};
+  bool agree = true;
+  for (const outcome& o : all) {
+    agree = agrees(o) && agree;
+    report::add_rows(
+        costs, o,
+        {std::to_string(o.experts), grouped(o.parameters_per_rank), format("%.4f", o.final_loss()),
+         report::difference_text(o.max_loss_difference), "", "",
+         grouped(std::llround(o.symbols_per_second)), format("%.1f %%", 100 * o.used[0].dropped),
+         format("%.2f", o.used[0].imbalance), format("%.1f s", o.seconds)},
+        4);
+  }
+  std::cout << "\nEqual products a symbol; with one expert a layer the model is dense.\n"
+            << costs.str() << "\n";
+  text_table t = quality(all), every = quality(all);
+  const std::size_t n = c.languages.size(), high = c.high();
+  for (const group& g : {group{"all " + std::to_string(n), 0, n},
+                         group{std::to_string(high) + " with half of the pairs", 0, high},
+                         group{std::to_string(n - high) + " with the rest", high, n}})
+    t.rows.push_back(row_of(all, c, g));
+  std::vector<std::size_t> tested;
+  for (std::size_t l = 0; l < n; ++l)
+    if (!all[0].scores[l].found.empty()) tested.push_back(l);
+  for (const std::size_t l : tested)
+    every.rows.push_back(row_of(all, c, {c.languages[l].name, l, l + 1}));
+  const std::size_t few = std::min<std::size_t>(5, every.rows.size());
+  t.rows.insert(t.rows.end(), every.rows.begin(),
+                every.rows.begin() + static_cast<std::ptrdiff_t>(few));
+  if (every.rows.size() >= 2 * few)
+    t.rows.insert(t.rows.end(), every.rows.end() - static_cast<std::ptrdiff_t>(few),
+                  every.rows.end());
+  std::cout << t.str();
+  std::filesystem::create_directories(s.out);
+  if (!(std::ofstream(s.out + "/languages.txt") << every.str()))
+    throw dimesh::error("multilingual: '" + s.out + "/languages.txt' cannot be written");
+  draw(all, s);
+  std::cout << "\nSentences by the model of " << all.back().experts << ":\n";
+  std::vector<std::size_t> next(n, 0);
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, c.held_out.size()); ++i) {
+    const auto& p = c.held_out[i];
+    std::cout << "  " << c.languages[p.language].name << ": " << p.other << "  ->  "
+              << all.back().scores[p.language].found[next[p.language]++] << "   (" << p.english
+              << ")\n";
+  }
+  if (agree) std::cout << "Losses are those of one rank; all bytes are as predicted.\n";
+  std::cout << "All languages and pictures of the experts: " << s.out << "\n";
+  return agree ? 0 : 1;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a run go? The languages take turns by chance, large ones more often, but not as often as
+// they have pairs; then sentences that were never seen are translated, and experts are counted.
+
+#include <dimesh/grad/cost.hpp>
+#include <dimesh/io/data/prefetch.hpp>
+#include <dimesh/io/data/transform.hpp>
+#include <dimesh/nn/generate/beam_search.hpp>
+#include <dimesh/nn/initialize.hpp>
+#include <dimesh/op/argmax.hpp>
+#include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/schedule.hpp>
+#include <dimesh/reflect/describe.hpp>
+
+#include "../common/axes.hpp"
+#include "../common/training_run.hpp"
+#include "../common/typed_lines.hpp"
+#include "census.hpp"
+#include "model.hpp"
+
+namespace {
+
+namespace in = dm::input;
+
+/// Record i is any pair of a language: both are drawn, by the epoch and by i alone. The chance of a
+/// language grows as its number of pairs to the power 1 / temperature.
+auto sampled(const corpus& c, unsigned seed) {
+  return in::numbers(1 << 16) | in::map(seed, [&c](dm::index_t, dm::random_key key) {
+           const auto at =
+               std::upper_bound(c.drawn.begin(), c.drawn.end() - 1, dm::uniform_at<double>(key, 0));
+           const auto& of = c.languages[static_cast<std::size_t>(at - c.drawn.begin())].training;
+           return of[static_cast<std::size_t>(dm::uniform_at<double>(key, 1) *
+                                              static_cast<double>(of.size()))];
+         });
+}
+
+template <class X> std::vector<double> numbers_of(const X& x) {
+  const auto all = dm::relayout<dm::layout<line>>(x);
+  return {all.data(), all.data() + all.local_size()};
+}
+
+class translator {
+ public:
+  translator(const dm::grid<line>& g, int experts, const corpus& c, const settings& s)
+      : p(dm::make<parameters>(g, expert{experts})),
+        state(optimizer_.start(p)),
+        g_(g),
+        c_(c),
+        step_{static_cast<float>(s.balance)} {
+    nn::initialize(p, dm::random_key{s.seed});
+  }
+
+  auto predicted() const {
+    const auto b = dm::make<pairs>(g_);
+    return dm::count(step_, p, b.from, b.ids, b.next).counts;
+  }
+  double step(const pairs& b, double rate) {
+    census::reset();
+    const auto [loss, gradient] = step_(p, b.from, b.ids, b.next);
+    sent = census::snapshot();
+    optimizer_.rate = rate;
+    optimizer_(p, gradient, state);
+    return dm::value(loss);
+  }
+  std::int64_t parameters_per_rank() const {
+    std::int64_t n = 0;
+    dm::for_each_tensor([&](const auto&, const auto& t) { n += t.local_size(); }, p);
+    return n;
+  }
+
+  /// The held-out sentences from `at` on, as many as a batch has: their scores, and what the
+  /// mixtures did with them. The decoder reads what it has written anew for each symbol.
+  void evaluate(std::size_t at, outcome& to) const {
+    const auto n = std::min<std::size_t>(batch::extent, c_.held_out.size() - at);
+    const pairs b = held_out(at, n);
+    const auto read = encode(p, b.from);
+    const auto wrote = decode(p, read.features, b.from, b.ids);
+    const auto logits = logits_of(p, wrote.features);
+    const auto losses =
+        numbers_of(dm::sum<length>(dm::softmax_cross_entropy<vocab>(logits, b.next)));
+    const auto right =
+        numbers_of(dm::sum<length>(dm::cast<float>(dm::argmax<vocab>(logits) == b.next)));
+    const auto symbols = numbers_of(dm::sum<length>(dm::cast<float>(b.next >= 0)));
+    const auto found = written(read.features, b.from, n);
+    for (std::size_t i = 0; i < n; ++i)
+      to.scores[c_.held_out[at + i].language].add(
+          {symbols[i], right[i], losses[i], {found[i]}, {c_.held_out[at + i].english}});
+    const auto use = [](const auto& r) {
+      return expert_use{numbers_of(r.load), r.dropped, r.entropy, r.imbalance};
+    };
+    to.used = {
+        use(nn::expert_metrics<source, expert, choice>(read.mixed.probabilities, read.mixed.route,
+                                                       dm::cast<float>(b.from != text::filler))),
+        use(nn::expert_metrics<length, expert, choice>(wrote.mixed.probabilities, wrote.mixed.route,
+                                                       dm::cast<float>(b.ids != text::filler)))};
+  }
+  /// The part of the encoder's choices that found no slot.
+  double dropped() const {
+    const pairs b = held_out(0, std::min<std::size_t>(batch::extent, c_.held_out.size()));
+    const auto read = encode(p, b.from);
+    return nn::expert_metrics<source, expert, choice>(read.mixed.probabilities, read.mixed.route,
+                                                      dm::cast<float>(b.from != text::filler))
+        .dropped;
+  }
+  std::string translate(const std::string& sentence) const {
+    const auto r = text::source_row(c_.sources, sentence, source::extent);
+    if (r.empty()) throw dm::error("multilingual: too long for the model: '" + sentence + "'");
+    const auto from = dm::generate<source_ids>(
+        g_, [&](auto b, auto t) { return b == 0 ? r[static_cast<std::size_t>(t)] : text::filler; });
+    return written(encode(p, from).features, from, 1)[0];
+  }
+
+  parameters p;
+  dm::adam_state<parameters> state;
+  census::counts sent;
+
+ private:
+  pairs held_out(std::size_t at, std::size_t n) const {
+    const auto number = [&]<std::size_t K>(dm::index_t b, dm::index_t t) {
+      const auto i = static_cast<std::size_t>(b);
+      return i < n ? std::get<K>(c_.held_out[at + i].row)[static_cast<std::size_t>(t)]
+                   : (K == 2 ? -1 : text::filler);
+    };
+    return {dm::generate<source_ids>(
+                g_, [&](auto b, auto t) { return number.template operator()<0>(b, t); }),
+            dm::generate<target_ids>(
+                g_, [&](auto b, auto t) { return number.template operator()<1>(b, t); }),
+            dm::generate<target_ids>(
+                g_, [&](auto b, auto t) { return number.template operator()<2>(b, t); })};
+  }
+  /// The first n sentences of a batch in English, the likeliest symbol each time.
+  template <class Y>
+  std::vector<std::string> written(const Y& memory, const source_ids& from, std::size_t n) const {
+    const auto next = [&](const std::vector<nn::token_list>& rows, dm::index_t done) {
+      const auto ids = dm::generate<target_ids>(g_, [&](auto b, auto t) {
+        const auto i = static_cast<std::size_t>(b), k = static_cast<std::size_t>(t);
+        return t < done && i < rows.size() && k < rows[i].size() ? rows[i][k] : text::filler;
+      });
+      const auto last = dm::pick<length>(decode(p, memory, from, ids).features, done - 1);
+      const auto logits = dm::relayout<dm::layout<line>>(logits_of(p, last));
+      return std::vector<float>(logits.data(), logits.data() + rows.size() * vocab::extent);
+    };
+    std::vector<std::string> all;
+    for (const auto& found :
+         nn::beam_search(next, vocab::extent, std::vector<nn::token_list>(n, {text::begin}),
+                         {.beams = 1, .count = length::extent - 1, .stop = text::end}))
+      all.push_back(text::decoded(c_.english, found.at(0).tokens));
+    return all;
+  }
+
+  const dm::grid<line>& g_;
+  const corpus& c_;
+  step_function step_;
+  dm::adam optimizer_{.beta2 = 0.98, .weight_decay = 0.01, .decays = dm::decay_matrices};
+};
+
+outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const settings& s,
+               bool is_alone) {
+  const std::string name = "experts-" + std::to_string(experts);
+  translator t(g, experts, c, s);
+  auto load = sampled(c, s.seed) | in::batch<pairs>(g, batch{}) | in::prefetch(0);
+  outcome o;
+  o.layout = name, o.mesh = dm::describe_mesh(g), o.ranks = g.ranks(), o.experts = experts;
+  o.parameters_per_rank = t.parameters_per_rank();
+  o.scores.resize(c.languages.size());
+  const auto cost = t.predicted();
+  const auto folder = [&](const std::string& of) {
+    return of.empty() || is_alone ? "" : of + "/" + name;
+  };
+  text::training_run run{.name = name + (is_alone ? ", one rank" : ""),
+                         .steps = is_alone ? std::min(s.compare, s.steps) : s.steps,
+                         .save_every = s.save_every,
+                         .save = folder(s.save),
+                         .resume = folder(s.resume),
+                         .terminal = s.terminal};
+  const dm::warmup_cosine rate{
+      .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
+  run.train(
+      g, load, t.p, t.state, [&](const pairs& b, dm::index_t n) { return t.step(b, rate(n)); },
+      [&](dm::index_t done) {
+        if (is_alone || done % std::max(1, s.steps / 20) != 0) return;
+        o.evaluated_at.push_back(static_cast<double>(done));
+        o.dropped.push_back(t.dropped());
+      });
+  o.losses = run.losses, o.seconds = run.seconds, o.told_to_end = run.told_to_end;
+  o.symbols_per_second =
+      static_cast<double>(run.done * batch::extent * (source::extent + length::extent)) /
+      run.seconds;
+  if (run.done > 0)
+    o.bytes_predicted = report::by_axes<line>([&](unsigned mask) { return cost.over[mask].bytes; });
+  o.bytes_counted = report::by_axes<line>([&](unsigned mask) { return t.sent.bytes_on(mask); });
+  if (is_alone || o.told_to_end) return o;
+  for (std::size_t i = 0; i < c.held_out.size(); i += batch::extent) t.evaluate(i, o);
+  text::answer(s.translate, g.rank(), [&](const std::string& from) { return t.translate(from); });
+  return o;
+}
+
+}  // namespace
+
+outcome train(int experts, const corpus& c, const settings& s, bool is_alone) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm some = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, !is_alone || rank == 0 ? 0 : MPI_UNDEFINED, rank, &some);
+  outcome o;
+  if (some != MPI_COMM_NULL) {
+    o = run_on(dm::grid<line>(some), experts, c, s, is_alone);
+    MPI_Comm_free(&some);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return o;
+}

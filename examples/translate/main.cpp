@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Learns to translate English from the catalogs of installed programs: an encoder and a decoder
+// under the first of the layouts named; the others train for some steps beside it, and their losses
+// must be equal. Ends with how well unseen sentences are translated, and what the user types.
+//
+// ranks: 1 2 4
+// args: --catalogs built-in --steps 6 --compare 6 --held-out 1 --beams 2 --translate "a red cat"
+// demo ranks: 2
+
+#include <CLI/CLI.hpp>
+#include <dimesh/runtime.hpp>
+#include <iostream>
+
+#include "../common/progress.hpp"
+#include "settings.hpp"
+
+/// Training amplifies rounding: losses must agree to five digits at first, and stay close.
+bool agrees(const outcome& o, const outcome& first) {
+  bool close = o.losses.size() <= first.losses.size();
+  for (std::size_t i = 0; close && i < o.losses.size(); ++i)
+    close = std::abs(o.losses[i] - first.losses[i]) <= (i < 12 ? 5e-5 : 0.05);
+  if (!close) std::cout << "FAILED: the losses of '" << o.layout << "' part from the first.\n";
+  if (!report::bytes_agree(o))
+    std::cout << "FAILED: '" << o.layout << "' moved other bytes than its types predict.\n";
+  return close && report::bytes_agree(o);
+}
+
+int conclude(std::vector<outcome> all, const corpus& c, const settings& s) {
+  const outcome& first = all.front();
+  if (first.told_to_end) {
+    std::cout << "Told to end; --resume " << s.save << " goes on from there.\n";
+    return 0;
+  }
+  report::text_table t{.headings = {{"", "", "", "loss of", "max", "", "bytes per step", ""},
+                                    {"layout", "mesh", "step", "that step", "diff", "axis",
+                                     "types = counted", "symbols/s"}},
+                       .left = {0, 1, 5}};
+  bool agree = true;
+  for (outcome& o : all) {
+    agree = agrees(o, first) && agree;
+    const std::size_t n = std::min(o.losses.size(), first.losses.size());
+    const std::vector<double> beginning(first.losses.begin(),
+                                        first.losses.begin() + static_cast<std::ptrdiff_t>(n));
+    o.max_loss_difference = report::loss_difference(o.losses, beginning);
+    report::add_rows(
+        t, o,
+        {o.layout, o.mesh, std::to_string(o.losses.size()), report::format("%.4f", o.final_loss()),
+         report::difference_text(o.max_loss_difference), "", "",
+         report::grouped(std::llround(o.symbols_per_second))},
+        5);
+  }
+  std::cout << "\n" << t.str() << "\nHeld-out sentences:\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(8, first.found.size()); ++i)
+    std::cout << "  " << c.held_out_texts[i].english << "  ->  " << first.found[i] << "   ("
+              << c.held_out_texts[i].other << ")\n";
+  std::cout << "Of " << first.found.size() << " of them: loss "
+            << report::format("%.3f", first.held_out_loss) << " nats a symbol, "
+            << report::format("%.1f", 100 * first.accuracy) << " % of symbols right, BLEU "
+            << report::format("%.1f", first.bleu) << ", chrF " << report::format("%.1f", first.chrf)
+            << " (beams: " << s.beams << ").\n";
+  if (agree) std::cout << "The losses of all layouts are equal; all bytes are as predicted.\n";
+  return agree ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  return dimesh::run(argc, argv, [&] {
+    settings s;
+    s.terminal = report::on_terminal();
+    CLI::App app("Translates English into the language of installed catalogs");
+    app.add_option("--to", s.to, "language, as its folder is called: fr, de, pt_BR");
+    app.add_option("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
+    app.add_option("--longest", s.longest, "bytes of a sentence")->check(CLI::Range(4, 1000));
+    app.add_option("--layouts", s.layouts, "names; the first is trained to the end")
+        ->delimiter(',')
+        ->check(CLI::IsMember(layout_names()));
+    app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(1, 1 << 30));
+    app.add_option("--compare", s.compare, "steps of the other layouts")
+        ->check(CLI::Range(1, 1 << 30));
+    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    app.add_option("--save-every", s.save_every, "steps between them");
+    app.add_option("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
+    app.add_option("--rate", s.rate, "learning rate");
+    app.add_option("--dropout", s.dropout, "part of the activations left out");
+    app.add_option("--held-out", s.held_out, "batches of sentences never trained on")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--beams", s.beams, "translations kept while searching")
+        ->check(CLI::Range(1, 64));
+    app.add_option("--translate", s.translate, "what to translate at the end; -: lines typed");
+    app.add_option("--seed", s.seed, "of parameters, order and dropout");
+    CLI11_PARSE(app, argc, argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const corpus c = read_corpus(s);
+    if (rank == 0)
+      std::cout << c.training.size() << " pairs to learn, " << c.held_out.size() << " held out, "
+                << c.vocabulary.size() << " symbols.\n";
+    if (rank == 0 && !s.save.empty()) {
+      std::filesystem::create_directories(s.save);
+      c.vocabulary.save(s.save + "/vocabulary.txt");
+    }
+    std::vector<outcome> all;
+    for (const std::string& name : s.layouts) {
+      all.push_back(train(name, c, s, all.empty()));
+      if (all.front().told_to_end || !(s.save.empty() && s.resume.empty())) break;
+    }
+    return rank == 0 ? conclude(std::move(all), c, s) : 0;
+  });
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do weights come in that another library wrote? As what they are: tensors by name in a
+// safetensors file, or in several with an index, without any manifest of ours.
+//
+//   load_safetensors("gpt2", {.names = {{"model.w", "wte.weight"}}}, part("model", params));
+//     -> from gpt2/model.safetensors, or from the files that an index there names
+#pragma once
+
+#include <set>
+
+#include "dimesh/io/checkpoint/load.hpp"
+
+namespace dimesh {
+namespace detail::checkpoint {
+
+/// A folder and the names of its files with tensors.
+struct foreign_files {
+  fs::path folder;
+  std::vector<std::string> names;
+};
+
+/// Throws dimesh::error that names the index, unless all it names are files beside it.
+inline std::vector<std::string> files_in_index(const fs::path& index) {
+  std::set<std::string> names;
+  try {
+    const auto j = nlohmann::json::parse(read_text(index));
+    for (const auto& [tensor, file] : j.at("weight_map").items()) {
+      const auto name = file.get<std::string>();
+      if (!is_plain_name(name))
+        fail_at(index, "expected names of files in this folder, found '" + name + "'", 0);
+      names.insert(name);
+    }
+  } catch (const nlohmann::json::exception& e) {
+    fail_at(index,
+            std::string("expected a weight_map of names, found what is none (") + e.what() + ")",
+            0);
+  }
+  return {names.begin(), names.end()};
+}
+inline foreign_files foreign_files_at(const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    const fs::path folder = path.parent_path();
+    return {folder.empty() ? fs::path(".") : folder, {path.filename().string()}};
+  }
+  const fs::path index = path / "model.safetensors.index.json";
+  if (fs::exists(index)) return {path, files_in_index(index)};
+  if (fs::exists(path / "model.safetensors")) return {path, {"model.safetensors"}};
+  fail_at(path, "expected model.safetensors or model.safetensors.index.json, found neither", 0);
+}
+
+}  // namespace detail::checkpoint
+
+/// Reads the tensors of all parts, which have been made, from a safetensors file, or from those of
+/// a folder, under whatever layouts they have. Collective. Names, shapes, types and the structure
+/// of the files are compared first (there is no checksum: options.verify is of no use); if anything
+/// is wrong, every rank throws a text that names file and tensor, and no tensor has changed.
+template <class... S>
+  requires(!std::is_const_v<S> && ...)
+void load_safetensors(const std::string& path, const load_options& options,
+                      const checkpoint_part<S>&... parts) {
+  using fault = typename detail::first_of<detail::checkpoint::part_fault<S>...>::type;
+  static_assert(ok<only<fault, partial_operand>>,
+                "load_safetensors: ranks hold addends of a tensor along this axis, and no "
+                "elements; load a tensor of another layout");
+  namespace cp = detail::checkpoint;
+  if constexpr (ok<fault>) {
+    const auto all = cp::note_parts_of("load_safetensors", parts...);
+    const detail::own_comm c(all[0].core->grid->everyone().handle());
+    std::vector<cp::found_tensor> found;
+    detail::together(c.comm, [&] {
+      const cp::foreign_files files = cp::foreign_files_at(path);
+      found = cp::find_tensors(files.folder, files.names, all, options);
+    });
+    cp::read_all(c.comm, found);
+  }
+}
+
+}  // namespace dimesh

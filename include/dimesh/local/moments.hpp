@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How are elements normalised by moments that many rows share, as batch and group norms do? Blocks
+// are read in the order in which they lie, once for each step; means, gains and sums stand wherever
+// loops say, and are kept in registers along rows that do not move them.
+//
+//   row_loops<3> l{2, {4, 49}, {{1, 0}, {1, 0}, {1, 0}}};      // x (4, 49); a channel a row
+//   normalize_by(l, x, mean, scale, gain, bias, y)    y = (x - mean) scale gain + bias
+//   moment_sums(l, ybar, x, mean, sum, along)    sum = sums of ybar, along = of ybar (x - mean)
+//   normalize_pulled(l, ybar, x, p, gain, xbar)       xbar = p.scale gain ybar - p.drift
+//                                                            - (x - mean) p.slope
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/loops.hpp"
+
+namespace dimesh::local {
+
+namespace detail {
+
+/// A step that the kernel is compiled for.
+template <index_t Step> using fixed_step = std::integral_constant<index_t, Step>;
+
+/// Calls f(steps...) as constants where both are 0 or 1.
+template <class F> void with_steps(index_t a, index_t b, const F& f) {
+  if (a == 0 && b == 0) return f(fixed_step<0>{}, fixed_step<0>{});
+  if (a == 1 && b == 1) return f(fixed_step<1>{}, fixed_step<1>{});
+  if (a == 0 && b == 1) return f(fixed_step<0>{}, fixed_step<1>{});
+  if (a == 1 && b == 0) return f(fixed_step<1>{}, fixed_step<0>{});
+  f(a, b);
+}
+
+/// Calls row(at, element, n) for rows along the innermost loop, in row-major order: at[k] is where
+/// array k is, `element` how many came before.
+template <int N, class Row> void for_rows(const loops<N>& l, const Row& row) {
+  const index_t all = l.size(), last = l.groups - 1;
+  const index_t n = l.groups == 0 ? 1 : l.extent[last];
+  index_t at[N] = {}, i[max_dims] = {};
+  for (index_t element = 0; element < all; element += n) {
+    row(at, element, n);
+    for (index_t g = last - 1; g >= 0; --g) {
+      for (int k = 0; k < N; ++k) at[k] += l.stride[k][g];
+      if (++i[g] < l.extent[g]) break;
+      for (int k = 0; k < N; ++k) at[k] -= i[g] * l.stride[k][g];
+      i[g] = 0;
+    }
+  }
+}
+template <int N> index_t inner_step(const loops<N>& l, int k) {
+  return l.groups == 0 ? 0 : l.stride[k][l.groups - 1];
+}
+
+}  // namespace detail
+
+/// y = (x - mean) scale gain + bias; arrays of l: mean and scale, gain, bias. gain, bias may be
+/// null. x, y are contiguous.
+template <class T>
+void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* scale, const T* gain,
+                  const T* bias, T* y) {
+  const T one = 1, zero = 0;
+  const T *const gains = gain != nullptr ? gain : &one, *const added = bias ? bias : &zero;
+  const index_t db = detail::inner_step(l, 2);
+  detail::with_steps(detail::inner_step(l, 0), detail::inner_step(l, 1), [&](auto dm, auto dg) {
+    detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
+      dimesh::detail::writes_memory();
+      const T *const v = x + element, *const m = mean + at[0], *const s = scale + at[0];
+      const T *const g = gains + at[1], *const b = added + at[2];
+      T* const to = y + element;
+      if (db == dg) {
+#pragma omp simd
+        for (index_t i = 0; i < n; ++i)
+          to[i] = (v[i] - m[i * dm]) * s[i * dm] * g[i * dg] + b[i * dg];
+      } else {
+        for (index_t i = 0; i < n; ++i)
+          to[i] = (v[i] - m[i * dm]) * s[i * dm] * g[i * dg] + b[i * db];
+      }
+    });
+  });
+}
+
+/// sum = sums of ybar, along = sums of ybar (x - mean), over what `sum` lacks; arrays of l: the
+/// sums, mean. Those n are set to 0 first.
+template <class T>
+void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T* sum, T* along,
+                 index_t results) {
+  std::fill_n(sum, results, T(0));
+  std::fill_n(along, results, T(0));
+  const index_t ds = detail::inner_step(l, 0), dm = detail::inner_step(l, 1);
+  detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
+    dimesh::detail::writes_memory();
+    const T *const b = ybar + element, *const v = x + element, *const m = mean + at[1];
+    T *const s = sum + at[0], *const a = along + at[0];
+    if (ds == 0) {  // one result a row, whose mean is one
+      const T middle = *m;
+      T all = 0, aslant = 0;
+#pragma omp simd reduction(+ : all, aslant)
+      for (index_t i = 0; i < n; ++i) all += b[i], aslant += b[i] * (v[i] - middle);
+      *s += all, *a += aslant;
+    } else if (ds == 1 && dm == 1) {
+#pragma omp simd
+      for (index_t i = 0; i < n; ++i) s[i] += b[i], a[i] += b[i] * (v[i] - m[i]);
+    } else {
+      for (index_t i = 0; i < n; ++i) s[i * ds] += b[i], a[i * ds] += b[i] * (v[i] - m[i * dm]);
+    }
+  });
+}
+
+/// Of each moment.
+template <class T> struct pulled_moments {
+  const T *mean, *scale, *drift, *slope;
+};
+
+/// xbar = scale gain ybar - drift - (x - mean) slope; arrays of l: the moments, gain, which may be
+/// null.
+template <class T>
+void normalize_pulled(const loops<2>& l, const T* ybar, const T* x, const pulled_moments<T>& p,
+                      const T* gain, T* xbar) {
+  const T one = 1;
+  const T* const gains = gain != nullptr ? gain : &one;
+  detail::with_steps(detail::inner_step(l, 0), detail::inner_step(l, 1), [&](auto dm, auto dg) {
+    detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
+      dimesh::detail::writes_memory();
+      const T *const b = ybar + element, *const v = x + element, *const g = gains + at[1];
+      const T *const m = p.mean + at[0], *const s = p.scale + at[0];
+      const T *const d = p.drift + at[0], *const c = p.slope + at[0];
+      T* const to = xbar + element;
+#pragma omp simd
+      for (index_t i = 0; i < n; ++i)
+        to[i] = s[i * dm] * g[i * dg] * b[i] - d[i * dm] - (v[i] - m[i * dm]) * c[i * dm];
+    });
+  });
+}
+
+}  // namespace dimesh::local

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a layer normalise by its batch in training, and without one afterwards? Gain and bias
+// are parameters; mean and variance of what was seen are kept beside them, in a struct of their
+// own, since no gradient leads there. Over ranks that split the batch the moments are joined, so
+// that training is the same under every layout.
+//
+//   nn::scale_and_shift<L, float, channel> p;     nn::running_moments<L, float, channel> seen;
+//   const auto made = nn::batch_norm<channel>(m, p, x);          // in training: made.y
+//   nn::keep_moments(seen, made, 0.1);
+//   const auto y = nn::batch_norm_by(m, seen, p, x);             // afterwards; local
+//   nn::group_norm<channel, group, within, batch>(m, p, x)       // of groups of channels
+#pragma once
+
+#include "dimesh/nn/dense.hpp"
+#include "dimesh/nn/parameter.hpp"
+#include "dimesh/op/batch_norm.hpp"
+#include "dimesh/op/merge.hpp"
+#include "dimesh/op/stop_gradient.hpp"
+
+namespace dimesh::nn {
+
+/// The parameters of a norm whose channels are D...: x gain + bias. Shapes: [D...].
+template <class L, class T, class... D> struct scale_and_shift {
+  using gain_type = parameter<ones, T, L, D...>;
+  using bias_type = parameter<zeros, T, L, D...>;
+  using described_by = scale_and_shift<stating<detail::nowhere>, T, D...>;
+  BOOST_HANA_DEFINE_STRUCT(scale_and_shift, (gain_type, gain), (bias_type, bias));
+};
+
+/// Mean and variance of what a norm has seen, for use without a batch: 0 and 1 at first (by
+/// nn::initialize). Shapes: [D...].
+template <class L, class T, class... D> struct running_moments {
+  using mean_type = parameter<zeros, T, L, D...>;
+  using variance_type = parameter<ones, T, L, D...>;
+  using described_by = running_moments<stating<detail::nowhere>, T, D...>;
+  BOOST_HANA_DEFINE_STRUCT(running_moments, (mean_type, mean), (variance_type, variance));
+};
+
+namespace detail {
+struct keep_function {
+  double part, scale;  // of what is new
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
+    return a + (b * static_cast<A>(scale) - a) * static_cast<A>(part);
+  }
+};
+/// What is kept, after it has met what is seen.
+template <class R, class X>
+constexpr auto met(const R& running, const X& seen, double part, double scale) {
+  using dimesh::detail::join_kind;
+  return dimesh::detail::map_called<join_kind::nonlinear>(
+      "keep_moments", keep_function{part, scale}, running,
+      relayout<typename spec_of<R>::layout>(cast<value_of<R>>(seen)));
+}
+struct scale_and_shift_function {
+  double epsilon;
+  template <class X, class A, class V, class G, class B>
+  KOKKOS_INLINE_FUNCTION auto operator()(const X& x, const A& mean, const V& variance,
+                                         const G& gain, const B& bias) const {
+    return (x - mean) * dimesh::rsqrt(variance + static_cast<V>(epsilon)) * gain + bias;
+  }
+};
+}  // namespace detail
+
+/// Batch norm in training: of x under its own layout, over all dims but Channel..., with the
+/// model's epsilon. Result: a batch_normed (op/batch_norm.hpp); .y is as x. Communicates as
+/// batch_norm_all_reduce where x's other dims are split, and relayouts gain and bias beside x.
+template <Dim... Channel, Layout C, class M, class P, Operand X>
+constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x) {
+  return batch_norm_all_reduce<Channel...>(M::epsilon, x, beside_tensor(m, x, p.gain),
+                                           beside_tensor(m, x, p.bias));
+}
+
+/// Batch norm by moments that have been kept: (x - mean) / sqrt(variance + epsilon) * gain + bias.
+/// Shapes: as x. Relayouts moments, gain and bias beside x, and is local otherwise.
+template <Layout C, class M, class R, class P, Operand X>
+constexpr auto batch_norm_by(const model<C, M>& m, const R& running, const P& p, const X& x) {
+  return detail::map_with(detail::scale_and_shift_function{M::epsilon}, x,
+                          beside_tensor(m, x, stop_gradient(running.mean)),
+                          beside_tensor(m, x, stop_gradient(running.variance)),
+                          beside_tensor(m, x, p.gain), beside_tensor(m, x, p.bias));
+}
+
+/// Moments move towards those that a batch norm has seen by this part of the way; the variance to
+/// that of the population which the batch is a sample of, n / (n - 1) of what was seen (Ioffe and
+/// Szegedy 2015, algorithm 2). Relayouts what was seen to the layout of what is kept.
+template <class R, class Y, class Moments>
+constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
+  if constexpr (!is_poison<Y>) {
+    const double n = seen.count, sample = n > 1 ? n / (n - 1) : 1;
+    running.mean = detail::met(running.mean, seen.mean, part, 1);
+    running.variance = detail::met(running.variance, seen.variance, part, sample);
+  }
+}
+
+/// Group norm: the elements of Channel are Group x Within; each group of each place of Kept... is
+/// normalised by itself. Gain and bias as x has them, mostly over Channel. Shapes: as x.
+/// Communicates as group_norm_all_reduce.
+template <Dim Channel, Dim Group, Dim Within, Dim... Kept, Layout C, class M, class P, Operand X>
+constexpr auto group_norm(const model<C, M>& m, const P& p, const X& x) {
+  const auto grouped = [](const auto& t) { return cut<Channel, Group, Within>(t); };
+  return merge<Channel, Group, Within>(group_norm_all_reduce<Kept..., Group>(
+      M::epsilon, grouped(x), grouped(beside_tensor(m, x, p.gain)),
+      grouped(beside_tensor(m, x, p.bias))));
+}
+
+}  // namespace dimesh::nn

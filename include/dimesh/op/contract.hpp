@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How are tensors contracted whose blocks do not fit each other as they lie? By a schedule, which
+// says what travels and when; einsum does what needs no message, and refuses the rest.
+//
+//   contract<by::ring<rows>, m, n>(x[m/rows, k], y[k, n/rows])             -> [m/rows, n]
+//   contract<by::summa<rows, cols, 256>, m, n>(x[m/rows, k/cols], y[k/rows, n/cols])
+//     -> [m/rows, n/cols]
+//   contract<by::best<layout<pod, split<m, rows>>>, m, n>(x, y)            -> [m/rows, n]
+//
+// The layout of the result follows from the schedule and the operands' layouts. Transposes are
+// contractions of the cotangent with the other operand, about the same bytes again for each.
+#pragma once
+
+#include "dimesh/op/parts/contract_call.hpp"
+
+namespace dimesh {
+
+/// The product of x and y, summed over the dims that Out... lacks, whatever their layouts. Shapes:
+/// as of einsum. Received bytes, memory and the layout of the result: as the schedule says.
+/// Communicates; the transpose is a contraction of the cotangent with the other operand. Of
+/// elements in which no sums are formed (bfloat16), ring and summa gather, too.
+template <class Schedule, Dim... Out, Operand X, Operand Y>
+constexpr auto contract(const X& x, const Y& y) {
+  using call = detail::contract_call<Schedule, detail::list<Out...>>;
+  using fault = detail::fault_of<typename call::rule, X, Y>;
+  static_assert(ok<only<fault, meshes_differ>>,
+                "contract: the operands, or the layout of the result, are of different meshes; put "
+                "them on one");
+  static_assert(ok<only_placed<fault>>,
+                "contract: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
+  static_assert(
+      ok<only<fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
+              elements_differ>>,
+      "contract: whatever their layouts, the operands make no such product: every dim stands in "
+      "two of the three tensors, once in each, and elements are of one type");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "contract: blocks of an operand carry halos; take the tensor without them");
+  static_assert(ok<only<fault, axis_not_in_mesh>>,
+                "contract: the operands' mesh lacks an axis of the schedule, or of the layout; "
+                "name its own");
+  static_assert(
+      ok<only<fault, axis_splits_nothing, axis_not_innermost_of_dim>>,
+      "contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the "
+      "result, innermost; summa's a summed dim in each operand");
+  static_assert(
+      ok<only<fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
+      "contract: two dims want one axis, or the operands split a dim differently, even after the "
+      "schedule; relayout one, or take by::gather or by::best");
+  static_assert(
+      ok<only<fault, both_operands_partial, partial_operand, partial_meets_split>>,
+      "contract: an operand is yet to be summed where the other one is, or is split; complete it "
+      "first");
+  static_assert(
+      ok<only<fault, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
+      "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
+      "summa a spare axis that both operands replicate");
+  static_assert(ok<only_not_divisible<fault>>,
+                "contract: the extent of a split dim of the result is not a multiple of its mesh "
+                "axes; change one, or split uneven<dim>");
+  static_assert(ok<only<fault, axis_used_twice, dim_has_two_rules, place_not_on_axis>>,
+                "contract: the rules of the result's layout do not agree; mend the layout");
+  if constexpr (!ok<fault> || is_poison<X> || is_poison<Y>)
+    return poison{};
+  else
+    return call::run(x, y);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is the discrete Fourier transform of a tensor along some of its dims? Local: a rank holds
+// those dims whole (op/fft_all_to_all.hpp has them split). Dims keep their names and places.
+//
+//   fft<x>(u), fft<x, y, z>(u)     sum over n of u[n] exp(-2 pi i k n / N): not divided; complex
+//   ifft<x, y>(v)                  sum over k of v[k] exp(+2 pi i k n / N), divided by all N
+//   rfft<x, half, y>(u)            u real: x becomes half : dim<N/2 + 1>, the rest are conjugates;
+//                                  then along y
+//   irfft<half, x, y>(v)           back to real numbers; x{n} behind v, if the run says how many
+//
+// As in NumPy's fft module: ifft(fft(u)) is u. Elements are complex (of float or double); real ones
+// are taken as complex. Addends stay addends, and gradients are transforms, too. Needs FFTW (on the
+// host; link with -lfftw3 -lfftw3f); the umbrella header does not include it.
+#pragma once
+
+#include "dimesh/op/complex.hpp"
+#include "dimesh/op/parts/fft_op.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class X> struct fft_elements {
+  using T = value_of<X>;
+  static constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
+  static constexpr bool is_complex_number = is_complex<T>;
+};
+template <class X>
+  requires is_poison<X>
+struct fft_elements<X> {
+  static constexpr bool is_real = true, is_complex_number = true;
+};
+template <class X> concept RealOperand = Operand<X> && fft_elements<X>::is_real;
+template <class X> concept ComplexOperand = Operand<X> && fft_elements<X>::is_complex_number;
+template <class X> concept NumberOperand = RealOperand<X> || ComplexOperand<X>;
+
+/// The places of some dims, as a mask.
+template <class X, class... D>
+inline constexpr unsigned places_of = (0u | ... | (1u << index_of<D, typename spec_of<X>::dims>));
+/// One over the number of elements along the dims of a mask.
+constexpr double one_over_points(const tensor_core& x, unsigned along) {
+  double n = 1;
+  for (int d = 0; d < x.rank(); ++d)
+    if ((along >> d & 1u) && x.extent(d) > 0) n *= static_cast<double>(x.extent(d));
+  return 1 / n;
+}
+
+/// Where the elements are complex already.
+template <class X>
+constexpr auto fft_along(std::string_view call, const X& x, unsigned along, bool forward,
+                         double scale) {
+  return apply_rule<like_rule, value_of<X>>(fft_op<value_of<X>>{along, forward, scale, call}, x);
+}
+/// Complex numbers, whatever they were.
+template <class X> constexpr auto as_numbers(const X& x) {
+  if constexpr (fft_elements<X>::is_complex_number)
+    return x;
+  else
+    return dimesh::as_complex(x);
+}
+
+template <class Full, class Half>
+constexpr index_t require_half(std::string_view call, index_t n, index_t half) {
+  if (n < 1 || half != n / 2 + 1)
+    (words() << call << ": dim '" << name_of<Full>() << "' has " << n << " elements, dim '"
+             << name_of<Half>() << "' has " << half << "; it must have half as many and one, and "
+             << "the other one at least")
+        .raise();
+  return n;
+}
+/// X under rule: a transform from half to full, or the other way.
+template <class Full, class Half, class X> constexpr index_t half_extent(index_t n) {
+  if constexpr (is_static_dim<Half>)
+    return Half::extent;
+  else
+    return n / 2 + 1;
+}
+template <class Rule, class D, class H, class... More, class X>
+constexpr auto to_half(std::string_view call, const X& x) {
+  using T = value_of<X>;
+  const index_t n = x.template extent<D>();
+  require_half<D, H>(call, n, half_extent<D, H, X>(n));
+  return apply_rule<Rule, std::complex<T>>(
+      to_half_op<T>({index_of<D, typename spec_of<X>::dims>, places_of<X, More...>,
+                     &facts_of_dim<D>, &facts_of_dim<H>, n, 1, 1, call}),
+      x);
+}
+/// How many elements D is to have.
+template <class H, class D, class X>
+constexpr index_t full_extent(std::string_view call, const X& x, const D& d) {
+  const index_t n = shape<D>(d).template extent<D>(), half = x.template extent<H>();
+  if (n == dynamic)
+    (words() << call << ": dim '" << name_of<H>() << "' may stand for " << 2 * half - 2 << " or "
+             << 2 * half - 1 << " elements of '" << name_of<D>() << "'; pass that dim with its "
+             << "extent behind the tensor")
+        .raise();
+  return require_half<D, H>(call, n, half);
+}
+template <class Rule, class H, class D, class... More, class X>
+constexpr auto from_half(std::string_view call, const X& x, index_t n, double scale) {
+  using T = part_of<value_of<X>>;
+  return apply_rule<Rule, T>(
+      from_half_op<T>({index_of<H, typename spec_of<X>::dims>, places_of<X, More...>,
+                       &facts_of_dim<D>, &facts_of_dim<H>, n, scale, 1, call}),
+      x);
+}
+
+template <class Fault> constexpr void assert_fft() {
+  static_assert(ok<only<Fault, dim_is_split>>,
+                "fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use "
+                "fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>");
+  static_assert(ok<only<Fault, dim_not_in_tensor>>,
+                "fft, ifft, rfft, irfft: the tensor lacks a dim; name dims of its own");
+  static_assert(ok<only<Fault, dim_repeated>>,
+                "fft, ifft, rfft, irfft: a dim is named twice; name each once");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "fft, ifft, rfft, irfft: blocks of a dim carry halos, which would count twice; "
+                "transform the tensor without them");
+  static_assert(ok<only<Fault, partial_operand>>,
+                "fft, ifft, rfft, irfft: the tensor holds maxima or minima of parts along this "
+                "axis; complete it first");
+}
+template <class Fault> constexpr void assert_half() {
+  static_assert(ok<only<Fault, dim_already_in_tensor>>,
+                "rfft, irfft: the tensor has the new dim already; choose another for the result");
+  static_assert(ok<only<Fault, extents_differ>>,
+                "rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the "
+                "dims another extent");
+}
+
+}  // namespace detail
+
+/// The forward transform along D, More...: [.., D, ..] -> complex, the same shape and layout; not
+/// divided. Local. std::complex for real elements, else of the operand's type.
+template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto fft(const X& x) {
+  using fault = detail::fault_of<detail::fft_rule<D, More...>, X>;
+  detail::assert_fft<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<detail::fft_rule<D, More...>>("fft", x);
+    return detail::fft_along("fft", detail::as_numbers(x), detail::places_of<X, D, More...>, true,
+                             1);
+  }
+}
+/// The inverse: the backward transform along D, More..., divided by the number of elements along
+/// them. Shape and layout stay. Local.
+template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto ifft(const X& x) {
+  using fault = detail::fault_of<detail::fft_rule<D, More...>, X>;
+  detail::assert_fft<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    detail::check<detail::fft_rule<D, More...>>("ifft", x);
+    constexpr unsigned along = detail::places_of<X, D, More...>;
+    return detail::fft_along("ifft", detail::as_numbers(x), along, false,
+                             detail::one_over_points(detail::core_of(x), along));
+  }
+}
+
+/// The forward transform of real numbers along D, of which H, in its place, has the first half: the
+/// other elements are conjugates of these. Then along More.... [.., D, ..] -> complex [.., H, ..],
+/// the same layout; not divided. H has N / 2 + 1 elements. Local.
+template <Dim D, Dim H, Dim... More, detail::RealOperand X> constexpr auto rfft(const X& x) {
+  using rule = detail::half_rule<D, H, detail::is_half_of<D, H>, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft<fault>();
+  detail::assert_half<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::to_half<rule, D, H, More...>("rfft", x);
+}
+/// The inverse: real numbers along D from H, the half of their transform, divided by the number of
+/// elements of the result along D, More.... [.., H, ..] -> real [.., D, ..], the same layout.
+/// Imaginary parts that no real numbers have count for nothing. Where D's extent is not static it
+/// is given: irfft<half, x>(v, x{64}). Local. Throws dimesh::error where the extents do not fit.
+template <Dim H, Dim D, Dim... More, detail::ComplexOperand X>
+constexpr auto irfft(const X& x, D d = {}) {
+  using rule = detail::half_rule<H, D, detail::is_half_of<D, H>, More...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_fft<fault>();
+  detail::assert_half<fault>();
+  if constexpr (!ok<fault> || is_poison<X>) {
+    return poison{};
+  } else {
+    const index_t n = detail::full_extent<H, D>("irfft", x, d);
+    const double others =
+        detail::one_over_points(detail::core_of(x), detail::places_of<X, More...>);
+    return detail::from_half<rule, H, D, More...>("irfft", x, n, others / static_cast<double>(n));
+  }
+}
+
+}  // namespace dimesh

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a contraction do under a schedule? Bring the operands to where they meet, by relayout
+// before one product or by panels while it is computed; of by::best, what the compiler or the run
+// finds cheapest.
+//
+//   contract_call<by::ring<rows>, list<m, n>>::rule      asserted at the entry point
+//   contract_call<by::ring<rows>, list<m, n>>::run(x, y)
+#pragma once
+
+#include "dimesh/op/einsum.hpp"
+#include "dimesh/op/parts/panels_op.hpp"
+#include "dimesh/op/reduce_scatter.hpp"
+#include "dimesh/op/relayout.hpp"
+#include "dimesh/op/schedule.hpp"
+
+namespace dimesh::detail {
+
+template <class S> inline constexpr bool goes_by = requires { S::depth; };
+
+/// What a schedule says of two operands.
+template <class Schedule> constexpr contract_meeting meeting_by(rule_operands x, dim_list out) {
+  if (foreign_operand(x) >= 0) return no_meeting(einsum_rule_of(x, out));
+  return Schedule::meet(x, out);
+}
+template <class Schedule, class Out> struct contract_rule {
+  using named = Out;
+  using axes = typename Schedule::axes;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    return meeting_by<Schedule>(x, out).found;
+  }
+};
+
+// ---- facts of what stands between ---------------------------------------------------------------
+
+/// S under the table Table::result.
+template <class S, class Table>
+using spec_under = spec_of_table<typename S::value_type, typename S::mesh, typename S::dims, Table>;
+
+template <class Schedule, class Out, class A, class B> struct met {
+  static constexpr rule_operands operands{facts_list<A, B>::at, 2};
+  static constexpr contract_meeting value = meeting_by<Schedule>(operands, dims_in<Out>);
+  static constexpr panels_tables tables =
+      tables_of(operands, value, facts_of_result(*operands.at[0], Out{}));
+  template <table (panels_tables::*Which)[2], int K> struct of {
+    static constexpr table result = (tables.*Which)[K];
+  };
+  template <table (panels_tables::*Which)[2], int K>
+  using spec_of = spec_under<std::conditional_t<K == 0, A, B>, of<Which, K>>;
+  template <int K> using whole = spec_of<&panels_tables::whole, K>;
+  template <int K> using part = spec_of<&panels_tables::part, K>;
+  template <int K> using addends = spec_of<&panels_tables::addends, K>;
+  template <int K> using padded = spec_of<&panels_tables::padded, K>;
+  static constexpr panels_facts facts() {
+    return {value.through,
+            value.share,
+            {&spec_facts<whole<0>>, &spec_facts<whole<1>>},
+            {&spec_facts<part<0>>, &spec_facts<part<1>>},
+            {&spec_facts<addends<0>>, &spec_facts<addends<1>>},
+            {&spec_facts<padded<0>>, &spec_facts<padded<1>>}};
+  }
+};
+/// The same of probes, when the program runs.
+template <class Schedule, class Out, class A, class B>
+panels_facts met_at_run_time(const A& a, const B& b) {
+  const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
+  const rule_operands x{at, 2};
+  const contract_meeting m = meeting_by<Schedule>(x, dims_in<Out>);
+  const panels_tables t = tables_of(x, m, facts_of_result(*at[0], Out{}));
+  panels_facts f{m.through, m.share};
+  const tensor_facts* const like[] = {&spec_facts<spec_of<A>>, &spec_facts<spec_of<B>>};
+  for (int k = 0; k < 2; ++k) {
+    f.whole[k] = &facts_under(*like[k], t.whole[k]);
+    f.part[k] = &facts_under(*like[k], t.part[k]);
+    f.addends[k] = &facts_under(*like[k], t.addends[k]);
+    f.padded[k] = &facts_under(*like[k], t.padded[k]);
+  }
+  return f;
+}
+
+// ---- how they run -------------------------------------------------------------------------------
+
+/// x under a table that its type does not know.
+template <class X> X relaid_probe(X x, const table& to) {
+  const route r = tidied_route(*core_of(x).facts, to);
+  for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);
+  return x;
+}
+/// The local product of operands brought to the layouts under which they meet.
+template <class Schedule, class Out, class A, class B>
+constexpr auto contract_gathered(const A& a, const B& b) {
+  if constexpr (is_probe<A> || is_probe<B>) {
+    const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
+    const contract_meeting m = meeting_by<Schedule>({at, 2}, dims_in<Out>);
+    return einsum_as<void, Out>(relaid_probe(a, m.whole[0]), relaid_probe(b, m.whole[1]));
+  } else {
+    using both = met<Schedule, Out, spec_of<A>, spec_of<B>>;
+    using L = typename both::template part<0>::layout;
+    using M = typename both::template part<1>::layout;
+    return einsum_as<void, Out>(relayout<L>(a), relayout<M>(b));
+  }
+}
+template <class Schedule, class Out, class A, class B>
+constexpr auto contract_by(const A& a, const B& b) {
+  using T = value_of<A>;
+  constexpr bool probes = is_probe<A> || is_probe<B>;
+  if constexpr (!goes_by<Schedule> || is_storage_only<T> || !element_traits<T>::has_products) {
+    return contract_gathered<Schedule, Out>(a, b);
+  } else {
+    using rule = contract_rule<Schedule, Out>;
+    if constexpr (probes) {
+      check<rule>("contract", a, b);
+      return apply_rule<rule, T>(
+          panels_op<T>{met_at_run_time<Schedule, Out>(a, b), Schedule::depth}, a, b);
+    } else {
+      return apply_rule<rule, T>(
+          panels_op<T>{met<Schedule, Out, spec_of<A>, spec_of<B>>::facts(), Schedule::depth}, a, b);
+    }
+  }
+}
+
+/// A schedule of which everything is said above.
+template <class Schedule, class Out> struct contract_call {
+  using rule = contract_rule<Schedule, Out>;
+  template <class A, class B> static constexpr auto run(const A& a, const B& b) {
+    return contract_by<Schedule, Out>(a, b);
+  }
+};
+
+template <class D, class A, class Out> struct contract_scattered_rule {
+  using named = typename concat_impl<Out, list<plain_dim<D>>>::type;
+  using axes = list<A>;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = meeting_by<by::reduce_scatter<D, A>>(x, out).found;
+    if (!o.ok()) return o;
+    tensor_facts y = facts_of_result(x[0], Out{});
+    y.layout = o.layout;
+    return scatter_rule_of(y, y.axis_of(type_number<A>), use::partial, &facts_of_dim<plain_dim<D>>,
+                           bare_dim<D>::uneven, bare_dim<D>::ragged);
+  }
+};
+/// Cut first, and summed at the end.
+template <class D, class A, class Out> struct contract_call<by::reduce_scatter<D, A>, Out> {
+  using rule = contract_scattered_rule<D, A, Out>;
+  template <class X, class Y> static constexpr auto run(const X& x, const Y& y) {
+    return reduce_scatter<D, A>(contract_by<by::reduce_scatter<D, A>, Out>(x, y));
+  }
+};
+
+// ---- the best -----------------------------------------------------------------------------------
+
+/// The layout of the result: the caller's, or what keeps the splits.
+template <class L> constexpr outcome goal_of_product(rule_operands x, const tensor_facts& y) {
+  if constexpr (std::is_void_v<L>) {
+    return allowed(kept_splits(x, y));
+  } else {
+    if (x[0].mesh != type_number<typename L::mesh>)
+      return blamed_place(fault_code::meshes_differ, 0);
+    outcome o = target<L>::of(y.dims());
+    o.is_of_goal = !o.ok();
+    return o;
+  }
+}
+template <class L> struct named_goal {
+  using goal = L;
+};
+template <> struct named_goal<void> {};
+template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
+  using named = Out;
+  using axes = list<>;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = cheapest_meeting_or_fault(x, out);
+    return o.ok() ? goal_of_product<L>(x, facts_of_result(x[0], Out{})) : o;
+  }
+  static constexpr outcome cheapest_meeting_or_fault(rule_operands x, dim_list out) {
+    return meeting_by<by::gather>(x, out).found;
+  }
+  /// The choice where extents are what `by` says.
+  static constexpr contract_choice chosen(rule_operands x, const measure& by) {
+    tensor_facts y = facts_of_result(x[0], Out{});
+    const table goal = goal_of_product<L>(x, y).layout;
+    return best_choice(x, y.dims(), {by, &goal, &y, static_cast<double>(Memory)});
+  }
+};
+
+template <class Rule, class A, class B> struct best_of {
+  static constexpr rule_operands operands{facts_list<A, B>::at, 2};
+  /// The choices where dims of neither, of the first or of the second operand are long.
+  static constexpr contract_choice at[3] = {
+      Rule::chosen(operands, {}), Rule::chosen(operands, {0, {}, {}, nullptr, operands.at[0]}),
+      Rule::chosen(operands, {0, {}, {}, nullptr, operands.at[1]})};
+  static constexpr bool is_new(int i) {
+    for (int j = 0; j < i; ++j)
+      if (at[i] == at[j]) return false;
+    return true;
+  }
+  template <int I, int K> struct meets {
+    static constexpr table result = at[I].m.whole[K];
+  };
+  template <int I> using first = spec_under<A, meets<I, 0>>;
+  template <int I> using second = spec_under<B, meets<I, 1>>;
+};
+/// Choice I of a list.
+template <class Best, int I, class Out, class A, class B>
+constexpr auto contract_chosen(const A& a, const B& b) {
+  constexpr contract_choice c = Best::at[I];
+  using mesh_axes = typename spec_of<A>::mesh::axes;
+  if constexpr (c.cols >= 0)
+    return contract_by<by::summa<type_at<c.rows, mesh_axes>, type_at<c.cols, mesh_axes>>, Out>(a,
+                                                                                               b);
+  else if constexpr (c.rows >= 0)
+    return contract_by<by::ring<type_at<c.rows, mesh_axes>>, Out>(a, b);
+  else
+    return einsum_as<void, Out>(relayout<typename Best::template first<I>::layout>(a),
+                                relayout<typename Best::template second<I>::layout>(b));
+}
+/// What the run knows of two operands.
+constexpr measure measured(const tensor_core& a, const tensor_core& b) {
+  measure by;
+  by.sizes = a.sizes();
+  for (const tensor_core* x : {&a, &b})
+    for (int d = 0; d < x->rank(); ++d) {
+      by.dim[by.count] = x->facts->dim[d];
+      by.extent[by.count++] = x->extent(d);
+    }
+  return by;
+}
+template <class Rule, class Best, class G, int I, class Out, class A, class B>
+constexpr auto contract_cheapest(int wanted, const A& a, const B& b) {
+  if constexpr (I + 1 < 3) {
+    if constexpr (!Best::is_new(I))
+      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
+    else if (wanted == I)
+      return relayout<G>(contract_chosen<Best, I, Out>(a, b));
+    else
+      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
+  } else {
+    return relayout<G>(contract_chosen<Best, I, Out>(a, b));
+  }
+}
+template <class L, index_t Memory, class Out> struct contract_call<by::best<L, Memory>, Out> {
+  using rule = best_rule<L, Memory, Out>;
+  template <class A, class B> static constexpr auto run(const A& a, const B& b) {
+    using best = best_of<rule, spec_of<A>, spec_of<B>>;
+    using goal = typename result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>::layout;
+    if constexpr (!best::is_new(1) && !best::is_new(2)) {
+      return relayout<goal>(contract_chosen<best, 0, Out>(a, b));
+    } else {
+      const measure by = measured(core_of(a), core_of(b));
+      tensor_facts y = facts_of_result(*core_of(a).facts, Out{});
+      const table to = spec_facts<result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>>.layout;
+      const search s{by, &to, &y, 0};
+      int wanted = 0;
+      for (int i = 1; i < 3; ++i)
+        if (bytes_of_meeting(s, best::operands, best::at[i].m) <
+            bytes_of_meeting(s, best::operands, best::at[wanted].m))
+          wanted = i;
+      return contract_cheapest<rule, best, goal, 0, Out>(wanted, a, b);
+    }
+  }
+};
+
+}  // namespace dimesh::detail

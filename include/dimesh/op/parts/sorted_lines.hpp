@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which elements of each rank's lines are among the first so many of the whole lines, in order,
+// where ranks split the dim? Every rank sorts its parts and tells a few elements of each, evenly
+// spaced; then all tell those that these leave undecided. All ranks then know how many elements of
+// every part come first, so that an exchange needs no counts, and blocks come out as the layout has
+// them whatever the data.
+//
+//   sorted_lines<T, Before> lines(x, d);   lines.find({4, 8});   lines.cut(line, 0, part)
+//
+// Of n elements a rank tells about the square root, twice; all of them where n is small, once.
+#pragma once
+
+#include "dimesh/collective/all_gather.hpp"
+#include "dimesh/local/splitters.hpp"
+#include "dimesh/op/parts/along.hpp"
+
+namespace dimesh::detail {
+
+/// The lines of a tensor along a dim, one for each place of the others.
+constexpr index_t lines_of(const tensor_core& x, int d) {
+  index_t n = 1;
+  for (int e = 0; e < x.rank(); ++e) n *= e == d ? 1 : x.local(e);
+  return n;
+}
+constexpr cut_dim dim_in_order(const tensor_core& x, int d) {
+  return cut_dim(placement_of(x), x.layout(), d, boundary::zero);
+}
+/// How many elements a part of a line tells at first, where no part is longer than this.
+constexpr index_t most_samples(index_t longest, index_t cuts) {
+  index_t n = 64;
+  while (n * n < longest * cuts) n += n / 8;
+  return n;
+}
+
+/// What it costs the rank at the origin to find cuts. What a second round tells depends on data;
+/// two steps between samples for each cut is what random ones leave undecided.
+constexpr void count_cuts(tally& t, const cut_dim& dim, index_t lines, index_t cuts, index_t size) {
+  if (dim.talk == 0 || cuts == 0) return;
+  index_t longest = 0, all = 0;
+  for (index_t r = 0; r < dim.ranks(); ++r)
+    longest = longest > dim.of(r).length ? longest : dim.of(r).length;
+  const index_t most = most_samples(longest, cuts), own = dim.of(dim.me()).length;
+  const auto told = [most](index_t n) { return n < most ? n : most; };
+  for (index_t r = 0; r < dim.ranks(); ++r) all += told(dim.of(r).length);
+  const auto count = [&](index_t mine, index_t sum) {
+    if (sum * lines * size > 0)
+      t.collective(event_kind::all_gather, dim.talk, mine * lines * size,
+                   ring_bytes(event_kind::all_gather, sum * lines * size, dim.ranks()));
+  };
+  count(told(own), all);
+  if (longest <= most) return;
+  const auto left = [&](index_t n) { return n <= most ? 0 : 2 * cuts * ((n + most - 1) / most); };
+  index_t later = 0;
+  for (index_t r = 0; r < dim.ranks(); ++r) later += left(dim.of(r).length);
+  count(left(own), later);
+}
+
+/// The parts that this rank has of the lines along dim d, each in order, and where the whole lines'
+/// order cuts every part.
+template <class T, class Before> class sorted_lines {
+ public:
+  using element = local::detail::placed_element<T, std::int32_t>;
+
+  sorted_lines(const tensor_core& x, int d) : dim_(dim_in_order(x, d)), lines_(lines_of(x, d)) {
+    parts_in_order();
+    const index_t n = length(part_);
+    index_t inner = 1;
+    for (int e = d + 1; e < x.rank(); ++e) inner *= x.local(e);
+    own_.resize(static_cast<std::size_t>(lines_ * n));
+    for (index_t l = 0; l < lines_; ++l) {
+      const T* const from = x.data<const T>() + l / inner * n * inner + l % inner;
+      element* const line = own_.data() + l * n;
+      for (index_t i = 0; i < n; ++i) line[i] = {from[i * inner], static_cast<std::int32_t>(i)};
+      std::sort(line, line + n, Before{});
+    }
+    if (dim_.talk != 0) over_ = &x.grid->along(dim_.talk);
+  }
+
+  const communicator* over() const { return over_; }
+  index_t lines() const { return lines_; }
+  /// Ranks along the dim, in the order of their blocks; which of them is this one.
+  index_t parts() const { return static_cast<index_t>(rank_.size()); }
+  index_t part() const { return part_; }
+  int rank_of(index_t part) const { return rank_[static_cast<std::size_t>(part)]; }
+  index_t length(index_t part) const { return length_[static_cast<std::size_t>(part)]; }
+  index_t longest() const { return *std::max_element(length_.begin(), length_.end()); }
+  index_t first() const { return dim_.of(dim_.me()).offset; }
+  /// This rank's part of a line, in order.
+  const element* line(index_t l) const { return own_.data() + l * length(part_); }
+  /// So many elements of a part of a line are among the first targets[i] of the line.
+  index_t cut(index_t l, index_t i, index_t part) const { return low_[at(l, i) + index(part)]; }
+
+  /// Finds the cuts. Collective along the axes that split the dim.
+  void find(const std::vector<index_t>& targets) {
+    cuts_ = static_cast<index_t>(targets.size());
+    low_.assign(static_cast<std::size_t>(lines_ * cuts_ * parts()), 0);
+    high_ = low_;
+    if (cuts_ == 0) return;
+    const std::vector<T> samples = tell_samples();
+    std::vector<T> one;
+    std::vector<index_t> begin{0};
+    for (index_t k = 0; k < parts(); ++k) begin.push_back(begin.back() + lines_ * told(k));
+    for (index_t l = 0; l < lines_; ++l) {
+      one.clear();
+      for (index_t k = 0; k < parts(); ++k) {
+        const T* const from = samples.data() + begin[index(k)] + l * told(k);
+        one.insert(one.end(), from, from + told(k));
+      }
+      const local::sampled_line<T, Before> line(length_, told_, one.data());
+      for (index_t i = 0; i < cuts_; ++i)
+        line.bound(targets[index(i)], low_.data() + at(l, i), high_.data() + at(l, i));
+    }
+    settle(targets);
+  }
+
+ private:
+  static std::size_t index(index_t i) { return static_cast<std::size_t>(i); }
+  std::size_t at(index_t l, index_t i) const { return index((l * cuts_ + i) * parts()); }
+  index_t told(index_t part) const { return told_[index(part)]; }
+
+  void parts_in_order() {
+    for (index_t r = 0; r < dim_.ranks(); ++r) rank_.push_back(static_cast<int>(r));
+    // Of blocks that begin at one place all but the last are empty.
+    std::sort(rank_.begin(), rank_.end(), [this](int a, int b) {
+      const block x = dim_.of(a), y = dim_.of(b);
+      if (x.offset != y.offset) return x.offset < y.offset;
+      return x.length != y.length ? x.length < y.length : a < b;
+    });
+    for (std::size_t k = 0; k < rank_.size(); ++k) {
+      length_.push_back(dim_.of(rank_[k]).length);
+      if (rank_[k] == dim_.me()) part_ = static_cast<index_t>(k);
+    }
+  }
+  /// From blocks by rank to blocks by part.
+  std::vector<T> gathered(const std::vector<T>& mine, const std::vector<index_t>& count) const {
+    if (over_ == nullptr) return mine;
+    std::vector<index_t> by_rank(count.size()), begin(count.size());
+    for (std::size_t k = 0; k < count.size(); ++k)
+      by_rank[static_cast<std::size_t>(rank_[k])] = count[k];
+    index_t sum = 0;
+    for (std::size_t r = 0; r < count.size(); ++r) begin[r] = sum, sum += by_rank[r];
+    std::vector<T> all(index(sum)), sorted;
+    collective::all_gather_v(*over_, mine.data(), by_rank.data(), all.data());
+    sorted.reserve(all.size());
+    for (std::size_t k = 0; k < count.size(); ++k) {
+      const T* const from = all.data() + begin[static_cast<std::size_t>(rank_[k])];
+      sorted.insert(sorted.end(), from, from + count[k]);
+    }
+    return sorted;
+  }
+  /// Of all parts: [part][line][sample].
+  std::vector<T> tell_samples() {
+    const index_t most = most_samples(longest(), cuts_), n = length(part_);
+    std::vector<index_t> count;
+    told_.clear();
+    for (const index_t all : length_) {
+      told_.push_back(std::min(all, most));
+      count.push_back(lines_ * told_.back());
+    }
+    std::vector<T> mine;
+    mine.reserve(index(lines_ * told(part_)));
+    for (index_t l = 0; l < lines_; ++l)
+      for (index_t j = 0; j < told(part_); ++j)
+        mine.push_back(line(l)[local::sampled_place(j, n, told(part_))].value);
+    return gathered(mine, count);
+  }
+  /// Tells the elements between the bounds, and takes the cuts from them.
+  void settle(const std::vector<index_t>& targets) {
+    std::vector<index_t> count(length_.size());
+    for (index_t l = 0; l < lines_; ++l)
+      for (index_t i = 0; i < cuts_; ++i)
+        for (std::size_t k = 0; k < count.size(); ++k)
+          count[k] += high_[at(l, i) + k] - low_[at(l, i) + k];
+    std::vector<T> mine;
+    for (index_t l = 0; l < lines_; ++l)
+      for (index_t i = 0; i < cuts_; ++i)
+        for (index_t e = low_[at(l, i) + index(part_)]; e < high_[at(l, i) + index(part_)]; ++e)
+          mine.push_back(line(l)[e].value);
+    const std::vector<T> all = gathered(mine, count);
+    if (all.empty()) return;
+    std::vector<index_t> next{0};
+    for (const index_t n : count) next.push_back(next.back() + n);
+    std::vector<T> between;
+    for (index_t l = 0; l < lines_; ++l)
+      for (index_t i = 0; i < cuts_; ++i) {
+        between.clear();
+        index_t *const lo = low_.data() + at(l, i), *const hi = high_.data() + at(l, i);
+        for (std::size_t k = 0; k < count.size(); ++k)
+          for (index_t e = lo[k]; e < hi[k]; ++e) between.push_back(all[index(next[k]++)]);
+        local::settle_cuts<Before>(between.data(), targets[index(i)], count.size(), lo, hi);
+      }
+  }
+
+  cut_dim dim_;
+  index_t lines_, part_ = 0, cuts_ = 0;
+  const communicator* over_ = nullptr;  // null: there is nobody to talk to
+  std::vector<int> rank_;  // of each part
+  std::vector<index_t> length_, told_;  // of each part
+  std::vector<element> own_;  // [line][place in order]
+  std::vector<index_t> low_, high_;  // [line][cut][part]
+};
+
+}  // namespace dimesh::detail

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What do the windows of a rank's results see of an array that is split where they move? A box: the
+// run from the first to the last element along each dim. Whatever of it lies on other ranks comes
+// in one exchange, corners of several dims too; each rank gets halos of its own widths, none where
+// its windows see none. Back, what has been added up for others' elements goes to them.
+//
+//   windows of 3 taps, stride 2, over blocks [0, 8) and [8, 16), `same`:
+//     results [0, 4) see [0, 9): one element comes from behind; results [4, 8) see [8, 16): none
+#pragma once
+
+#include "dimesh/collective/neighbors.hpp"
+#include "dimesh/local/convolve.hpp"
+#include "dimesh/local/copy.hpp"
+#include "dimesh/op/parts/transition.hpp"
+
+namespace dimesh::detail {
+
+/// A window below the types: its dims, by local::window_role, and how it moves.
+struct window_dims {
+  const dim_facts* dim[3];
+
+  constexpr const dim_facts* of(local::window_role r) const { return dim[static_cast<int>(r)]; }
+};
+
+/// Windows, by dims and moves over whole dims.
+struct window_set {
+  static constexpr int most = local::convolution::max_windows;
+  int count = 0;
+  window_dims dims[most]{};
+  local::window_loop moves[most]{};  // without strides of arrays
+
+  constexpr void add(const window_dims& d, const local::window_loop& m) {
+    dims[count] = d;
+    moves[count++] = m;
+  }
+  constexpr index_t extent_of(const dim_facts* d, local::window_role r) const {
+    for (int i = 0; i < count; ++i)
+      if (same_dim(d, dims[i].of(r))) return moves[i].extent[static_cast<int>(r)];
+    return dynamic;
+  }
+};
+
+/// The elements in the role `of` that meet a block of those in the other one (array, result): from
+/// the first to the last of them.
+constexpr block met_by(const local::window_loop& m, local::window_role of, const block& b) {
+  const auto clamped = [](index_t k, index_t n) { return k < 0 ? 0 : k < n ? k : n; };
+  const index_t last = b.offset + b.length - 1;
+  index_t begin = 0, end = 0;
+  if (of == local::window_role::array) {
+    begin = clamped(m.place(b.offset, 0), m.array());
+    end = clamped(m.place(last, m.taps() - 1) + 1, m.array());
+  } else {
+    const index_t low = b.offset + m.before - m.dilation * (m.taps() - 1), high = last + m.before;
+    begin = clamped(low <= 0 ? 0 : (low + m.stride - 1) / m.stride, m.results());
+    end = clamped(high < 0 ? 0 : high / m.stride + 1, m.results());
+  }
+  return {begin, b.length > 0 && end > begin ? end - begin : 0};
+}
+
+/// What windows see of x, in the role `of`, from the blocks of y in the other one. Where no dim of
+/// windows is split that is x's own block.
+class windowed_view {
+ public:
+  constexpr windowed_view(const window_set& w, local::window_role of, const tensor_core& x,
+                          const tensor_core& y)
+      : w_(w), of_(of), x_(x), y_(y), at_(placement_of(x)), from_(placement_of(y)) {
+    for (int i = 0; i < w.count; ++i)
+      talk_ |= x.layout().axes_of(x.facts->place_of(w.dims[i].of(of_)));
+    talk_ = talking(talk_, at_.sizes);
+    for (int a = 0; a < x.layout().axes; ++a)
+      if (talk_ >> a & 1u) me_ = me_ * at_.sizes[a] + (at_.coords != nullptr ? at_.coords[a] : 0);
+    seen_ = seen(me_);
+  }
+
+  /// Are there others to talk to?
+  constexpr bool travels() const { return talk_ != 0; }
+  constexpr const box& here() const { return seen_; }
+  /// A window's moves over what this rank sees and its block of y.
+  constexpr local::window_loop local_moves(int i) const {
+    local::window_loop m = w_.moves[i];
+    const int other = 2 - static_cast<int>(of_);
+    const int dx = x_.facts->place_of(w_.dims[i].of(of_)),
+              dy = y_.facts->place_of(w_.dims[i].dim[other]);
+    index_t first[3] = {};
+    first[static_cast<int>(of_)] = seen_.begin[dx], first[other] = y_.own(dy).offset;
+    m.extent[static_cast<int>(of_)] = seen_.length[dx], m.extent[other] = y_.local(dy);
+    m.before += first[0] - m.stride * first[2];
+    return m;
+  }
+  /// The messages that the rank at the origin sends; back: those that answer them. (Asked of data,
+  /// too, where checked builds want to hear the same on all ranks: does anything travel?)
+  constexpr void cost(tally& t, bool back = false) const {
+    windowed_view origin = *this;
+    origin.at_.coords = origin.from_.coords = nullptr;
+    origin.me_ = 0;
+    origin.seen_ = origin.seen(0);
+    origin.for_each_other([&](index_t, index_t given, index_t taken) {
+      const index_t bytes = (back ? taken : given) * x_.facts->element;
+      if (bytes > 0) t.collective(event_kind::message, talk_, bytes, bytes);
+    });
+  }
+  /// Bytes that are copied beside.
+  constexpr index_t copied() const { return travels() ? 2 * seen_.size() * x_.facts->element : 0; }
+
+  /// What is seen of elements that lie as x does, row-major: these themselves, or in `room`. (That
+  /// elements are on the host is asserted by operations.)
+  template <class T> const T* fetch(const T* x, const char* call, storage& room) const {
+    if (!travels()) return x;
+    room = storage::acquire(static_cast<std::size_t>(seen_.size()) * sizeof(T));
+    T* const to = static_cast<T*>(room.data());
+    if constexpr (is_on_host<T>) {
+      const box mine = own(me_), kept = intersection(mine, seen_);
+      move<false>(kept, mine, x, seen_, to);
+      send<false>(mine, x, seen_, to, call);
+    }
+    return to;
+  }
+  /// Room for sums over what is seen: the elements of x themselves, or in `room`.
+  template <class T> T* sums(T* x, storage& room) const {
+    if (!travels()) return x;
+    room = storage::acquire(static_cast<std::size_t>(seen_.size()) * sizeof(T));
+    return static_cast<T*>(room.data());
+  }
+  /// x is what all ranks' sums hold of its elements, added up.
+  template <class T> void fold(const T* sums, T* x, const char* call) const {
+    if (!travels()) return;
+    if constexpr (is_on_host<T>) {
+      const box mine = own(me_), kept = intersection(mine, seen_);
+      std::fill_n(x, mine.size(), T(0));
+      move<true>(kept, seen_, sums, mine, x);
+      send<true>(seen_, sums, mine, x, call);
+    }
+  }
+
+ private:
+  constexpr box own(index_t r) const { return at_.peers(x_.layout(), r, talk_); }
+  constexpr box seen(index_t r) const {
+    box b = own(r);
+    if (talk_ == 0) return b;
+    const box results = from_.peers(y_.layout(), r, talk_);
+    const int other = 2 - static_cast<int>(of_);
+    for (int i = 0; i < w_.count; ++i) {
+      const int dx = x_.facts->place_of(w_.dims[i].of(of_)),
+                dy = y_.facts->place_of(w_.dims[i].dim[other]);
+      const block m = met_by(w_.moves[i], of_, {results.begin[dy], results.length[dy]});
+      b.begin[dx] = m.offset, b.length[dx] = m.length;
+    }
+    return b;
+  }
+  /// f(rank, elements that it sees of this rank's block, elements of its block that are seen here)
+  template <class F> constexpr void for_each_other(const F& f) const {
+    if (talk_ == 0) return;
+    const box mine = own(me_);
+    for (index_t r = 0; r < group_size(talk_, at_.sizes); ++r)
+      if (r != me_) f(r, intersection(mine, seen(r)).size(), intersection(own(r), seen_).size());
+  }
+  /// A part of box `from` to its place in box `to`.
+  template <bool Add, class T>
+  static void move(const box& part, const box& from, const T* x, const box& to, T* y) {
+    if (part.size() == 0) return;
+    const strides x_stride(from), y_stride(to);
+    x += offset_in(from, part), y += offset_in(to, part);
+    if constexpr (Add)
+      local::add_box(part.rank, part.length, x, x_stride.data(), y, y_stride.data());
+    else
+      local::copy_box(part.rank, part.length, x, x_stride.data(), y, y_stride.data());
+  }
+  /// Parts of this rank's box `from` to those who hold (Back) or see them; theirs come into `to`.
+  template <bool Back, class T>
+  void send(const box& from, const T* x, const box& to, T* y, const char* call) const {
+    std::vector<collective::message> sends, receives;
+    index_t sent = 0, received = 0;
+    for_each_other([&](index_t r, index_t given, index_t taken) {
+      if (Back) std::swap(given, taken);
+      if (given > 0) sends.push_back({static_cast<int>(r), {sent, given}});
+      if (taken > 0) receives.push_back({static_cast<int>(r), {received, taken}});
+      sent += given, received += taken;
+    });
+    const storage out = storage::acquire(static_cast<std::size_t>(sent) * sizeof(T)),
+                  in = storage::acquire(static_cast<std::size_t>(received) * sizeof(T));
+    T *const packed = static_cast<T*>(out.data()), *const got = static_cast<T*>(in.data());
+    for (const auto& m : sends) {
+      const box part = intersection(from, Back ? own(m.peer) : seen(m.peer));
+      local::pack(part.rank, part.length, x + offset_in(from, part), strides(from).data(),
+                  packed + m.part.at);
+    }
+    collective::exchange_some(x_.grid->along(talk_), packed, sends, got, receives, call, {out, in});
+    for (const auto& m : receives) {
+      const box part = intersection(Back ? seen(m.peer) : own(m.peer), to);
+      move<Back>(part, part, got + m.part.at, to, y);
+    }
+  }
+
+  const window_set& w_;
+  local::window_role of_;
+  const tensor_core &x_, &y_;
+  placement at_, from_;
+  unsigned talk_ = 0;
+  index_t me_ = 0;
+  box seen_;
+};
+
+}  // namespace dimesh::detail

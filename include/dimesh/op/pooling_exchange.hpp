@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is the greatest element of each window, or the mean, where windows move along a dim that is
+// split? Each rank joins the windows of its block of results; the elements of others that they see
+// come in one exchange. Windows that lie on one rank each (side by side, in blocks that they fill)
+// send nothing.
+//
+//   max_pool_exchange(x[batch, height/rows, in], pool_window<height, high>{.size = 3, .stride = 2})
+//     -> [batch, high/rows, in]
+#pragma once
+
+#include "dimesh/op/pooling.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+template <class Fault> constexpr void assert_split_pool() {
+  static_assert(ok<only_not_divisible<Fault>>,
+                "max_pool_exchange, mean_pool_exchange: results along this dim do not divide over "
+                "the ranks of the dim that they come from; split that as uneven<dim>");
+}
+
+}  // namespace detail
+
+/// max_pool whose windows may move along dims that are split; the result's dims lie on the axes of
+/// those they come from, in blocks of the same kind (uneven where those are ragged and the dim is a
+/// new one). Communicates: a rank gets the elements that its windows see and others hold; gradients
+/// go the way back.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto max_pool_exchange(const X& x, const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<true, false, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_split_pool<fault>();
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::max_pool_op, rule>("max_pool_exchange", x, windows...);
+}
+
+/// mean_pool whose windows may move along dims that are split: layouts and messages as of
+/// max_pool_exchange.
+template <Operand X, Dim... From, Dim... To>
+  requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
+constexpr auto mean_pool_exchange(const X& x, const pool_window<From, To>&... windows) {
+  using rule = detail::pool_rule<true, true, pool_window<From, To>...>;
+  using fault = detail::fault_of<rule, X>;
+  detail::assert_split_pool<fault>();
+  detail::assert_pool<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::pooled<detail::mean_pool_forward, rule>("mean_pool_exchange", x, windows...);
+}
+
+}  // namespace dimesh

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Schedules that do not fit the operands' layouts.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/contract.hpp>
+
+#include "names.hpp"
+
+namespace by = dm::by;
+struct other_mesh : dm::mesh<cols, rows> {};
+struct spare : dm::axis<2> {};
+template <class... R> using on = dm::layout<pod, R...>;
+using inputs = dm::tensor<float, by_batch, batch, pixel>;
+using weights = dm::tensor<float, on<dm::split<hidden, rows>>, pixel, hidden>;
+using blocks = dm::tensor<float, on<dm::split<batch, rows>, dm::split<pixel, cols>>, batch, pixel>;
+using turned =
+    dm::tensor<float, on<dm::split<pixel, rows>, dm::split<hidden, cols>>, pixel, hidden>;
+
+// mistake: contract__meshes
+// Operands on two meshes.
+// expect: contract: the operands, or the layout of the result, are of different meshes; put them on one
+// expect: meshes_differ<
+using elsewhere = dm::tensor<float, dm::layout<other_mesh>, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const elsewhere& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#else
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#endif
+
+// mistake: contract__goal
+// The layout that the result is to have is of another mesh.
+// expect: contract: the operands, or the layout of the result, are of different meshes; put them on one
+// expect: meshes_differ<
+#ifdef COMPILE_FAIL
+using goal = dm::layout<other_mesh>;
+#else
+using goal = dm::layout<pod>;
+#endif
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::best<goal>, batch, hidden>(x, w);
+}
+
+// mistake: contract__placed
+// At two places of an axis.
+// expect: contract: the operands live on different ranks of this axis; place<axis, k> the one that all of them hold (free), or send<axis, k> the one that lives elsewhere
+// expect: placed_elsewhere<cols, 0, 1>
+using first = dm::tensor<float, on<dm::placed<cols, 0>, dm::split<batch, rows>>, batch, pixel>;
+using second = dm::tensor<float, on<dm::placed<cols, 1>>, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const first& x, const second& w) { return dm::contract<by::gather, batch, hidden>(x, w); }
+#else
+auto f(const first& x, const second& w) {
+  return dm::contract<by::gather, batch, hidden>(x, dm::send<cols, 0>(w));
+}
+#endif
+
+// mistake: contract__no_product
+// A dim of the result that no operand has.
+// expect: contract: whatever their layouts, the operands make no such product: every dim stands in two of the three tensors, once in each, and elements are of one type
+// expect: output_dim_not_in_any_input<label>
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, label>(x, w);
+}
+#else
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#endif
+
+// mistake: contract__halo
+// Blocks with halos go nowhere.
+// expect: contract: blocks of an operand carry halos; take the tensor without them
+// expect: dim_has_halo<batch>
+using rimmed = dm::tensor<float, on<dm::split<dm::halo<batch, 1>, rows>>, batch, pixel>;
+#ifdef COMPILE_FAIL
+auto f(const rimmed& x, const weights& w) {
+#else
+auto f(const inputs& x, const weights& w) {
+#endif
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+
+// mistake: contract__no_axis
+// An axis of another mesh.
+// expect: contract: the operands' mesh lacks an axis of the schedule, or of the layout; name its own
+// expect: axis_not_in_mesh<spare, pod>
+#ifdef COMPILE_FAIL
+auto f(const blocks& x, const turned& w) {
+  return dm::contract<by::summa<rows, spare>, batch, hidden>(x, w);
+}
+#else
+auto f(const blocks& x, const turned& w) {
+  return dm::contract<by::summa<rows, cols>, batch, hidden>(x, w);
+}
+#endif
+
+// mistake: contract__ring_stands
+// A ring along an axis that cuts nothing.
+// expect: contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the result, innermost; summa's a summed dim in each operand
+// expect: axis_splits_nothing<cols>
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<cols>, batch, hidden>(x, w);
+}
+#else
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#endif
+
+// mistake: contract__summa_of_rows
+// The summed dim is whole.
+// expect: contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the result, innermost; summa's a summed dim in each operand
+// expect: axis_splits_nothing<rows>
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const turned& w) {
+#else
+auto f(const blocks& x, const turned& w) {
+#endif
+  return dm::contract<by::summa<rows, cols>, batch, hidden>(x, w);
+}
+
+// mistake: contract__still_apart
+// A ring along one axis, and the operands do not fit along the other one either.
+// expect: contract: two dims want one axis, or the operands split a dim differently, even after the schedule; relayout one, or take by::gather or by::best
+// expect: dim_split_in_one_operand_only<pixel, cols>
+#ifdef COMPILE_FAIL
+auto f(const blocks& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#else
+auto f(const blocks& x, const weights& w) { return dm::contract<by::gather, batch, hidden>(x, w); }
+#endif
+
+// mistake: contract__addends
+// Addends meet blocks.
+// expect: contract: an operand is yet to be summed where the other one is, or is split; complete it first
+// expect: partial_meets_split<cols, hidden>
+using addends = dm::tensor<float, on<dm::split<batch, rows>, dm::partial<cols>>, batch, pixel>;
+using columns =
+    dm::tensor<float, on<dm::split<pixel, rows>, dm::split<hidden, cols>>, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const addends& x, const columns& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#else
+auto f(const addends& x, const columns& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(dm::complete(x), w);
+}
+#endif
+
+// mistake: contract__nothing_to_sum
+// No addends along the axis.
+// expect: contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; summa a spare axis that both operands replicate
+// expect: axis_not_partial<rows>
+using deep = dm::tensor<float, on<dm::split<pixel, cols>>, batch, pixel>;
+using plain = dm::tensor<float, whole, pixel, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const deep& x, const plain& w) {
+  return dm::contract<by::reduce_scatter<batch, rows>, batch, hidden>(x, w);
+}
+#else
+auto f(const deep& x, const plain& w) {
+  return dm::contract<by::reduce_scatter<batch, cols>, batch, hidden>(x, w);
+}
+#endif
+
+// mistake: contract__not_divisible
+// A result that cannot be cut evenly.
+// expect: contract: the extent of a split dim of the result is not a multiple of its mesh axes; change one, or split uneven<dim>
+// expect: extent_not_divisible<odd, 5, cols, 2>
+struct odd : dm::dim<5> {};
+using few = dm::tensor<float, on<dm::split<pixel, cols>>, odd, pixel>;
+#ifdef COMPILE_FAIL
+using cut = odd;
+#else
+using cut = dm::uneven<odd>;
+#endif
+auto f(const few& x, const dm::tensor<float, whole, pixel, hidden>& w) {
+  return dm::contract<by::reduce_scatter<cut, cols>, odd, hidden>(x, w);
+}
+
+// mistake: contract__no_layout
+// Rules that do not agree.
+// expect: contract: the rules of the result's layout do not agree; mend the layout
+// expect: axis_used_twice<rows>
+#ifdef COMPILE_FAIL
+using twice = on<dm::split<batch, rows>, dm::partial<rows>>;
+#else
+using twice = on<dm::split<batch, rows>, dm::split<hidden, cols>>;
+#endif
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::best<twice>, batch, hidden>(x, w);
+}

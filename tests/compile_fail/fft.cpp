@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What Fourier transforms refuse.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/op/fft.hpp>
+#include <dimesh/op/fft_all_to_all.hpp>
+
+#include "names.hpp"
+
+struct half : dm::dim<4> {};  // of hidden
+struct point : dm::dim<8> {};
+using number = std::complex<double>;
+using signal = dm::tensor<double, hybrid, batch, hidden>;
+using spectrum = dm::tensor<number, whole, batch, half>;
+using alone = dm::tensor<double, by_batch, batch>;
+
+// mistake: dim_is_split__fft
+// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>
+// expect: dim_is_split<hidden, cols>
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::fft<hidden>(x); }
+#else
+auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
+#endif
+
+// mistake: dim_is_split__rfft
+// expect: fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::rfft<hidden, half>(x); }
+#else
+auto f(const signal& x) { return dm::rfft<hidden, half>(dm::whole<hidden>(x)); }
+#endif
+
+// mistake: dim_not_in_tensor__fft
+// expect: fft, ifft, rfft, irfft: the tensor lacks a dim; name dims of its own
+#ifdef COMPILE_FAIL
+auto f(const spectrum& x) { return dm::ifft<hidden>(x); }
+#else
+auto f(const spectrum& x) { return dm::ifft<batch>(x); }
+#endif
+
+// mistake: dim_repeated__fft
+// expect: fft, ifft, rfft, irfft: a dim is named twice; name each once
+#ifdef COMPILE_FAIL
+auto f(const spectrum& x) { return dm::irfft<half, hidden, half>(x); }
+#else
+auto f(const spectrum& x) { return dm::irfft<half, hidden, batch>(x); }
+#endif
+
+// mistake: dim_has_halo__fft
+// expect: fft, ifft, rfft, irfft: blocks of a dim carry halos, which would count twice; transform the tensor without them
+#ifdef COMPILE_FAIL
+auto f(const signal& x) {
+  return dm::fft<hidden>(dm::halo_exchange<1, hidden>(dm::whole<hidden>(x)));
+}
+#else
+auto f(const signal& x) { return dm::fft<hidden>(dm::whole<hidden>(x)); }
+#endif
+
+// mistake: partial_operand__fft
+// expect: fft, ifft, rfft, irfft: the tensor holds maxima or minima of parts along this axis; complete it first
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::fft<batch>(dm::max<hidden>(dm::whole<batch>(x))); }
+#else
+auto f(const signal& x) {
+  return dm::fft<batch>(dm::complete(dm::max<hidden>(dm::whole<batch>(x))));
+}
+#endif
+
+// mistake: dim_already_in_tensor__rfft
+// expect: rfft, irfft: the tensor has the new dim already; choose another for the result
+#ifdef COMPILE_FAIL
+auto f(const spectrum& x) { return dm::irfft<half, batch>(x); }
+#else
+auto f(const spectrum& x) { return dm::irfft<half, hidden>(x); }
+#endif
+
+// mistake: extents_differ__rfft
+// expect: rfft, irfft: of N real numbers the half transform has N / 2 + 1; give one of the dims another extent
+// expect: extents_differ<half, point>
+#ifdef COMPILE_FAIL
+auto f(const spectrum& x) { return dm::irfft<half, point>(x); }
+#else
+auto f(const spectrum& x) { return dm::irfft<half, hidden>(x); }
+#endif
+
+// mistake: dim_is_split__fft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other that could be split instead; cut<dim, a, b> it, or gather it with whole<dim>
+// expect: dim_is_split<batch, rows>
+#ifdef COMPILE_FAIL
+auto f(const alone& x) { return dm::fft_all_to_all<batch>(x); }
+#else
+auto f(const alone& x) { return dm::fft_all_to_all<batch>(dm::whole<batch>(x)); }
+#endif
+
+// mistake: dim_not_in_tensor__fft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): the tensor lacks a dim; name dims of its own
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::fft_all_to_all<label>(x); }
+#else
+auto f(const signal& x) { return dm::ifft_all_to_all<hidden>(x); }
+#endif
+
+// mistake: dim_repeated__fft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): a dim is named twice; name each once
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, hidden>(x); }
+#else
+auto f(const signal& x) { return dm::rfft_all_to_all<hidden, half, batch>(x); }
+#endif
+
+// mistake: dim_has_halo__fft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): blocks with halos stay where they are; transform the tensor without them
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::fft_all_to_all<hidden>(dm::halo_exchange<1, hidden>(x)); }
+#else
+auto f(const signal& x) { return dm::fft_all_to_all<hidden>(x); }
+#endif
+
+// mistake: partial_operand__fft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): the tensor holds maxima or minima of parts along this axis; complete it first
+#ifdef COMPILE_FAIL
+auto f(const signal& x) { return dm::fft_all_to_all<batch>(dm::max<hidden>(x)); }
+#else
+auto f(const signal& x) { return dm::fft_all_to_all<hidden, batch>(x); }
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checkpoints that are written while the program goes on; and blocks of every kind in both ways of
+// writing: ragged ones, with halos, complex, at one place.
+// ranks: 1 2 4
+#include "dimesh/io/checkpoint/start_save.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <complex>
+#include <thread>
+
+#include "dimesh/op/cuts.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "support/checkpoints.hpp"
+
+namespace {
+using namespace test_support;
+using dimesh::index_t, dimesh::start_save_checkpoint, dimesh::started_save;
+
+constexpr layout_choice raggedly{.ragged = true, .places = 1, .stride = 3};
+
+/// Steps of a program between which it asks whether the checkpoint is there.
+void until_done(started_save& saving) {
+  while (true) {
+    int all = saving.done();
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all == 1) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST_CASE("start_save_checkpoint: what was there when it began is read, under each layout") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    each_layout([&](auto from) {
+      const scratch at("start");
+      auto s = filled<decltype(from)>(g, 1);
+      auto saving =
+          start_save_checkpoint(at.path, {.step = 3, .integers = {{"k", 4}}}, {}, part("m", s));
+      s = filled<decltype(from)>(g, -1);  // the next step
+      until_done(saving);
+      CHECK(saving.done());
+      saving.finish();  // at once
+      auto t = filled<state<both>>(g, 0);
+      const auto r = dimesh::load_checkpoint(at.path, {}, part("m", t));
+      CHECK(r.step == 3);
+      CHECK(r.integers.at("k") == 4);
+      check_same(t, filled<state<both>>(g, 1));
+    });
+  });
+}
+
+TEST_CASE(
+    "start_save_checkpoint: byte for byte what save_checkpoint writes, in several files too") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    for (const index_t most : {index_t{1} << 30, index_t{100}}) {
+      const scratch at("bytes"), other("same");
+      const auto s = filled<state<columns>>(g, 1);
+      dimesh::save_checkpoint(at.path, {.step = 1}, {.largest_file = most}, part("m", s));
+      start_save_checkpoint(other.path, {.step = 1}, {.largest_file = most}, part("m", s)).finish();
+      int files = 0;
+      on_first([&] {
+        for (const auto& e : fs::directory_iterator(at.path + "/step-1")) {
+          ++files;
+          CHECK(cp::read_text(e.path()) ==
+                cp::read_text(other.path + "/step-1/" + e.path().filename().string()));
+        }
+        CHECK(files == (most == 100 ? 4 : 2));
+        CHECK(cp::read_text(at.path + "/latest") == cp::read_text(other.path + "/latest"));
+      });
+    }
+  });
+}
+
+TEST_CASE("checkpoints of ragged and placed blocks, some of them empty") {
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    for_each_layout<plane, dimesh::detail::list<p, q>, raggedly>([&](auto t) {
+      using X = tensor<double, typename decltype(t)::type, p, q>;
+      std::vector<double> late, early;
+      for (int i = 0; i < g.everyone().size(); ++i) {
+        late.push_back(i == 0 && g.everyone().size() > 1 ? 0 : i + 1);
+        early.push_back(g.everyone().size() - i);
+      }
+      const array a = numbers({"p", "q"}, {7, 5}, 1);
+      const auto cut = [&](const array& of, const std::vector<double>& by) {
+        return scattered<X>(g, of, dimesh::cuts_by_speed<p>(7, by),
+                            dimesh::cuts_by_speed<q>(5, by));
+      };
+      const X x = cut(a, late);
+      const scratch at("ragged");
+      dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("x", x));
+      start_save_checkpoint(at.path, {.step = 2}, {}, part("x", x)).finish();
+      for (const char* const step : {"/step-1", "/step-2"}) {
+        X y = cut(numbers({"p", "q"}, {7, 5}, 2), early);
+        dimesh::load_checkpoint(at.path + step, {}, part("x", y));
+        CHECK(agrees(y, a));
+      }
+    });
+  });
+}
+
+TEST_CASE("checkpoints of complex tensors, and of those with halos") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    using Z = std::complex<double>;
+    using H = layout<plane, split<p, x>>;
+    const auto value = [](index_t i, index_t j) { return Z(double(10 * i + j), double(i - j)); };
+    const index_t n = 3 * g.ranks();
+    const auto z = dimesh::generate<tensor<Z, columns, p, q>>(g, value, p{4}, q{7});
+    const auto h = dimesh::halo_exchange<2, p>(dimesh::halo_exchange<1, q>(
+        dimesh::generate<tensor<float, H, p, q>>(
+            g, [](index_t i, index_t j) { return float(i * 10 + j); }, p{n}, q{5}),
+        dimesh::boundary::zero));
+    const scratch at("kinds");
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("z", z), part("h", h));
+    start_save_checkpoint(at.path, {.step = 2}, {}, part("z", z), part("h", h)).finish();
+    for (const char* const step : {"/step-1", "/step-2"}) {
+      auto z2 = dimesh::generate<tensor<Z, rows, p, q>>(
+          g, [](index_t, index_t) { return Z(); }, p{4}, q{7});
+      auto h2 = dimesh::constant<tensor<float, both, p, q>>(g, 0, p{n}, q{5});
+      dimesh::load_checkpoint(at.path + step, {}, part("z", z2), part("h", h2));
+      CHECK(dimesh::to_rank(z2, 0) == dimesh::to_rank(z, 0));
+      CHECK(dimesh::to_rank(h2, 0) == dimesh::to_rank(h, 0));
+    }
+  });
+}
+
+TEST_CASE(
+    "start_save_checkpoint: what goes wrong is thrown on every rank, and leaves what was there") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("fails");
+    const auto s = filled<state<rows>>(g, 1);
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("m", s));
+    CHECK(has(said([&] { (void)start_save_checkpoint(at.path, {.step = 1}, {}, part("m", s)); }),
+              "there is a checkpoint of this step already"));
+    // Somebody removes the folder: a thread of some rank finds no file there.
+    auto saving = start_save_checkpoint(at.path, {.step = 2}, {}, part("m", s));
+    on_first([&] {
+      for (const auto& e : fs::directory_iterator(at.path))
+        if (std::error_code ignored; e.path().filename().string()[0] == '.')
+          while (fs::exists(e.path())) fs::remove_all(e.path(), ignored);
+    });
+    CHECK(has(said([&] { saving.finish(); }), "checkpoint: '" + at.path));
+    CHECK(saving.done());  // there is nothing left to do
+    // Dropped: as if it never was.
+    { const auto dropped = start_save_checkpoint(at.path, {.step = 3}, {}, part("m", s)); }
+    auto moved = start_save_checkpoint(at.path, {.step = 4}, {.keep_last = 1}, part("m", s));
+    auto there = std::move(moved);
+    CHECK(has(said([&] { moved.finish(); }),
+              "started_save: moved from; ask the one it was moved to"));
+    there.finish();
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(cp::steps_in(at.path) == std::vector<index_t>{4});
+    auto t = filled<state<rows>>(g, 0);
+    CHECK(dimesh::load_checkpoint(at.path, {}, part("m", t)).step == 4);
+    check_same(t, s);
+  });
+}
+
+TEST_CASE("what killed saves have left on this host is removed, and nothing else") {
+  const scratch at("dead");
+  if (!scratch::first()) return;
+  // The number of a process that ran, and runs no more.
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const std::string dead = cp::host_name() + "." + std::to_string(child);
+  const std::vector<std::string> stay = {".step-2.elsewhere.1", ".step-2." + cp::host_name() + ".1",
+                                         ".step-2." + cp::host_name() + ".x", "step-2",
+                                         "own." + dead};
+  fs::create_directories(at.path);
+  for (const auto& name : stay) fs::create_directory(at.path + "/" + name);
+  fs::create_directory(at.path + "/.step-7." + dead);
+  cp::write_text(at.path + "/.step-7." + dead + "/model.safetensors", "x");
+  cp::write_text(at.path + "/.latest." + dead, "step-7\n");
+  cp::commit(at.path, 9).make_folder();
+  for (const auto& name : stay) CHECK(fs::exists(at.path + "/" + name));
+  CHECK(!fs::exists(at.path + "/.step-7." + dead));
+  CHECK(!fs::exists(at.path + "/.latest." + dead));
+}
+
+}  // namespace

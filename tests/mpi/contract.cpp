@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4 6
+// Contractions of operands that einsum refuses, by every schedule: blocks of the right values, on
+// every shape of the mesh, uneven and empty blocks among them; transposes; and the bytes foreseen.
+#include "dimesh/op/contract.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/parts/panels.hpp"
+#include "dimesh/op/parts/schedules.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace by = dm::by;
+
+template <class D, class A> using cut = dm::split<dm::uneven<D>, A>;
+template <class M, class... R> using L = dm::layout<M, R...>;
+
+/// Extents of p, q, r.
+const std::vector<extents> sizes = {{5, 4, 3}, {1, 7, 2}, {0, 3, 2}, {3, 0, 2}, {2, 9, 6}};
+
+template <class Schedule, class LX, class LY, class Grid> void check_schedule(const Grid& g) {
+  INFO("schedule ", std::string(dm::detail::spelled<Schedule>()));
+  INFO("layouts ", std::string(dm::detail::spelled<LX>()), std::string(dm::detail::spelled<LY>()));
+  for (const extents& n : sizes) {
+    const array a = numbers({"p", "q"}, {n[0], n[1]}, 1), b = numbers({"q", "r"}, {n[1], n[2]}, 2);
+    const auto v = scattered<dm::tensor<double, LX, p, q>>(g, a);
+    const auto w = scattered<dm::tensor<double, LY, q, r>>(g, b);
+    const auto f = [](const auto& i, const auto& j) { return dm::contract<Schedule, r, p>(i, j); };
+    CHECK(agrees(f(v, w), einsum({"r", "p"}, {a, b})));
+    check_operation(f, {}, {a, b}, v, w);
+  }
+}
+template <class M, class LX, class LY, class... Schedule> void check_schedules() {
+  for_each_grid<M>([](const dm::grid<M>& g) { (check_schedule<Schedule, LX, LY>(g), ...); });
+}
+
+TEST_CASE("two free dims want one axis") {
+  check_schedules<line, L<line, cut<p, x>>, L<line, cut<r, x>>, by::ring<x>, by::gather,
+                  by::best<>>();
+}
+TEST_CASE("an axis splits a free dim here, the summed dim there") {
+  check_schedules<line, L<line, cut<q, x>>, L<line, cut<r, x>>, by::ring<x>, by::gather>();
+}
+TEST_CASE("the summed dim is split in one operand only") {
+  check_schedules<line, L<line, cut<q, x>>, L<line>, by::reduce_scatter<dm::uneven<p>, x>,
+                  by::gather, by::best<L<line, cut<r, x>>>>();
+}
+TEST_CASE("blocks of a plane") {
+  using LX = L<plane, cut<p, x>, cut<q, y>>;
+  using LY = L<plane, cut<q, x>, cut<r, y>>;
+  check_schedules<plane, LX, LY, by::summa<x, y, 2>, by::summa<y, x, 3>, by::best<>>();
+}
+TEST_CASE("the second operand's blocks are turned") {
+  using LX = L<plane, cut<q, x>, cut<p, y>>;
+  using LY = L<plane, cut<r, x>, cut<q, y>>;
+  check_schedules<plane, LX, LY, by::summa<x, y>, by::best<L<plane>, 16>>();
+}
+TEST_CASE("a spare axis") {
+  using LX = L<cube, cut<p, x>, cut<q, y>>;
+  using LY = L<cube, cut<q, x>, cut<r, y>>;
+  check_schedules<cube, LX, LY, by::summa<x, y, 2, z>>();
+}
+
+}  // namespace

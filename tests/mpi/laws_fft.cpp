@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fourier transforms along dims that are whole or split: against naive sums over whole arrays under
+// every layout that their rules allow; their transposes and costs; which layouts come out.
+// ranks: 1 2 4
+// labels: sanitize_all
+#include "dimesh/op/fft.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/create.hpp"
+#include "dimesh/grad/cost.hpp"
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/fft_all_to_all.hpp"
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/plan/probe.hpp"
+#include "support/adjoint.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+
+const auto needs_fftw = doctest::skip(!dm::local::has_fftw);
+
+struct h : dm::dim<> {};
+
+/// The parts of a complex array.
+struct numbers_pair {
+  array re, im;
+};
+
+/// sum over n of a[n] exp(sign 2 pi i k n / N) along one dim, times `by`; the first `kept` k.
+numbers_pair dft(const numbers_pair& a, const std::string& dim, int sign, double by = 1,
+                 index_t kept = -1) {
+  const auto d = static_cast<std::size_t>(a.re.place(dim));
+  const index_t n = a.re.size[d];
+  extents size = a.re.size;
+  if (kept >= 0) size[d] = kept;
+  numbers_pair out{make(a.re.dims, size, [](const auto&) { return 0.0; }), {}};
+  out.im = out.re;
+  std::size_t at = 0;
+  for_each_index(size, [&](extents index) {
+    const index_t k = index[d];
+    double re = 0, im = 0;
+    for (index_t j = 0; j < n; ++j) {
+      index[d] = j;
+      const double turn = sign * 2 * M_PI * static_cast<double>(k * j % n) / static_cast<double>(n);
+      const double x = value_at(a.re, a.re.dims, index), y = value_at(a.im, a.re.dims, index);
+      re += x * std::cos(turn) - y * std::sin(turn), im += x * std::sin(turn) + y * std::cos(turn);
+    }
+    out.re.values[at] = re * by, out.im.values[at++] = im * by;
+  });
+  return out;
+}
+double inverse_of(const array& a, const std::string& dim) {
+  return 1.0 / static_cast<double>(a.size[static_cast<std::size_t>(a.place(dim))]);
+}
+numbers_pair nothing_imaginary(const array& a) {
+  return {a, map([](const auto&) { return 0.0; }, {a})};
+}
+/// The whole transform of which the first half is a; along n elements.
+numbers_pair completed(const numbers_pair& a, const std::string& dim, index_t n) {
+  const auto d = static_cast<std::size_t>(a.re.place(dim));
+  extents size = a.re.size;
+  size[d] = n;
+  numbers_pair out{make(a.re.dims, size, [](const auto&) { return 0.0; }), {}};
+  out.im = out.re;
+  std::size_t at = 0;
+  for_each_index(size, [&](extents index) {
+    const index_t k = index[d];
+    const bool other = 2 * k > n, end = k == 0 || 2 * k == n;
+    if (other) index[d] = n - k;
+    out.re.values[at] = value_at(a.re, a.re.dims, index);
+    out.im.values[at++] = end ? 0 : (other ? -1 : 1) * value_at(a.im, a.re.dims, index);
+  });
+  return out;
+}
+
+template <class Z> void check_parts(const Z& z, const numbers_pair& want) {
+  CHECK(agrees(dm::real(z), want.re, 1e-11));
+  CHECK(agrees(dm::imag(z), want.im, 1e-11));
+}
+template <class D, class X> inline constexpr bool is_whole = !dm::is_split<dm::spec_of<X>, D>;
+
+const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 3}, {3, 1}, {2, 9}};
+
+TEST_CASE("along whole dims, of addends too, under every layout" * needs_fftw) {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+    using X = decltype(v);
+    const array b = numbers(a.dims, a.size, 9);
+    const auto z = dm::as_complex(v, scattered<X>(v.grid(), b));
+    const numbers_pair c{a, b};
+    if constexpr (is_whole<q, X>) {
+      check_parts(dm::fft<q>(z), dft(c, "q", -1));
+      check_parts(dm::ifft<q>(z), dft(c, "q", 1, inverse_of(a, "q")));
+      check_parts(dm::fft<q>(v), dft(nothing_imaginary(a), "q", -1));
+    }
+    if constexpr (is_whole<p, X> && is_whole<q, X>)
+      if (a.size[0] > 0) check_parts(dm::fft<p, q>(z), dft(dft(c, "p", -1), "q", -1));
+  });
+}
+
+TEST_CASE("of real numbers: half of it, and back" * needs_fftw) {
+  for_each_case<line, unevenly_with_partial, p, q>(
+      {{4, 6}, {5, 3}, {6, 1}, {1, 4}}, [](auto v, const array& a) {
+        using X = decltype(v);
+        const index_t n = a.size[0], half = n / 2 + 1;
+        const array im = numbers({"h", "q"}, {half, a.size[1]}, 3),
+                    re = numbers({"h", "q"}, {half, a.size[1]}, 4);
+        if constexpr (is_whole<p, X>) {
+          const numbers_pair along_p = dft(nothing_imaginary(a), "p", -1, 1, half);
+          const auto renamed_half = [](numbers_pair c) {
+            return numbers_pair{renamed(c.re, "p", "h"), renamed(c.im, "p", "h")};
+          };
+          const auto y = dm::rfft<p, h>(v);
+          check_parts(y, renamed_half(along_p));
+          CHECK(agrees(dm::irfft<h, p>(y, p{n}), a, 1e-11));
+          using H = std::remove_cvref_t<decltype(dm::real(y))>;
+          const auto any = dm::as_complex(scattered<H>(v.grid(), re), scattered<H>(v.grid(), im));
+          const numbers_pair all = completed({re, im}, "h", n);
+          CHECK(agrees(dm::irfft<h, p>(any, p{n}),
+                       renamed(dft(all, "h", 1, 1.0 / static_cast<double>(n)).re, "h", "p"),
+                       1e-11));
+          if constexpr (is_whole<q, X>) {
+            check_parts(dm::rfft<p, h, q>(v), renamed_half(dft(along_p, "q", -1)));
+            CHECK(agrees(dm::irfft<h, p, q>(dm::rfft<p, h, q>(v), p{n}), a, 1e-11));
+            // Imaginary ends count for nothing, those that come to be along q.
+            const numbers_pair then = completed(dft({re, im}, "q", 1), "h", n);
+            CHECK(agrees(
+                dm::irfft<h, p, q>(any, p{n}),
+                renamed(dft(then, "h", 1, 1.0 / static_cast<double>(n * a.size[1])).re, "h", "p"),
+                1e-11));
+          }
+        }
+      });
+}
+
+TEST_CASE("along split dims, under every layout, there and back" * needs_fftw) {
+  for_each_case<plane, layout_choice{.uneven = true, .stride = 2}, p, q>(
+      {{4, 6}, {5, 3}, {3, 1}}, [](auto v, const array& a) {
+        using X = decltype(v);
+        const array b = numbers(a.dims, a.size, 9);
+        const auto z = dm::as_complex(v, scattered<X>(v.grid(), b));
+        const auto y = dm::fft_all_to_all<p, q>(z);
+        check_parts(y, dft(dft({a, b}, "p", -1), "q", -1));
+        check_parts(dm::ifft_all_to_all<p, q>(y), {a, b});
+        check_parts(dm::ifft_all_to_all<q>(z), dft({a, b}, "q", 1, inverse_of(a, "q")));
+      });
+}
+
+TEST_CASE("of real numbers along split dims" * needs_fftw) {
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .stride = 3}, p, q>(
+      {{4, 6}, {5, 3}}, [](auto v, const array& a) {
+        const index_t n = a.size[0];
+        const auto y = dm::rfft_all_to_all<p, h, q>(v);
+        const numbers_pair c = dft(dft(nothing_imaginary(a), "p", -1, 1, n / 2 + 1), "q", -1);
+        check_parts(y, {renamed(c.re, "p", "h"), renamed(c.im, "p", "h")});
+        CHECK(agrees(dm::irfft_all_to_all<h, p, q>(y, p{n}), a, 1e-11));
+      });
+}
+
+/// Inner products of transforms are of the size of their operands, times N.
+constexpr precision transforms{1, 1e-11};
+
+TEST_CASE("transposes and costs: the local ones" * needs_fftw) {
+  for_each_case<line, unevenly_with_partial, p, q>({{5, 4}, {2, 6}}, [](auto v, const array& a) {
+    using X = decltype(v);
+    const array b = numbers(a.dims, a.size, 9);
+    const auto w = scattered<X>(v.grid(), b);
+    if constexpr (is_whole<q, X>) {
+      check_operation(
+          [](const auto& x, const auto& y) {
+            const auto z = dm::fft<q>(dm::as_complex(x, y));
+            return dm::real(z) + dm::imag(z) * 2.0;
+          },
+          transforms, {a, b}, v, w);
+      check_operation([](const auto& x) { return dm::imag(dm::ifft<q>(x)); }, transforms, {a}, v);
+      check_operation(
+          [](const auto& x) {
+            const auto z = dm::rfft<q, h>(x);
+            return dm::real(z) + dm::imag(z) * 2.0;
+          },
+          transforms, {a}, v);
+      const index_t n = a.size[1];
+      check_operation(
+          [n](const auto& x, const auto& y) {
+            return dm::irfft<q, h>(dm::as_complex(x, y), h{2 * n - 1});
+          },
+          transforms, {a, b}, v, w);
+      check_operation(
+          [n](const auto& x, const auto& y) {
+            return dm::irfft<q, h>(dm::as_complex(x, y), h{2 * n - 2});
+          },
+          transforms, {a, b}, v, w);
+    }
+    if constexpr (is_whole<p, X> && is_whole<q, X>)
+      check_operation([](const auto& x) { return dm::real(dm::rfft<p, h, q>(x)) * 3.0; },
+                      transforms, {a}, v);
+  });
+}
+
+TEST_CASE("transposes and costs: those that move" * needs_fftw) {
+  for_each_case<plane, layout_choice{.uneven = true, .stride = 3, .first = 1}, p, q>(
+      {{4, 6}, {5, 3}}, [](auto v, const array& a) {
+        using X = decltype(v);
+        const array b = numbers(a.dims, a.size, 9);
+        const auto w = scattered<X>(v.grid(), b);
+        check_operation(
+            [](const auto& x, const auto& y) {
+              return dm::imag(dm::fft_all_to_all<p, q>(dm::as_complex(x, y)));
+            },
+            transforms, {a, b}, v, w);
+        const index_t n = a.size[0];
+        check_operation(
+            [n](const auto& x) {
+              const auto y = dm::rfft_all_to_all<p, h, q>(x);
+              return dm::irfft_all_to_all<h, p, q>(y * dm::conj(y), p{n});
+            },
+            precision{1, 1e-9}, {a}, v);
+      });
+}
+
+struct rows : dm::axis<> {};
+struct cols : dm::axis<> {};
+struct pod : dm::mesh<rows, cols> {};
+struct down : dm::dim<8> {};
+struct across : dm::dim<6> {};
+struct deep : dm::dim<10> {};
+struct half : dm::dim<6> {};
+template <class... R> using field = dm::tensor<double, dm::layout<pod, R...>, down, across, deep>;
+template <class Y, class... R>
+inline constexpr bool lies =
+    std::is_same_v<Y,
+                   dm::tensor<typename Y::value_type, dm::layout<pod, R...>, down, across, deep>>;
+
+TEST_CASE("slabs and pencils: where they lie, and what moves" * needs_fftw) {
+  using dm::split;
+  using dm::uneven;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(rows{ranks > 1 ? 2 : 1}, cols{ranks / (ranks > 1 ? 2 : 1)});
+  const auto wave = [](auto i, auto j, auto k) {
+    return std::sin(0.3 * double(i)) + std::cos(double(i + 2 * j)) * double(k);
+  };
+  const auto slabs = dm::generate<field<split<down, rows>>>(g, wave);
+  const auto there = dm::fft_all_to_all<down, across, deep>(slabs);
+  using Slab = std::remove_const_t<decltype(there)>;
+  static_assert(lies<Slab, split<uneven<across>, rows>>);
+  using Back = decltype(dm::ifft_all_to_all<down, across, deep>(there));
+  static_assert(lies<Back, split<uneven<down>, rows>>);
+
+  const auto pencils = dm::relayout<dm::layout<pod, split<down, rows>, split<across, cols>>>(slabs);
+  const auto turned = dm::fft_all_to_all<down, across, deep>(pencils);
+  using Pencil = std::remove_const_t<decltype(turned)>;
+  static_assert(lies<Pencil, split<uneven<across>, rows>, split<uneven<deep>, cols>>);
+  const auto back = dm::ifft_all_to_all<down, across, deep>(turned);
+  static_assert(lies<std::remove_const_t<decltype(back)>, split<uneven<down>, rows>,
+                     split<uneven<across>, cols>>);
+  const auto whole = dm::fft<down, across, deep>(dm::relayout<dm::layout<pod>>(slabs));
+  const auto a = dm::to_rank(there), b = dm::to_rank(turned), c = dm::to_rank(whole);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    CHECK(std::abs(a[i] - c[i]) < 1e-11);
+    CHECK(std::abs(b[i] - c[i]) < 1e-11);
+  }
+  const auto u = dm::to_rank(dm::real(back)), v = dm::to_rank(slabs);
+  for (std::size_t i = 0; i < u.size(); ++i) CHECK(std::abs(u[i] - v[i]) < 1e-12);
+
+  // Real numbers: the half is a dim of its own, and is split where the others are done.
+  const auto half_there = dm::rfft_all_to_all<deep, half, down, across>(pencils);
+  static_assert(std::is_same_v<
+                std::remove_const_t<decltype(half_there)>,
+                dm::tensor<std::complex<double>,
+                           dm::layout<pod, split<uneven<across>, rows>, split<uneven<half>, cols>>,
+                           down, across, half>>);
+  const auto half_back = dm::irfft_all_to_all<half, deep, down, across>(half_there);
+  const auto w = dm::to_rank(half_back);
+  for (std::size_t i = 0; i < w.size(); ++i) CHECK(std::abs(w[i] - v[i]) < 1e-12);
+}
+
+TEST_CASE("float, complex numbers of Kokkos, and plans that are kept" * needs_fftw) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(rows{1}, cols{ranks});
+  using single = dm::tensor<float, dm::layout<pod>, down, across>;
+  const auto x = dm::generate<single>(g, [](auto i, auto j) { return float(i * j % 5); });
+  const auto y = dm::fft<down, across>(x);
+  static_assert(std::is_same_v<decltype(y)::value_type, std::complex<float>>);
+  const auto z = dm::to_rank(dm::ifft<across, down>(y)), v = dm::to_rank(dm::as_complex(x));
+  for (std::size_t i = 0; i < z.size(); ++i) CHECK(std::abs(z[i] - v[i]) < 1e-5f);
+  const auto k = dm::fft<down, across>(dm::cast<Kokkos::complex<float>>(dm::as_complex(x)));
+  static_assert(std::is_same_v<decltype(k)::value_type, Kokkos::complex<float>>);
+  const auto as_k = dm::to_rank(k);
+  const auto as_std = dm::to_rank(y);
+  for (std::size_t i = 0; i < as_k.size(); ++i)
+    CHECK(std::complex<float>(as_k[i].real(), as_k[i].imag()) == as_std[i]);
+
+  const auto plans = dm::local::fft_plan_count<float>();
+  CHECK(plans == 2);
+  for (int i = 0; i < 3; ++i) (void)dm::fft<down, across>(x);
+  CHECK(dm::local::fft_plan_count<float>() == plans);
+}
+
+template <class F> std::string told(const F& f) {
+  try {
+    f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return "";
+}
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("probes: the costs of the types, for a layout that the run says" * needs_fftw) {
+  using dm::split;
+  using any = dm::layout<pod, dm::at_run_time>;
+  const auto there_and_back = [](const auto& u) {
+    const auto v = dm::rfft_all_to_all<deep, half, down, across>(u);
+    const auto w = dm::fft_all_to_all<down, across>(dm::ifft_all_to_all<across, down>(v));
+    return dm::irfft_all_to_all<half, deep, down, across>(w);
+  };
+  const dm::mesh_sizes<pod> on{rows{2}, cols{3}};
+  const auto same = [&]<class... R>(dm::layout<pod, R...> l) {
+    using typed = dm::tensor<double, dm::shaped<dm::layout<pod, R...>>, down, across, deep>;
+    using cube = dm::tensor<double, any, down, across, deep>;
+    const auto a = dm::count(there_and_back, typed(on));
+    const auto b = dm::count(there_and_back, dm::probe_of<cube>(dm::layout_value<pod>(l), on));
+    CHECK(a.flops() == b.flops());
+    CHECK(a.moved() == b.moved());
+    CHECK(a.counts.over == b.counts.over);
+  };
+  same(dm::layout<pod, split<down, rows>>{});
+  same(dm::layout<pod, split<down, rows>, split<across, cols>>{});
+  same(dm::layout<pod, split<dm::uneven<deep>, rows>, split<across, cols>>{});
+  const auto alone = [&](const auto& f) {
+    const dm::layout_value<pod> l(dm::layout<pod, split<down, rows>>{});
+    return told([&] { (void)dm::count(f, dm::probe_of<dm::tensor<double, any, down>>(l, on)); });
+  };
+  CHECK(has(alone([](const auto& u) { return dm::fft_all_to_all<down>(u); }),
+            "fft_all_to_all: dim_is_split"));
+  CHECK(has(alone([](const auto& u) { return dm::fft<down>(u); }), "fft: dim_is_split"));
+}
+
+TEST_CASE("what FFTW cannot do" * needs_fftw) {
+  dm::local::fft_loops l;
+  l.along(-4, 1, 1);
+  std::complex<double> x[4];
+  CHECK_THROWS_WITH_AS(dm::local::fft(l, true, x, x), "fft: FFTW finds no plan for these extents",
+                       dm::error);
+}
+
+TEST_CASE("extents that do not fit" * needs_fftw) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(rows{1}, cols{ranks});
+  using line_of = dm::tensor<std::complex<double>, dm::layout<pod>, h>;
+  const auto y = dm::generate<line_of>(g, [](auto i) { return double(i); }, h{4});
+  CHECK(has(told([&] { (void)dm::irfft<h, p>(y, p{9}); }),
+            "irfft: dim 'p' has 9 elements, dim 'h' has 4"));
+  CHECK(has(told([&] { (void)dm::irfft<h, p>(y); }),
+            "irfft: dim 'h' may stand for 6 or 7 elements of 'p'"));
+  CHECK(has(told([&] { (void)dm::rfft<h, half>(dm::real(y)); }),
+            "rfft: dim 'h' has 4 elements, dim 'half' has 6"));
+}
+
+}  // namespace

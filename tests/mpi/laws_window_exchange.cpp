@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Convolutions, their transposes and pooling along dims that are split: against whole arrays under
+// every layout, with strides, dilations, paddings, blocks shorter than halos, or empty; gradients
+// and costs; and which elements travel, counted one by one.
+// ranks: 1 2 3 4
+// checks: 1201 2380 2380 3558
+// labels: local sanitize
+#include "dimesh/op/convolution_exchange.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/op/cuts.hpp"
+#include "dimesh/op/pooling_exchange.hpp"
+#include "support/adjoint.hpp"
+#include "support/windows.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace dd = dimesh::detail;
+
+constexpr layout_choice some_unevenly{.uneven = true, .stride = 2, .first = 1};
+
+/// check_operation; the cost is that of the origin, and ranks that lie inside send more.
+template <class F, class... X>
+void check_exchange(const F& f, const precision& p, const std::vector<array>& a, const X&... x) {
+  const unsigned all =
+      dd::dual_of(dm::spec_of<decltype(f(x...))>::table).mask(dimesh::use::partial);
+  for (const unsigned once : std::set<unsigned>{0u, all}) {
+    const operation_report r = run_adjoint(f, once, p.step, a, x...);
+    INFO("cotangents held whole along axes ", once);
+    CHECK(std::abs(r.tangent - r.cotangent) <= p.tolerance * std::max(1.0, std::abs(r.tangent)));
+    if (std::get<0>(std::tie(x...)).grid().rank() != 0) continue;
+    CHECK(r.forward == "");
+    CHECK(r.backward == "");
+  }
+}
+
+TEST_CASE("a window over a dim that is split, in every layout") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<high, r>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      for (const window_case& m : window_cases) {
+        INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride);
+        const array a = numbers({"p", "high", "q"}, {3, m.n, 2}, 1);
+        const array b = numbers({"tall", "q", "r"}, {m.taps, 2, 3}, 2);
+        const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a);
+        const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
+        const auto f = [&](const auto& s, const auto& k) {
+          return dm::convolution_exchange<p, rows, r>(
+              s, k, dm::window<high, tall, rows>{m.stride, m.dilation, m.around});
+        };
+        CHECK(agrees(f(v, w), convolved({"p", "rows", "r"}, a, b,
+                                        {{"high", "tall", "rows", m.stride, m.dilation, m.before,
+                                          m.results}})));
+        check_exchange(f, {}, {a, b}, v, w);
+      }
+    });
+  });
+}
+
+TEST_CASE("the transpose over a dim that is split") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<rows, q>, some_unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      for (const window_case& m : window_cases) {
+        if (m.results == 0) continue;
+        INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride);
+        const array a = numbers({"p", "rows", "r"}, {2, m.results, 2}, 1);
+        const array b = numbers({"tall", "q", "r"}, {m.taps, 3, 2}, 2);
+        const auto v = scattered<dm::tensor<double, L, p, rows, r>>(g, a);
+        const auto w = scattered<dm::tensor<double, L, tall, q, r>>(g, b);
+        const auto f = [&](const auto& y, const auto& k) {
+          return dm::transposed_convolution_exchange<p, high, q>(
+              y, k, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
+        };
+        CHECK(agrees(f(v, w), transposed_whole(a, b, m)));
+        check_exchange(f, {}, {a, b}, v, w);
+      }
+    });
+  });
+}
+
+TEST_CASE("height and width split, corners and all; groups") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<high, wide>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      const array a = numbers({"s", "high", "q", "wide"}, {2, 7, 2, 6}, 1);
+      const array b = numbers({"s", "r", "q", "tall", "broad"}, {2, 3, 2, 3, 4}, 2);
+      const auto v = scattered<dm::tensor<double, L, s, high, q, wide>>(g, a);
+      const auto w = scattered<dm::tensor<double, L, s, r, q, tall, broad>>(g, b);
+      const auto f = [](const auto& i, const auto& k) {
+        return dm::convolution_exchange<s, r, rows, columns>(
+            i, k, dm::window<high, tall, rows>{.around = dm::padding::same},
+            dm::window<wide, broad, columns>{.stride = 2, .around = {1, 2}});
+      };
+      CHECK(agrees(f(v, w), convolved({"s", "r", "rows", "columns"}, a, b,
+                                      {{"high", "tall", "rows", 1, 1, 1, 7},
+                                       {"wide", "broad", "columns", 2, 1, 1, 3}})));
+      check_exchange(f, {}, {a, b}, v, w);
+    });
+  });
+}
+
+TEST_CASE("volumes whose dims stay, split in two of them") {
+  using L = dm::layout<plane, dm::split<dm::uneven<deep>, x>, dm::split<dm::uneven<high>, y>>;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const array a = numbers({"high", "wide", "deep", "r"}, {5, 4, 5, 2}, 1);
+    const array b = numbers({"tall", "broad", "thick", "r", "q"}, {3, 2, 2, 2, 2}, 2);
+    const auto v = scattered<dm::tensor<double, L, high, wide, deep, r>>(g, a);
+    const auto w = scattered<dm::tensor<double, L, tall, broad, thick, r, q>>(g, b);
+    const auto f = [](const auto& i, const auto& k) {
+      return dm::convolution_exchange<high, wide, deep, q>(
+          i, k, dm::window<high, tall>{.dilation = 2, .around = dm::padding::same},
+          dm::window<wide, broad>{.around = dm::padding::same},
+          dm::window<deep, thick>{.dilation = 3, .around = dm::padding::same});
+    };
+    CHECK(agrees(f(v, w), convolved({"high", "wide", "deep", "q"}, a, b,
+                                    {{"high", "tall", "high", 1, 2, 2, 5},
+                                     {"wide", "broad", "wide", 1, 1, 0, 4},
+                                     {"deep", "thick", "deep", 1, 3, 1, 5}})));
+    check_exchange(f, {}, {a, b}, v, w);
+  });
+}
+
+TEST_CASE("pooling over a dim that is split") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dd::list<p, high>, some_unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      INFO("layout ", std::string(dd::spelled<L>()));
+      for (const window_case& m : window_cases) {
+        INFO("extent ", m.n, ", window ", m.taps, ", stride ", m.stride);
+        const array a = numbers({"p", "high", "q"}, {3, m.n, 2}, 1);
+        const array b = reals(a.dims, a.size, 2);
+        const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a);
+        const auto u = scattered<dm::tensor<double, L, p, high, q>>(g, b);
+        const dm::pool_window<high, rows> over{m.taps, m.stride, m.dilation, m.around};
+        const seen w{"high", "", "rows", m.stride, m.dilation, m.before, m.results};
+        const auto mean = [&](const auto& i) { return dm::mean_pool_exchange(i, over); };
+        const auto most = [&](const auto& i) { return dm::max_pool_exchange(i, over); };
+        CHECK(agrees(mean(u), pooled_whole(b, true, w, m.taps), 1e-12));
+        check_exchange(mean, smooth, {a}, v);
+        CHECK(agrees(most(v), pooled_whole(a, false, w, m.taps)));
+        if (m.before < m.taps) check_exchange(most, smooth, {b}, u);
+      }
+    });
+  });
+}
+
+TEST_CASE("pooling: the gradient's own derivative; blocks cut anywhere") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::ragged<high>, x>>;
+    const array a = reals({"p", "high", "q"}, {2, 9, 2}, 1);
+    std::vector<double> weight(g.everyone().size(), 1);
+    weight.back() = 4;
+    const auto cut = dm::cuts_by_speed<high>(9, weight);
+    const auto v = scattered<dm::tensor<double, L, p, high, q>>(g, a, cut);
+    const dm::pool_window<high, rows> over{.size = 3, .stride = 2};
+    const auto f = [&](const auto& i) { return dm::max_pool_exchange(i, over); };
+    CHECK(agrees(f(v), pooled_whole(a, false, {"high", "", "rows", 2, 1, 0, 4}, 3)));
+    const auto gradient = [&](const auto& u) { return f(u * u) * dm::mean_pool_exchange(u, over); };
+    check_exchange(gradient, precision{1e-6, 1e-5}, {a}, v);
+    const array b = numbers({"tall"}, {3}, 2);
+    const auto w = scattered<dm::tensor<double, dm::layout<line>, tall>>(g, b);
+    CHECK(agrees(dm::convolution_exchange<p, high, q>(
+                     v, w, dm::window<high, tall>{.around = dm::padding::same}),
+                 convolved({"p", "high", "q"}, a, b, {{"high", "tall", "high", 1, 1, 1, 9}}),
+                 1e-12));
+  });
+}
+
+/// Elements that leave this rank: of its block, those that windows of others' results see.
+index_t leaving(const window_case& m, dm::block mine, const std::vector<dm::block>& results,
+                int me) {
+  index_t n = 0;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    if (static_cast<int>(k) == me) continue;
+    std::set<index_t> seen_there;
+    for (index_t o = results[k].offset; o < results[k].offset + results[k].length; ++o)
+      for (index_t t = 0; t < m.taps; ++t)
+        seen_there.insert(m.stride * o + m.dilation * t - m.before);
+    for (const index_t i : seen_there) n += i >= mine.offset && i < mine.offset + mine.length;
+  }
+  return n;
+}
+
+TEST_CASE("halos: nothing travels but what windows see, whatever the halos' widths") {
+  const std::vector<window_case> halos = {
+      {24, 3, 1, 1, dm::padding::same, 1, 24},   // one on either side
+      {24, 2, 1, 1, dm::padding::same, 0, 24},   // an even filter: behind only
+      {24, 3, 2, 1, dm::padding::same, 0, 12},   // a stride: behind only
+      {24, 2, 2, 1, dm::padding::valid, 0, 12},  // windows side by side: none
+      {60, 13, 1, 1, dm::padding::valid, 0, 48},  // halos that grow with the rank, and shrink
+      {24, 3, 1, 4, dm::padding::same, 4, 24},   // dilation
+      {24, 21, 1, 1, dm::padding::same, 10, 24},  // beyond the neighbours
+      {12, 1, 1, 1, {12, 0}, 12, 24},            // whole blocks on their way
+      {23, 5, 3, 1, {4, 2}, 4, 9},               // uneven blocks
+  };
+  using L = dm::layout<line, dm::split<dm::uneven<high>, x>>;
+  for_each_grid<line>([&](const dm::grid<line>& g) {
+    for (const window_case& m : halos) {
+      INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride, ", dilation ", m.dilation);
+      const array a = numbers({"high", "q"}, {m.n, 2}, 1), b = numbers({"tall"}, {m.taps}, 2);
+      const auto v = scattered<dm::tensor<double, L, high, q>>(g, a);
+      const auto w = scattered<dm::tensor<double, dm::layout<line>, tall>>(g, b);
+      const dm::window<high, tall, rows> over{m.stride, m.dilation, m.around};
+      const auto before = census::snapshot();
+      const auto y = dm::convolution_exchange<rows, q>(v, w, over);
+      const auto sent = census::snapshot() - before;
+      CHECK(agrees(
+          y, convolved({"rows", "q"}, a, b,
+                       {{"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}})));
+      std::vector<index_t> all(2 * g.everyone().size());
+      const index_t mine[] = {y.block(0).offset, y.block(0).length};
+      MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, g.everyone().handle());
+      std::vector<dm::block> results;
+      for (std::size_t k = 0; k < all.size(); k += 2) results.push_back({all[k], all[k + 1]});
+      CHECK(sent.bytes() == 2 * 8 * leaving(m, v.block(0), results, g.rank()));
+    }
+  });
+}
+
+TEST_CASE("types: results lie as what they come from; even blocks must come out even") {
+  struct eight : dm::dim<8> {};
+  using X = dm::tensor<float, dm::layout<line, dm::split<high, x>>, p, high>;
+  using W = dm::tensor<float, dm::layout<line>, tall>;
+  using Y = dm::tensor<float, dm::layout<line, dm::split<rows, x>>, p, rows>;
+  static_assert(
+      std::is_same_v<decltype(dm::convolution_exchange<p, rows>(
+                         std::declval<X>(), std::declval<W>(), dm::window<high, tall, rows>{})),
+                     Y>);
+  using U = dm::tensor<float, dm::layout<line, dm::split<dm::uneven<high>, x>>, p, high>;
+  using V = dm::tensor<float, dm::layout<line, dm::split<dm::uneven<eight>, x>>, p, eight>;
+  static_assert(
+      std::is_same_v<
+          decltype(dm::max_pool_exchange(std::declval<U>(), dm::pool_window<high, eight>{})), V>);
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const index_t ranks = g.state().sizes()[0];
+    const X v(g, p{2}, high{2 * ranks});
+    const W w(g, tall{2});
+    if (ranks == 1) return;
+    CHECK_THROWS_WITH_AS(
+        (void)(dm::convolution_exchange<p, rows>(v, w, dm::window<high, tall, rows>{})),
+        doctest::Contains("'rows'"), dm::error);
+  });
+}
+
+}  // namespace
