@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "dimesh/core/operation.hpp"
 #include "dimesh/detail/agreement.hpp"
@@ -159,17 +160,30 @@ inline void require_replicas(std::string_view call, std::string_view what, const
                   "; make it from the same numbers on all ranks, or split it");
 }
 
-/// Does an operation send anything? Its cost says so.
+/// Notices whether anything is sent.
 class notices_messages final : public event_sink {
  public:
   constexpr void take(const event& e) override { any = any || is_communication(e.kind); }
   bool any = false;
 };
+/// Does an operation send anything? Its cost says so: that of the first rank of the grid, since
+/// one whose share is empty may have nothing to send, and all must give the same answer.
 inline bool communicates(const operation& op, results y, operands x) {
   notices_messages seen;
   tally t;
   t.sink = &seen;
-  op.cost(t, y, x);
+  std::vector<tensor_core> shapes;
+  shapes.reserve(static_cast<std::size_t>(y.count() + x.count()));
+  const auto shape_of = [&](const tensor_core& of) {
+    shapes.push_back(of);
+    shapes.back().become_shape(&t);
+    return &shapes.back();
+  };
+  std::vector<tensor_core*> to;
+  std::vector<const tensor_core*> from;
+  for (int k = 0; k < y.count(); ++k) to.push_back(y.has(k) ? shape_of(y[k]) : nullptr);
+  for (int k = 0; k < x.count(); ++k) from.push_back(shape_of(x[k]));
+  op.cost(t, {to.data(), y.count()}, {from.data(), x.count()});
   return seen.any;
 }
 
