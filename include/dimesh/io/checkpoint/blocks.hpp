@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/core/tensor_core.hpp"
@@ -60,18 +61,16 @@ struct placed_block {
   index_t at = 0;
   mpi_type type;
 };
-/// Of an array whose extents are outer(d), from first(d) on.
-template <class Outer, class First>
-placed_block block_of(const tensor_core& x, index_t element, const Outer& outer,
-                      const First& first) {
+/// Of an array of elements of so many bytes whose dim d has step(d), in elements, and first(d) of
+/// which come before.
+template <class Step, class First>
+placed_block block_of(const tensor_core& x, index_t element, const Step& step, const First& first) {
   MPI_Datatype one = MPI_DATATYPE_NULL;
   check(MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &one), "checkpoint");
   placed_block b{0, mpi_type(one)};
-  index_t stride = element;
   for (int d = x.rank(); d-- > 0;) {
-    b.type = repeated(b.type, x.own(d).length, stride);
-    b.at += first(d) * stride;
-    stride *= outer(d);
+    b.type = repeated(b.type, x.own(d).length, step(d) * element);
+    b.at += first(d) * step(d) * element;
   }
   b.type.commit();
   return b;
@@ -88,13 +87,25 @@ inline bool writes(const tensor_core& x) {
   return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));
 }
 
-inline placed_block block_in_file(const tensor_core& x, index_t element) {
+/// Steps of the dims of a whole tensor, row-major.
+inline std::vector<index_t> steps_in_file(const tensor_core& x) {
+  std::vector<index_t> step(static_cast<std::size_t>(x.rank()), 1);
+  for (std::size_t d = step.size(); d-- > 1;) step[d - 1] = step[d] * x.extent(static_cast<int>(d));
+  return step;
+}
+/// Where the dims have these steps.
+inline placed_block block_in_file(const tensor_core& x, index_t element,
+                                  const std::vector<index_t>& step) {
   return block_of(
-      x, element, [&x](int d) { return x.extent(d); }, [&x](int d) { return x.own(d).offset; });
+      x, element, [&step](int d) { return step[static_cast<std::size_t>(d)]; },
+      [&x](int d) { return x.own(d).offset; });
+}
+inline placed_block block_in_file(const tensor_core& x, index_t element) {
+  return block_in_file(x, element, steps_in_file(x));
 }
 inline placed_block block_in_memory(const tensor_core& x) {
   return block_of(
-      x, x.facts->element, [&x](int d) { return x.local(d); },
+      x, x.facts->element, [&x](int d) { return x.stride(d); },
       [&x](int d) { return index_t{x.layout().halo[d]}; });
 }
 

@@ -4,11 +4,15 @@
 //
 //   checkpoint_record r = load_checkpoint("run", {}, part("model", params), part("adam", state));
 //   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "wte"}}}, ...)
+//   load_checkpoint("run", {.parts = {{"model.key", {"qkv.weight", 1, 768}}}}, ...)
 #pragma once
+
+#include <set>
 
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/element/half.hpp"
 #include "dimesh/io/checkpoint/save.hpp"
+#include "dimesh/io/checkpoint/stored.hpp"
 
 namespace dimesh {
 
@@ -17,6 +21,8 @@ struct load_options {
   bool casts = false;  ///< real numbers may be of another precision in the file
   bool verify = true;  ///< all files are read once to compare their checksums
   std::map<std::string, std::string> names{};  ///< of tensors, as the file calls them
+  std::map<std::string, stored_part> parts{};  ///< of tensors that a file has in larger ones
+  std::set<std::string> unused{};  ///< the file's names of tensors that no one misses
 };
 
 namespace detail::checkpoint {
@@ -27,6 +33,7 @@ struct found_tensor {
   fs::path file;
   safetensors_entry entry;
   index_t data_at;
+  stored_place place;  ///< in the entry
 };
 
 [[noreturn]] inline void fail_tensor(const fs::path& where, const std::string& name,
@@ -45,13 +52,33 @@ constexpr bool is_real_kind(element_kind k) {
          k == element_kind::float64;
 }
 
-/// Throws unless the file's tensor is the program's.
-inline void require_match(const found_tensor& f, const load_options& options) {
+/// Where a part of the file's tensor is the program's; nothing where it is not.
+inline std::optional<stored_place> place_in(const found_tensor& f, const stored_part& part) {
+  auto place = place_of_part(f.entry.shape, entry_of(*f.to).shape, part);
+  if (!place || f.to->core->facts->kind != element_kind::complex128) return place;
+  // In the file a last dim has the two parts of each; it stays whole.
+  if (part.dim + 1 == static_cast<int>(f.entry.shape.size())) return {};
+  place->step.pop_back();
+  place->first /= 2;
+  for (index_t& step : place->step) step /= 2;
+  return place;
+}
+/// Throws unless the file's tensor, or this part of it, is the program's; finds where it is.
+inline void require_match(found_tensor& f, const stored_part* part, const load_options& options) {
   const safetensors_entry want = entry_of(*f.to);
-  if (f.entry.shape != want.shape)
+  std::optional<stored_place> place;
+  if (part != nullptr)
+    place = place_in(f, *part);
+  else if (f.entry.shape == want.shape)
+    place = stored_place{0, steps_in_file(*f.to->core)};
+  if (!place)
     fail_tensor(f.file, f.entry.name,
-                "expected shape " + shape_words(want.shape) + " (" + dims_of(*f.to->core) +
-                    "), found " + shape_words(f.entry.shape));
+                "expected shape " + shape_words(want.shape) + " (" + dims_of(*f.to->core) + ")" +
+                    (part == nullptr ? std::string()
+                                     : " from " + std::to_string(part->begin) + " on along dim " +
+                                           std::to_string(part->dim)) +
+                    ", found " + shape_words(f.entry.shape));
+  f.place = *place;
   const auto name = [](element_kind k) {
     const auto* const t = safetensors::type_of(k);
     return std::string(t != nullptr ? t->name : "none of the format");
@@ -77,24 +104,28 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder,
   for (const std::string& name : files) {
     const auto head = read_safetensors_header((folder / name).string());
     for (const safetensors_entry& e : head.tensors)
-      if (!in_files.emplace(e.name, found_tensor{nullptr, folder / name, e, head.data_at}).second)
+      if (!in_files.emplace(e.name, found_tensor{nullptr, folder / name, e, head.data_at, {}})
+               .second)
         fail_tensor(folder / name, e.name, "another file has it, too");
   }
   std::vector<found_tensor> found;
   for (const named_core& x : all) {
     const auto renamed = options.names.find(x.name);
-    const std::string name = renamed != options.names.end() ? renamed->second : x.name;
+    const auto part = options.parts.find(x.name);
+    const std::string name = part != options.parts.end()      ? part->second.name
+                             : renamed != options.names.end() ? renamed->second
+                                                              : x.name;
     const auto at = in_files.find(name);
     if (at == in_files.end()) {
       if (options.partial) continue;
       fail_tensor(folder, name, "the files have none of this name");
     }
     at->second.to = &x;
-    require_match(at->second, options);
+    require_match(at->second, part != options.parts.end() ? &part->second : nullptr, options);
     found.push_back(at->second);
   }
   for (const auto& [name, f] : in_files)
-    if (f.to == nullptr && !options.partial)
+    if (f.to == nullptr && !options.partial && options.unused.count(name) == 0)
       fail_tensor(f.file, name, "the program has none of this name; load in part to leave it");
   return found;
 }
@@ -141,7 +172,8 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
     MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &made);
     one = repeated(mpi_type(made), n, element);
     one.commit();
-    there = block_in_file(x, element);
+    there = block_in_file(x, element, f.place.step);
+    there.at += f.place.first * element;
   }
   const std::string what = "tensor '" + f.entry.name + "' cannot be read";
   fault.note(MPI_File_set_view(file, f.data_at + f.entry.begin + there.at, MPI_BYTE,

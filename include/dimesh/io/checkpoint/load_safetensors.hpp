@@ -2,11 +2,10 @@
 // How do weights come in that another library wrote? As what they are: tensors by name in a
 // safetensors file, or in several with an index, without any manifest of ours.
 //
-//   load_safetensors("gpt2", {.names = {{"model.w", "wte.weight"}}}, part("model", params));
-//     -> from gpt2/model.safetensors, or from the files that an index there names
+//   load_safetensors("gpt2/model.safetensors", gpt2_names(p), part("model", p))     gpt2.hpp
+//   load_safetensors("theirs", {.names = {{"model.w", "wte.weight"}}}, part("model", params));
+//     -> from theirs/model.safetensors, or from the files that an index there names
 #pragma once
-
-#include <set>
 
 #include "dimesh/io/checkpoint/load.hpp"
 
