@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A feed-forward layer of experts as one writes it with MPI and BLAS: two experts a token by index,
-// slots there and back by MPI_Alltoall, products by sgemm; and the whole way back. Experts are
+// slots there and back by MPI_Alltoall, products by CBLAS's sgemm or oneDNN's; and the whole way back. Experts are
 // split over the ranks, and so are groups of tokens.
 #pragma once
 
 #include <cblas.h>
 #include <mpi.h>
+#ifdef DIMESH_WITH_ONEDNN
+#include <dnnl.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -21,17 +24,11 @@ struct expert_sizes {
   int rows() const { return groups * slots; }  ///< of one rank for one expert
 };
 
-/// C = A B, or C += A B; row-major, either transposed.
-inline void multiply(bool ta, bool tb, int m, int n, int k, const float* a, const float* b,
-                     float* c, bool add = false) {
-  cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n,
-              k, 1, a, ta ? m : k, b, tb ? k : n, add ? 1.0f : 0.0f, c, n);
-}
-
 class expert_layer {
  public:
   using array = std::vector<float>;
   const expert_sizes s;
+  bool onednn = false;  ///< multiplies, in place of CBLAS
   array x, router, up, down;  ///< (tokens, model), (model, experts), (own, model, hidden), ...
   array y, x_bar, router_bar, up_bar, down_bar;
 
@@ -107,6 +104,20 @@ class expert_layer {
     return &slots[static_cast<std::size_t>(slot_[choice]) * model()];
   }
 
+  /// C = A B, or C += A B; row-major, either transposed.
+  void multiply(bool ta, bool tb, int m, int n, int k, const float* a, const float* b, float* c,
+                bool add = false) const {
+    const int row_a = ta ? m : k, row_b = tb ? k : n;
+#ifdef DIMESH_WITH_ONEDNN
+    if (onednn) {
+      dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, row_a, b, row_b, add ? 1.0f : 0.0f,
+                 c, n);
+      return;
+    }
+#endif
+    cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n,
+                k, 1, a, row_a, b, row_b, add ? 1.0f : 0.0f, c, n);
+  }
   /// Probabilities, the two greatest, and slots in the order of tokens: first choices first.
   void route() {
     multiply(false, false, s.all_tokens(), s.experts, s.model, x.data(), router.data(), p_.data());
