@@ -41,8 +41,8 @@ LOCATED = re.compile(r"^(\S+?):(?:\d+:\d+:)? ")
 ALONE = re.compile(r"^// alone: |(?<![\w>:])::[a-z]|^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
                    r"|^#(?:pragma|define)", re.M)
 TYPE = re.compile(r"^(?:struct|class|using) (\w+)", re.M)
-VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)\b)\w[\w:<>, *&]* (\w+)(?:;| = |\{|\()",
-                   re.M)
+VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)\b)(?:\w[\w:<>, *&]*|extern .*\)) "
+                   r"(?!decltype\b)(\w+)(?:;| = |\{|\()", re.M)
 
 
 def includes_of(text: str) -> tuple[str, ...]:
@@ -131,6 +131,10 @@ class Batch:
             left = [n for n in left if n not in shared]
         return {}
 
+    def included_first(self, n: int, header: str) -> bool:
+        """Is it one of those that the case itself includes?"""
+        return any(header.endswith("/" + line[10:-1]) for line in includes_of(self.cases[n].text))
+
     def said(self, lines: list[str]) -> dict[int, list[list[str]]]:
         """The messages of each case; those of nobody, or of several, are number 0's."""
         found, current, includer, excerpts = collections.defaultdict(list), None, {}, {}
@@ -153,7 +157,7 @@ class Batch:
             # The list of includes as it is when nothing was printed before.
             listed, inner = [], located[1] if located else ""
             while n and inner not in (str(self.cases[n].source), str(self.file)) and len(listed) < 30:
-                inner = includer.get(inner, str(self.cases[n].source) if inner.endswith("dimesh/dimesh.hpp")
+                inner = includer.get(inner, str(self.cases[n].source) if self.included_first(n, inner)
                                      else None)
                 if inner is None:
                     n = 0  # how it was included, nobody knows
