@@ -140,7 +140,7 @@ TEST_CASE(
           while (fs::exists(e.path())) fs::remove_all(e.path(), ignored);
     });
     CHECK(has(said([&] { saving.finish(); }), "checkpoint: '" + at.path));
-    CHECK(saving.done());  // there is nothing left to do
+    CHECK(has(said([&] { (void)saving.done(); }), "checkpoint: '" + at.path));  // and again
     // Dropped: as if it never was.
     { const auto dropped = start_save_checkpoint(at.path, {.step = 3}, {}, part("m", s)); }
     auto moved = start_save_checkpoint(at.path, {.step = 4}, {.keep_last = 1}, part("m", s));
@@ -153,6 +153,35 @@ TEST_CASE(
     auto t = filled<state<rows>>(g, 0);
     CHECK(dimesh::load_checkpoint(at.path, {}, part("m", t)).step == 4);
     check_same(t, s);
+  });
+}
+
+TEST_CASE("start_save_checkpoint: a rank that learns of a failure waits for no other") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("alone");
+    const auto s = filled<state<rows>>(g, 1);
+    auto saving = start_save_checkpoint(at.path, {.step = 1}, {}, part("m", s));
+    on_first([&] {
+      for (const auto& e : fs::directory_iterator(at.path))
+        if (std::error_code ignored; e.path().filename().string()[0] == '.')
+          while (fs::exists(e.path())) fs::remove_all(e.path(), ignored);
+    });
+    std::string text;
+    const auto ask = [&] {
+      for (int i = 0; i < 20 && text.empty(); ++i) {
+        text = said([&] { (void)saving.done(); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    };
+    // Between steps of the program, in which rank 0 waits for the others, and they for it.
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int turn = 0; turn < 8; ++turn) {
+      if ((rank == 0) == (turn % 2 == 1)) ask();
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (text.empty()) text = said([&] { saving.finish(); });
+    CHECK(has(text, "checkpoint: '" + at.path));
   });
 }
 

@@ -212,7 +212,7 @@ class commit {
     sync_folder(root_);
   }
   void move_latest() {
-    const fs::path next = root_ / (".latest." + process_name());
+    const fs::path next = root_ / (".latest." + name_ + "." + process_name());
     write_text(next, name_ + "\n");
     if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
       fail_at(root_ / "latest", "cannot be moved", errno);

@@ -10,8 +10,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "dimesh/io/checkpoint/copied.hpp"
@@ -74,6 +76,7 @@ class background_save {
   /// Goes as far as it can, and does not wait unless it is told to. True: the checkpoint is there.
   bool advance(bool waits) {
     while (stage_ != stage::complete) {
+      if (stage_ == stage::failed) throw error(fault_);
       if (request_ == MPI_REQUEST_NULL) {
         if (!waits && work_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
           return false;
@@ -90,7 +93,7 @@ class background_save {
   }
 
  private:
-  enum class stage { writing, reading, committing, complete };
+  enum class stage { writing, reading, committing, complete, failing, failed };
 
   static index_t length(const std::string& s) { return static_cast<index_t>(s.size()); }
   static copied_file copied(const planned_file& f) {
@@ -102,13 +105,20 @@ class background_save {
     return to;
   }
   template <class F> void begin(F f) {
-    work_ = std::async(std::launch::async, [f] {
+    const auto run = [f] {
       try {
         return f();
       } catch (const std::exception& e) {
         return stage_end{e.what(), {}};
       }
-    });
+    };
+    try {
+      work_ = std::async(std::launch::async, run);
+    } catch (const std::system_error&) {  // no thread is left on this rank: the others go on
+      std::promise<stage_end> here;
+      work_ = here.get_future();
+      here.set_value(run());
+    }
   }
   stage_end write() {
     for (copied_file& f : files_) {
@@ -150,30 +160,53 @@ class background_save {
   }
 
   std::size_t per_rank() const { return 1 + 2 * files_.size(); }
-  /// To all ranks: whether this one has failed, and what it has read.
+  /// To all ranks: how long the text of this one's failure is, and what it has read.
   void tell(stage_end end) {
     fault_ = std::move(end.fault);
     mine_.assign(per_rank(), 0);
-    mine_[0] = !fault_.empty();
+    mine_[0] = fault_.size();
     std::copy(end.said.begin(), end.said.end(), mine_.begin() + 1);
-    all_.resize(per_rank() * static_cast<std::size_t>(c_.ranks));
-    const int n = static_cast<int>(per_rank());
+    start_exchange();
+  }
+  /// To all ranks: the text. As `tell`, without waiting: while some ranks have got to this, others
+  /// may be at the next step, which these have a part in.
+  void tell_fault(std::size_t longest) {
+    mine_.assign((longest + sizeof mine_[0] - 1) / sizeof mine_[0], 0);
+    std::memcpy(mine_.data(), fault_.data(), fault_.size());
+    start_exchange();
+  }
+  void start_exchange() {
+    all_.resize(mine_.size() * static_cast<std::size_t>(c_.ranks));
+    const int n = static_cast<int>(mine_.size());
     check(MPI_Iallgather(mine_.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm,
                          &request_),
           "checkpoint");
   }
-  /// To the next stage; throws on all ranks where one has failed.
+  /// To the next stage, or to failure if one rank has failed.
   void go_on() {
-    bool failed = false;
-    for (std::size_t r = 0; r < all_.size(); r += per_rank()) failed = failed || all_[r] != 0;
-    if (failed) {
-      stage_ = stage::complete;
+    if (stage_ == stage::failing) return fail();
+    std::uint64_t longest = 0;
+    for (std::size_t r = 0; r < all_.size(); r += per_rank()) longest = std::max(longest, all_[r]);
+    if (longest > 0) {
+      stage_ = stage::failing;
       commit_.reset();
-      agree_on_fault(c_.comm, fault_);
+      return tell_fault(longest);
     }
     if (stage_ == stage::writing) begin([this] { return read(); });
     if (stage_ == stage::reading) begin([this] { return publish(); });
     stage_ = static_cast<stage>(static_cast<int>(stage_) + 1);
+  }
+  /// With the text of the first rank that has one.
+  void fail() {
+    stage_ = stage::failed;
+    for (std::size_t r = 0, at = 0; at < all_.size(); ++r, at += mine_.size()) {
+      const auto* const text = reinterpret_cast<const char*>(&all_[at]);
+      const std::size_t length = ::strnlen(text, mine_.size() * sizeof mine_[0]);
+      if (length == 0) continue;
+      fault_.assign(text, length);
+      if (c_.ranks > 1) fault_ += " (rank " + std::to_string(r) + ")";
+      return;
+    }
   }
 
   own_comm c_;
@@ -198,7 +231,8 @@ class [[nodiscard]] started_save {
       : save_(std::move(save)) {}
 
   /// Is the checkpoint there? Does not wait for disks. All ranks call it, say between two steps:
-  /// it is what makes a save go on. Throws on every rank what save_checkpoint would throw.
+  /// it is what makes a save go on. Ranks may learn of it, or of a failure, at different calls.
+  /// Throws on every rank what save_checkpoint would throw, and from then on.
   [[nodiscard]] bool done() { return require().advance(false); }
   /// Waits until the checkpoint is there. Collective; throws like done().
   void finish() { require().advance(true); }
