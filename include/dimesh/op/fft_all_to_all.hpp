@@ -31,6 +31,7 @@ struct fft_move {
 /// the others must be whole yet; whole ones first, since blocks stay large; even ones first.
 constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned left, unsigned done,
                               int e, unsigned axes) {
+  if (now.ragged[e]) return 0;  // its cuts are for as many blocks as there are
   const bool even = without_axes(now, axes).split_count(e) == 0;
   index_t ranks = 1;
   for (int a = 0; a < now.axes; ++a)
@@ -39,7 +40,7 @@ constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned 
   const index_t n = x.dim[e]->extent;
   const bool fits = n != dynamic && ranks != dynamic && n % ranks == 0;
   const int kind = left >> e & 1u ? 0 : done >> e & 1u ? 2 : 1;
-  return 1 + (now.ragged[e] ? 0 : 100) + (even ? 40 : 0) + 10 * kind + (fits ? 1 : 0);
+  return 1 + (even ? 40 : 0) + 10 * kind + (fits ? 1 : 0);
 }
 /// The axes that split dim d split another instead.
 constexpr fft_move fft_move_from(const tensor_facts& x, const table& now, unsigned left,
