@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -176,7 +177,8 @@ class commit {
   commit(fs::path root, index_t step)
       : root_(std::move(root)),
         name_(step_name(step)),
-        unfinished_(root_ / ("." + name_ + "." + process_name())) {}
+        mark_(name_ + "." + std::to_string(count()) + "." + process_name()),
+        unfinished_(root_ / ("." + mark_)) {}
   commit(const commit&) = delete;
   commit& operator=(const commit&) = delete;
   ~commit() {
@@ -212,7 +214,7 @@ class commit {
     sync_folder(root_);
   }
   void move_latest() {
-    const fs::path next = root_ / (".latest." + name_ + "." + process_name());
+    const fs::path next = root_ / (".latest." + mark_);
     write_text(next, name_ + "\n");
     if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
       fail_at(root_ / "latest", "cannot be moved", errno);
@@ -226,8 +228,13 @@ class commit {
     fail_at(finished(), "there is a checkpoint of this step already; does another job write here?",
             0);
   }
+  /// No two saves of a process meet, be they of one step.
+  static long count() {
+    static std::atomic<long> commits{0};
+    return commits++;
+  }
   fs::path root_;
-  std::string name_;
+  std::string name_, mark_;
   fs::path unfinished_;
   bool made_ = false;
 };

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstring>
 #include <future>
 #include <memory>
 #include <system_error>
@@ -66,34 +65,25 @@ class background_save {
   /// A save that is dropped before it is done leaves no checkpoint.
   ~background_save() {
     if (work_.valid()) work_.wait();
-    // What MPI may still write to must stay.
-    if (request_ != MPI_REQUEST_NULL) {
-      new std::vector<std::uint64_t>(std::move(all_));
-      new std::vector<std::uint64_t>(std::move(mine_));
-    }
   }
 
-  /// Goes as far as it can, and does not wait unless it is told to. True: the checkpoint is there.
+  /// Goes as far as all ranks have got, and waits for disks only if it is told to. True: the
+  /// checkpoint is there. Collective, and the same on all ranks: what programs make of the answer,
+  /// the next save say, is collective, too.
   bool advance(bool waits) {
     while (stage_ != stage::complete) {
       if (stage_ == stage::failed) throw error(fault_);
-      if (request_ == MPI_REQUEST_NULL) {
-        if (!waits && work_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-          return false;
-        tell(work_.get());
-      }
-      int there = 0;
-      check(waits ? MPI_Wait(&request_, MPI_STATUS_IGNORE)
-                  : MPI_Test(&request_, &there, MPI_STATUS_IGNORE),
-            "checkpoint");
-      if (!waits && there == 0) return false;
-      go_on();
+      if (!waits && !all_have_got_here()) return false;
+      share(work_.get());
+      if (stage_ == stage::writing) begin([this] { return read(); });
+      if (stage_ == stage::reading) begin([this] { return publish(); });
+      stage_ = static_cast<stage>(static_cast<int>(stage_) + 1);
     }
     return true;
   }
 
  private:
-  enum class stage { writing, reading, committing, complete, failing, failed };
+  enum class stage { writing, reading, committing, complete, failed };
 
   static index_t length(const std::string& s) { return static_cast<index_t>(s.size()); }
   static copied_file copied(const planned_file& f) {
@@ -147,7 +137,7 @@ class background_save {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       std::uint32_t crc = 0;
       for (std::size_t r = 0; r < static_cast<std::size_t>(c_.ranks); ++r) {
-        const std::uint64_t* const of = &all_[r * per_rank() + 1 + 2 * i];
+        const std::uint64_t* const of = &all_[r * per_rank() + 2 * i];
         crc = joined_crc(crc, {files_[i].bytes, static_cast<index_t>(of[0]), of[1]});
       }
       m.files[files_[i].name] = {files_[i].bytes, crc};
@@ -159,54 +149,27 @@ class background_save {
     return {};
   }
 
-  std::size_t per_rank() const { return 1 + 2 * files_.size(); }
-  /// To all ranks: how long the text of this one's failure is, and what it has read.
-  void tell(stage_end end) {
-    fault_ = std::move(end.fault);
-    mine_.assign(per_rank(), 0);
-    mine_[0] = fault_.size();
-    std::copy(end.said.begin(), end.said.end(), mine_.begin() + 1);
-    start_exchange();
+  bool all_have_got_here() const {
+    int ready = work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    check(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, c_.comm), "checkpoint");
+    return ready != 0;
   }
-  /// To all ranks: the text. As `tell`, without waiting: while some ranks have got to this, others
-  /// may be at the next step, which these have a part in.
-  void tell_fault(std::size_t longest) {
-    mine_.assign((longest + sizeof mine_[0] - 1) / sizeof mine_[0], 0);
-    std::memcpy(mine_.data(), fault_.data(), fault_.size());
-    start_exchange();
-  }
-  void start_exchange() {
-    all_.resize(mine_.size() * static_cast<std::size_t>(c_.ranks));
-    const int n = static_cast<int>(mine_.size());
-    check(MPI_Iallgather(mine_.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm,
-                         &request_),
-          "checkpoint");
-  }
-  /// To the next stage, or to failure if one rank has failed.
-  void go_on() {
-    if (stage_ == stage::failing) return fail();
-    std::uint64_t longest = 0;
-    for (std::size_t r = 0; r < all_.size(); r += per_rank()) longest = std::max(longest, all_[r]);
-    if (longest > 0) {
-      stage_ = stage::failing;
+  std::size_t per_rank() const { return 2 * files_.size(); }
+  /// With all ranks: what this one has read. Throws on all of them where one has failed.
+  void share(stage_end end) {
+    try {
+      agree_on_fault(c_.comm, std::move(end.fault));
+    } catch (const error& e) {
+      fault_ = e.what();
+      stage_ = stage::failed;
       commit_.reset();
-      return tell_fault(longest);
+      throw;
     }
-    if (stage_ == stage::writing) begin([this] { return read(); });
-    if (stage_ == stage::reading) begin([this] { return publish(); });
-    stage_ = static_cast<stage>(static_cast<int>(stage_) + 1);
-  }
-  /// With the text of the first rank that has one.
-  void fail() {
-    stage_ = stage::failed;
-    for (std::size_t r = 0, at = 0; at < all_.size(); ++r, at += mine_.size()) {
-      const auto* const text = reinterpret_cast<const char*>(&all_[at]);
-      const std::size_t length = ::strnlen(text, mine_.size() * sizeof mine_[0]);
-      if (length == 0) continue;
-      fault_.assign(text, length);
-      if (c_.ranks > 1) fault_ += " (rank " + std::to_string(r) + ")";
-      return;
-    }
+    if (stage_ != stage::reading) return;
+    all_.resize(per_rank() * static_cast<std::size_t>(c_.ranks));
+    const int n = static_cast<int>(per_rank());
+    check(MPI_Allgather(end.said.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm),
+          "checkpoint");
   }
 
   own_comm c_;
@@ -217,8 +180,7 @@ class background_save {
   std::vector<copied_file> files_;
   std::unique_ptr<commit> commit_;  // of rank 0
   stage stage_ = stage::writing;
-  std::vector<std::uint64_t> mine_, all_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<std::uint64_t> all_;  // of each rank and file: bytes read, their checksum
   std::future<stage_end> work_;  // the last: it ends before what it uses
 };
 
@@ -230,9 +192,9 @@ class [[nodiscard]] started_save {
   explicit started_save(std::unique_ptr<detail::checkpoint::background_save> save)
       : save_(std::move(save)) {}
 
-  /// Is the checkpoint there? Does not wait for disks. All ranks call it, say between two steps:
-  /// it is what makes a save go on. Ranks may learn of it, or of a failure, at different calls.
-  /// Throws on every rank what save_checkpoint would throw, and from then on.
+  /// Is the checkpoint there? Collective, and the same on all ranks; waits for them, but not for
+  /// disks. Called between two steps, say: it is what makes a save go on. Throws on every rank what
+  /// save_checkpoint would throw, each time from then on.
   [[nodiscard]] bool done() { return require().advance(false); }
   /// Waits until the checkpoint is there. Collective; throws like done().
   void finish() { require().advance(true); }
