@@ -168,6 +168,9 @@ inline void remove_abandoned(const fs::path& root) {
 }
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
+/// No two saves of a process meet, be they of one step.
+inline std::atomic<long> commits_made{0};
+
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
 /// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
 /// is killed leaves a folder whose name begins with a dot, which nobody reads, and which the next
@@ -177,7 +180,7 @@ class commit {
   commit(fs::path root, index_t step)
       : root_(std::move(root)),
         name_(step_name(step)),
-        mark_(name_ + "." + std::to_string(count()) + "." + process_name()),
+        mark_(name_ + "." + std::to_string(commits_made++) + "." + process_name()),
         unfinished_(root_ / ("." + mark_)) {}
   commit(const commit&) = delete;
   commit& operator=(const commit&) = delete;
@@ -227,11 +230,6 @@ class commit {
   [[noreturn]] void taken() const {
     fail_at(finished(), "there is a checkpoint of this step already; does another job write here?",
             0);
-  }
-  /// No two saves of a process meet, be they of one step.
-  static long count() {
-    static std::atomic<long> commits{0};
-    return commits++;
   }
   fs::path root_;
   std::string name_, mark_;
