@@ -234,8 +234,9 @@ inline constexpr bool lies =
 
 // A ragged dim takes no further axes: its cuts are for other blocks.
 template <class... R>
-using moves_p = dm::detail::fault_of<dm::detail::fft_moves_rule<true, p>,
-                                     dm::tensor<double, dm::layout<plane, R...>, p, q>>;
+using moves_p =
+    dm::detail::fault_of<dm::detail::fft_moves_rule<true, dm::detail::fft_takes::both, p>,
+                         dm::tensor<double, dm::layout<plane, R...>, p, q>>;
 static_assert(dm::ok<moves_p<dm::split<p, x>, dm::split<dm::uneven<q>, y>>>);
 static_assert(dm::ok<moves_p<dm::split<dm::ragged<p>, x>, dm::split<q, y>>>);
 static_assert(!dm::ok<moves_p<dm::split<p, x>, dm::split<dm::ragged<q>, y>>>);
