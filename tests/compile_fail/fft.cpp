@@ -123,3 +123,23 @@ auto f(const signal& x) { return dm::fft_all_to_all<batch>(dm::max<hidden>(x)); 
 #else
 auto f(const signal& x) { return dm::fft_all_to_all<hidden, batch>(x); }
 #endif
+
+// mistake: element_not_differentiable__fft
+// expect: fft, ifft, rfft, irfft: such elements are not transformed; rfft takes float or double, irfft std::complex of them, the others both; cast<T> them
+// expect: element_not_differentiable<dimesh::bfloat16>
+using stored = dm::tensor<dm::bfloat16, whole, batch, hidden>;
+#ifdef COMPILE_FAIL
+auto f(const stored& x) { return dm::fft<hidden>(x); }
+#else
+auto f(const stored& x) { return dm::fft<hidden>(dm::cast<float>(x)); }
+#endif
+
+// mistake: element_not_differentiable__irfft_all_to_all
+// expect: fft_all_to_all (ifft_.., ..): such elements are not transformed; rfft_.. takes float or double, irfft_.. std::complex of them, the others both; cast<T> them
+// expect: element_not_differentiable<double>
+using halves = dm::tensor<double, whole, batch, half>;
+#ifdef COMPILE_FAIL
+auto f(const halves& x) { return dm::irfft_all_to_all<half, hidden>(x); }
+#else
+auto f(const halves& x) { return dm::irfft_all_to_all<half, hidden>(dm::as_complex(x)); }
+#endif

@@ -3,7 +3,7 @@
 // with their transposes and costs; running moments, and layers that keep them. Means of what
 // counts.
 // ranks: 1 2 4
-// checks: 490 807 1124
+// checks: 491 808 1125
 // labels: local
 #include "dimesh/op/batch_norm.hpp"
 
@@ -113,6 +113,15 @@ TEST_CASE("single precision far from 0, with a small epsilon") {
       CHECK(agrees(made.variance, right.variance, 1e-6));
       CHECK(agrees(made.y, right.y, 2e-3));
     });
+  });
+}
+
+TEST_CASE("sums of a moment that single precision does not hold, though its mean is there") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using X = dm::tensor<float, dm::layout<line, dm::split<dm::uneven<p>, x>>, p, q>;
+    const array a = make({"p", "q"}, {9, 2}, [](const extents&) { return 0x1p127; });
+    const auto made = dm::batch_norm_all_reduce<q>(scattered<X>(g, a));
+    CHECK(agrees(made.mean, make({"q"}, {2}, [](const extents&) { return 0x1p127; }), 1e32));
   });
 }
 

@@ -8,7 +8,7 @@
 
 #include <sys/wait.h>
 #include <complex>
-#include <thread>
+#include <optional>
 
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/op/halo_exchange.hpp"
@@ -20,13 +20,18 @@ using dimesh::index_t, dimesh::start_save_checkpoint, dimesh::started_save;
 
 constexpr layout_choice raggedly{.ragged = true, .places = 1, .stride = 3};
 
-/// Steps of a program between which it asks whether the checkpoint is there.
+/// Do all ranks say the same?
+bool alike(bool mine) {
+  int least_and_greatest[] = {mine, !mine};
+  MPI_Allreduce(MPI_IN_PLACE, least_and_greatest, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return least_and_greatest[0] + least_and_greatest[1] == 1;
+}
+/// Steps of a program between which it asks whether the checkpoint is there. What it does then is
+/// collective: no rank may be told so at another step than the others.
 void until_done(started_save& saving) {
-  while (true) {
-    int all = saving.done();
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (all == 1) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (bool there = false; !there;) {
+    there = saving.done();
+    CHECK(alike(there));
   }
 }
 
@@ -140,7 +145,7 @@ TEST_CASE(
           while (fs::exists(e.path())) fs::remove_all(e.path(), ignored);
     });
     CHECK(has(said([&] { saving.finish(); }), "checkpoint: '" + at.path));
-    CHECK(saving.done());  // there is nothing left to do
+    CHECK(has(said([&] { (void)saving.done(); }), "checkpoint: '" + at.path));  // and again
     // Dropped: as if it never was.
     { const auto dropped = start_save_checkpoint(at.path, {.step = 3}, {}, part("m", s)); }
     auto moved = start_save_checkpoint(at.path, {.step = 4}, {.keep_last = 1}, part("m", s));
@@ -153,6 +158,35 @@ TEST_CASE(
     auto t = filled<state<rows>>(g, 0);
     CHECK(dimesh::load_checkpoint(at.path, {}, part("m", t)).step == 4);
     check_same(t, s);
+  });
+}
+
+TEST_CASE("start_save_checkpoint: ranks hear of a checkpoint, or of a failure, at the same step") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("alike");
+    const auto s = filled<state<rows>>(g, 1);
+    for (index_t step = 0; step < 20; ++step) {
+      auto saving = start_save_checkpoint(at.path, {.step = step}, {}, part("m", s));
+      until_done(saving);
+    }
+    auto saving = start_save_checkpoint(at.path, {.step = 20}, {}, part("m", s));
+    on_first([&] {
+      for (const auto& e : fs::directory_iterator(at.path))
+        if (std::error_code ignored; e.path().filename().string()[0] == '.')
+          while (fs::exists(e.path())) fs::remove_all(e.path(), ignored);
+    });
+    std::string text;
+    while (text.empty()) {
+      text = said([&] { (void)saving.done(); });
+      CHECK(alike(text.empty()));
+    }
+    CHECK(has(text, "checkpoint: '" + at.path));
+    // Two saves of one step: the later one is not disturbed by the end of the other.
+    std::optional<started_save> one(start_save_checkpoint(at.path, {.step = 30}, {}, part("m", s)));
+    one.emplace(start_save_checkpoint(at.path, {.step = 30}, {}, part("m", s)));
+    one->finish();
+    auto t = filled<state<rows>>(g, 0);
+    CHECK(dimesh::load_checkpoint(at.path, {}, part("m", t)).step == 30);
   });
 }
 

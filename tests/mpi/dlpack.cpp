@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "dimesh/create.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/scratch.hpp"
@@ -84,7 +86,12 @@ TEST_CASE("in: a tensor over the array, given back once, after the last copy") {
   refused("from_dlpack: the array is on a device; copy it to the host");
   f.m.view.on.type = 1, f.m.view.type.bits = 64;
   refused("from_dlpack: the array's elements are not those of the tensor");
-  f.m.view.type.bits = 32, f.m.view.rank = 1;
+  f.m.view.type.bits = 32, f.m.view.byte_offset += 2;
+  refused("from_dlpack: the array begins between two elements' places in memory; copy it");
+  f.m.view.byte_offset -= 2;
+  void* const there = std::exchange(f.m.view.data, nullptr);
+  if (n > 0) refused("from_dlpack: the array has elements, but no memory");
+  f.m.view.data = there, f.m.view.rank = 1;
   refused("from_dlpack: the array has another number of dims");
   f.m.view.rank = 2, f.extents[1] = 5;
   refused("from_dlpack: the array is not as long as this rank's block");

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "dimesh/layout/layout_set.hpp"
 #include "dimesh/nn/generate/cache.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -281,6 +283,20 @@ TEST_CASE("beam_search: one beam is greedy; mistakes") {
   }
   CHECK_THROWS_WITH_AS((void)nn::beam_search(logits_of, 23, {{1}}, {.beams = 2}),
                        doctest::Contains("beam_search: 48 logits for 2 rows of 23"), dm::error);
+  const auto no_logits = [](const auto&, index_t) { return std::vector<float>(); };
+  CHECK_THROWS_WITH_AS((void)nn::beam_search(no_logits, 0, {{1}}, {.beams = 2}),
+                       doctest::Contains("beam_search: 0 logits for 2 rows of 0"), dm::error);
+  // Tokens of which one is forbidden: two texts there are, whatever beams there are.
+  const auto forbidding = [](const auto& rows, index_t) {
+    std::vector<float> all;
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      all.insert(all.end(), {0.f, -std::numeric_limits<float>::infinity(), 0.f});
+    return all;
+  };
+  const auto allowed = nn::beam_search(forbidding, 3, {{1}}, {.beams = 5, .count = 1, .stop = 1});
+  REQUIRE(allowed.at(0).size() == 2);
+  CHECK(allowed[0][0].tokens == nn::token_list{1, 0});
+  CHECK(allowed[0][1].tokens == nn::token_list{1, 2});
   CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 0}),
                        doctest::Contains("beam_search: 0 beams"), dm::error);
   CHECK_THROWS_WITH_AS((void)nn::beam_search(m, p, g, {{1}}, {.beams = 9}),

@@ -232,6 +232,15 @@ inline constexpr bool lies =
     std::is_same_v<Y,
                    dm::tensor<typename Y::value_type, dm::layout<pod, R...>, down, across, deep>>;
 
+// A ragged dim takes no further axes: its cuts are for other blocks.
+template <class... R>
+using moves_p =
+    dm::detail::fault_of<dm::detail::fft_moves_rule<true, dm::detail::fft_takes::both, p>,
+                         dm::tensor<double, dm::layout<plane, R...>, p, q>>;
+static_assert(dm::ok<moves_p<dm::split<p, x>, dm::split<dm::uneven<q>, y>>>);
+static_assert(dm::ok<moves_p<dm::split<dm::ragged<p>, x>, dm::split<q, y>>>);
+static_assert(!dm::ok<moves_p<dm::split<p, x>, dm::split<dm::ragged<q>, y>>>);
+
 TEST_CASE("slabs and pencils: where they lie, and what moves" * needs_fftw) {
   using dm::split;
   using dm::uneven;

@@ -98,7 +98,7 @@ dlpack::managed_tensor* to_dlpack(const X& x) {
 /// A tensor over another library's array, which is this rank's block of it and may be written.
 /// The array is given back when no tensor needs it any more. Extents that X leaves open come
 /// behind. Local. Throws dimesh::error, and leaves the array to the caller, where device, elements,
-/// extents or strides are others.
+/// extents or strides are others, or its memory is none that elements can be in.
 template <Tensor X, Extents... From>
   requires(dlpack::type_of<value_of<X>>().bits > 0 && detail::on_host)
 X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const From&... extents) {
@@ -108,6 +108,8 @@ X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const F
                          "the array's elements are not those of the tensor");
   detail::require_dlpack(v.rank == X::rank, "the array has another number of dims");
   auto* const data = reinterpret_cast<value_of<X>*>(static_cast<char*>(v.data) + v.byte_offset);
+  detail::require_dlpack(reinterpret_cast<std::uintptr_t>(data) % alignof(value_of<X>) == 0,
+                         "the array begins between two elements' places in memory; copy it");
   struct back {
     dlpack::managed_tensor* it;
     bool taken = false;
@@ -123,6 +125,8 @@ X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const F
     if (v.strides != nullptr)
       detail::require_stride("from_dlpack", detail::core_of(x), d, v.strides[d]);
   }
+  detail::require_dlpack(v.data != nullptr || detail::core_of(x).elements() == 0,
+                         "the array has elements, but no memory");
   keeps->taken = true;
   return x;
 }

@@ -147,7 +147,7 @@ inline void require_truths(const std::string& of, const tensor_core& x) {
 template <class X, std::size_t... I>
 typename X::shape_type shape_from(const std::vector<index_t>& n, std::index_sequence<I...>) {
   typename X::shape_type shape;
-  const auto give = [&]<class D>(tag<D>, index_t extent) {
+  [[maybe_unused]] const auto give = [&]<class D>(tag<D>, index_t extent) {
     if constexpr (!is_static_dim<D>) {
       D d;
       d.n = extent;

@@ -175,18 +175,20 @@ class dict_reader {
   std::size_t at_ = 0;
 };
 
-/// Bytes of n elements of these extents; throws where that is more than can be counted.
+/// Bytes of n elements of these extents; throws where that is more than can be counted, as strides
+/// of an array without elements must be, too.
 inline index_t data_bytes(const std::string& file, const std::vector<index_t>& shape,
                           index_t element) {
   index_t bytes = element;
-  for (const index_t n : shape)
-    if (n == 0) return 0;
+  bool none = false;
   for (const index_t n : shape) {
+    none = none || n == 0;
+    if (n == 0) continue;
     if (bytes > std::numeric_limits<index_t>::max() / n)
       refuse(file, "the extents " + shape_text(shape) + " are more elements than can be");
     bytes *= n;
   }
-  return bytes;
+  return none ? 0 : bytes;
 }
 
 /// The longest header that is read; NumPy's own are a few hundred bytes.

@@ -22,17 +22,13 @@ namespace detail {
 
 template <class X> struct fft_elements {
   using T = value_of<X>;
-  static constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
   static constexpr bool is_complex_number = is_complex<T>;
 };
 template <class X>
   requires is_poison<X>
 struct fft_elements<X> {
-  static constexpr bool is_real = true, is_complex_number = true;
+  static constexpr bool is_complex_number = true;
 };
-template <class X> concept RealOperand = Operand<X> && fft_elements<X>::is_real;
-template <class X> concept ComplexOperand = Operand<X> && fft_elements<X>::is_complex_number;
-template <class X> concept NumberOperand = RealOperand<X> || ComplexOperand<X>;
 
 /// The places of some dims, as a mask.
 template <class X, class... D>
@@ -106,6 +102,9 @@ constexpr auto from_half(std::string_view call, const X& x, index_t n, double sc
 }
 
 template <class Fault> constexpr void assert_fft() {
+  static_assert(ok<only<Fault, element_not_differentiable>>,
+                "fft, ifft, rfft, irfft: such elements are not transformed; rfft takes float or "
+                "double, irfft std::complex of them, the others both; cast<T> them");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "fft, ifft, rfft, irfft: a dim is split, and a rank sees its block only; use "
                 "fft_all_to_all (ifft_.., ..), which moves splits, or whole<dim>");
@@ -132,7 +131,7 @@ template <class Fault> constexpr void assert_half() {
 
 /// The forward transform along D, More...: [.., D, ..] -> complex, the same shape and layout; not
 /// divided. Local. std::complex for real elements, else of the operand's type.
-template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto fft(const X& x) {
+template <Dim D, Dim... More, Operand X> constexpr auto fft(const X& x) {
   using fault = detail::fault_of<detail::fft_rule<D, More...>, X>;
   detail::assert_fft<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -145,7 +144,7 @@ template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto fft(const 
 }
 /// The inverse: the backward transform along D, More..., divided by the number of elements along
 /// them. Shape and layout stay. Local.
-template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto ifft(const X& x) {
+template <Dim D, Dim... More, Operand X> constexpr auto ifft(const X& x) {
   using fault = detail::fault_of<detail::fft_rule<D, More...>, X>;
   detail::assert_fft<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -161,8 +160,8 @@ template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto ifft(const
 /// The forward transform of real numbers along D, of which H, in its place, has the first half: the
 /// other elements are conjugates of these. Then along More.... [.., D, ..] -> complex [.., H, ..],
 /// the same layout; not divided. H has N / 2 + 1 elements. Local.
-template <Dim D, Dim H, Dim... More, detail::RealOperand X> constexpr auto rfft(const X& x) {
-  using rule = detail::half_rule<D, H, detail::is_half_of<D, H>, More...>;
+template <Dim D, Dim H, Dim... More, Operand X> constexpr auto rfft(const X& x) {
+  using rule = detail::half_rule<detail::fft_takes::real, D, H, detail::is_half_of<D, H>, More...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_fft<fault>();
   detail::assert_half<fault>();
@@ -175,9 +174,9 @@ template <Dim D, Dim H, Dim... More, detail::RealOperand X> constexpr auto rfft(
 /// elements of the result along D, More.... [.., H, ..] -> real [.., D, ..], the same layout.
 /// Imaginary parts that no real numbers have count for nothing. Where D's extent is not static it
 /// is given: irfft<half, x>(v, x{64}). Local. Throws dimesh::error where the extents do not fit.
-template <Dim H, Dim D, Dim... More, detail::ComplexOperand X>
-constexpr auto irfft(const X& x, D d = {}) {
-  using rule = detail::half_rule<H, D, detail::is_half_of<D, H>, More...>;
+template <Dim H, Dim D, Dim... More, Operand X> constexpr auto irfft(const X& x, D d = {}) {
+  using rule =
+      detail::half_rule<detail::fft_takes::complex, H, D, detail::is_half_of<D, H>, More...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_fft<fault>();
   detail::assert_half<fault>();

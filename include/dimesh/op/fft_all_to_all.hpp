@@ -31,6 +31,7 @@ struct fft_move {
 /// the others must be whole yet; whole ones first, since blocks stay large; even ones first.
 constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned left, unsigned done,
                               int e, unsigned axes) {
+  if (now.ragged[e]) return 0;  // its cuts are for as many blocks as there are
   const bool even = without_axes(now, axes).split_count(e) == 0;
   index_t ranks = 1;
   for (int a = 0; a < now.axes; ++a)
@@ -39,7 +40,7 @@ constexpr int fft_target_rank(const tensor_facts& x, const table& now, unsigned 
   const index_t n = x.dim[e]->extent;
   const bool fits = n != dynamic && ranks != dynamic && n % ranks == 0;
   const int kind = left >> e & 1u ? 0 : done >> e & 1u ? 2 : 1;
-  return 1 + (now.ragged[e] ? 0 : 100) + (even ? 40 : 0) + 10 * kind + (fits ? 1 : 0);
+  return 1 + (even ? 40 : 0) + 10 * kind + (fits ? 1 : 0);
 }
 /// The axes that split dim d split another instead.
 constexpr fft_move fft_move_from(const tensor_facts& x, const table& now, unsigned left,
@@ -150,10 +151,10 @@ template <class D, class X> constexpr auto fft_made_whole(const X& x) {
 }
 
 /// Rule of transforms along D..., whole or split: the operand's layout, if all of it can be done.
-template <bool Forward, class... D> struct fft_moves_rule : keeps_dims {
+template <bool Forward, fft_takes What, class... D> struct fft_moves_rule : keeps_dims {
   using named = list<D...>;
   static constexpr outcome of(rule_operands x, dim_list) {
-    const outcome o = fft_dims_rule_of(x[0], dims_in<named>, false);
+    const outcome o = fft_dims_rule_of(x[0], dims_in<named>, false, What);
     if (!o.ok()) return o;
     if (const dim_facts* const h = haloed_dim(x[0]); h != nullptr)
       return blamed(fault_code::dim_has_halo, h);
@@ -169,7 +170,8 @@ template <bool Forward, class From, class To, bool Fits, class... More>
 struct half_moves_rule : keeps_dims {
   using named = list<From, To, More...>;
   static constexpr outcome of(rule_operands x, dim_list out) {
-    const outcome o = fft_moves_rule<Forward, From, More...>::of(x, out);
+    constexpr auto what = Forward ? fft_takes::real : fft_takes::complex;
+    const outcome o = fft_moves_rule<Forward, what, From, More...>::of(x, out);
     if (!o.ok()) return o;
     if (x[0].place_of(&facts_of_dim<To>) >= 0)
       return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<To>);
@@ -178,6 +180,9 @@ struct half_moves_rule : keeps_dims {
 };
 
 template <class Fault> constexpr void assert_fft_moves() {
+  static_assert(ok<only<Fault, element_not_differentiable>>,
+                "fft_all_to_all (ifft_.., ..): such elements are not transformed; rfft_.. takes "
+                "float or double, irfft_.. std::complex of them, the others both; cast<T> them");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "fft_all_to_all (ifft_.., ..): the dim is split, and the tensor has no other that "
                 "could be split instead; cut<dim, a, b> it, or gather it with whole<dim>");
@@ -198,8 +203,8 @@ template <class Fault> constexpr void assert_fft_moves() {
 
 /// The forward transform along D, More..., any of them split: complex, the same shape; not divided.
 /// An all-to-all for each split dim. The result's layout: see the head of this header.
-template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto fft_all_to_all(const X& x) {
-  using rule = detail::fft_moves_rule<true, D, More...>;
+template <Dim D, Dim... More, Operand X> constexpr auto fft_all_to_all(const X& x) {
+  using rule = detail::fft_moves_rule<true, detail::fft_takes::both, D, More...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_fft_moves<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -212,8 +217,8 @@ template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto fft_all_to
 }
 /// The inverse, divided by the number of elements along D, More.... After fft_all_to_all of slabs
 /// or pencils the layout is what it was.
-template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto ifft_all_to_all(const X& x) {
-  using rule = detail::fft_moves_rule<false, D, More...>;
+template <Dim D, Dim... More, Operand X> constexpr auto ifft_all_to_all(const X& x) {
+  using rule = detail::fft_moves_rule<false, detail::fft_takes::both, D, More...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_fft_moves<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -228,8 +233,7 @@ template <Dim D, Dim... More, detail::NumberOperand X> constexpr auto ifft_all_t
 
 /// rfft along D to H, then More..., any of them split. D is made whole first; then the others as in
 /// fft_all_to_all. An all-to-all for each split dim.
-template <Dim D, Dim H, Dim... More, detail::RealOperand X>
-constexpr auto rfft_all_to_all(const X& x) {
+template <Dim D, Dim H, Dim... More, Operand X> constexpr auto rfft_all_to_all(const X& x) {
   using rule = detail::half_moves_rule<true, D, H, detail::is_half_of<D, H>, More...>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_fft_moves<fault>();
@@ -238,7 +242,7 @@ constexpr auto rfft_all_to_all(const X& x) {
     return poison{};
   } else {
     detail::check<rule>("rfft_all_to_all", x);
-    const auto half = detail::to_half<detail::half_rule<D, H, true>, D, H>(
+    const auto half = detail::to_half<detail::half_rule<detail::fft_takes::real, D, H, true>, D, H>(
         "rfft_all_to_all", detail::fft_made_whole<D>(x));
     return detail::fft_walk<true, detail::places_of<X, More...>, detail::places_of<X, D>>(
         "rfft_all_to_all", half, 1);
@@ -246,7 +250,7 @@ constexpr auto rfft_all_to_all(const X& x) {
 }
 /// irfft: along More... first, then real numbers along D from H; any dim may be split. D's extent
 /// is given where it is not static, as for irfft.
-template <Dim H, Dim D, Dim... More, detail::ComplexOperand X>
+template <Dim H, Dim D, Dim... More, Operand X>
 constexpr auto irfft_all_to_all(const X& x, D d = {}) {
   using rule = detail::half_moves_rule<false, H, D, detail::is_half_of<D, H>, More...>;
   using fault = detail::fault_of<rule, X>;
@@ -261,8 +265,8 @@ constexpr auto irfft_all_to_all(const X& x, D d = {}) {
     const double scale = detail::one_over_points(detail::core_of(x), more) / static_cast<double>(n);
     const auto half =
         detail::fft_made_whole<H>(detail::fft_walk<false, more, 0>("irfft_all_to_all", x, 1));
-    return detail::from_half<detail::half_rule<H, D, true>, H, D>("irfft_all_to_all", half, n,
-                                                                  scale);
+    return detail::from_half<detail::half_rule<detail::fft_takes::complex, H, D, true>, H, D>(
+        "irfft_all_to_all", half, n, scale);
   }
 }
 

@@ -79,6 +79,7 @@ TEST_CASE("what is refused, and how") {
   refused(dict("'<f4", "False", "(2,)"), 8, "expected");
   refused(dict("'<f4'", "False", "(99999999999999999999,)"), 8, "expected an extent that fits 63");
   refused(dict("'<f4'", "False", "(4294967296, 4294967296)"), 8, "more elements than can be");
+  refused(dict("'<f4'", "False", "(0, 4294967296, 4294967296)"), 0, "more elements than can be");
   refused(dict("'<f4'", "False", "(" + std::string(400, '1') + ")"), 8, "fits 63 bits");
   std::string many = "(";
   for (int i = 0; i < 70; ++i) many += "1,";

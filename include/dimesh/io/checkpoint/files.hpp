@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -167,6 +168,9 @@ inline void remove_abandoned(const fs::path& root) {
 }
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
+/// No two saves of a process meet, be they of one step.
+inline std::atomic<long> commits_made{0};
+
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
 /// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
 /// is killed leaves a folder whose name begins with a dot, which nobody reads, and which the next
@@ -176,7 +180,8 @@ class commit {
   commit(fs::path root, index_t step)
       : root_(std::move(root)),
         name_(step_name(step)),
-        unfinished_(root_ / ("." + name_ + "." + process_name())) {}
+        mark_(name_ + "." + std::to_string(commits_made++) + "." + process_name()),
+        unfinished_(root_ / ("." + mark_)) {}
   commit(const commit&) = delete;
   commit& operator=(const commit&) = delete;
   ~commit() {
@@ -212,7 +217,7 @@ class commit {
     sync_folder(root_);
   }
   void move_latest() {
-    const fs::path next = root_ / (".latest." + process_name());
+    const fs::path next = root_ / (".latest." + mark_);
     write_text(next, name_ + "\n");
     if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
       fail_at(root_ / "latest", "cannot be moved", errno);
@@ -227,7 +232,7 @@ class commit {
             0);
   }
   fs::path root_;
-  std::string name_;
+  std::string name_, mark_;
   fs::path unfinished_;
   bool made_ = false;
 };

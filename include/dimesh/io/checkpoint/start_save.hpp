@@ -12,6 +12,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "dimesh/io/checkpoint/copied.hpp"
@@ -64,33 +65,25 @@ class background_save {
   /// A save that is dropped before it is done leaves no checkpoint.
   ~background_save() {
     if (work_.valid()) work_.wait();
-    // What MPI may still write to must stay.
-    if (request_ != MPI_REQUEST_NULL) {
-      new std::vector<std::uint64_t>(std::move(all_));
-      new std::vector<std::uint64_t>(std::move(mine_));
-    }
   }
 
-  /// Goes as far as it can, and does not wait unless it is told to. True: the checkpoint is there.
+  /// Goes as far as all ranks have got, and waits for disks only if it is told to. True: the
+  /// checkpoint is there. Collective, and the same on all ranks: what programs make of the answer,
+  /// the next save say, is collective, too.
   bool advance(bool waits) {
     while (stage_ != stage::complete) {
-      if (request_ == MPI_REQUEST_NULL) {
-        if (!waits && work_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-          return false;
-        tell(work_.get());
-      }
-      int there = 0;
-      check(waits ? MPI_Wait(&request_, MPI_STATUS_IGNORE)
-                  : MPI_Test(&request_, &there, MPI_STATUS_IGNORE),
-            "checkpoint");
-      if (!waits && there == 0) return false;
-      go_on();
+      if (stage_ == stage::failed) throw error(fault_);
+      if (!waits && !all_have_got_here()) return false;
+      share(work_.get());
+      if (stage_ == stage::writing) begin([this] { return read(); });
+      if (stage_ == stage::reading) begin([this] { return publish(); });
+      stage_ = static_cast<stage>(static_cast<int>(stage_) + 1);
     }
     return true;
   }
 
  private:
-  enum class stage { writing, reading, committing, complete };
+  enum class stage { writing, reading, committing, complete, failed };
 
   static index_t length(const std::string& s) { return static_cast<index_t>(s.size()); }
   static copied_file copied(const planned_file& f) {
@@ -102,13 +95,20 @@ class background_save {
     return to;
   }
   template <class F> void begin(F f) {
-    work_ = std::async(std::launch::async, [f] {
+    const auto run = [f] {
       try {
         return f();
       } catch (const std::exception& e) {
         return stage_end{e.what(), {}};
       }
-    });
+    };
+    try {
+      work_ = std::async(std::launch::async, run);
+    } catch (const std::system_error&) {  // no thread is left on this rank: the others go on
+      std::promise<stage_end> here;
+      work_ = here.get_future();
+      here.set_value(run());
+    }
   }
   stage_end write() {
     for (copied_file& f : files_) {
@@ -137,7 +137,7 @@ class background_save {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       std::uint32_t crc = 0;
       for (std::size_t r = 0; r < static_cast<std::size_t>(c_.ranks); ++r) {
-        const std::uint64_t* const of = &all_[r * per_rank() + 1 + 2 * i];
+        const std::uint64_t* const of = &all_[r * per_rank() + 2 * i];
         crc = joined_crc(crc, {files_[i].bytes, static_cast<index_t>(of[0]), of[1]});
       }
       m.files[files_[i].name] = {files_[i].bytes, crc};
@@ -149,31 +149,27 @@ class background_save {
     return {};
   }
 
-  std::size_t per_rank() const { return 1 + 2 * files_.size(); }
-  /// To all ranks: whether this one has failed, and what it has read.
-  void tell(stage_end end) {
-    fault_ = std::move(end.fault);
-    mine_.assign(per_rank(), 0);
-    mine_[0] = !fault_.empty();
-    std::copy(end.said.begin(), end.said.end(), mine_.begin() + 1);
+  bool all_have_got_here() const {
+    int ready = work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    check(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, c_.comm), "checkpoint");
+    return ready != 0;
+  }
+  std::size_t per_rank() const { return 2 * files_.size(); }
+  /// With all ranks: what this one has read. Throws on all of them where one has failed.
+  void share(stage_end end) {
+    try {
+      agree_on_fault(c_.comm, std::move(end.fault));
+    } catch (const error& e) {
+      fault_ = e.what();
+      stage_ = stage::failed;
+      commit_.reset();
+      throw;
+    }
+    if (stage_ != stage::reading) return;
     all_.resize(per_rank() * static_cast<std::size_t>(c_.ranks));
     const int n = static_cast<int>(per_rank());
-    check(MPI_Iallgather(mine_.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm,
-                         &request_),
+    check(MPI_Allgather(end.said.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm),
           "checkpoint");
-  }
-  /// To the next stage; throws on all ranks where one has failed.
-  void go_on() {
-    bool failed = false;
-    for (std::size_t r = 0; r < all_.size(); r += per_rank()) failed = failed || all_[r] != 0;
-    if (failed) {
-      stage_ = stage::complete;
-      commit_.reset();
-      agree_on_fault(c_.comm, fault_);
-    }
-    if (stage_ == stage::writing) begin([this] { return read(); });
-    if (stage_ == stage::reading) begin([this] { return publish(); });
-    stage_ = static_cast<stage>(static_cast<int>(stage_) + 1);
   }
 
   own_comm c_;
@@ -184,8 +180,7 @@ class background_save {
   std::vector<copied_file> files_;
   std::unique_ptr<commit> commit_;  // of rank 0
   stage stage_ = stage::writing;
-  std::vector<std::uint64_t> mine_, all_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  std::vector<std::uint64_t> all_;  // of each rank and file: bytes read, their checksum
   std::future<stage_end> work_;  // the last: it ends before what it uses
 };
 
@@ -197,8 +192,9 @@ class [[nodiscard]] started_save {
   explicit started_save(std::unique_ptr<detail::checkpoint::background_save> save)
       : save_(std::move(save)) {}
 
-  /// Is the checkpoint there? Does not wait for disks. All ranks call it, say between two steps:
-  /// it is what makes a save go on. Throws on every rank what save_checkpoint would throw.
+  /// Is the checkpoint there? Collective, and the same on all ranks; waits for them, but not for
+  /// disks. Called between two steps, say: it is what makes a save go on. Throws on every rank what
+  /// save_checkpoint would throw, each time from then on.
   [[nodiscard]] bool done() { return require().advance(false); }
   /// Waits until the checkpoint is there. Collective; throws like done().
   void finish() { require().advance(true); }

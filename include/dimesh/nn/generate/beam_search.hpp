@@ -62,8 +62,9 @@ std::vector<beam_candidate> ways_on(const beam_group& g, const logit_rows<T>& lo
     for (const T l : row) sum += std::exp(static_cast<double>(l) - top);
     const double all_of_it = top + std::log(sum);
     for (std::size_t v = 0; v < row.size(); ++v)
-      all.push_back(
-          {g.live[k] + static_cast<double>(row[v]) - all_of_it, k, static_cast<std::int32_t>(v)});
+      if (std::isfinite(row[v]))  // -infinity: a token that cannot follow
+        all.push_back(
+            {g.live[k] + static_cast<double>(row[v]) - all_of_it, k, static_cast<std::int32_t>(v)});
   }
   const std::size_t n = std::min(most, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
@@ -174,7 +175,7 @@ std::vector<std::vector<found_text>> beam_search(const language_model<C, Form>& 
 /// The same by any function that says what may follow: next(rows, n) gives the logits of what
 /// follows the first n tokens of each row, row after row, `vocab` each, the same on all ranks.
 /// There are `beams` rows for each prompt; shorter ones have ended, and nothing said of them
-/// counts.
+/// counts. A token whose logit is -infinity never follows.
 /// Throws dimesh::error at other numbers of logits.
 template <class F>
   requires requires(const F& next, const std::vector<token_list>& rows) {
@@ -186,7 +187,7 @@ auto beam_search(const F& next, index_t vocab, const std::vector<token_list>& pr
   using T = std::remove_cvref_t<decltype(next(rows, index_t{})[0])>;
   const auto logits_after = [&](index_t n) {
     detail::logit_rows<T> logits{next(rows, n), static_cast<std::size_t>(vocab)};
-    if (logits.values.size() != rows.size() * logits.vocab)
+    if (vocab < 1 || logits.values.size() != rows.size() * logits.vocab)
       throw error("beam_search: " + std::to_string(logits.values.size()) + " logits for " +
                   std::to_string(rows.size()) + " rows of " + std::to_string(vocab));
     return logits;

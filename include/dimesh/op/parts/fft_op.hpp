@@ -186,8 +186,17 @@ template <class T> struct from_half_op : half_transform<T> {
 
 // ---- rules --------------------------------------------------------------------------------------
 
+/// Which numbers a transform takes: float, double, or complex ones of them.
+enum class fft_takes : signed char { real, complex, both };
+constexpr bool fft_takes_kind(fft_takes what, element_kind k) {
+  const bool real = k == element_kind::float32 || k == element_kind::float64;
+  const bool complex = k == element_kind::complex64 || k == element_kind::complex128;
+  return (real && what != fft_takes::complex) || (complex && what != fft_takes::real);
+}
 /// Dims are there, whole and without halos.
-constexpr outcome fft_dims_rule_of(const tensor_facts& x, dim_list along, bool whole) {
+constexpr outcome fft_dims_rule_of(const tensor_facts& x, dim_list along, bool whole,
+                                   fft_takes what) {
+  if (!fft_takes_kind(what, x.kind)) return blamed_place(fault_code::element_not_differentiable, 0);
   if (const int i = along.repeated(); i >= 0) return blamed(fault_code::dim_repeated, along[i]);
   for (int i = 0; i < along.size; ++i) {
     const int d = x.place_of(along[i]);
@@ -203,7 +212,7 @@ constexpr outcome fft_dims_rule_of(const tensor_facts& x, dim_list along, bool w
 template <class... D> struct fft_rule : keeps_dims {
   using named = list<D...>;
   static constexpr outcome of(rule_operands x, dim_list) {
-    return fft_dims_rule_of(x[0], dims_in<named>, true);
+    return fft_dims_rule_of(x[0], dims_in<named>, true, fft_takes::both);
   }
 };
 /// The extent of a half, of static extents.
@@ -212,11 +221,11 @@ inline constexpr bool is_half_of =
     !is_static_dim<Full> || !is_static_dim<Half> || Half::extent == Full::extent / 2 + 1;
 
 /// Rule of a transform from dim From to dim To, one of them Half, and along More...
-template <class From, class To, bool Fits, class... More> struct half_rule {
+template <fft_takes What, class From, class To, bool Fits, class... More> struct half_rule {
   using named = list<From, To, More...>;
   template <class First> struct dims : replaced_dims<From, To, First> {};
   static constexpr outcome of(rule_operands x, dim_list) {
-    const outcome o = fft_dims_rule_of(x[0], dims_in<list<From, More...>>, true);
+    const outcome o = fft_dims_rule_of(x[0], dims_in<list<From, More...>>, true, What);
     if (!o.ok()) return o;
     if (x[0].place_of(&facts_of_dim<To>) >= 0)
       return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<To>);

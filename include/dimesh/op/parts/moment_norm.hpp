@@ -253,7 +253,7 @@ template <class T> struct moment_norm_op {
                    index_t n) {
     const T own = static_cast<T>(place.own), share = static_cast<T>(place.share());
     if (place.over != 0) {
-      for (index_t i = 0; i < n; ++i) sums[i] = own * mean[i] * share;
+      for (index_t i = 0; i < n; ++i) sums[i] = own * share * mean[i];
       place.complete(x, sums, n);
       for (index_t i = 0; i < n; ++i) {
         const T apart = mean[i] - sums[i];
