@@ -47,6 +47,20 @@ struct rename_op {
 DIMESH_INSTANCE(rename_op, 0);
 DIMESH_INSTANCE(rename_op, 1);
 
+/// x, whose cuts of From, if there are any, serve To, too.
+template <class From, class To, class X> constexpr X with_cuts_called(const X& x) {
+  X y(x);
+  tensor_core& core = core_of(y);
+  const cut_record* const had = cuts_of_dim(core.cuts.first(), &facts_of_dim<From>);
+  if (had != nullptr) {
+    cut_list all;
+    all.add(&facts_of_dim<To>, had->begin);
+    all.add_all(core.cuts);
+    core.cuts = all;
+  }
+  return y;
+}
+
 }  // namespace detail
 
 /// The same elements with dim From called To. Shapes: [.., From, ..] -> [.., To, ..]; no cost.
@@ -67,8 +81,10 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
                   " has " + std::to_string(To::extent));
-    return detail::apply_rule<rule, value_of<X>>(
-        detail::rename_op{&detail::facts_of_dim<To>, x.template extent<From>()}, x);
+    const detail::rename_op op{&detail::facts_of_dim<To>, x.template extent<From>()};
+    if (detail::core_of(x).cuts) [[unlikely]]
+      return detail::apply_rule<rule, value_of<X>>(op, detail::with_cuts_called<From, To>(x));
+    return detail::apply_rule<rule, value_of<X>>(op, x);
   }
 }
 
