@@ -40,7 +40,14 @@ struct rename_op {
   }
   constexpr void cost(tally&, results, operands) const {}
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(const auto& to_x) const { to_x.pass(0, to_x.ybar); }
+  constexpr void transpose(const auto& to_x) const {
+    if (to_x.ybar.record == nullptr) return to_x.pass(0, to_x.ybar);
+    // Who has recorded the cotangent knows it by its dims: another name is an operation there, too.
+    const tensor_facts& x = *to_x.x(0).facts;
+    int d = 0;
+    while (same_dim(x.dim[d], to_x.ybar.facts->dim[d])) ++d;
+    to_x.give(0, rename_op{x.dim[d], to_x.x(0).extent(d)}, to_x.ybar);
+  }
 };
 
 // Compiled once in dimesh::compiled.
