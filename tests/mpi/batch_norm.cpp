@@ -3,7 +3,7 @@
 // with their transposes and costs; running moments, and layers that keep them. Means of what
 // counts.
 // ranks: 1 2 4
-// checks: 490 807 1124
+// checks: 491 808 1125
 // labels: local
 #include "dimesh/op/batch_norm.hpp"
 
