@@ -64,10 +64,10 @@ TEST_CASE("ragged: parts, joined and merged") {
     const auto merge = [](const auto& u) {
       return dm::merge_exchange<dm::split<dm::uneven<r>, x, y>, p, q>(u);
     };
-    CHECK(agrees(flip(v), picked(a, n, [n](index_t i) { return n - 1 - i; })));
+    CHECK(agrees(flip(v), picked(a, n, [=](index_t i) { return n - 1 - i; })));
     CHECK(agrees(slice(v), picked(a, 3, [](index_t i) { return 9 - 3 * i; })));
     CHECK(agrees(pad(v), picked(a, n + 7, [](index_t i) { return i - 3; })));
-    CHECK(agrees(join(v), picked(a, 2 * n, [n](index_t i) { return i % n; })));
+    CHECK(agrees(join(v), picked(a, 2 * n, [=](index_t i) { return i % n; })));
     CHECK(agrees(merge(v), array{{"r"}, {3 * n}, a.values}));
     check_movement(flip, a, v);
     check_movement(slice, a, v);
