@@ -196,3 +196,16 @@ using twice = on<dm::split<batch, rows>, dm::split<hidden, cols>>;
 auto f(const inputs& x, const weights& w) {
   return dm::contract<by::best<twice>, batch, hidden>(x, w);
 }
+
+// mistake: contract__goal_is_rule
+// A rule where the layout of the result stands.
+// expect: contract: by::best takes the layout of the result: by::best<layout<mesh, rules...>>
+// expect: not_a_layout<
+#ifdef COMPILE_FAIL
+using wanted = dm::split<batch, rows>;
+#else
+using wanted = on<dm::split<batch, rows>>;
+#endif
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::best<wanted>, batch, hidden>(x, w);
+}

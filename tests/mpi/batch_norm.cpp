@@ -290,6 +290,9 @@ TEST_CASE("a mask of fewer dims; what does not count may be no number; integers"
     const auto mean = dm::complete(dm::masked_mean(whole, counts));
     static_assert(std::is_same_v<dm::value_of<decltype(mean)>, double>);
     CHECK(agrees(mean, four, 0));
+    const array none = make({}, {}, [](const extents&) { return 0.0; });
+    const auto empty = scattered<dm::tensor<float, L, p, q>>(g, numbers({"p", "q"}, {5, 0}, 1));
+    CHECK(agrees(dm::complete(dm::masked_mean(empty, counts)), none, 0));
   });
 }
 

@@ -44,6 +44,20 @@ TEST_CASE("two free dims want one axis") {
 TEST_CASE("an axis splits a free dim here, the summed dim there") {
   check_schedules<line, L<line, cut<q, x>>, L<line, cut<r, x>>, by::ring<x>, by::gather>();
 }
+struct few : dm::dim<6> {};
+struct many : dm::dim<60> {};
+TEST_CASE("the first operand goes round, over one rank, too") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = numbers({"few", "q"}, {6, 4}, 1), b = numbers({"q", "many"}, {4, 60}, 2);
+    const auto v = scattered<dm::tensor<double, L<line, cut<few, x>>, few, q>>(g, a);
+    const auto w = scattered<dm::tensor<double, L<line, cut<many, x>>, q, many>>(g, b);
+    const auto f = [](const auto& i, const auto& j) {
+      return dm::contract<by::ring<x>, few, many>(i, j);
+    };
+    CHECK(agrees(f(v, w), einsum({"few", "many"}, {a, b})));
+    check_operation(f, {}, {a, b}, v, w);
+  });
+}
 TEST_CASE("the summed dim is split in one operand only") {
   check_schedules<line, L<line, cut<q, x>>, L<line>, by::reduce_scatter<dm::uneven<p>, x>,
                   by::gather, by::best<L<line, cut<r, x>>>>();

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/op/concat.hpp>
+#include <dimesh/op/slice.hpp>
 
 namespace dm = dimesh;
 
@@ -144,6 +146,17 @@ TEST_CASE("tangents through reductions, movements, and what is elementwise") {
     check_one<both>(g, [](const auto& x) { return dm::log_sum_exp<hidden>(x); });
     check_one<both>(
         g, [](const auto& x) { return dm::reduce_scatter<hidden, one>(dm::sum<batch>(x * x)); });
+  });
+}
+
+TEST_CASE("tangents of what is renamed, and then joined or cut by its names") {
+  struct other : dm::dim<> {};
+  on_grids([](const dm::grid<pod>& g) {
+    using split = dm::tensor<double, data, batch, hidden>;
+    check_one<split>(g, [](const auto& x) { return dm::concat<hidden>(x, x * x); });
+    check_one<split>(g, [](const auto& x) {
+      return dm::slice<other>(dm::rename<hidden, other>(x * x), 1, 3) * 2.0;
+    });
   });
 }
 

@@ -21,6 +21,7 @@ template <class X> struct not_a_layout;
 template <class X> struct not_a_rule;
 template <class X> struct not_an_element;
 template <class X> struct not_a_tensor;
+template <class X> struct not_a_schedule;
 
 // The formation of layouts and tensors.
 template <class Dim> struct split_without_axis;

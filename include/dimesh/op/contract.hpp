@@ -15,14 +15,41 @@
 
 namespace dimesh {
 
+namespace detail {
+
+/// What is wrong with the name that stands first, if anything is.
+template <class S>
+concept says_where_to_meet = requires(rule_operands x, dim_list out) { S::meet(x, out); };
+template <class S> struct schedule_fault {
+  using type = std::conditional_t<says_where_to_meet<S>, no_fault, not_a_schedule<S>>;
+};
+template <class L, index_t Memory> struct schedule_fault<by::best<L, Memory>> {
+  using type = std::conditional_t<std::is_void_v<L> || Layout<L>, no_fault, not_a_layout<L>>;
+};
+template <class Named, class Schedule, class Out, class... X> struct contract_fault {
+  using type = Named;
+};
+template <class Schedule, class Out, class... X>
+struct contract_fault<no_fault, Schedule, Out, X...> {
+  using type = fault_of<typename contract_call<Schedule, Out>::rule, X...>;
+};
+
+}  // namespace detail
+
 /// The product of x and y, summed over the dims that Out... lacks, whatever their layouts. Shapes:
 /// as of einsum. Received bytes, memory and the layout of the result: as the schedule says.
 /// Communicates; the transpose is a contraction of the cotangent with the other operand. Of
 /// elements in which no sums are formed (bfloat16), ring and summa gather, too.
 template <class Schedule, Dim... Out, Operand X, Operand Y>
 constexpr auto contract(const X& x, const Y& y) {
-  using call = detail::contract_call<Schedule, detail::list<Out...>>;
-  using fault = detail::fault_of<typename call::rule, X, Y>;
+  using fault = typename detail::contract_fault<typename detail::schedule_fault<Schedule>::type,
+                                                Schedule, detail::list<Out...>, X, Y>::type;
+  static_assert(ok<only<fault, not_a_schedule>>,
+                "contract: how blocks move stands first in the angle brackets, before the dims: "
+                "contract<by::best<>, m, n>(x, y)");
+  static_assert(ok<only<fault, not_a_layout>>,
+                "contract: by::best takes the layout of the result: by::best<layout<mesh, "
+                "rules...>>");
   static_assert(ok<only<fault, meshes_differ>>,
                 "contract: the operands, or the layout of the result, are of different meshes; put "
                 "them on one");
@@ -63,7 +90,7 @@ constexpr auto contract(const X& x, const Y& y) {
   if constexpr (!ok<fault> || is_poison<X> || is_poison<Y>)
     return poison{};
   else
-    return call::run(x, y);
+    return detail::contract_call<Schedule, detail::list<Out...>>::run(x, y);
 }
 
 }  // namespace dimesh

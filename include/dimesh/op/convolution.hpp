@@ -97,6 +97,7 @@ template <class T> struct convolution_op {
     for (int k = 0; k < 3; ++k)
       for (int d = 0; d < all[k]->rank(); ++d) {
         if (!is_new_loop(all, k, d)) continue;
+        local::require_loops(c);
         const dim_facts* const dim = all[k]->facts->dim[d];
         const int i = c.rest.outer++;
         c.rest.extent[i] = all[k]->local(d);

@@ -35,7 +35,7 @@ template <class M, class... D> struct masked_dims {
 template <class R> struct divisor_function {
   double each;
   template <class N> KOKKOS_INLINE_FUNCTION R operator()(const N& n) const {
-    return n > N(0) ? static_cast<R>(n) * static_cast<R>(each) : R(1);
+    return n > N(0) && each > 0 ? static_cast<R>(n) * static_cast<R>(each) : R(1);
   }
 };
 

@@ -40,12 +40,33 @@ struct rename_op {
   }
   constexpr void cost(tally&, results, operands) const {}
   static constexpr bool needs(int, unsigned) { return false; }
-  constexpr void transpose(const auto& to_x) const { to_x.pass(0, to_x.ybar); }
+  constexpr void transpose(const auto& to_x) const {
+    if (to_x.ybar.record == nullptr) return to_x.pass(0, to_x.ybar);
+    // Who has recorded the cotangent knows it by its dims: another name is an operation there, too.
+    const tensor_facts& x = *to_x.x(0).facts;
+    int d = 0;
+    while (same_dim(x.dim[d], to_x.ybar.facts->dim[d])) ++d;
+    to_x.give(0, rename_op{x.dim[d], to_x.x(0).extent(d)}, to_x.ybar);
+  }
 };
 
 // Compiled once in dimesh::compiled.
 DIMESH_INSTANCE(rename_op, 0);
 DIMESH_INSTANCE(rename_op, 1);
+
+/// x, whose cuts of From, if there are any, serve To, too.
+template <class From, class To, class X> constexpr X with_cuts_called(const X& x) {
+  X y(x);
+  tensor_core& core = core_of(y);
+  const cut_record* const had = cuts_of_dim(core.cuts.first(), &facts_of_dim<From>);
+  if (had != nullptr) {
+    cut_list all;
+    all.add(&facts_of_dim<To>, had->begin);
+    all.add_all(core.cuts);
+    core.cuts = all;
+  }
+  return y;
+}
 
 }  // namespace detail
 
@@ -67,8 +88,10 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
                   " has " + std::to_string(To::extent));
-    return detail::apply_rule<rule, value_of<X>>(
-        detail::rename_op{&detail::facts_of_dim<To>, x.template extent<From>()}, x);
+    const detail::rename_op op{&detail::facts_of_dim<To>, x.template extent<From>()};
+    if (detail::core_of(x).cuts) [[unlikely]]
+      return detail::apply_rule<rule, value_of<X>>(op, detail::with_cuts_called<From, To>(x));
+    return detail::apply_rule<rule, value_of<X>>(op, x);
   }
 }
 

@@ -219,7 +219,7 @@ constexpr auto pad_exchange(const X& x, index_t before, index_t behind, double v
     return detail::pad_exchanged<D>(x, before, behind, static_cast<value_of<X>>(value));
 }
 
-/// The elements of dim D in reverse order. Shapes and layout stay.
+/// The elements of dim D in reverse order. Shapes and layout stay; of ragged D, blocks are uneven.
 template <Dim D, Operand X> constexpr auto flip_exchange(const X& x) {
   using fault = detail::fault_of<detail::strided_exchange_rule<D, D>, X>;
   detail::assert_exchanged<fault>();

@@ -62,6 +62,7 @@ struct panel_source {
   placement where;
   table layout;
   unsigned over = 0;  // the axis, as a mask; 0 where the operand stays
+  bool travels = false;  // along an axis of one rank, too
   index_t ranks = 1, me = 0;
   int place = -1;  // of the dim that goes by; -1 where the operand lacks it
   index_t element = 0;
@@ -70,6 +71,7 @@ struct panel_source {
       : where(placement_of(x)), layout(x.layout()), place(x.facts->place_of(f.through)) {
     element = x.facts->element;
     const unsigned moved = moved_axes(x.layout(), f.whole[k]->layout);
+    travels = moved != 0;
     over = talking(moved, x.sizes());
     ranks = group_size(over, x.sizes());
     if (over != 0 && !x.is_shape) me = x.grid->coords()[std::countr_zero(over)];

@@ -85,7 +85,7 @@ template <class T> struct panels_op {
 
   /// Blocks of one operand from neighbour to neighbour, one's own first.
   void go_round(const tensor_core& y, operands x, const panel_source* s) const {
-    const int k = s[1].over != 0 || s[0].over == 0 ? 1 : 0, o = 1 - k;
+    const int k = s[1].travels ? 1 : 0, o = 1 - k;
     const panel_source& from = s[k];
     const bool moves = from.over != 0;
     const communicator* const c = moves ? &x[k].grid->along(from.over) : nullptr;

@@ -144,12 +144,12 @@ constexpr contract_meeting panel_meeting(rule_operands x, dim_list out, int rows
 // ---- a search -----------------------------------------------------------------------------------
 
 /// Cuts, for nothing, what one operand replicates along the axes that cut the same dim of the
-/// other one.
+/// other one. (Where a ragged dim is cut only the other one knows.)
 constexpr void cut_alike(rule_operands x, table* t) {
   for (int k = 0; k < 2; ++k)
     for (int d = 0; d < x[k].rank; ++d) {
       const int e = x[1 - k].place_of(x[k].dim[d]);
-      if (e < 0) continue;
+      if (e < 0 || t[k].ragged[d]) continue;
       for (int level = t[1 - k].split_count(e); level < t[k].split_count(d); ++level) {
         const int a = t[k].axis_at(d, level);
         bool straight = t[1 - k].axis[a].what == use::replicated;
@@ -194,10 +194,20 @@ struct search {
   const tensor_facts* y = nullptr;
   double memory = 0;
 };
+/// Are there ragged blocks in the goal that the result does not have? They come of no relayout.
+constexpr bool lacks_cuts(const search& s, const table& from) {
+  for (int d = 0; d < s.y->rank; ++d)
+    if (s.goal->ragged[d] && (!from.ragged[d] || from.axes_of(d) != s.goal->axes_of(d)))
+      return true;
+  return false;
+}
 /// What a meeting costs in bytes received, the way of the result to the goal among them.
 constexpr double bytes_of_meeting(const search& s, rule_operands x, const contract_meeting& m) {
   double n = lacking_bytes(s.by, x[0], m.whole[0]) + lacking_bytes(s.by, x[1], m.whole[1]);
-  if (s.goal != nullptr) n += completing_bytes(s.by, *s.y, m.found.layout, *s.goal);
+  if (s.goal != nullptr) {
+    n += completing_bytes(s.by, *s.y, m.found.layout, *s.goal);
+    if (lacks_cuts(s, m.found.layout)) n += 1e300;
+  }
   return n;
 }
 /// The bytes of operands that are gathered at once.
