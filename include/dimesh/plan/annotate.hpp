@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which layout do a few annotations imply? The text of a program is written without layouts, with
+// shard and replicate on some of its tensors (op/shard.hpp). It runs on sketches while compiling;
+// what is said of a dim of one tensor flows to all tensors that operations join with it, and to the
+// parameters. What comes out is a layout as one writes it by hand; the text is then compiled as it
+// stands, under that layout (decision 0028).
+//
+//   using any = layout<pod, at_run_time>;
+//   using found = inferred<loss, network<any>, probe<float, pod, batch, pixel>>;
+//   found::layout      -> layout<pod, split<batch, rows>, split<hidden, cols>>
+//   found::moves       -> inserted<move<3, all_gather_step<cols>, received_bytes<4096>>>
+//   static_assert(found::bytes() <= 4096);
+//   network<found::layout> p;   loss{}(p, x);        // ordinary code from here on
+#pragma once
+
+#include "dimesh/grad/cost.hpp"
+#include "dimesh/op/parts/repair.hpp"
+#include "dimesh/op/shard.hpp"
+#include "dimesh/plan/parts/settle.hpp"
+#include "dimesh/plan/probe.hpp"
+#include "dimesh/reflect/describe.hpp"
+
+namespace dimesh {
+
+/// The annotation that a text reaches as its Number-th, the first one being 1. Number 0: an
+/// operation, which takes the dim whole only.
+template <int Number, const annotation_note& Note> struct annotation;
+/// A way out: annotate this operand (the first one being 1) like the other annotation.
+template <int Operand, const annotation_note& Note> struct annotate_operand;
+/// A way out: replicate<dim>(x) of this operand.
+template <int Operand, const detail::dim_facts& Dim> struct replicate_operand;
+
+/// What annotations move, in the order of the text.
+template <class... Move> struct inserted;
+/// A step of the Number-th annotation's relayout, along axes A..., and what a rank receives.
+template <int Number, detail::hop Kind, class Bytes, class... A> struct move;
+
+namespace detail {
+
+/// An argument of which nothing is said.
+template <class X> constexpr X sketched_argument(sketch& s) {
+  X x{};
+  if constexpr (Tensor<X>) {
+    core_of(x).facts = &s.given(*core_of(x).facts).facts;
+  } else {
+    const core_list<X> all(x);
+    for (int i = 0; i < all.size; ++i) all.at[i]->facts = &s.given(*all.at[i]->facts).facts;
+  }
+  return x;
+}
+template <class Text, class... X> constexpr void run_on_sketches(sketch& s) {
+  const std::tuple<X...> x{sketched_argument<X>(s)...};
+  (void)std::apply(Text{}, x);
+}
+template <class Text, class... X> constexpr sketch_report sketch_program() {
+  sketch s;
+  run_on_sketches<Text, X...>(s);
+  return settled(s);
+}
+
+template <class Leaves> struct dims_of_leaves;
+template <class... X> struct dims_of_leaves<list<X...>> {
+  using type = united<list<>, typename X::spec_type::dims...>;
+};
+template <class X> inline constexpr bool probes_only = false;
+template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
+
+/// What the run of a text comes to, as types.
+template <class M, class Dims, const sketch_report& R> struct inference {
+  template <int I, std::size_t... A> static auto rule(std::index_sequence<A...>) {
+    constexpr const layout_rule& r = R.line[I].rule;
+    using bare = typename dim_numbered<r.dim->number, Dims>::type;
+    using dim = typename dressed_dim<bare, r.uneven, r.ragged, 0>::type;
+    if constexpr (r.kind == rule_kind::split_if_free)
+      return tag<split_if_free<dim, type_at<r.axis[A], typename M::axes>...>>{};
+    else
+      return tag<split<dim, type_at<r.axis[A], typename M::axes>...>>{};
+  }
+  template <int... I> static auto line(std::integer_sequence<int, I...>) {
+    return tag<dimesh::layout<M, typename decltype(rule<I>(
+                             std::make_index_sequence<R.line[I].rule.axes>{}))::type...>>{};
+  }
+  using layout = typename decltype(line(std::make_integer_sequence<int, R.rules>{}))::type;
+
+  template <int I, std::size_t... A> static auto step(std::index_sequence<A...>) {
+    constexpr const sketched_move& m = R.moves[I];
+    return tag<move<m.number, m.kind, received_bytes<static_cast<long>(m.bytes)>,
+                    type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
+  }
+  template <int... I> static auto steps(std::integer_sequence<int, I...>) {
+    return tag<inserted<typename decltype(step<I>(
+        std::make_index_sequence<std::popcount(R.moves[I].axes)>{}))::type...>>{};
+  }
+  using moves = typename decltype(steps(
+      std::make_integer_sequence<int, std::min(R.steps, sketch_report::most_moves)>{}))::type;
+
+  static constexpr int nth_axis(unsigned axes, std::size_t n) {
+    for (; n > 0; --n) axes &= axes - 1;
+    return first_axis(axes);
+  }
+  template <template <class, class, class...> class Fault> static auto quarrel() {
+    using one = annotation<R.by[0], *R.note[0]>;
+    using other = annotation<R.by[1], *R.note[1]>;
+    if constexpr (R.repair.operand == 0)
+      return tag<Fault<one, other>>{};
+    else if constexpr (R.repair.like != nullptr)
+      return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
+                       received_bytes<static_cast<long>(R.repair.bytes)>>>{};
+    else
+      return tag<Fault<one, other, replicate_operand<R.repair.operand, *R.repair.dim>,
+                       received_bytes<static_cast<long>(R.repair.bytes)>>>{};
+  }
+  static auto find_fault() {
+    if constexpr (R.quarrel == sketch_quarrel::differ)
+      return quarrel<annotations_differ>();
+    else if constexpr (R.quarrel == sketch_quarrel::share)
+      return quarrel<annotations_share_axis>();
+    else
+      return tag<no_fault>{};
+  }
+  using fault = typename decltype(find_fault())::type;
+};
+
+/// Keyed by the fault alone: one error, whatever asks.
+template <class Fault> struct agreed {
+  static_assert(ok<only<Fault, annotations_differ>>,
+                "inferred: two annotations split a dim in different ways, and their tensors meet; "
+                "take the repair that is named, or change one of them");
+  static_assert(ok<only<Fault, annotations_share_axis>>,
+                "inferred: annotations split two dims of one tensor over the same axis; take the "
+                "repair that is named, or another axis");
+};
+
+}  // namespace detail
+
+/// What the annotations of Text, a function object without a state, imply when it is called with
+/// arguments of types X...: probes, or structs of them, whose extents are static.
+template <class Text, class... X>
+class inferred {
+  using leaves = typename detail::concat_impl<detail::list<>, typename detail::leaves<X>::type...>::type;
+  using mesh = typename detail::mesh_of_arguments<X...>::type;
+  static constexpr detail::sketch_report report = detail::sketch_program<Text, X...>();
+  using inference =
+      detail::inference<mesh, typename detail::dims_of_leaves<leaves>::type, report>;
+
+ public:
+  using fault = typename inference::fault;
+  using layout = typename inference::layout;
+};
+
+}  // namespace dimesh
