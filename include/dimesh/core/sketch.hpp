@@ -4,7 +4,7 @@
 // an operation joins share a slot; so what is said of one is said of all that it flows to or from.
 //
 //   sketch s;   sketch_value* x = s.given(facts);    // an argument: its slots are those of the line
-//   s.annotate(*x, rules, 1, &shard_of<split<batch, rows>>)  -> x as the first annotation wants it
+//   s.annotate(*x, rules, &shard_of<...>::said)  -> x as the first annotation wants it
 //   s.joined(a, b)     -> one slot from two, or a quarrel
 //
 // Who joins what: core/sketch_rule.hpp. What comes of it: plan/parts/settle.hpp.
@@ -17,16 +17,19 @@
 
 namespace dimesh {
 
-/// What fixes a layout: an annotation, as errors print it, shard_of<split<batch, rows>> (op/shard.hpp).
+/// What fixes a layout: an annotation, shard_of<split<batch, rows>>::said (op/shard.hpp).
 struct annotation_note {
   std::string (*text)();
 };
-/// An operation that takes a dim whole only, or leaves it so.
-inline constexpr annotation_note an_operation{nullptr};
+/// Or an operation that takes a dim whole only, or leaves it so.
+struct an_operation {
+  static constexpr annotation_note said{nullptr};
+};
 
 namespace detail {
 
 struct sketch;
+struct rule_links;
 
 /// What is known of a dim of a tensor. Slots that are the same point at one of them.
 struct sketch_slot {
@@ -68,9 +71,9 @@ struct sketch_value {
   sketch* in;
   sketch_slot* slot;  // of each dim
   sketch_value* next = nullptr;  // in the order of the program
-  static constexpr int most = 4;
-  const sketch_value* of[most]{};  // what it was made of, as far as there is room
-  std::string_view call;  // by whom
+  static constexpr int most = 16;
+  const sketch_value* of[most]{};  // what it was made of
+  const rule_links* links = nullptr;  // by which rule
   int number = 0;  // of an annotation
   const annotation_note* note = nullptr;
 };
@@ -78,7 +81,6 @@ struct sketch_value {
 /// Two that do not agree of a dim which an operation joins.
 struct sketch_quarrel {
   enum kind_of : signed char { none, differ, share, refuse } kind = none;
-  std::string_view call;
   const sketch_value* value[2]{};  // differ: the operands
   int operand[2]{};  // their places
   int place[2]{};  // of the dims in them
@@ -107,9 +109,8 @@ struct sketch {
   }
 
   /// A tensor of which nothing is said.
-  constexpr sketch_value& add(const tensor_facts& like, std::string_view call) {
+  constexpr sketch_value& add(const tensor_facts& like) {
     sketch_value* const v = new sketch_value(like, *this);
-    v->call = call;
     (first == nullptr ? first : last->next) = v;
     last = v;
     return *v;
@@ -125,7 +126,7 @@ struct sketch {
   }
   /// An argument of the program.
   constexpr sketch_value& given(const tensor_facts& like) {
-    sketch_value& v = add(like, "");
+    sketch_value& v = add(like);
     for (int d = 0; d < like.rank; ++d) v.slot[d].same = &line_of(like.dim[d]);
     return v;
   }
@@ -150,7 +151,7 @@ struct sketch {
   /// they come from; dims of which something else was said are moved here. The others stay.
   constexpr sketch_value& annotate(sketch_value& x, const rule_list_view& rules,
                                    const annotation_note* note) {
-    sketch_value& y = add(x.facts, "");
+    sketch_value& y = add(x.facts);
     y.of[0] = &x;
     y.number = ++annotations;
     y.note = note;
@@ -167,9 +168,16 @@ struct sketch {
     }
     return y;
   }
+  /// The same tensor, whose sums have been made.
+  constexpr sketch_value& complete(const sketch_value& x) {
+    sketch_value& y = add(x.facts);
+    y.of[0] = &x;
+    for (int d = 0; d < x.facts.rank; ++d) y.slot[d].same = &x.slot[d];
+    return y;
+  }
   /// The tensor where a model brings it to what the line says: each dim as it will turn out.
   constexpr sketch_value& follow(const sketch_value& x) {
-    sketch_value& y = add(x.facts, "relayout");
+    sketch_value& y = add(x.facts);
     y.of[0] = &x;
     for (int d = 0; d < x.facts.rank; ++d) y.slot[d].follows = true;
     return y;

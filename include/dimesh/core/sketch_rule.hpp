@@ -18,6 +18,7 @@ struct rule_links {
     const dim_facts* dim = nullptr;
     bool is_free = false;  // all operands that have it may split it
     int to = -1;  // its place in the result, -1 where it is gone or whole
+    bool is_summed = false;  // blocks of it give addends
   };
   link at[2 * max_dims]{};
   int size = 0;
@@ -57,6 +58,7 @@ constexpr void ask_of_dim(rule_links::link& l, rule_function rule, const tensor_
     const outcome o = rule({at, count}, out);
     l.is_free = o.ok();
     if (o.ok() && o.layout.axis[a].what == use::split) l.to = o.layout.axis[a].dim;
+    l.is_summed = o.ok() && o.layout.is_partial(a);
   }
   delete[] at;
   delete[] split;
@@ -83,13 +85,12 @@ template <class Rule, class... S> struct links_by_rule {
 
 /// Joins what the operands' dims say; the slot of each dim of the links, null where no sketch has
 /// it. The first quarrel is kept.
-constexpr void join_operands(sketch& s, std::string_view call, const rule_links& links,
-                             const tensor_facts* const* x, int count, sketch_slot** slots) {
+constexpr void join_operands(sketch& s, const rule_links& links, const tensor_facts* const* x,
+                             int count, sketch_slot** slots) {
   const bool quiet = s.quarrel.any();
   const auto blame = [&](sketch_quarrel::kind_of kind) {
     if (quiet || s.quarrel.any()) return false;
     s.quarrel.kind = kind;
-    s.quarrel.call = call;
     return true;
   };
   if (!links.plain.ok() && blame(sketch_quarrel::refuse)) s.quarrel.found = links.plain.found;
@@ -100,9 +101,9 @@ constexpr void join_operands(sketch& s, std::string_view call, const rule_links&
       if (d < 0) continue;
       sketch_slot& here = x[k]->sketched->slot[d];
       if (!links.at[i].is_free && !here.root().is_said && !here.root().follows)
-        sketch::say(here.root(), {}, 0, &an_operation);
+        sketch::say(here.root(), {}, 0, &an_operation::said);
       sketch_slot whole;
-      sketch::say(whole, {}, 0, &an_operation);
+      sketch::say(whole, {}, 0, &an_operation::said);
       sketch_slot& held = links.at[i].is_free && slots[i] != nullptr ? *slots[i] : whole;
       const bool agree = slots[i] == nullptr && links.at[i].is_free ? true : sketch::join(held, here);
       if (!agree && blame(sketch_quarrel::differ)) {
@@ -132,12 +133,13 @@ constexpr layout_rule rule_in(const table& t, int d) {
 }
 
 /// The result of an operation on sketches, which have been joined.
-constexpr const tensor_facts& sketch_result(sketch& s, std::string_view call,
-                                            const rule_links& links, const tensor_facts& like,
-                                            const tensor_facts* const* x, int count) {
+constexpr const tensor_facts& sketch_result(sketch& s, const rule_links& links,
+                                            const tensor_facts& like, const tensor_facts* const* x,
+                                            int count) {
   sketch_slot* slots[2 * max_dims] = {};
-  join_operands(s, call, links, x, count, slots);
-  sketch_value& y = s.add(like, call);
+  join_operands(s, links, x, count, slots);
+  sketch_value& y = s.add(like);
+  y.links = &links;
   for (int k = 0; k < count && k < sketch_value::most; ++k) y.of[k] = x[k]->sketched;
   for (int i = 0; i < links.size; ++i)
     if (links.at[i].is_free && links.at[i].to >= 0 && slots[i] != nullptr)
@@ -148,9 +150,9 @@ constexpr const tensor_facts& sketch_result(sketch& s, std::string_view call,
     // A dim that the operation cuts; one that stays, whatever its split: it has been made whole.
     // Another one is new, and open.
     if (const layout_rule cut = rule_in(links.plain.layout, d); cut.axes > 0)
-      sketch::say(own, cut, 0, &an_operation);
+      sketch::say(own, cut, 0, &an_operation::said);
     else if (links.of(like.dim[d]) != nullptr)
-      sketch::say(own, {}, 0, &an_operation);
+      sketch::say(own, {}, 0, &an_operation::said);
   }
   return y.facts;
 }

@@ -38,6 +38,7 @@ template <class Mesh> struct mesh_without_grid;
 // What annotations imply (plan/annotate.hpp).
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_differ;
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_share_axis;
+template <class Text> struct text_takes_no_layout;
 
 // Operations on tensors.
 template <class Axis> struct partial_operand;  // sum first: only linear operations keep it

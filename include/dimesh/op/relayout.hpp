@@ -188,13 +188,13 @@ template <class L, class X> constexpr X sketch_under(X x, sketch_value& from) {
     core_of(x).facts = &from.in->follow(from).facts;
   } else {
     const table to = target<L>::of(from.facts.dims()).layout;
-    sketch_value& y = from.in->add(from.facts, "relayout");
+    sketch_value& y = from.in->add(from.facts);
     y.of[0] = &from;
     for (int d = 0; d < from.facts.rank; ++d) {
       const layout_rule r = rule_in(to, d);
       sketch_slot& s = from.slot[d].root();
-      if (!s.is_said && !s.follows) sketch::say(s, r, 0, &an_operation);
-      sketch::say(y.slot[d], r, 0, &an_operation);
+      if (!s.is_said && !s.follows) sketch::say(s, r, 0, &an_operation::said);
+      sketch::say(y.slot[d], r, 0, &an_operation::said);
     }
     core_of(x).facts = &y.facts;
   }

@@ -19,12 +19,16 @@ template <class... Rule> std::string shard_text();
 template <class... D> std::string replicate_text();
 }  // namespace detail
 
-/// The annotation shard<Rule...>(x), in errors and lists.
-template <class... Rule>
-inline constexpr annotation_note shard_of{&detail::shard_text<Rule...>};
-/// The annotation replicate<D...>(x).
-template <class... D>
-inline constexpr annotation_note replicate_of{&detail::replicate_text<D...>};
+// Annotations in errors and lists. Members of classes: of variables alone clang prints no arguments.
+
+/// shard<Rule...>(x).
+template <class... Rule> struct shard_of {
+  static constexpr annotation_note said{&detail::shard_text<Rule...>};
+};
+/// replicate<D...>(x).
+template <class... D> struct replicate_of {
+  static constexpr annotation_note said{&detail::replicate_text<D...>};
+};
 
 namespace detail {
 
@@ -185,7 +189,7 @@ template <class... Rule, Operand X> constexpr auto shard(const X& x) {
     if constexpr (!ok<fault>)
       return poison{};
     else
-      return detail::sharded_as<rule>(shard_of<Rule...>, x);
+      return detail::sharded_as<rule>(shard_of<Rule...>::said, x);
   }
 }
 
@@ -211,7 +215,7 @@ template <class... D, Operand X> constexpr auto replicate(const X& x) {
     if constexpr (!ok<fault>)
       return poison{};
     else
-      return detail::sharded_as<rule>(replicate_of<D...>, x);
+      return detail::sharded_as<rule>(replicate_of<D...>::said, x);
   }
 }
 

@@ -8,17 +8,15 @@
 //   using any = layout<pod, at_run_time>;
 //   using found = inferred<loss, network<any>, probe<float, pod, batch, pixel>>;
 //   found::layout      -> layout<pod, split<batch, rows>, split<hidden, cols>>
-//   found::moves       -> inserted<move<3, all_gather_step<cols>, received_bytes<4096>>>
+//   found::moves       -> inserted<moved<3, movement::all_gather, received_bytes<4096>, cols>>
 //   static_assert(found::bytes() <= 4096);
 //   network<found::layout> p;   loss{}(p, x);        // ordinary code from here on
 #pragma once
 
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/parts/repair.hpp"
-#include "dimesh/op/shard.hpp"
-#include "dimesh/plan/parts/settle.hpp"
+#include "dimesh/plan/parts/inferred_text.hpp"
 #include "dimesh/plan/probe.hpp"
-#include "dimesh/reflect/describe.hpp"
 
 namespace dimesh {
 
@@ -28,12 +26,12 @@ template <int Number, const annotation_note& Note> struct annotation;
 /// A way out: annotate this operand (the first one being 1) like the other annotation.
 template <int Operand, const annotation_note& Note> struct annotate_operand;
 /// A way out: replicate<dim>(x) of this operand.
-template <int Operand, const detail::dim_facts& Dim> struct replicate_operand;
+template <int Operand, class... Dim> struct replicate_operand;
 
 /// What annotations move, in the order of the text.
-template <class... Move> struct inserted;
-/// A step of the Number-th annotation's relayout, along axes A..., and what a rank receives.
-template <int Number, detail::hop Kind, class Bytes, class... A> struct move;
+template <class... Moved> struct inserted;
+/// A step of the Number-th annotation, along axes A..., and what a rank receives.
+template <int Number, movement Kind, class Bytes, class... A> struct moved;
 
 namespace detail {
 
@@ -65,8 +63,12 @@ template <class... X> struct dims_of_leaves<list<X...>> {
 template <class X> inline constexpr bool probes_only = false;
 template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
 
+constexpr int nth_axis(unsigned axes, std::size_t n) {
+  for (; n > 0; --n) axes &= axes - 1;
+  return first_axis(axes);
+}
 /// What the run of a text comes to, as types.
-template <class M, class Dims, const sketch_report& R> struct inference {
+template <class Text, class M, class Dims, const sketch_report& R> struct inference {
   template <int I, std::size_t... A> static auto rule(std::index_sequence<A...>) {
     constexpr const layout_rule& r = R.line[I].rule;
     using bare = typename dim_numbered<r.dim->number, Dims>::type;
@@ -84,7 +86,7 @@ template <class M, class Dims, const sketch_report& R> struct inference {
 
   template <int I, std::size_t... A> static auto step(std::index_sequence<A...>) {
     constexpr const sketched_move& m = R.moves[I];
-    return tag<move<m.number, m.kind, received_bytes<static_cast<long>(m.bytes)>,
+    return tag<moved<m.number, m.kind, received_bytes<static_cast<long>(m.bytes)>,
                     type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
   }
   template <int... I> static auto steps(std::integer_sequence<int, I...>) {
@@ -94,9 +96,12 @@ template <class M, class Dims, const sketch_report& R> struct inference {
   using moves = typename decltype(steps(
       std::make_integer_sequence<int, std::min(R.steps, sketch_report::most_moves)>{}))::type;
 
-  static constexpr int nth_axis(unsigned axes, std::size_t n) {
-    for (; n > 0; --n) axes &= axes - 1;
-    return first_axis(axes);
+  /// Dims that the text makes, and no argument has, have no type here.
+  static auto made_whole() {
+    if constexpr (dims_in<Dims>.place_of(R.repair.dim) < 0)
+      return tag<replicate_operand<R.repair.operand>>{};
+    else
+      return tag<replicate_operand<R.repair.operand, typename dim_numbered<R.repair.dim->number, Dims>::type>>{};
   }
   template <template <class, class, class...> class Fault> static auto quarrel() {
     using one = annotation<R.by[0], *R.note[0]>;
@@ -107,7 +112,7 @@ template <class M, class Dims, const sketch_report& R> struct inference {
       return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
                        received_bytes<static_cast<long>(R.repair.bytes)>>>{};
     else
-      return tag<Fault<one, other, replicate_operand<R.repair.operand, *R.repair.dim>,
+      return tag<Fault<one, other, typename decltype(made_whole())::type,
                        received_bytes<static_cast<long>(R.repair.bytes)>>>{};
   }
   static auto find_fault() {
@@ -115,6 +120,8 @@ template <class M, class Dims, const sketch_report& R> struct inference {
       return quarrel<annotations_differ>();
     else if constexpr (R.quarrel == sketch_quarrel::share)
       return quarrel<annotations_share_axis>();
+    else if constexpr (R.quarrel == sketch_quarrel::refuse)
+      return tag<text_takes_no_layout<Text>>{};
     else
       return tag<no_fault>{};
   }
@@ -123,6 +130,14 @@ template <class M, class Dims, const sketch_report& R> struct inference {
 
 /// Keyed by the fault alone: one error, whatever asks.
 template <class Fault> struct agreed {
+  static_assert(ok<only<Fault, wrong_arguments>>,
+                "inferred: behind the text stand probes, or structs of them, and one at least: "
+                "inferred<text, network<layout<pod, at_run_time>>, probe<float, pod, batch>>");
+  static_assert(ok<only<Fault, dim_without_extent>>,
+                "inferred: the extent of a dim is not known to the compiler; give it one");
+  static_assert(ok<only<Fault, text_takes_no_layout>>,
+                "inferred: an operation of the text refuses its operands under any layout; compile "
+                "the text under layout<mesh>, which says why");
   static_assert(ok<only<Fault, annotations_differ>>,
                 "inferred: two annotations split a dim in different ways, and their tensors meet; "
                 "take the repair that is named, or change one of them");
@@ -131,21 +146,86 @@ template <class Fault> struct agreed {
                 "repair that is named, or another axis");
 };
 
+template <class X> inline constexpr bool is_sketchable = false;
+template <class X>
+  requires(Tensor<X> || TensorStruct<X>)
+inline constexpr bool is_sketchable<X> = probes_only<typename leaves<X>::type>;
+
+/// What is wrong with the arguments themselves.
+template <class Dims> struct extents_fault;
+template <class... D> struct extents_fault<list<D...>> : first_of<extent_fault<D>...> {};
+template <bool Probes, class... X> struct sketching_fault {
+  using type = wrong_arguments<X...>;
+};
+template <class... X>
+struct sketching_fault<true, X...>
+    : extents_fault<typename dims_of_leaves<
+          typename concat_impl<list<>, typename leaves<X>::type...>::type>::type> {};
+
+/// What is inferred of arguments in which nothing is wrong; else that, and an empty layout.
+template <class Fault, class Text, class... X> struct inference_of {
+  struct empty : mesh<> {};
+  using fault = Fault;
+  using layout = dimesh::layout<empty>;
+  using moves = inserted<>;
+  static constexpr sketch_report report{};
+};
+template <class Text, class... X> struct inference_of<no_fault, Text, X...> {
+  using leaf_list = typename concat_impl<list<>, typename leaves<X>::type...>::type;
+  static constexpr sketch_report report = sketch_program<Text, X...>();
+  using found = inference<Text, typename mesh_of_arguments<X...>::type,
+                          typename dims_of_leaves<leaf_list>::type, report>;
+  using fault = typename found::fault;
+  using layout = typename found::layout;
+  using moves = typename found::moves;
+};
+template <class Text, class... X>
+using inference_from = inference_of<
+    typename sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>::type, Text, X...>;
+
+template <class M> constexpr bool has_static_sizes() {
+  for (const index_t n : M::static_sizes)
+    if (n == dynamic) return false;
+  return true;
+}
+
 }  // namespace detail
 
 /// What the annotations of Text, a function object without a state, imply when it is called with
-/// arguments of types X...: probes, or structs of them, whose extents are static.
+/// arguments of types X...: probes, or structs of them, whose extents are static. Of one dim,
+/// all arguments have the same layout; parameters of which nothing is said replicate.
 template <class Text, class... X>
-class inferred {
-  using leaves = typename detail::concat_impl<detail::list<>, typename detail::leaves<X>::type...>::type;
-  using mesh = typename detail::mesh_of_arguments<X...>::type;
-  static constexpr detail::sketch_report report = detail::sketch_program<Text, X...>();
-  using inference =
-      detail::inference<mesh, typename detail::dims_of_leaves<leaves>::type, report>;
+class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fault> {
+  using found = detail::inference_from<Text, X...>;
 
  public:
-  using fault = typename inference::fault;
-  using layout = typename inference::layout;
+  using fault = typename found::fault;
+  /// For all arguments: rules in mesh order. As one would write it.
+  using layout = typename found::layout;
+  /// What annotations move, in the order of the text: inserted<moved<...>, ...>.
+  using moves = typename found::moves;
+
+  static constexpr int annotations() { return found::report.annotations; }
+  /// What a rank receives in all moves: blocks even, extents and axes static.
+  static constexpr index_t bytes() {
+    static_assert(found::report.steps <= detail::sketch_report::most_moves,
+                  "inferred: annotations move more than 64 times; count the text instead");
+    static_assert(detail::has_static_sizes<typename layout::mesh>(),
+                  "inferred: bytes depend on the sizes of axes, which only the run knows; count "
+                  "the text instead");
+    double sum = 0;
+    for (int i = 0; i < found::report.steps; ++i) sum += found::report.moves[i].bytes;
+    return static_cast<index_t>(sum);
+  }
+  /// The layout, who said what, every argument's tensors, and the moves, as a text.
+  static std::string text() {
+    std::string all;
+    detail::list_layout(all, found::report, layout{});
+    int n = 0;
+    (detail::list_argument<layout, X>(all, ++n), ...);
+    detail::list_moves<typename layout::mesh>(all, found::report);
+    return all;
+  }
 };
 
 }  // namespace dimesh

@@ -34,7 +34,7 @@ template <class Rule, class... X> constexpr outcome ruled(std::string_view call,
   const tensor_facts* const facts[] = {core_of(x).facts...};
   if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr) {
     sketch_slot* slots[2 * max_dims] = {};
-    join_operands(*s, call, links_by_rule<Rule, spec_of<X>...>::value, facts, sizeof...(X), slots);
+    join_operands(*s, links_by_rule<Rule, spec_of<X>...>::value, facts, sizeof...(X), slots);
     return links_by_rule<Rule, spec_of<X>...>::value.plain;
   }
   const outcome o = Rule::of({facts, sizeof...(X)}, dims_in<dims>);
@@ -68,7 +68,7 @@ template <class Rule, class S, class... X>
 constexpr const tensor_facts* facts_by_rule(std::string_view call, const X&... x) {
   const tensor_facts* const facts[] = {core_of(x).facts...};
   if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr)
-    return &sketch_result(*s, call, links_by_rule<Rule, spec_of<X>...>::value, spec_facts<S>, facts,
+    return &sketch_result(*s, links_by_rule<Rule, spec_of<X>...>::value, spec_facts<S>, facts,
                           sizeof...(X));
   return &facts_under(spec_facts<S>, ruled<Rule>(call, x...).layout);
 }

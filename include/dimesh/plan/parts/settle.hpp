@@ -6,17 +6,29 @@
 //   settled(s).moves[0]   -> annotation 3: all_gather over cols, 4096 bytes
 #pragma once
 
-#include "dimesh/core/sketch.hpp"
+#include "dimesh/core/sketch_rule.hpp"
 #include "dimesh/layout/route.hpp"
 #include "dimesh/op/parts/schedules.hpp"
 
-namespace dimesh::detail {
+namespace dimesh {
 
+/// What moves a tensor, or sums it.
+enum class movement : signed char { all_reduce, reduce_scatter, all_gather, all_to_all, exchange };
+
+namespace detail {
+
+constexpr movement movement_of(hop h) {
+  return h == hop::all_reduce       ? movement::all_reduce
+         : h == hop::reduce_scatter ? movement::reduce_scatter
+         : h == hop::all_gather     ? movement::all_gather
+         : h == hop::all_to_all     ? movement::all_to_all
+                                    : movement::exchange;
+}
 /// A step that an annotation makes a tensor take.
 struct sketched_move {
   int number = 0;
   const annotation_note* note = nullptr;
-  hop kind = hop::own;
+  movement kind = movement::exchange;
   unsigned axes = 0;
   double bytes = 0;  // that a rank receives
 };
@@ -54,9 +66,9 @@ constexpr const sketch_slot& speaking(const sketch& s, const sketch_value& v, in
     if (same_dim(l->dim, v.facts.dim[d])) return l->root();
   return here;
 }
-/// A tensor's table. Two dims that are to be split over one axis, neither giving way: that is put
-/// in `clash`, if there is one.
-constexpr table table_of(const sketch& s, const sketch_value& v, sketch_quarrel* clash = nullptr) {
+/// A tensor's table. Two dims that are to be split over one axis, neither giving way, are a clash,
+/// if it is the first.
+constexpr table table_of(const sketch& s, const sketch_value& v, sketch_quarrel& clash) {
   table t;
   t.axes = v.facts.layout.axes;
   for (const bool yielding : {false, true})
@@ -71,19 +83,40 @@ constexpr table table_of(const sketch& s, const sketch_value& v, sketch_quarrel*
       for (int i = 0; i < said.rule.axes && taken < 0; ++i)
         t.set_split(static_cast<int>(said.rule.axis[i]), d);
       if (taken < 0) t.uneven[d] = said.rule.uneven && said.rule.axes > 0;
-      if (taken < 0 || yields || clash == nullptr || clash->any()) continue;
-      clash->kind = sketch_quarrel::share;
-      clash->value[0] = clash->value[1] = &v;
-      clash->place[0] = taken, clash->place[1] = d;
-      clash->said[0] = speaking(s, v, taken), clash->said[1] = said;
+      if (taken < 0 || yields || clash.any()) continue;
+      clash.kind = sketch_quarrel::share;
+      clash.value[0] = clash.value[1] = &v;
+      clash.place[0] = taken, clash.place[1] = d;
+      clash.said[0] = speaking(s, v, taken), clash.said[1] = said;
     }
   return t;
 }
 
+/// The axes along which a tensor holds addends: those of its operands, and of what was summed. Sums
+/// end where the text completes them, in annotations and relayouts.
+constexpr unsigned sums_of(const sketch_value& v) {
+  unsigned axes = 0;
+  for (int k = 0; v.links != nullptr && k < sketch_value::most && v.of[k] != nullptr; ++k) {
+    const tensor_facts& x = v.of[k]->facts;
+    axes |= x.layout.mask(use::partial);
+    for (int i = 0; i < v.links->size; ++i)
+      if (const int d = x.place_of(v.links->at[i].dim); d >= 0 && v.links->at[i].is_summed)
+        axes |= x.layout.axes_of(d);
+  }
+  return axes;
+}
+/// Lays out all tensors, in the order of the text. Finds dims that share an axis.
+constexpr void lay_out(sketch& s, sketch_quarrel& clash) {
+  for (sketch_value* v = s.first; v != nullptr; v = v->next) {
+    table t = table_of(s, *v, clash);
+    const unsigned sums = sums_of(*v);
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::replicated && (sums >> a & 1u)) t.axis[a].what = use::partial;
+    v->facts.layout = t;
+  }
+}
 constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
-  tensor_facts f = v.facts;
-  f.layout = from;
-  return lacking_bytes(measure{}, f, to);
+  return completing_bytes(measure{}, v.facts, from, to);
 }
 /// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
 constexpr bool split_anew(table& t, int d, const layout_rule& r) {
@@ -97,12 +130,12 @@ constexpr void keep_cheaper(sketched_repair& best, const sketched_repair& other)
   if (best.operand == 0 || other.bytes < best.bytes) best = other;
 }
 /// Operands that split a dim differently: one of them is brought to what the other one has.
-constexpr sketched_repair repair_of_difference(const sketch& s, const sketch_quarrel& q) {
+constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
   sketched_repair best;
   for (int k = 0; k < 2; ++k) {
     if (q.value[k] == nullptr) continue;
     const sketch_slot& wanted = q.said[1 - k];
-    const table now = table_of(s, *q.value[k]);
+    const table& now = q.value[k]->facts.layout;
     table then = now;
     if (!split_anew(then, q.place[k], wanted.rule)) continue;
     sketched_repair r{q.operand[k] + 1, wanted.note, nullptr,
@@ -113,7 +146,7 @@ constexpr sketched_repair repair_of_difference(const sketch& s, const sketch_qua
   return best;
 }
 /// Two dims of a result over one axis: the operand that has one of them is made whole along it.
-constexpr sketched_repair repair_of_share(const sketch& s, const sketch_quarrel& q) {
+constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
   sketched_repair best;
   const sketch_value& v = *q.value[0];
   for (const int d : q.place)
@@ -121,7 +154,7 @@ constexpr sketched_repair repair_of_share(const sketch& s, const sketch_quarrel&
       if (v.of[k] == nullptr) continue;
       const int at = v.of[k]->facts.place_of(v.facts.dim[d]);
       if (at < 0) continue;
-      const table now = table_of(s, *v.of[k]);
+      const table& now = v.of[k]->facts.layout;
       keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d],
                           bytes_between(*v.of[k], now, without_axes(now, now.axes_of(at)))});
     }
@@ -145,32 +178,33 @@ constexpr void settle_line(sketch_report& r, const sketch& s) {
 constexpr void settle_moves(sketch_report& r, const sketch& s) {
   for (const sketch_value* v = s.first; v != nullptr; v = v->next) {
     if (v->number == 0) continue;
-    table now = table_of(s, *v->of[0]);
-    const route way = route_between(now, table_of(s, *v));
+    table now = v->of[0]->facts.layout;
+    const route way = route_between(now, v->facts.layout);
     for (int i = 0; i < way.size; ++i) {
       if (way.at[i].kind != hop::own && r.steps++ < sketch_report::most_moves)
-        r.moves[r.steps - 1] = {v->number, v->note, way.at[i].kind,
+        r.moves[r.steps - 1] = {v->number, v->note, movement_of(way.at[i].kind),
                                 moved_axes(now, way.at[i].to),
                                 bytes_between(*v, now, way.at[i].to)};
       now = way.at[i].to;
     }
   }
 }
-constexpr sketch_report settled(const sketch& s) {
+constexpr sketch_report settled(sketch& s) {
   sketch_report r;
   r.annotations = s.annotations;
   sketch_quarrel q = s.quarrel;
-  for (const sketch_value* v = s.first; v != nullptr && !q.any(); v = v->next)
-    (void)table_of(s, *v, &q);
+  lay_out(s, q);
   r.quarrel = q.kind;
   r.found = q.found;
-  if (q.kind == sketch_quarrel::differ) r.repair = repair_of_difference(s, q);
-  if (q.kind == sketch_quarrel::share) r.repair = repair_of_share(s, q);
-  for (int k = 0; k < 2; ++k) r.by[k] = q.said[k].by, r.note[k] = q.said[k].note;
+  if (q.kind == sketch_quarrel::differ) r.repair = repair_of_difference(q);
+  if (q.kind == sketch_quarrel::share) r.repair = repair_of_share(q);
+  const int first = q.said[1].by < q.said[0].by ? 1 : 0;
+  for (int k = 0; k < 2; ++k) r.by[k] = q.said[k ^ first].by, r.note[k] = q.said[k ^ first].note;
   if (q.any()) return r;
   settle_line(r, s);
   settle_moves(r, s);
   return r;
 }
 
-}  // namespace dimesh::detail
+}  // namespace detail
+}  // namespace dimesh
