@@ -57,6 +57,13 @@ constexpr bool says_the_same(const layout_rule& a, const layout_rule& b) {
   return a.axes == 0 || (a.kind == b.kind && a.uneven == b.uneven && a.ragged == b.ragged);
 }
 
+constexpr bool have_common_axis(const layout_rule& a, const layout_rule& b) {
+  for (int i = 0; i < a.axes; ++i)
+    for (int j = 0; j < b.axes; ++j)
+      if (a.axis[i] == b.axis[j]) return true;
+  return false;
+}
+
 /// One tensor of the program. Its address stands in the facts of the probe.
 struct sketch_value {
   sketch_value(const sketch_value&) = delete;
@@ -147,8 +154,23 @@ struct sketch {
     s.note = note;
   }
 
-  /// The tensor as an annotation wants it: dims of which nothing was said get its rules, wherever
-  /// they come from; dims of which something else was said are moved here. The others stay.
+  /// May all tensors that share a slot take a rule? Not where another dim has one of its axes.
+  constexpr bool is_free_for(const sketch_slot& s, const layout_rule& r) const {
+    for (const sketch_value* v = first; v != nullptr && r.kind == rule_kind::split; v = v->next) {
+      bool shares = false, taken = false;
+      for (int d = 0; d < v->facts.rank; ++d) {
+        const sketch_slot& here = v->slot[d].root();
+        shares = shares || &here == &s;
+        taken = taken || (&here != &s && here.is_said && have_common_axis(here.rule, r));
+      }
+      if (shares && taken) return false;
+    }
+    return true;
+  }
+
+  /// The tensor as an annotation wants it. Dims of which nothing was said get its rules, wherever
+  /// they come from, if that is free; else, and where something else was said, they are moved
+  /// here. The others stay.
   constexpr sketch_value& annotate(sketch_value& x, const rule_list_view& rules,
                                    const annotation_note* note) {
     sketch_value& y = add(x.facts);
@@ -160,7 +182,8 @@ struct sketch {
       for (int i = 0; i < rules.size; ++i)
         if (same_dim(rules.at[i].dim, x.facts.dim[d])) r = &rules.at[i];
       sketch_slot& s = x.slot[d].root();
-      if (r != nullptr && !s.is_said && !s.follows) say(s, *r, y.number, note);
+      if (r != nullptr && !s.is_said && !s.follows && is_free_for(s, *r))
+        say(s, *r, y.number, note);
       if (r == nullptr || (s.is_said && says_the_same(s.rule, *r)))
         y.slot[d].same = &s;
       else

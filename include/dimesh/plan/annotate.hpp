@@ -46,13 +46,13 @@ template <class X> constexpr X sketched_argument(sketch& s) {
   }
   return x;
 }
-template <class Text, class... X> constexpr void run_on_sketches(sketch& s) {
-  const std::tuple<X...> x{sketched_argument<X>(s)...};
-  (void)std::apply(Text{}, x);
-}
+/// One call: in braces, arguments are made in their order.
+template <class Text> struct text_call {
+  template <class... X> constexpr explicit text_call(const X&... x) { (void)Text{}(x...); }
+};
 template <class Text, class... X> constexpr sketch_report sketch_program() {
   sketch s;
-  run_on_sketches<Text, X...>(s);
+  (void)text_call<Text>{sketched_argument<X>(s)...};
   return settled(s);
 }
 
@@ -135,6 +135,9 @@ template <class Fault> struct agreed {
                 "inferred<text, network<layout<pod, at_run_time>>, probe<float, pod, batch>>");
   static_assert(ok<only<Fault, dim_without_extent>>,
                 "inferred: the extent of a dim is not known to the compiler; give it one");
+  static_assert(ok<only<Fault, function_not_constexpr>>,
+                "inferred: the text cannot run while compiling; let its operator() be constexpr, "
+                "and take operations that run on probes");
   static_assert(ok<only<Fault, text_takes_no_layout>>,
                 "inferred: an operation of the text refuses its operands under any layout; compile "
                 "the text under layout<mesh>, which says why");
@@ -162,6 +165,18 @@ struct sketching_fault<true, X...>
     : extents_fault<typename dims_of_leaves<
           typename concat_impl<list<>, typename leaves<X>::type...>::type>::type> {};
 
+template <class Text, class... X>
+concept RunsOnSketches =
+    requires { typename std::bool_constant<(sketch_program<Text, X...>().rules >= 0)>; };
+template <class Text, class... X> struct sketch_run_fault {
+  using type = function_not_constexpr<Text>;
+};
+template <class Text, class... X>
+  requires RunsOnSketches<Text, X...>
+struct sketch_run_fault<Text, X...> {
+  using type = no_fault;
+};
+
 /// What is inferred of arguments in which nothing is wrong; else that, and an empty layout.
 template <class Fault, class Text, class... X> struct inference_of {
   struct empty : mesh<> {};
@@ -179,9 +194,17 @@ template <class Text, class... X> struct inference_of<no_fault, Text, X...> {
   using layout = typename found::layout;
   using moves = typename found::moves;
 };
+template <class Fault, class Text, class... X> struct fault_before_run {
+  using type = Fault;
+};
+template <class Text, class... X>
+struct fault_before_run<no_fault, Text, X...> : sketch_run_fault<Text, X...> {};
 template <class Text, class... X>
 using inference_from = inference_of<
-    typename sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>::type, Text, X...>;
+    typename fault_before_run<
+        typename sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>::type, Text,
+        X...>::type,
+    Text, X...>;
 
 template <class M> constexpr bool has_static_sizes() {
   for (const index_t n : M::static_sizes)

@@ -112,6 +112,8 @@ constexpr auto apply_two_rules(const Op& op, const X&... x) {
   if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...),
                                          facts_by_rule<Second, More>(call_by(op), x...)};
+    if constexpr (!(is_tracked<X> || ...))
+      if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
     return apply_on_cores(list<S, More>{}, facts, op, nullptr, x...);
   } else {
     return apply_on_cores(list<S, More>{}, nullptr, op, nullptr, x...);

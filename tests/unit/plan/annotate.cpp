@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O0
+#include "dimesh/plan/annotate.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/dimesh.hpp"
+#include "dimesh/nn/language_model.hpp"
+#include "dimesh/op/merge.hpp"
+#include "dimesh/op/softmax.hpp"
+
+namespace dm = dimesh;
+namespace nn = dimesh::nn;
+using dm::split;
+
+namespace {
+
+struct batch : dm::dim<8> {};
+struct length : dm::dim<32> {};
+struct model : dm::dim<64> {};
+struct heads : dm::dim<4> {};
+struct head : dm::dim<16> {};
+struct hidden : dm::dim<256> {};
+struct vocab : dm::dim<128> {};
+struct wide : dm::dim<256> {};
+struct form : nn::transformer {
+  using batch = ::batch;
+  using length = ::length;
+  using model = ::model;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  static constexpr int layers = 2;
+};
+struct rows : dm::axis<2> {};
+struct cols : dm::axis<2> {};
+struct pod : dm::mesh<rows, cols> {};
+using any = dm::layout<pod, dm::at_run_time>;
+template <class... Rule> using L = dm::layout<pod, Rule...>;
+template <class... D> using X = dm::probe<float, pod, D...>;
+template <class A, class B> inline constexpr bool same = std::is_same_v<A, B>;
+
+// ---- a small network ----------------------------------------------------------------------------
+
+template <class L> struct network {
+  BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<float, L, model, hidden>, w1),
+                           (dm::tensor<float, L, hidden>, b1),
+                           (dm::tensor<float, L, hidden, vocab>, w2),
+                           (dm::tensor<float, L, vocab>, b2));
+};
+struct two_annotations {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto z = dm::complete(dm::einsum<batch, hidden>(dm::shard<split<batch, rows>>(x), p.w1));
+    const auto h = dm::shard<split<hidden, cols>>(dm::relu(z + p.b1));
+    return dm::complete(dm::einsum<batch, vocab>(h, p.w2)) + p.b2;
+  }
+};
+using two = dm::inferred<two_annotations, network<any>, X<batch, model>>;
+static_assert(same<two::layout, L<split<batch, rows>, split<hidden, cols>>>);
+static_assert(same<two::fault, dm::no_fault> && same<two::moves, dm::inserted<>>);
+static_assert(two::annotations() == 2 && two::bytes() == 0);
+static_assert(same<decltype(network<two::layout>::w2),
+                   dm::tensor<float, L<split<hidden, cols>>, hidden, vocab>>);
+
+// ---- where annotations flow ---------------------------------------------------------------------
+
+struct renamed {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::rename<hidden, wide>(x) * dm::shard<split<wide, cols, rows>>(w);
+  }
+};
+static_assert(same<dm::inferred<renamed, X<batch, hidden>, X<wide>>::layout,
+                   L<split<hidden, cols, rows>, split<wide, cols, rows>>>);
+struct backward_through_sums {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::shard<split<batch, rows>>(dm::complete(dm::einsum<batch>(x, w)));
+  }
+};
+static_assert(same<dm::inferred<backward_through_sums, X<batch, hidden>, X<hidden>>::layout,
+                   L<split<batch, rows>>>);
+struct merged {
+  template <class X, class Y> constexpr auto operator()(const X& x, const Y& y) const {
+    return dm::merge<model, heads, head>(x) + dm::shard<split<model, cols>>(y);
+  }
+};
+static_assert(same<dm::inferred<merged, X<batch, heads, head>, X<model>>::layout,
+                   L<split<heads, cols>, split<model, cols>>>,
+              "the major one of the merged dims");
+struct said_of_nothing {
+  template <class X> constexpr auto operator()(const X& x) const { return dm::relu(x); }
+};
+static_assert(same<dm::inferred<said_of_nothing, X<batch>>::layout, L<>>);
+struct uneven_rows {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::shard<split<dm::uneven<batch>, rows>>(x);
+  }
+};
+static_assert(same<dm::inferred<uneven_rows, X<batch>>::layout, L<split<dm::uneven<batch>, rows>>>);
+/// A softmax over a split dim is composed of sums, which know what to do.
+struct softmax_of {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::softmax<vocab>(dm::shard<split<vocab, cols>>(x));
+  }
+};
+static_assert(same<dm::inferred<softmax_of, X<batch, vocab>>::layout, L<split<vocab, cols>>>);
+
+// ---- what annotations move ----------------------------------------------------------------------
+
+using dm::inserted, dm::moved, dm::movement, dm::received_bytes;
+struct gathered {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate<hidden>(dm::relu(dm::shard<split<hidden, cols>, split<batch, rows>>(x)));
+  }
+};
+using found_gather = dm::inferred<gathered, X<batch, hidden>>;
+static_assert(same<found_gather::layout, L<split<batch, rows>, split<hidden, cols>>>);
+static_assert(same<found_gather::moves,
+                   inserted<moved<2, movement::all_gather, received_bytes<4 * 128 * 4>, cols>>>);
+static_assert(found_gather::bytes() == 4 * 128 * 4);
+
+struct turned {
+  template <class X> constexpr auto operator()(const X& x) const {
+    const auto y = dm::relu(dm::shard<split<batch, cols>>(x));
+    return dm::replicate(dm::shard<split<hidden, cols>>(dm::replicate<batch>(y)));
+  }
+};
+using found_turn = dm::inferred<turned, X<batch, hidden>>;
+static_assert(same<found_turn::layout, L<split<batch, cols>>>,
+              "hidden is split where batch no longer is, and not before");
+static_assert(same<found_turn::moves,
+                   inserted<moved<2, movement::all_gather, received_bytes<4 * 256 * 4>, cols>,
+                            moved<4, movement::all_gather, received_bytes<8 * 128 * 4>, cols>>>);
+struct summed {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    const auto y = dm::einsum<batch, vocab>(dm::shard<split<hidden, cols>>(x), w);
+    (void)dm::shard<split<batch, cols>>(y);
+    return dm::replicate(y);
+  }
+};
+using found_sum = dm::inferred<summed, X<batch, hidden>, X<hidden, vocab>>;
+static_assert(same<found_sum::moves,
+                   inserted<moved<2, movement::reduce_scatter, received_bytes<4 * 128 * 4>, cols>,
+                            moved<3, movement::all_reduce, received_bytes<8 * 128 * 4>, cols>>>);
+
+
+// ---- a Transformer ------------------------------------------------------------------------------
+
+using parameters = nn::language_model_parameters<any, form>;
+using hybrid = L<split<batch, rows>, split<heads, cols>, split<hidden, cols>, split<vocab, cols>>;
+
+/// The language model of nn/ in plain operations: no layout, six annotations.
+struct plain_model {
+  template <class P, class X> static constexpr auto attend(const P& p, const X& x) {
+    using keys = nn::keys_of<length>;
+    const auto in = dm::layer_norm<model>(1e-5, x, p.norm1.gain, p.norm1.bias);
+    const auto& a = p.attention;
+    const auto q = dm::shard<split<heads, cols>>(                                          // 4
+        dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
+    const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
+    const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
+    const auto mixed = dm::attention<length, keys, head>(
+        q, dm::rename<length, keys>(k), dm::rename<length, keys>(v),
+        dm::attention_options{.causal = true});
+    return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
+  }
+  template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
+    const auto in = dm::layer_norm<model>(1e-5, x, p.norm2.gain, p.norm2.bias);
+    const auto& f = p.feed_forward;
+    const auto h = dm::shard<split<hidden, cols>>(                                         // 5
+        dm::gelu(dm::einsum<batch, length, hidden>(in, f.up) + f.up_bias));
+    return x + dm::complete(dm::einsum<batch, length, model>(h, f.down)) + f.down_bias;
+  }
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    const auto table = dm::shard<split<vocab, cols>>(p.embedding);                          // 1
+    const auto rows_of = dm::complete(dm::take<vocab>(table, dm::shard<split<batch, rows>>(ids)));  // 2
+    auto x = dm::replicate<length, model>(rows_of + p.positions);                           // 3
+    for (const auto& layer : p.layers) x = feed_forward(layer, attend(layer, x));
+    const auto y = dm::layer_norm<model>(1e-5, x, p.last.gain, p.last.bias);
+    return dm::shard<split<vocab, cols>>(dm::einsum<batch, length, vocab>(y, table));       // 6
+  }
+};
+using found_plain =
+    dm::inferred<plain_model, parameters, dm::probe<std::int32_t, pod, batch, length>>;
+static_assert(same<found_plain::layout, hybrid>);
