@@ -182,4 +182,90 @@ struct plain_model {
 };
 using found_plain =
     dm::inferred<plain_model, parameters, dm::probe<std::int32_t, pod, batch, length>>;
-static_assert(same<found_plain::layout, hybrid>);
+static_assert(same<found_plain::layout, L<split<batch, rows>, split<vocab, cols>,
+                                          split<heads, cols>, split<hidden, cols>>>);
+static_assert(found_plain::annotations() == 4 + 2 * 2 && same<found_plain::moves, inserted<>>);
+/// A struct's tensors under a layout.
+template <class C>
+using tensors_under = dm::detail::leaves<nn::language_model_parameters<C, form>>::type;
+static_assert(same<tensors_under<found_plain::layout>, tensors_under<hybrid>>,
+              "the types of the layout that is written by hand");
+static_assert(same<decltype(nn::language_model_parameters<found_plain::layout, form>::layers[0]
+                                .attention.query),
+                   dm::tensor<float, L<split<heads, cols>>, model, heads, head>>);
+
+/// The model of nn/ itself: it brings every tensor to one line of rules, so that four annotations
+/// of arguments say all; a fifth lets the length give way (sequence parallelism).
+template <class C, bool Sequence> struct library_model {
+  template <class P, class I> constexpr auto operator()(P p, const I& ids) const {
+    p.embedding = dm::shard<split<vocab, cols>>(p.embedding);
+    p.layers[0].attention.query = dm::shard<split<heads, cols>>(p.layers[0].attention.query);
+    p.layers[0].feed_forward.up = dm::shard<split<hidden, cols>>(p.layers[0].feed_forward.up);
+    if constexpr (Sequence)
+      p.positions = dm::shard<dm::split_if_free<length, cols>>(p.positions);
+    return nn::language_model<C, form>{}.logits(p, dm::shard<split<batch, rows>>(ids));
+  }
+};
+template <bool Sequence>
+using found_library = dm::inferred<library_model<any, Sequence>, parameters,
+                                   dm::probe<std::int32_t, pod, batch, length>>;
+static_assert(same<found_library<false>::layout, found_plain::layout>);
+using sequence = found_library<true>::layout;
+static_assert(same<tensors_under<sequence>,
+                   tensors_under<L<split<batch, rows>, split<heads, cols>, split<hidden, cols>,
+                                   split<vocab, cols>, dm::split_if_free<length, cols>>>>);
+
+template <class C> struct by_hand {
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    return nn::language_model<C, form>{}.logits(p, ids);
+  }
+};
+template <class F> struct with_gradient {
+  struct loss {
+    template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+      return dm::mean(dm::square(F{}(p, ids)));
+    }
+  };
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    return dm::complete(dm::value_and_grad(loss{}, p)(ids));
+  }
+};
+template <class C, class F> dm::ledger<pod> cost(const F& f) {
+  return dm::count(f, nn::language_model_parameters<dm::shaped<C>, form>{},
+                   dm::rebind_layout<nn::tokens<C, form>, dm::shaped>{});
+}
+template <class C, class F, class G> void check_same_messages(const F& f, const G& g) {
+  const auto a = cost<C>(f), b = cost<C>(g);
+  CHECK(a.counts.over == b.counts.over);  // bytes, ring bytes and calls of every set of axes
+}
+
+}  // namespace
+
+TEST_CASE("annotate: an annotated Transformer costs what the one with layouts by hand costs") {
+  using found = found_plain::layout;
+  check_same_messages<found>(plain_model{}, by_hand<hybrid>{});
+  check_same_messages<found>(with_gradient<plain_model>{}, with_gradient<by_hand<hybrid>>{});
+  check_same_messages<found>(library_model<found, false>{}, by_hand<hybrid>{});
+  using hand = L<split<batch, rows>, split<heads, cols>, split<hidden, cols>, split<vocab, cols>,
+                 dm::split_if_free<length, cols>>;
+  check_same_messages<hand>(with_gradient<library_model<sequence, true>>{},
+                            with_gradient<by_hand<hand>>{});
+}
+
+TEST_CASE("annotate: what was inferred, as a table") {
+  CHECK(two::text() ==
+        "layout<pod, split<batch, rows>, split<hidden, cols>>\n"
+        "  split<batch, rows>      annotation 1: shard<split<batch, rows>>\n"
+        "  split<hidden, cols>     annotation 2: shard<split<hidden, cols>>\n"
+        "  1.w1                    float[model=64, hidden=256/cols:2]\n"
+        "  1.b1                    float[hidden=256/cols:2]\n"
+        "  1.w2                    float[hidden=256/cols:2, vocab=128]\n"
+        "  1.b2                    float[vocab=128]\n"
+        "  2                       float[batch=8/rows:2, model=64]\n");
+  CHECK(found_gather::text() ==
+        "layout<pod, split<batch, rows>, split<hidden, cols>>\n"
+        "  split<batch, rows>      annotation 1: shard<split<hidden, cols>, split<batch, rows>>\n"
+        "  split<hidden, cols>     annotation 1: shard<split<hidden, cols>, split<batch, rows>>\n"
+        "  1                       float[batch=8/rows:2, hidden=256/cols:2]\n"
+        "  annotation 2            all_gather over cols: 2048 bytes, by replicate<hidden>\n");
+}

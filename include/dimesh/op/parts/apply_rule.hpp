@@ -32,11 +32,12 @@ template <class Rule> constexpr std::string_view named_axis(int k) {
 template <class Rule, class... X> constexpr outcome ruled(std::string_view call, const X&... x) {
   using dims = typename Rule::template dims<typename spec_of<X>::dims...>::type;
   const tensor_facts* const facts[] = {core_of(x).facts...};
-  if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr) {
-    sketch_slot* slots[2 * max_dims] = {};
-    join_operands(*s, links_by_rule<Rule, spec_of<X>...>::value, facts, sizeof...(X), slots);
-    return links_by_rule<Rule, spec_of<X>...>::value.plain;
-  }
+  if constexpr (!requires { typename Rule::goal; })  // a relayout has been answered already
+    if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr) {
+      sketch_slot* slots[2 * max_dims] = {};
+      join_operands(*s, links_by_rule<Rule, spec_of<X>...>::value, facts, sizeof...(X), slots);
+      return links_by_rule<Rule, spec_of<X>...>::value.plain;
+    }
   const outcome o = Rule::of({facts, sizeof...(X)}, dims_in<dims>);
   if (!o.ok())
     refuse_layout(call, o, o.axis < 0 ? named_axis<Rule>(o.place) : facts[0]->axes[o.axis]);
