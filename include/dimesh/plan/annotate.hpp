@@ -30,6 +30,8 @@ template <int Operand, class... Dim> struct replicate_operand;
 
 /// What annotations move, in the order of the text.
 template <class... Moved> struct inserted;
+/// In the place of received_bytes: they depend on axes whose sizes only the run knows.
+struct bytes_of_the_run;
 /// A step of the Number-th annotation, along axes A..., and what a rank receives.
 template <int Number, movement Kind, class Bytes, class... A> struct moved;
 
@@ -63,6 +65,8 @@ template <class... X> struct dims_of_leaves<list<X...>> {
 template <class X> inline constexpr bool probes_only = false;
 template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
 
+template <long Bytes>
+using bytes_type = std::conditional_t<(Bytes < 0), bytes_of_the_run, received_bytes<Bytes>>;
 constexpr int nth_axis(unsigned axes, std::size_t n) {
   for (; n > 0; --n) axes &= axes - 1;
   return first_axis(axes);
@@ -86,7 +90,7 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
 
   template <int I, std::size_t... A> static auto step(std::index_sequence<A...>) {
     constexpr const sketched_move& m = R.moves[I];
-    return tag<moved<m.number, m.kind, received_bytes<static_cast<long>(m.bytes)>,
+    return tag<moved<m.number, m.kind, bytes_type<static_cast<long>(m.bytes)>,
                     type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
   }
   template <int... I> static auto steps(std::integer_sequence<int, I...>) {
@@ -110,10 +114,10 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
       return tag<Fault<one, other>>{};
     else if constexpr (R.repair.like != nullptr)
       return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
-                       received_bytes<static_cast<long>(R.repair.bytes)>>>{};
+                       bytes_type<static_cast<long>(R.repair.bytes)>>>{};
     else
       return tag<Fault<one, other, typename decltype(made_whole())::type,
-                       received_bytes<static_cast<long>(R.repair.bytes)>>>{};
+                       bytes_type<static_cast<long>(R.repair.bytes)>>>{};
   }
   static auto find_fault() {
     if constexpr (R.quarrel == sketch_quarrel::differ)
@@ -206,12 +210,6 @@ using inference_from = inference_of<
         X...>::type,
     Text, X...>;
 
-template <class M> constexpr bool has_static_sizes() {
-  for (const index_t n : M::static_sizes)
-    if (n == dynamic) return false;
-  return true;
-}
-
 }  // namespace detail
 
 /// What the annotations of Text, a function object without a state, imply when it is called with
@@ -233,7 +231,7 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   static constexpr index_t bytes() {
     static_assert(found::report.steps <= detail::sketch_report::most_moves,
                   "inferred: annotations move more than 64 times; count the text instead");
-    static_assert(detail::has_static_sizes<typename layout::mesh>(),
+    static_assert(moves_are_sized(),
                   "inferred: bytes depend on the sizes of axes, which only the run knows; count "
                   "the text instead");
     double sum = 0;
@@ -248,6 +246,13 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
     (detail::list_argument<layout, X>(all, ++n), ...);
     detail::list_moves<typename layout::mesh>(all, found::report);
     return all;
+  }
+
+ private:
+  static constexpr bool moves_are_sized() {
+    for (const detail::sketched_move& m : found::report.moves)
+      if (m.bytes < 0) return false;
+    return true;
   }
 };
 

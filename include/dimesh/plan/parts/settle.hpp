@@ -30,7 +30,7 @@ struct sketched_move {
   const annotation_note* note = nullptr;
   movement kind = movement::exchange;
   unsigned axes = 0;
-  double bytes = 0;  // that a rank receives
+  double bytes = 0;  // that a rank receives; negative: only the run knows
 };
 struct settled_rule {
   layout_rule rule;
@@ -115,7 +115,12 @@ constexpr void lay_out(sketch& s, sketch_quarrel& clash) {
     v->facts.layout = t;
   }
 }
+/// What a rank receives; negative where an axis takes part whose size only the run knows.
 constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
+  for (int a = 0; a < from.axes; ++a)
+    if (v.facts.axis_sizes[a] == dynamic &&
+        (from.axis[a].what != use::replicated || to.axis[a].what != use::replicated))
+      return -1;
   return completing_bytes(measure{}, v.facts, from, to);
 }
 /// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
