@@ -2,9 +2,9 @@
 // Two annotations split a dim differently, and an operation joins their tensors.
 // expect: inferred: two annotations split a dim in different ways, and their tensors meet; take the repair that is named, or change one of them
 // expect: annotations_differ<
-// expect: annotation<2, 
-// expect: shard_of<split<hidden, cols>
-// expect: annotation<3, 
+// expect: annotation<2,
+// expect: shard_of<dimesh::split<hidden, cols>
+// expect: annotation<3,
 // expect: replicate_of<hidden>
 // expect: annotate_operand<
 // expect: received_bytes<0>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An operation takes a dim whole only that an annotation splits: the operation has number 0.
 // expect: inferred: two annotations split a dim in different ways, and their tensors meet
-// expect: annotation<0, 
+// expect: annotation<0,
 // expect: an_operation::said
-// expect: annotation<1, 
-// expect: shard_of<split<hidden, cols>
+// expect: annotation<1,
+// expect: shard_of<dimesh::split<hidden, cols>
 // expect: replicate_operand<1, hidden>
 // expect: received_bytes<96>
 #include <dimesh/dimesh.hpp>

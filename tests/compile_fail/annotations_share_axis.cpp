@@ -2,10 +2,10 @@
 // Annotations split two dims over one axis, and the dims meet in a product.
 // expect: inferred: annotations split two dims of one tensor over the same axis; take the repair that is named, or another axis
 // expect: annotations_share_axis<
-// expect: annotation<1, 
-// expect: shard_of<split<batch, rows>
-// expect: annotation<2, 
-// expect: shard_of<split<hidden, rows>
+// expect: annotation<1,
+// expect: shard_of<dimesh::split<batch, rows>
+// expect: annotation<2,
+// expect: shard_of<dimesh::split<hidden, rows>
 // expect: replicate_operand<2, hidden>
 // expect: received_bytes<144>
 #include <dimesh/dimesh.hpp>
