@@ -9,12 +9,14 @@
 
 struct twice {
 #ifdef COMPILE_FAIL
-  template <class X> auto operator()(const X& x) const {
+  template <class X>
+  auto operator()(const X& x) const {
 #else
   template <class X> constexpr auto operator()(const X& x) const {
 #endif
-    return dm::shard<dm::split<batch, rows>>(x) * 2.0f;
-  }
-};
+      return dm::shard<dm::split<batch, rows>>(x) * 2.0f;
+}
+}
+;
 using found = dm::inferred<twice, dm::probe<float, pod, batch>>;
 dm::tensor<float, found::layout, batch> x;

@@ -63,8 +63,8 @@ template <class L> struct network {
 };
 template <bool Annotated> struct mlp {
   template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
-    const auto z = dm::complete(
-        dm::einsum<batch, hidden>(said<Annotated, split<batch, rows>>(x), p.w1));
+    const auto z =
+        dm::complete(dm::einsum<batch, hidden>(said<Annotated, split<batch, rows>>(x), p.w1));
     const auto h = said<Annotated, split<hidden, cols>>(dm::relu(z + p.b1));
     return dm::mean(dm::square(dm::complete(dm::einsum<batch, vocab>(h, p.w2))));
   }
@@ -80,9 +80,9 @@ template <bool Annotated> struct transformer {
         dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
     const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
     const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
-    const auto mixed = dm::attention<length, keys, head>(
-        q, dm::rename<length, keys>(k), dm::rename<length, keys>(v),
-        dm::attention_options{.causal = true});
+    const auto mixed = dm::attention<length, keys, head>(q, dm::rename<length, keys>(k),
+                                                         dm::rename<length, keys>(v),
+                                                         dm::attention_options{.causal = true});
     return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
   }
   template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
@@ -126,7 +126,7 @@ template <class F, class P, class X> outcome run(const P& p, const X& x) {
   const auto [loss, gradient] = with_gradient<F>{}(p, x);
   const auto seen = census::snapshot();
   o.wrong = test_support::detail::misjudged(seen, dm::count(with_gradient<F>{}, p, x).counts,
-                                    x.grid().rank() == 0);
+                                            x.grid().rank() == 0);
   for (unsigned axes = 1; axes < 4; ++axes)
     o.bytes.push_back(static_cast<long>(seen.bytes_on(axes)));
   o.values.push_back(dm::value(loss));
@@ -146,9 +146,8 @@ void check_equal(const outcome& a, const outcome& b) {
 
 using found_mlp =
     dm::inferred<mlp<true>, network<any>, dm::probe<double, pod, batch, model>>::layout;
-using found_transformer =
-    dm::inferred<transformer<true>, nn::language_model_parameters<any, form>,
-                 dm::probe<std::int32_t, pod, batch, length>>::layout;
+using found_transformer = dm::inferred<transformer<true>, nn::language_model_parameters<any, form>,
+                                       dm::probe<std::int32_t, pod, batch, length>>::layout;
 
 TEST_CASE("annotate: a network") {
   using by_hand = dm::layout<pod, split<batch, rows>, split<hidden, cols>>;
@@ -198,11 +197,11 @@ using found_moving = dm::inferred<moving, dm::probe<double, pod, length, model>,
 static_assert(std::is_same_v<found_moving::layout,
                              dm::layout<pod, split<length, cols>, split<hidden, cols>>>);
 static_assert(
-    std::is_same_v<found_moving::moves,
-                   dm::inserted<dm::moved<2, dm::movement::all_gather,
-                                          dm::received_bytes<4 * 8 * 8>, cols>,
-                                dm::moved<4, dm::movement::reduce_scatter,
-                                          dm::received_bytes<4 * 8 * 8>, cols>>>);
+    std::is_same_v<
+        found_moving::moves,
+        dm::inserted<
+            dm::moved<2, dm::movement::all_gather, dm::received_bytes<4 * 8 * 8>, cols>,
+            dm::moved<4, dm::movement::reduce_scatter, dm::received_bytes<4 * 8 * 8>, cols>>>);
 
 TEST_CASE("annotate: what is listed is what MPI carries") {
   const dm::grid<pod> g;
@@ -215,8 +214,8 @@ TEST_CASE("annotate: what is listed is what MPI carries") {
   const auto seen = census::snapshot();
   CHECK(seen.calls_on(2) == 2);
   CHECK(seen.calls_on(1) == 0);
-  static_assert(std::is_same_v<dm::spec_of<decltype(y)>::layout,
-                               dm::layout<pod, split<length, cols>>>);
+  static_assert(
+      std::is_same_v<dm::spec_of<decltype(y)>::layout, dm::layout<pod, split<length, cols>>>);
   const auto whole = dm::relayout<dm::layout<pod>>(y);
   for (index_t i = 0; i < 8; ++i)
     for (index_t j = 0; j < 8; ++j) {

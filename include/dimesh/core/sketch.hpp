@@ -3,8 +3,8 @@
 // probes of which every dim has a slot, which is open, or says which axes split the dim. Dims that
 // an operation joins share a slot; so what is said of one is said of all that it flows to or from.
 //
-//   sketch s;   sketch_value* x = s.given(facts);    // an argument: its slots are those of the line
-//   s.annotate(*x, rules, &shard_of<...>::said)  -> x as the first annotation wants it
+//   sketch s;   sketch_value& x = s.given(facts);   // an argument: its slots are those of the line
+//   s.annotate(x, rules, &shard_of<...>::said)  -> x as the first annotation wants it
 //   s.joined(a, b)     -> one slot from two, or a quarrel
 //
 // Who joins what: core/sketch_rule.hpp. What comes of it: plan/parts/settle.hpp.

@@ -105,7 +105,8 @@ constexpr void join_operands(sketch& s, const rule_links& links, const tensor_fa
       sketch_slot whole;
       sketch::say(whole, {}, 0, &an_operation::said);
       sketch_slot& held = links.at[i].is_free && slots[i] != nullptr ? *slots[i] : whole;
-      const bool agree = slots[i] == nullptr && links.at[i].is_free ? true : sketch::join(held, here);
+      const bool agree =
+          slots[i] == nullptr && links.at[i].is_free ? true : sketch::join(held, here);
       if (!agree && blame(sketch_quarrel::differ)) {
         sketch_quarrel& q = s.quarrel;
         q.value[0] = held_by < 0 ? nullptr : x[held_by]->sketched;

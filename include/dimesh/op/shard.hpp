@@ -19,7 +19,7 @@ template <class... Rule> std::string shard_text();
 template <class... D> std::string replicate_text();
 }  // namespace detail
 
-// Annotations in errors and lists. Members of classes: of variables alone clang prints no arguments.
+// Annotations in errors and lists. In classes: of variables alone clang prints no arguments.
 
 /// shard<Rule...>(x).
 template <class... Rule> struct shard_of {
@@ -61,7 +61,9 @@ template <class D, class... A> std::string rule_text(std::string_view call) {
   using bare = bare_dim<D>;
   const std::string name(name_of<typename bare::type>());
   std::string all(call);
-  all += bare::ragged ? "<ragged<" + name + ">" : bare::uneven ? "<uneven<" + name + ">" : "<" + name;
+  all += bare::ragged   ? "<ragged<" + name + ">"
+         : bare::uneven ? "<uneven<" + name + ">"
+                        : "<" + name;
   ((all += ", " + std::string(name_of<A>())), ...);
   return all + ">";
 }
@@ -84,9 +86,9 @@ template <class... D> std::string replicate_text() {
 
 /// What is wrong with the rules themselves.
 template <class M, class Rule> struct annotation_fault_of {
-  using type = typename first_of<typename rule_fault<Rule>::type,
-                                 std::conditional_t<is_annotation<Rule>, no_fault,
-                                                    not_a_rule<Rule>>>::type;
+  using type =
+      typename first_of<typename rule_fault<Rule>::type,
+                        std::conditional_t<is_annotation<Rule>, no_fault, not_a_rule<Rule>>>::type;
 };
 template <class M, class D> struct annotation_fault_of<M, kept_whole<D>> {
   using type = dim_fault<D>;
@@ -204,7 +206,8 @@ template <class... D, Operand X> constexpr auto replicate(const X& x) {
   if constexpr (!ok<kinds> || is_poison<X>) {
     return poison{};
   } else {
-    using dims = std::conditional_t<sizeof...(D) == 0, typename spec_of<X>::dims, detail::list<D...>>;
+    using dims =
+        std::conditional_t<sizeof...(D) == 0, typename spec_of<X>::dims, detail::list<D...>>;
     using rule = typename detail::whole_rules<X, dims>::type;
     using fault = detail::fault_of<rule, X>;
     static_assert(ok<only<fault, dim_has_two_rules>>,

@@ -84,14 +84,14 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
   }
   template <int... I> static auto line(std::integer_sequence<int, I...>) {
     return tag<dimesh::layout<M, typename decltype(rule<I>(
-                             std::make_index_sequence<R.line[I].rule.axes>{}))::type...>>{};
+                                     std::make_index_sequence<R.line[I].rule.axes>{}))::type...>>{};
   }
   using layout = typename decltype(line(std::make_integer_sequence<int, R.rules>{}))::type;
 
   template <int I, std::size_t... A> static auto step(std::index_sequence<A...>) {
     constexpr const sketched_move& m = R.moves[I];
     return tag<moved<m.number, m.kind, bytes_type<static_cast<long>(m.bytes)>,
-                    type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
+                     type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
   }
   template <int... I> static auto steps(std::integer_sequence<int, I...>) {
     return tag<inserted<typename decltype(step<I>(
@@ -105,7 +105,8 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
     if constexpr (dims_in<Dims>.place_of(R.repair.dim) < 0)
       return tag<replicate_operand<R.repair.operand>>{};
     else
-      return tag<replicate_operand<R.repair.operand, typename dim_numbered<R.repair.dim->number, Dims>::type>>{};
+      return tag<replicate_operand<R.repair.operand,
+                                   typename dim_numbered<R.repair.dim->number, Dims>::type>>{};
   }
   template <template <class, class, class...> class Fault> static auto quarrel() {
     using one = annotation<R.by[0], *R.note[0]>;

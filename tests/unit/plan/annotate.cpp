@@ -143,7 +143,6 @@ static_assert(same<found_sum::moves,
                    inserted<moved<2, movement::reduce_scatter, received_bytes<4 * 128 * 4>, cols>,
                             moved<3, movement::all_reduce, received_bytes<8 * 128 * 4>, cols>>>);
 
-
 // ---- a Transformer ------------------------------------------------------------------------------
 
 using parameters = nn::language_model_parameters<any, form>;
@@ -155,35 +154,37 @@ struct plain_model {
     using keys = nn::keys_of<length>;
     const auto in = dm::layer_norm<model>(1e-5, x, p.norm1.gain, p.norm1.bias);
     const auto& a = p.attention;
-    const auto q = dm::shard<split<heads, cols>>(                                          // 4
+    const auto q = dm::shard<split<heads, cols>>(  // 4
         dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
     const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
     const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
-    const auto mixed = dm::attention<length, keys, head>(
-        q, dm::rename<length, keys>(k), dm::rename<length, keys>(v),
-        dm::attention_options{.causal = true});
+    const auto mixed = dm::attention<length, keys, head>(q, dm::rename<length, keys>(k),
+                                                         dm::rename<length, keys>(v),
+                                                         dm::attention_options{.causal = true});
     return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
   }
   template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
     const auto in = dm::layer_norm<model>(1e-5, x, p.norm2.gain, p.norm2.bias);
     const auto& f = p.feed_forward;
-    const auto h = dm::shard<split<hidden, cols>>(                                         // 5
+    const auto h = dm::shard<split<hidden, cols>>(  // 5
         dm::gelu(dm::einsum<batch, length, hidden>(in, f.up) + f.up_bias));
     return x + dm::complete(dm::einsum<batch, length, model>(h, f.down)) + f.down_bias;
   }
   template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
-    const auto table = dm::shard<split<vocab, cols>>(p.embedding);                          // 1
-    const auto rows_of = dm::complete(dm::take<vocab>(table, dm::shard<split<batch, rows>>(ids)));  // 2
-    auto x = dm::replicate<length, model>(rows_of + p.positions);                           // 3
+    const auto table = dm::shard<split<vocab, cols>>(p.embedding);  // 1
+    const auto rows_of =
+        dm::complete(dm::take<vocab>(table, dm::shard<split<batch, rows>>(ids)));  // 2
+    auto x = dm::replicate<length, model>(rows_of + p.positions);  // 3
     for (const auto& layer : p.layers) x = feed_forward(layer, attend(layer, x));
     const auto y = dm::layer_norm<model>(1e-5, x, p.last.gain, p.last.bias);
-    return dm::shard<split<vocab, cols>>(dm::einsum<batch, length, vocab>(y, table));       // 6
+    return dm::shard<split<vocab, cols>>(dm::einsum<batch, length, vocab>(y, table));  // 6
   }
 };
 using found_plain =
     dm::inferred<plain_model, parameters, dm::probe<std::int32_t, pod, batch, length>>;
-static_assert(same<found_plain::layout, L<split<batch, rows>, split<vocab, cols>,
-                                          split<heads, cols>, split<hidden, cols>>>);
+static_assert(
+    same<found_plain::layout,
+         L<split<batch, rows>, split<vocab, cols>, split<heads, cols>, split<hidden, cols>>>);
 static_assert(found_plain::annotations() == 4 + 2 * 2 && same<found_plain::moves, inserted<>>);
 /// A struct's tensors under a layout.
 template <class C>
@@ -201,8 +202,7 @@ template <class C, bool Sequence> struct library_model {
     p.embedding = dm::shard<split<vocab, cols>>(p.embedding);
     p.layers[0].attention.query = dm::shard<split<heads, cols>>(p.layers[0].attention.query);
     p.layers[0].feed_forward.up = dm::shard<split<hidden, cols>>(p.layers[0].feed_forward.up);
-    if constexpr (Sequence)
-      p.positions = dm::shard<dm::split_if_free<length, cols>>(p.positions);
+    if constexpr (Sequence) p.positions = dm::shard<dm::split_if_free<length, cols>>(p.positions);
     return nn::language_model<C, form>{}.logits(p, dm::shard<split<batch, rows>>(ids));
   }
 };

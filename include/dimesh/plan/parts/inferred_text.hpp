@@ -23,8 +23,7 @@ inline void list_row(std::string& all, std::string left, const std::string& righ
 }
 /// An annotation's text, without what it is called with.
 inline std::string annotation_text(int number, const annotation_note& note) {
-  return number == 0 ? "an operation"
-                     : "annotation " + std::to_string(number) + ": " + note.text();
+  return number == 0 ? "an operation" : "annotation " + std::to_string(number) + ": " + note.text();
 }
 /// The layout, and who said its rules.
 template <class M, class... Rule>
