@@ -30,6 +30,9 @@ template <class... D> struct replicate_of {
   static constexpr annotation_note said{&detail::replicate_text<D...>};
 };
 
+/// What moves a tensor, or sums it.
+enum class movement : signed char { all_reduce, reduce_scatter, all_gather, all_to_all, exchange };
+
 namespace detail {
 
 /// In the place of a rule: the dim is whole.

@@ -65,8 +65,8 @@ template <class... X> struct dims_of_leaves<list<X...>> {
 template <class X> inline constexpr bool probes_only = false;
 template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
 
-template <long Bytes>
-using bytes_type = std::conditional_t<(Bytes < 0), bytes_of_the_run, received_bytes<Bytes>>;
+template <long Bytes, bool Sized>
+using bytes_type = std::conditional_t<Sized, received_bytes<Bytes>, bytes_of_the_run>;
 constexpr int nth_axis(unsigned axes, std::size_t n) {
   for (; n > 0; --n) axes &= axes - 1;
   return first_axis(axes);
@@ -90,8 +90,8 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
 
   template <int I, std::size_t... A> static auto step(std::index_sequence<A...>) {
     constexpr const sketched_move& m = R.moves[I];
-    return tag<moved<m.number, m.kind, bytes_type<static_cast<long>(m.bytes)>,
-                     type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
+    using bytes = bytes_type<static_cast<long>(R.moves[I].bytes), R.moves[I].is_sized>;
+    return tag<moved<m.number, m.kind, bytes, type_at<nth_axis(m.axes, A), typename M::axes>...>>{};
   }
   template <int... I> static auto steps(std::integer_sequence<int, I...>) {
     return tag<inserted<typename decltype(step<I>(
@@ -115,10 +115,10 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
       return tag<Fault<one, other>>{};
     else if constexpr (R.repair.like != nullptr)
       return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
-                       bytes_type<static_cast<long>(R.repair.bytes)>>>{};
+                       bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>>>{};
     else
       return tag<Fault<one, other, typename decltype(made_whole())::type,
-                       bytes_type<static_cast<long>(R.repair.bytes)>>>{};
+                       bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>>>{};
   }
   static auto find_fault() {
     if constexpr (R.quarrel == sketch_quarrel::differ)
@@ -252,7 +252,7 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
  private:
   static constexpr bool moves_are_sized() {
     for (const detail::sketched_move& m : found::report.moves)
-      if (m.bytes < 0) return false;
+      if (!m.is_sized) return false;
     return true;
   }
 };

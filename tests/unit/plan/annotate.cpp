@@ -269,3 +269,29 @@ TEST_CASE("annotate: what was inferred, as a table") {
         "  1                       float[batch=8/rows:2, hidden=256/cols:2]\n"
         "  annotation 2            all_gather over cols: 2048 bytes, by replicate<hidden>\n");
 }
+
+namespace {
+
+// ---- axes whose sizes only the run knows --------------------------------------------------------
+
+struct many : dm::axis<> {};
+struct open_mesh : dm::mesh<many> {};
+struct gathered_open {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate(dm::shard<split<batch, many>>(x));
+  }
+};
+using found_open = dm::inferred<gathered_open, dm::probe<float, open_mesh, batch>>;
+static_assert(same<found_open::layout, dm::layout<open_mesh, split<batch, many>>>);
+static_assert(
+    same<found_open::moves, inserted<moved<2, movement::all_gather, dm::bytes_of_the_run, many>>>);
+
+}  // namespace
+
+TEST_CASE("annotate: bytes that only the run knows are not made up") {
+  CHECK(found_open::text() ==
+        "layout<open_mesh, split<batch, many>>\n"
+        "  split<batch, many>      annotation 1: shard<split<batch, many>>\n"
+        "  1                       float[batch=8/many]\n"
+        "  annotation 2            all_gather over many: bytes that the run knows, by replicate\n");
+}

@@ -63,8 +63,8 @@ template <class M> void list_moves(std::string& all, const sketch_report& r) {
     list_row(all, "annotation " + std::to_string(m.number),
              std::string(names[static_cast<std::size_t>(m.kind)]) + " over " +
                  describe_axes<M>(m.axes) + ": " +
-                 (m.bytes < 0 ? "bytes that the run knows"
-                              : std::to_string(static_cast<index_t>(m.bytes)) + " bytes") +
+                 (m.is_sized ? std::to_string(static_cast<index_t>(m.bytes)) + " bytes"
+                             : "bytes that the run knows") +
                  ", by " + m.note->text());
   }
 }

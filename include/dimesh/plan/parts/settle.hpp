@@ -6,14 +6,11 @@
 //   settled(s).moves[0]   -> annotation 3: all_gather over cols, 4096 bytes
 #pragma once
 
-#include "dimesh/core/sketch_rule.hpp"
 #include "dimesh/layout/route.hpp"
 #include "dimesh/op/parts/schedules.hpp"
+#include "dimesh/op/shard.hpp"
 
 namespace dimesh {
-
-/// What moves a tensor, or sums it.
-enum class movement : signed char { all_reduce, reduce_scatter, all_gather, all_to_all, exchange };
 
 namespace detail {
 
@@ -30,7 +27,8 @@ struct sketched_move {
   const annotation_note* note = nullptr;
   movement kind = movement::exchange;
   unsigned axes = 0;
-  double bytes = 0;  // that a rank receives; negative: only the run knows
+  double bytes = 0;  // that a rank receives
+  bool is_sized = true;
 };
 struct settled_rule {
   layout_rule rule;
@@ -43,6 +41,7 @@ struct sketched_repair {
   const annotation_note* like = nullptr;
   const dim_facts* dim = nullptr;
   double bytes = 0;
+  bool is_sized = true;
 };
 struct sketch_report {
   static constexpr int most_moves = 64;
@@ -115,12 +114,16 @@ constexpr void lay_out(sketch& s, sketch_quarrel& clash) {
     v->facts.layout = t;
   }
 }
-/// What a rank receives; negative where an axis takes part whose size only the run knows.
-constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
+/// Does a move depend on no axis of which only the run knows the size?
+constexpr bool is_sized(const sketch_value& v, const table& from, const table& to) {
   for (int a = 0; a < from.axes; ++a)
     if (v.facts.axis_sizes[a] == dynamic &&
         (from.axis[a].what != use::replicated || to.axis[a].what != use::replicated))
-      return -1;
+      return false;
+  return true;
+}
+/// What a rank receives; open axes count as two ranks.
+constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
   return completing_bytes(measure{}, v.facts, from, to);
 }
 /// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
@@ -143,8 +146,8 @@ constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
     const table& now = q.value[k]->facts.layout;
     table then = now;
     if (!split_anew(then, q.place[k], wanted.rule)) continue;
-    sketched_repair r{q.operand[k] + 1, wanted.note, nullptr,
-                      bytes_between(*q.value[k], now, then)};
+    sketched_repair r{q.operand[k] + 1, wanted.note, nullptr, bytes_between(*q.value[k], now, then),
+                      is_sized(*q.value[k], now, then)};
     if (wanted.rule.axes == 0) r.like = nullptr, r.dim = q.value[k]->facts.dim[q.place[k]];
     keep_cheaper(best, r);
   }
@@ -160,8 +163,9 @@ constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
       const int at = v.of[k]->facts.place_of(v.facts.dim[d]);
       if (at < 0) continue;
       const table& now = v.of[k]->facts.layout;
-      keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d],
-                          bytes_between(*v.of[k], now, without_axes(now, now.axes_of(at)))});
+      const table whole = without_axes(now, now.axes_of(at));
+      keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d], bytes_between(*v.of[k], now, whole),
+                          is_sized(*v.of[k], now, whole)});
     }
   return best;
 }
@@ -187,9 +191,12 @@ constexpr void settle_moves(sketch_report& r, const sketch& s) {
     const route way = route_between(now, v->facts.layout);
     for (int i = 0; i < way.size; ++i) {
       if (way.at[i].kind != hop::own && r.steps++ < sketch_report::most_moves)
-        r.moves[r.steps - 1] = {v->number, v->note, movement_of(way.at[i].kind),
+        r.moves[r.steps - 1] = {v->number,
+                                v->note,
+                                movement_of(way.at[i].kind),
                                 moved_axes(now, way.at[i].to),
-                                bytes_between(*v, now, way.at[i].to)};
+                                bytes_between(*v, now, way.at[i].to),
+                                is_sized(*v, now, way.at[i].to)};
       now = way.at[i].to;
     }
   }
