@@ -80,7 +80,8 @@ struct sketch_value {
   sketch_value* next = nullptr;  // in the order of the program
   static constexpr int most = 16;
   const sketch_value* of[most]{};  // what it was made of
-  const rule_links* links = nullptr;  // by which rule
+  bool is_result = false;  // of an operation, by a rule:
+  const rule_links* links = nullptr;
   int number = 0;  // of an annotation
   const annotation_note* note = nullptr;
 };
@@ -178,16 +179,16 @@ struct sketch {
     y.number = ++annotations;
     y.note = note;
     for (int d = 0; d < x.facts.rank; ++d) {
-      const layout_rule* r = nullptr;
+      int at = -1;  // no pointer: g++ 12 with sanitizers compares none to null in constants
       for (int i = 0; i < rules.size; ++i)
-        if (same_dim(rules.at[i].dim, x.facts.dim[d])) r = &rules.at[i];
+        if (same_dim(rules.at[i].dim, x.facts.dim[d])) at = i;
       sketch_slot& s = x.slot[d].root();
-      if (r != nullptr && !s.is_said && !s.follows && is_free_for(s, *r))
-        say(s, *r, y.number, note);
-      if (r == nullptr || (s.is_said && says_the_same(s.rule, *r)))
+      if (at >= 0 && !s.is_said && !s.follows && is_free_for(s, rules.at[at]))
+        say(s, rules.at[at], y.number, note);
+      if (at < 0 || (s.is_said && says_the_same(s.rule, rules.at[at])))
         y.slot[d].same = &s;
       else
-        say(y.slot[d], *r, y.number, note);
+        say(y.slot[d], rules.at[at], y.number, note);
     }
     return y;
   }

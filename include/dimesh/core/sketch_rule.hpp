@@ -24,10 +24,11 @@ struct rule_links {
   int size = 0;
   outcome plain;  // of operands that are split nowhere
 
-  constexpr const link* of(const dim_facts* d) const {
+  /// The place of a dim, -1 where no operand has it.
+  constexpr int place_of(const dim_facts* d) const {
     for (int i = 0; i < size; ++i)
-      if (same_dim(at[i].dim, d)) return &at[i];
-    return nullptr;
+      if (same_dim(at[i].dim, d)) return i;
+    return -1;
   }
 };
 
@@ -69,7 +70,7 @@ constexpr rule_links links_of(rule_function rule, const tensor_facts* const* x, 
   all.plain = rule({x, count}, out);
   for (int k = 0; k < count && all.plain.ok(); ++k)
     for (int d = 0; d < x[k]->rank; ++d) {
-      if (all.of(x[k]->dim[d]) != nullptr || all.size == 2 * max_dims) continue;
+      if (all.place_of(x[k]->dim[d]) >= 0 || all.size == 2 * max_dims) continue;
       rule_links::link& l = all.at[all.size++];
       l.dim = x[k]->dim[d];
       ask_of_dim(l, rule, x, count, out);
@@ -140,6 +141,7 @@ constexpr const tensor_facts& sketch_result(sketch& s, const rule_links& links,
   sketch_slot* slots[2 * max_dims] = {};
   join_operands(s, links, x, count, slots);
   sketch_value& y = s.add(like);
+  y.is_result = true;
   y.links = &links;
   for (int k = 0; k < count && k < sketch_value::most; ++k) y.of[k] = x[k]->sketched;
   for (int i = 0; i < links.size; ++i)
@@ -152,7 +154,7 @@ constexpr const tensor_facts& sketch_result(sketch& s, const rule_links& links,
     // Another one is new, and open.
     if (const layout_rule cut = rule_in(links.plain.layout, d); cut.axes > 0)
       sketch::say(own, cut, 0, &an_operation::said);
-    else if (links.of(like.dim[d]) != nullptr)
+    else if (links.place_of(like.dim[d]) >= 0)
       sketch::say(own, {}, 0, &an_operation::said);
   }
   return y.facts;

@@ -78,19 +78,22 @@ static_assert(the_first_annotation_flows_back_the_second_moves());
 // ---- what rules join ----------------------------------------------------------------------------
 
 using product = links_by_rule<einsum_rule<list<batch, hidden>>, S<batch, pixel>, S<pixel, hidden>>;
-constexpr const rule_links::link& product_of(const dim_facts& d) { return *product::value.of(&d); }
+constexpr const rule_links::link& product_of(const dim_facts& d) {
+  return product::value.at[product::value.place_of(&d)];
+}
 static_assert(product_of(facts_of_dim<batch>).is_free && product_of(facts_of_dim<batch>).to == 0);
 static_assert(product_of(facts_of_dim<hidden>).is_free && product_of(facts_of_dim<hidden>).to == 1);
 static_assert(product_of(facts_of_dim<pixel>).is_free && product_of(facts_of_dim<pixel>).to == -1);
 static_assert(product_of(facts_of_dim<pixel>).is_summed &&
               !product_of(facts_of_dim<batch>).is_summed);
-static_assert(product::value.of(&facts_of_dim<other>) == nullptr);
+static_assert(product::value.place_of(&facts_of_dim<other>) < 0);
 
 using renaming = links_by_rule<rename_rule<hidden, other>, S<batch, hidden>>;
-static_assert(renaming::value.of(&facts_of_dim<hidden>)->to == 1);
+static_assert(renaming::value.at[renaming::value.place_of(&facts_of_dim<hidden>)].to == 1);
 using best = links_by_rule<argmax_rule<hidden>, S<batch, hidden>>;
-static_assert(!best::value.of(&facts_of_dim<hidden>)->is_free, "it must be whole");
-static_assert(best::value.of(&facts_of_dim<batch>)->is_free);
+static_assert(!best::value.at[best::value.place_of(&facts_of_dim<hidden>)].is_free,
+              "it must be whole");
+static_assert(best::value.at[best::value.place_of(&facts_of_dim<batch>)].is_free);
 static_assert(!links_by_rule<argmax_rule<pixel>, S<batch, hidden>>::value.plain.ok());
 
 }  // namespace

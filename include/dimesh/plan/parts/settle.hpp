@@ -95,7 +95,7 @@ constexpr table table_of(const sketch& s, const sketch_value& v, sketch_quarrel&
 /// end where the text completes them, in annotations and relayouts.
 constexpr unsigned sums_of(const sketch_value& v) {
   unsigned axes = 0;
-  for (int k = 0; v.links != nullptr && k < sketch_value::most && v.of[k] != nullptr; ++k) {
+  for (int k = 0; v.is_result && k < sketch_value::most && v.of[k] != nullptr; ++k) {
     const tensor_facts& x = v.of[k]->facts;
     axes |= x.layout.mask(use::partial);
     for (int i = 0; i < v.links->size; ++i)
