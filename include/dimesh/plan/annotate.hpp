@@ -113,7 +113,7 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
     using other = annotation<R.by[1], *R.note[1]>;
     if constexpr (R.repair.operand == 0)
       return tag<Fault<one, other>>{};
-    else if constexpr (R.repair.like != nullptr)
+    else if constexpr (!R.repair.replicates)
       return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
                        bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>>>{};
     else

@@ -42,6 +42,7 @@ struct sketched_repair {
   const dim_facts* dim = nullptr;
   double bytes = 0;
   bool is_sized = true;
+  bool replicates = false;  // along dim
 };
 struct sketch_report {
   static constexpr int most_moves = 64;
@@ -148,7 +149,7 @@ constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
     if (!split_anew(then, q.place[k], wanted.rule)) continue;
     sketched_repair r{q.operand[k] + 1, wanted.note, nullptr, bytes_between(*q.value[k], now, then),
                       is_sized(*q.value[k], now, then)};
-    if (wanted.rule.axes == 0) r.like = nullptr, r.dim = q.value[k]->facts.dim[q.place[k]];
+    if (wanted.rule.axes == 0) r.replicates = true, r.dim = q.value[k]->facts.dim[q.place[k]];
     keep_cheaper(best, r);
   }
   return best;
@@ -165,7 +166,7 @@ constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
       const table& now = v.of[k]->facts.layout;
       const table whole = without_axes(now, now.axes_of(at));
       keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d], bytes_between(*v.of[k], now, whole),
-                          is_sized(*v.of[k], now, whole)});
+                          is_sized(*v.of[k], now, whole), true});
     }
   return best;
 }
