@@ -24,6 +24,8 @@ template <class T> void add_arrays(void* y, const void* x, const void* z, index_
 template <class T> void set_one(void* to);
 template <class T> inline constexpr real_functions real_functions_of{&add_arrays<T>, &set_one<T>};
 
+struct sketch_value;
+
 /// What a tensor's type says.
 struct tensor_facts {
   table layout;
@@ -45,6 +47,7 @@ struct tensor_facts {
   const index_t* axis_sizes = nullptr;  // as far as the mesh's type says them
   const std::uint64_t* axis_numbers = nullptr;
   const tensor_facts* dual = nullptr;  // of the gradient
+  sketch_value* sketched = nullptr;  // of a probe whose layout is yet to be found (core/sketch.hpp)
 
   /// The place of an axis of this number in the mesh, -1 where it has none.
   constexpr int axis_of(std::uint64_t number) const {

@@ -36,6 +36,11 @@ template <class Axis> struct place_not_on_axis;  // placed<axis, k>: it has no c
 template <class Mesh1, class Mesh2> struct meshes_differ;
 template <class Mesh> struct mesh_without_grid;
 
+// What annotations imply (plan/annotate.hpp).
+template <class Annotation1, class Annotation2, class... Repair> struct annotations_differ;
+template <class Annotation1, class Annotation2, class... Repair> struct annotations_share_axis;
+template <class Text> struct text_takes_no_layout;
+
 // Operations on tensors.
 template <class Axis> struct partial_operand;  // sum first: only linear operations keep it
 template <class Axis> struct both_operands_partial;  // a product of sums is not a sum of products

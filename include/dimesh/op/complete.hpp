@@ -25,6 +25,11 @@ template <use Kind, class X> constexpr auto complete_kind(const X& x) {
     return x;  // max and min take no recorded tensors
   } else if constexpr (is_probe<X>) {
     const unsigned axes = core_of(x).layout().mask(Kind);
+    if (sketch_value* const s = core_of(x).facts->sketched; s != nullptr) {
+      X y(x);
+      core_of(y).facts = &s->in->complete(*s).facts;
+      return y;
+    }
     return axes == 0 ? x : all_reduced<complete_rule<Kind>, Kind>(x, axes);
   } else {
     constexpr unsigned axes = spec_of<X>::table.mask(Kind);

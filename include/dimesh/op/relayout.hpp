@@ -182,8 +182,29 @@ template <class X> X stepped(const X& x, const route::step& step) {
       return run(exchange_op<T>{});
   }
 }
+/// A sketch under the layout that a relayout names: what that says is said of its dims.
+template <class L, class X> constexpr X sketch_under(X x, sketch_value& from) {
+  if constexpr (is_at_run_time<L>) {
+    core_of(x).facts = &from.in->follow(from).facts;
+  } else {
+    const table to = target<L>::of(from.facts.dims()).layout;
+    sketch_value& y = from.in->add(from.facts);
+    y.of[0] = &from;
+    for (int d = 0; d < from.facts.rank; ++d) {
+      const layout_rule r = rule_in(to, d);
+      sketch_slot& s = from.slot[d].root();
+      if (!s.is_said && !s.follows) sketch::say(s, r, 0, &an_operation::said);
+      sketch::say(y.slot[d], r, 0, &an_operation::said);
+    }
+    core_of(x).facts = &y.facts;
+  }
+  return x;
+}
 /// The route of a probe is known when the program runs.
-template <class Rule, class X> X walk_probe(X x) {
+template <class Rule, class X> constexpr X walk_probe(X x) {
+  if constexpr (requires { typename Rule::goal; })
+    if (sketch_value* const s = core_of(x).facts->sketched; s != nullptr)
+      return sketch_under<typename Rule::goal>(x, *s);
   const table to = ruled<Rule>("relayout", x).layout;
   const route r = tidied_route(*core_of(x).facts, to);
   for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);

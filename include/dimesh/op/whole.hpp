@@ -27,7 +27,7 @@ template <class D, class X> constexpr auto whole_along(const X& x) {
   check<whole_rule<D>>("whole", x);
   const unsigned axes = core_of(x).layout().axes_of(index_of<D, typename spec_of<X>::dims>);
   if constexpr (is_probe<X>)
-    if (axes == 0) return unchanged(x);
+    if (axes == 0 && core_of(x).facts->sketched == nullptr) return unchanged(x);
   return apply_or_share_by<whole_rule<D>>(all_gather_op<value_of<X>>{}, x,
                                           talking(axes, sizes_of(x)) == 0);
 }

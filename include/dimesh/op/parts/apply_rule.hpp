@@ -10,6 +10,7 @@
 
 #include "dimesh/core/rule_types.hpp"
 #include "dimesh/core/runtime_facts.hpp"
+#include "dimesh/core/sketch_rule.hpp"
 #include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh::detail {
@@ -27,10 +28,16 @@ template <class Rule> constexpr std::string_view named_axis(int k) {
     return {};
 }
 /// The rule's answer for tensors of which some are probes. Throws dimesh::error where it is a
-/// fault.
-template <class Rule, class... X> outcome ruled(std::string_view call, const X&... x) {
+/// fault. Of sketches it says what belongs together, and that nothing is split.
+template <class Rule, class... X> constexpr outcome ruled(std::string_view call, const X&... x) {
   using dims = typename Rule::template dims<typename spec_of<X>::dims...>::type;
   const tensor_facts* const facts[] = {core_of(x).facts...};
+  if constexpr (!requires { typename Rule::goal; })  // a relayout has been answered already
+    if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr) {
+      sketch_slot* slots[2 * max_dims] = {};
+      join_operands(*s, links_by_rule<Rule, spec_of<X>...>::value, facts, sizeof...(X), slots);
+      return links_by_rule<Rule, spec_of<X>...>::value.plain;
+    }
   const outcome o = Rule::of({facts, sizeof...(X)}, dims_in<dims>);
   if (!o.ok())
     refuse_layout(call, o, o.axis < 0 ? named_axis<Rule>(o.place) : facts[0]->axes[o.axis]);
@@ -59,7 +66,11 @@ using spec_by_rule =
 
 /// The facts of that result where an operand is a probe.
 template <class Rule, class S, class... X>
-const tensor_facts* facts_by_rule(std::string_view call, const X&... x) {
+constexpr const tensor_facts* facts_by_rule(std::string_view call, const X&... x) {
+  const tensor_facts* const facts[] = {core_of(x).facts...};
+  if (sketch* const s = sketch_among(facts, sizeof...(X)); s != nullptr)
+    return &sketch_result(*s, links_by_rule<Rule, spec_of<X>...>::value, spec_facts<S>, facts,
+                          sizeof...(X));
   return &facts_under(spec_facts<S>, ruled<Rule>(call, x...).layout);
 }
 /// The facts of the result, elements T, of operands that the rule allows.
@@ -71,6 +82,12 @@ constexpr const tensor_facts& result_facts(std::string_view call, const X&... x)
   else
     return spec_facts<S>;
 }
+/// A sketch of spec S.
+template <class S> constexpr auto sketch_of(const tensor_facts& known) {
+  typename tensor_of_spec<S>::shaped y;
+  core_of(y).facts = &known;
+  return y;
+}
 /// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The
 /// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
 template <class Rule, class T, class Op, class... X>
@@ -80,6 +97,8 @@ constexpr auto apply_rule(const Op& op, const X&... x) {
     return start_by_rule<Rule, T>(op, x...);
   } else if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...)};
+    if constexpr (!(is_tracked<X> || ...))
+      if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
     return apply_on_cores(list<S>{}, facts, op, nullptr, x...);
   } else {
     return apply_on_cores(list<S>{}, nullptr, op, nullptr, x...);
@@ -94,6 +113,8 @@ constexpr auto apply_two_rules(const Op& op, const X&... x) {
   if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...),
                                          facts_by_rule<Second, More>(call_by(op), x...)};
+    if constexpr (!(is_tracked<X> || ...))
+      if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
     return apply_on_cores(list<S, More>{}, facts, op, nullptr, x...);
   } else {
     return apply_on_cores(list<S, More>{}, nullptr, op, nullptr, x...);

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What has come of a run on sketches? The line: a rule for each dim of the arguments of which
+// something was said; what annotations move; or the first quarrel and its cheapest repair.
+//
+//   settled(s).line[0]    -> split<batch, rows>, said by annotation 1
+//   settled(s).moves[0]   -> annotation 3: all_gather over cols, 4096 bytes
+#pragma once
+
+#include "dimesh/layout/route.hpp"
+#include "dimesh/op/parts/schedules.hpp"
+#include "dimesh/op/shard.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+constexpr movement movement_of(hop h) {
+  return h == hop::all_reduce       ? movement::all_reduce
+         : h == hop::reduce_scatter ? movement::reduce_scatter
+         : h == hop::all_gather     ? movement::all_gather
+         : h == hop::all_to_all     ? movement::all_to_all
+                                    : movement::exchange;
+}
+/// A step that an annotation makes a tensor take.
+struct sketched_move {
+  int number = 0;
+  const annotation_note* note = nullptr;
+  movement kind = movement::exchange;
+  unsigned axes = 0;
+  double bytes = 0;  // that a rank receives
+  bool is_sized = true;
+};
+struct settled_rule {
+  layout_rule rule;
+  int by = 0;
+  const annotation_note* note = nullptr;
+};
+/// What makes a quarrel go away: an operand, brought to what `like` says, or whole along `dim`.
+struct sketched_repair {
+  int operand = 0;  // the first one being 1; 0: there is none
+  const annotation_note* like = nullptr;
+  const dim_facts* dim = nullptr;
+  double bytes = 0;
+  bool is_sized = true;
+  bool replicates = false;  // along dim
+};
+struct sketch_report {
+  static constexpr int most_moves = 64;
+  settled_rule line[2 * max_dims]{};
+  int rules = 0;
+  sketched_move moves[most_moves]{};
+  int steps = 0;  // there may be more than moves
+  int annotations = 0;
+  sketch_quarrel::kind_of quarrel = sketch_quarrel::none;
+  int by[2]{};
+  const annotation_note* note[2]{};
+  fault_code found = fault_code::none;
+  sketched_repair repair;
+};
+
+/// The slot that says how dim d of a tensor lies.
+constexpr const sketch_slot& speaking(const sketch& s, const sketch_value& v, int d) {
+  const sketch_slot& here = v.slot[d].root();
+  if (!here.follows) return here;
+  for (const sketch_slot* l = s.line; l != nullptr; l = l->next)
+    if (same_dim(l->dim, v.facts.dim[d])) return l->root();
+  return here;
+}
+/// A tensor's table. Two dims that are to be split over one axis, neither giving way, are a clash,
+/// if it is the first.
+constexpr table table_of(const sketch& s, const sketch_value& v, sketch_quarrel& clash) {
+  table t;
+  t.axes = v.facts.layout.axes;
+  for (const bool yielding : {false, true})
+    for (int d = 0; d < v.facts.rank; ++d) {
+      const sketch_slot& said = speaking(s, v, d);
+      const bool yields = v.slot[d].root().follows || said.rule.kind == rule_kind::split_if_free;
+      if (!said.is_said || yields != yielding) continue;
+      int taken = -1;
+      for (int i = 0; i < said.rule.axes; ++i)
+        if (const axis_use u = t.axis[static_cast<int>(said.rule.axis[i])]; u.what == use::split)
+          taken = u.dim;
+      for (int i = 0; i < said.rule.axes && taken < 0; ++i)
+        t.set_split(static_cast<int>(said.rule.axis[i]), d);
+      if (taken < 0) t.uneven[d] = said.rule.uneven && said.rule.axes > 0;
+      if (taken < 0 || yields || clash.any()) continue;
+      clash.kind = sketch_quarrel::share;
+      clash.value[0] = clash.value[1] = &v;
+      clash.place[0] = taken, clash.place[1] = d;
+      clash.said[0] = speaking(s, v, taken), clash.said[1] = said;
+    }
+  return t;
+}
+
+/// The axes along which a tensor holds addends: those of its operands, and of what was summed. Sums
+/// end where the text completes them, in annotations and relayouts.
+constexpr unsigned sums_of(const sketch_value& v) {
+  unsigned axes = 0;
+  for (int k = 0; v.is_result && k < sketch_value::most && v.of[k] != nullptr; ++k) {
+    const tensor_facts& x = v.of[k]->facts;
+    axes |= x.layout.mask(use::partial);
+    for (int i = 0; i < v.links->size; ++i)
+      if (const int d = x.place_of(v.links->at[i].dim); d >= 0 && v.links->at[i].is_summed)
+        axes |= x.layout.axes_of(d);
+  }
+  return axes;
+}
+/// Lays out all tensors, in the order of the text. Finds dims that share an axis.
+constexpr void lay_out(sketch& s, sketch_quarrel& clash) {
+  for (sketch_value* v = s.first; v != nullptr; v = v->next) {
+    table t = table_of(s, *v, clash);
+    const unsigned sums = sums_of(*v);
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::replicated && (sums >> a & 1u)) t.axis[a].what = use::partial;
+    v->facts.layout = t;
+  }
+}
+/// Does a move depend on no axis of which only the run knows the size?
+constexpr bool is_sized(const sketch_value& v, const table& from, const table& to) {
+  for (int a = 0; a < from.axes; ++a)
+    if (v.facts.axis_sizes[a] == dynamic &&
+        (from.axis[a].what != use::replicated || to.axis[a].what != use::replicated))
+      return false;
+  return true;
+}
+/// What a rank receives; open axes count as two ranks.
+constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
+  return completing_bytes(measure{}, v.facts, from, to);
+}
+/// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
+constexpr bool split_anew(table& t, int d, const layout_rule& r) {
+  t = without_axes(t, t.axes_of(d));
+  for (int i = 0; i < r.axes; ++i)
+    if (t.axis[static_cast<int>(r.axis[i])].what != use::replicated) return false;
+  for (int i = 0; i < r.axes; ++i) t.set_split(static_cast<int>(r.axis[i]), d);
+  return true;
+}
+constexpr void keep_cheaper(sketched_repair& best, const sketched_repair& other) {
+  if (best.operand == 0 || other.bytes < best.bytes) best = other;
+}
+/// Operands that split a dim differently: one of them is brought to what the other one has.
+constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
+  sketched_repair best;
+  for (int k = 0; k < 2; ++k) {
+    if (q.value[k] == nullptr) continue;
+    const sketch_slot& wanted = q.said[1 - k];
+    const table& now = q.value[k]->facts.layout;
+    table then = now;
+    if (!split_anew(then, q.place[k], wanted.rule)) continue;
+    sketched_repair r{q.operand[k] + 1, wanted.note, nullptr, bytes_between(*q.value[k], now, then),
+                      is_sized(*q.value[k], now, then)};
+    if (wanted.rule.axes == 0) r.replicates = true, r.dim = q.value[k]->facts.dim[q.place[k]];
+    keep_cheaper(best, r);
+  }
+  return best;
+}
+/// Two dims of a result over one axis: the operand that has one of them is made whole along it.
+constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
+  sketched_repair best;
+  const sketch_value& v = *q.value[0];
+  for (const int d : q.place)
+    for (int k = 0; k < sketch_value::most; ++k) {
+      if (v.of[k] == nullptr) continue;
+      const int at = v.of[k]->facts.place_of(v.facts.dim[d]);
+      if (at < 0) continue;
+      const table& now = v.of[k]->facts.layout;
+      const table whole = without_axes(now, now.axes_of(at));
+      keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d], bytes_between(*v.of[k], now, whole),
+                          is_sized(*v.of[k], now, whole), true});
+    }
+  return best;
+}
+
+/// The rules of the line in mesh order, those that give way after those that do not.
+constexpr void settle_line(sketch_report& r, const sketch& s) {
+  for (const bool yields : {false, true})
+    for (int a = 0; a < max_axes; ++a)
+      for (const sketch_slot* l = s.line; l != nullptr; l = l->next) {
+        const sketch_slot& said = l->root();
+        if (!said.is_said || said.rule.axes == 0 || said.rule.axis[0] != a ||
+            (said.rule.kind == rule_kind::split_if_free) != yields)
+          continue;
+        settled_rule& to = r.line[r.rules++];
+        to = {said.rule, said.by, said.note};
+        to.rule.dim = l->dim;
+      }
+}
+constexpr void settle_moves(sketch_report& r, const sketch& s) {
+  for (const sketch_value* v = s.first; v != nullptr; v = v->next) {
+    if (v->number == 0) continue;
+    table now = v->of[0]->facts.layout;
+    const route way = route_between(now, v->facts.layout);
+    for (int i = 0; i < way.size; ++i) {
+      if (way.at[i].kind != hop::own && r.steps++ < sketch_report::most_moves)
+        r.moves[r.steps - 1] = {v->number,
+                                v->note,
+                                movement_of(way.at[i].kind),
+                                moved_axes(now, way.at[i].to),
+                                bytes_between(*v, now, way.at[i].to),
+                                is_sized(*v, now, way.at[i].to)};
+      now = way.at[i].to;
+    }
+  }
+}
+constexpr sketch_report settled(sketch& s) {
+  sketch_report r;
+  r.annotations = s.annotations;
+  sketch_quarrel q = s.quarrel;
+  lay_out(s, q);
+  r.quarrel = q.kind;
+  r.found = q.found;
+  if (q.kind == sketch_quarrel::differ) r.repair = repair_of_difference(q);
+  if (q.kind == sketch_quarrel::share) r.repair = repair_of_share(q);
+  const int first = q.said[1].by < q.said[0].by ? 1 : 0;
+  for (int k = 0; k < 2; ++k) r.by[k] = q.said[k ^ first].by, r.note[k] = q.said[k ^ first].note;
+  if (q.any()) return r;
+  settle_line(r, s);
+  settle_moves(r, s);
+  return r;
+}
+
+}  // namespace detail
+}  // namespace dimesh

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O0
+#include "dimesh/plan/annotate.hpp"
+
+#include <doctest/doctest.h>
+
+#include "dimesh/dimesh.hpp"
+#include "dimesh/nn/language_model.hpp"
+#include "dimesh/op/merge.hpp"
+#include "dimesh/op/softmax.hpp"
+
+namespace dm = dimesh;
+namespace nn = dimesh::nn;
+using dm::split;
+
+namespace {
+
+struct batch : dm::dim<8> {};
+struct length : dm::dim<32> {};
+struct model : dm::dim<64> {};
+struct heads : dm::dim<4> {};
+struct head : dm::dim<16> {};
+struct hidden : dm::dim<256> {};
+struct vocab : dm::dim<128> {};
+struct wide : dm::dim<256> {};
+struct form : nn::transformer {
+  using batch = ::batch;
+  using length = ::length;
+  using model = ::model;
+  using heads = dm::shape<::heads>;
+  using head = ::head;
+  using hidden = ::hidden;
+  using vocab = ::vocab;
+  static constexpr int layers = 2;
+};
+struct rows : dm::axis<2> {};
+struct cols : dm::axis<2> {};
+struct pod : dm::mesh<rows, cols> {};
+using any = dm::layout<pod, dm::at_run_time>;
+template <class... Rule> using L = dm::layout<pod, Rule...>;
+template <class... D> using X = dm::probe<float, pod, D...>;
+template <class A, class B> inline constexpr bool same = std::is_same_v<A, B>;
+
+// ---- a small network ----------------------------------------------------------------------------
+
+template <class L> struct network {
+  BOOST_HANA_DEFINE_STRUCT(network, (dm::tensor<float, L, model, hidden>, w1),
+                           (dm::tensor<float, L, hidden>, b1),
+                           (dm::tensor<float, L, hidden, vocab>, w2),
+                           (dm::tensor<float, L, vocab>, b2));
+};
+struct two_annotations {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto z = dm::complete(dm::einsum<batch, hidden>(dm::shard<split<batch, rows>>(x), p.w1));
+    const auto h = dm::shard<split<hidden, cols>>(dm::relu(z + p.b1));
+    return dm::complete(dm::einsum<batch, vocab>(h, p.w2)) + p.b2;
+  }
+};
+using two = dm::inferred<two_annotations, network<any>, X<batch, model>>;
+static_assert(same<two::layout, L<split<batch, rows>, split<hidden, cols>>>);
+static_assert(same<two::fault, dm::no_fault> && same<two::moves, dm::inserted<>>);
+static_assert(two::annotations() == 2 && two::bytes() == 0);
+static_assert(same<decltype(network<two::layout>::w2),
+                   dm::tensor<float, L<split<hidden, cols>>, hidden, vocab>>);
+
+// ---- where annotations flow ---------------------------------------------------------------------
+
+struct renamed {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::rename<hidden, wide>(x) * dm::shard<split<wide, cols, rows>>(w);
+  }
+};
+static_assert(same<dm::inferred<renamed, X<batch, hidden>, X<wide>>::layout,
+                   L<split<hidden, cols, rows>, split<wide, cols, rows>>>);
+struct backward_through_sums {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::shard<split<batch, rows>>(dm::complete(dm::einsum<batch>(x, w)));
+  }
+};
+static_assert(same<dm::inferred<backward_through_sums, X<batch, hidden>, X<hidden>>::layout,
+                   L<split<batch, rows>>>);
+struct merged {
+  template <class X, class Y> constexpr auto operator()(const X& x, const Y& y) const {
+    return dm::merge<model, heads, head>(x) + dm::shard<split<model, cols>>(y);
+  }
+};
+static_assert(same<dm::inferred<merged, X<batch, heads, head>, X<model>>::layout,
+                   L<split<heads, cols>, split<model, cols>>>,
+              "the major one of the merged dims");
+struct said_of_nothing {
+  template <class X> constexpr auto operator()(const X& x) const { return dm::relu(x); }
+};
+static_assert(same<dm::inferred<said_of_nothing, X<batch>>::layout, L<>>);
+struct uneven_rows {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::shard<split<dm::uneven<batch>, rows>>(x);
+  }
+};
+static_assert(same<dm::inferred<uneven_rows, X<batch>>::layout, L<split<dm::uneven<batch>, rows>>>);
+/// A softmax over a split dim is composed of sums, which know what to do.
+struct softmax_of {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::softmax<vocab>(dm::shard<split<vocab, cols>>(x));
+  }
+};
+static_assert(same<dm::inferred<softmax_of, X<batch, vocab>>::layout, L<split<vocab, cols>>>);
+
+// ---- what annotations move ----------------------------------------------------------------------
+
+using dm::inserted, dm::moved, dm::movement, dm::received_bytes;
+struct gathered {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate<hidden>(dm::relu(dm::shard<split<hidden, cols>, split<batch, rows>>(x)));
+  }
+};
+using found_gather = dm::inferred<gathered, X<batch, hidden>>;
+static_assert(same<found_gather::layout, L<split<batch, rows>, split<hidden, cols>>>);
+static_assert(same<found_gather::moves,
+                   inserted<moved<2, movement::all_gather, received_bytes<4 * 128 * 4>, cols>>>);
+static_assert(found_gather::bytes() == 4 * 128 * 4);
+
+struct turned {
+  template <class X> constexpr auto operator()(const X& x) const {
+    const auto y = dm::relu(dm::shard<split<batch, cols>>(x));
+    return dm::replicate(dm::shard<split<hidden, cols>>(dm::replicate<batch>(y)));
+  }
+};
+using found_turn = dm::inferred<turned, X<batch, hidden>>;
+static_assert(same<found_turn::layout, L<split<batch, cols>>>,
+              "hidden is split where batch no longer is, and not before");
+static_assert(same<found_turn::moves,
+                   inserted<moved<2, movement::all_gather, received_bytes<4 * 256 * 4>, cols>,
+                            moved<4, movement::all_gather, received_bytes<8 * 128 * 4>, cols>>>);
+struct summed {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    const auto y = dm::einsum<batch, vocab>(dm::shard<split<hidden, cols>>(x), w);
+    (void)dm::shard<split<batch, cols>>(y);
+    return dm::replicate(y);
+  }
+};
+using found_sum = dm::inferred<summed, X<batch, hidden>, X<hidden, vocab>>;
+static_assert(same<found_sum::moves,
+                   inserted<moved<2, movement::reduce_scatter, received_bytes<4 * 128 * 4>, cols>,
+                            moved<3, movement::all_reduce, received_bytes<8 * 128 * 4>, cols>>>);
+
+// ---- a Transformer ------------------------------------------------------------------------------
+
+using parameters = nn::language_model_parameters<any, form>;
+using hybrid = L<split<batch, rows>, split<heads, cols>, split<hidden, cols>, split<vocab, cols>>;
+
+/// The language model of nn/ in plain operations: no layout, six annotations.
+struct plain_model {
+  template <class P, class X> static constexpr auto attend(const P& p, const X& x) {
+    using keys = nn::keys_of<length>;
+    const auto in = dm::layer_norm<model>(1e-5, x, p.norm1.gain, p.norm1.bias);
+    const auto& a = p.attention;
+    const auto q = dm::shard<split<heads, cols>>(  // 4
+        dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
+    const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
+    const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
+    const auto mixed = dm::attention<length, keys, head>(q, dm::rename<length, keys>(k),
+                                                         dm::rename<length, keys>(v),
+                                                         dm::attention_options{.causal = true});
+    return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
+  }
+  template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
+    const auto in = dm::layer_norm<model>(1e-5, x, p.norm2.gain, p.norm2.bias);
+    const auto& f = p.feed_forward;
+    const auto h = dm::shard<split<hidden, cols>>(  // 5
+        dm::gelu(dm::einsum<batch, length, hidden>(in, f.up) + f.up_bias));
+    return x + dm::complete(dm::einsum<batch, length, model>(h, f.down)) + f.down_bias;
+  }
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    const auto table = dm::shard<split<vocab, cols>>(p.embedding);  // 1
+    const auto rows_of =
+        dm::complete(dm::take<vocab>(table, dm::shard<split<batch, rows>>(ids)));  // 2
+    auto x = dm::replicate<length, model>(rows_of + p.positions);  // 3
+    for (const auto& layer : p.layers) x = feed_forward(layer, attend(layer, x));
+    const auto y = dm::layer_norm<model>(1e-5, x, p.last.gain, p.last.bias);
+    return dm::shard<split<vocab, cols>>(dm::einsum<batch, length, vocab>(y, table));  // 6
+  }
+};
+using found_plain =
+    dm::inferred<plain_model, parameters, dm::probe<std::int32_t, pod, batch, length>>;
+static_assert(
+    same<found_plain::layout,
+         L<split<batch, rows>, split<vocab, cols>, split<heads, cols>, split<hidden, cols>>>);
+static_assert(found_plain::annotations() == 4 + 2 * 2 && same<found_plain::moves, inserted<>>);
+/// A struct's tensors under a layout.
+template <class C>
+using tensors_under = dm::detail::leaves<nn::language_model_parameters<C, form>>::type;
+static_assert(same<tensors_under<found_plain::layout>, tensors_under<hybrid>>,
+              "the types of the layout that is written by hand");
+static_assert(same<decltype(nn::language_model_parameters<found_plain::layout, form>::layers[0]
+                                .attention.query),
+                   dm::tensor<float, L<split<heads, cols>>, model, heads, head>>);
+
+/// The model of nn/ itself: it brings every tensor to one line of rules, so that four annotations
+/// of arguments say all; a fifth lets the length give way (sequence parallelism).
+template <class C, bool Sequence> struct library_model {
+  template <class P, class I> constexpr auto operator()(P p, const I& ids) const {
+    p.embedding = dm::shard<split<vocab, cols>>(p.embedding);
+    p.layers[0].attention.query = dm::shard<split<heads, cols>>(p.layers[0].attention.query);
+    p.layers[0].feed_forward.up = dm::shard<split<hidden, cols>>(p.layers[0].feed_forward.up);
+    if constexpr (Sequence) p.positions = dm::shard<dm::split_if_free<length, cols>>(p.positions);
+    return nn::language_model<C, form>{}.logits(p, dm::shard<split<batch, rows>>(ids));
+  }
+};
+template <bool Sequence>
+using found_library = dm::inferred<library_model<any, Sequence>, parameters,
+                                   dm::probe<std::int32_t, pod, batch, length>>;
+static_assert(same<found_library<false>::layout, found_plain::layout>);
+using sequence = found_library<true>::layout;
+static_assert(same<tensors_under<sequence>,
+                   tensors_under<L<split<batch, rows>, split<heads, cols>, split<hidden, cols>,
+                                   split<vocab, cols>, dm::split_if_free<length, cols>>>>);
+
+template <class C> struct by_hand {
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    return nn::language_model<C, form>{}.logits(p, ids);
+  }
+};
+template <class F> struct with_gradient {
+  struct loss {
+    template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+      return dm::mean(dm::square(F{}(p, ids)));
+    }
+  };
+  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
+    return dm::complete(dm::value_and_grad(loss{}, p)(ids));
+  }
+};
+template <class C, class F> dm::ledger<pod> cost(const F& f) {
+  return dm::count(f, nn::language_model_parameters<dm::shaped<C>, form>{},
+                   dm::rebind_layout<nn::tokens<C, form>, dm::shaped>{});
+}
+template <class C, class F, class G> void check_same_messages(const F& f, const G& g) {
+  const auto a = cost<C>(f), b = cost<C>(g);
+  CHECK(a.counts.over == b.counts.over);  // bytes, ring bytes and calls of every set of axes
+}
+
+}  // namespace
+
+TEST_CASE("annotate: an annotated Transformer costs what the one with layouts by hand costs") {
+  using found = found_plain::layout;
+  check_same_messages<found>(plain_model{}, by_hand<hybrid>{});
+  check_same_messages<found>(with_gradient<plain_model>{}, with_gradient<by_hand<hybrid>>{});
+  check_same_messages<found>(library_model<found, false>{}, by_hand<hybrid>{});
+  using hand = L<split<batch, rows>, split<heads, cols>, split<hidden, cols>, split<vocab, cols>,
+                 dm::split_if_free<length, cols>>;
+  check_same_messages<hand>(with_gradient<library_model<sequence, true>>{},
+                            with_gradient<by_hand<hand>>{});
+}
+
+TEST_CASE("annotate: what was inferred, as a table") {
+  CHECK(two::text() ==
+        "layout<pod, split<batch, rows>, split<hidden, cols>>\n"
+        "  split<batch, rows>      annotation 1: shard<split<batch, rows>>\n"
+        "  split<hidden, cols>     annotation 2: shard<split<hidden, cols>>\n"
+        "  1.w1                    float[model=64, hidden=256/cols:2]\n"
+        "  1.b1                    float[hidden=256/cols:2]\n"
+        "  1.w2                    float[hidden=256/cols:2, vocab=128]\n"
+        "  1.b2                    float[vocab=128]\n"
+        "  2                       float[batch=8/rows:2, model=64]\n");
+  CHECK(found_gather::text() ==
+        "layout<pod, split<batch, rows>, split<hidden, cols>>\n"
+        "  split<batch, rows>      annotation 1: shard<split<hidden, cols>, split<batch, rows>>\n"
+        "  split<hidden, cols>     annotation 1: shard<split<hidden, cols>, split<batch, rows>>\n"
+        "  1                       float[batch=8/rows:2, hidden=256/cols:2]\n"
+        "  annotation 2            all_gather over cols: 2048 bytes, by replicate<hidden>\n");
+}
+
+namespace {
+
+// ---- axes whose sizes only the run knows --------------------------------------------------------
+
+struct many : dm::axis<> {};
+struct open_mesh : dm::mesh<many> {};
+struct gathered_open {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate(dm::shard<split<batch, many>>(x));
+  }
+};
+using found_open = dm::inferred<gathered_open, dm::probe<float, open_mesh, batch>>;
+static_assert(same<found_open::layout, dm::layout<open_mesh, split<batch, many>>>);
+static_assert(
+    same<found_open::moves, inserted<moved<2, movement::all_gather, dm::bytes_of_the_run, many>>>);
+
+}  // namespace
+
+TEST_CASE("annotate: bytes that only the run knows are not made up") {
+  CHECK(found_open::text() ==
+        "layout<open_mesh, split<batch, many>>\n"
+        "  split<batch, many>      annotation 1: shard<split<batch, many>>\n"
+        "  1                       float[batch=8/many]\n"
+        "  annotation 2            all_gather over many: bytes that the run knows, by replicate\n");
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O0
+// Every operation takes sketches, and what follows from annotations before and after it is a layout
+// under which it compiles.
+#include <doctest/doctest.h>
+
+#include "dimesh/dimesh.hpp"
+#include "dimesh/grad/cost.hpp"
+#include "dimesh/op/attention.hpp"
+#include "dimesh/op/rotary.hpp"
+#include "dimesh/plan/annotate.hpp"
+
+namespace {
+namespace dm = dimesh;
+using dm::split;
+
+struct batch : dm::dim<16> {};
+struct pixel : dm::dim<8> {};
+struct hidden : dm::dim<12> {};
+struct other : dm::dim<12> {};
+struct label : dm::dim<8> {};
+struct rows : dm::axis<2> {};
+struct cols : dm::axis<2> {};
+struct pod : dm::mesh<rows, cols> {};
+using any = dm::layout<pod, dm::at_run_time>;
+template <class T, class... D> struct given {
+  using sketched = dm::probe<T, pod, D...>;
+  template <class L> using typed = dm::tensor<T, dm::shaped<L>, D...>;
+};
+template <class... D> using X = given<float, D...>;
+template <class... D> using I = given<std::int32_t, D...>;
+
+/// F of operands of which the first one is annotated.
+template <class F, class... Rule> struct annotated {
+  template <class A, class... B> constexpr auto operator()(const A& a, const B&... b) const {
+    return F{}(dm::shard<Rule...>(a), b...);
+  }
+};
+template <class... Rule> struct by {
+  template <class... G, class F> static bool check(F) {
+    using found = dm::inferred<annotated<F, Rule...>, typename G::sketched...>;
+    using L = typename found::layout;
+    (void)dm::count(annotated<F, Rule...>{}, typename G::template typed<L>{}...);
+    return std::is_same_v<typename found::moves, dm::inserted<>>;
+  }
+};
+using by_batch = by<split<batch, rows>>;
+using by_pixel = by<split<pixel, cols>>;
+using by_both = by<split<batch, rows>, split<hidden, cols>>;
+
+TEST_CASE("annotate: operations join dims as their rules say") {
+  using dm::random_key;
+  CHECK(by_both::check<X<batch, hidden>, X<hidden>>(
+      [](const auto& a, const auto& c) { return relu(a + c) * 2 - c; }));
+  CHECK(by_both::check<X<batch, hidden>>([](const auto& a) { return dm::max<batch>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::complete(dm::mean<hidden>(a)); }));
+  CHECK(by_batch::check<X<batch, pixel>, X<pixel, hidden>>(
+      [](const auto& a, const auto& c) { return dm::einsum<hidden, batch>(a, c); }));
+  CHECK(by_pixel::check<X<batch, pixel>, X<pixel, hidden>, X<hidden>>(
+      [](const auto& a, const auto& c, const auto& d) { return dm::einsum<batch>(a, c, d); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::whole<hidden>(dm::whole<batch>(dm::whole<batch>(a))); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::relayout<dm::layout<pod, split<hidden, rows>>>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::permute<hidden, batch>(a); }));
+  CHECK(by_both::check<X<batch, hidden>, X<other>>(
+      [](const auto& a, const auto& c) { return dm::rename<hidden, other>(a) * c; }));
+  CHECK(by_both::check<X<batch, hidden>>([](const auto& a) { return dm::cast<double>(a); }));
+  CHECK(by_batch::check<I<batch>>([](const auto& a) { return dm::one_hot<label>(a); }));
+  CHECK(by_batch::check<X<batch, pixel>>([](const auto& a) { return dm::argmax<pixel>(a); }));
+  CHECK(by<split<hidden, cols>>::check<X<hidden, pixel>, I<batch>>(
+      [](const auto& a, const auto& i) { return dm::complete(dm::take<hidden>(a, i)); }));
+  CHECK(by_both::check<X<batch, hidden>, X<hidden>>(
+      [](const auto& a, const auto& c) { return dm::layer_norm<hidden>(a, c, c); }));
+  CHECK(by_pixel::check<X<batch, pixel>>([](const auto& a) { return dm::rms_norm<pixel>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>([](const auto& a) { return dm::softmax<hidden>(a); }));
+  CHECK(by_both::check<X<batch, hidden>, I<batch>>(
+      [](const auto& a, const auto& i) { return dm::softmax_cross_entropy<hidden>(a, i); }));
+  CHECK(
+      by_batch::check<X<batch, pixel>>([](const auto& a) { return dm::rotary<batch, pixel>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::dropout(0.5, random_key(1), a); }));
+  CHECK(by_batch::check<X<batch, pixel>, X<other, pixel>>(
+      [](const auto& q, const auto& k) { return dm::attention<batch, other, pixel>(q, k, k); }));
+}
+
+}  // namespace
