@@ -69,7 +69,8 @@ struct segment_ids {
  private:
   static constexpr id_range among(const index_t* id, index_t step, index_t n) {
     id_range r;
-    for (index_t i = 0; i < n; ++i, id += step) r = {std::min(r.least, *id), std::max(r.most, *id)};
+    for (index_t i = 0; i < n; ++i)
+      r = {std::min(r.least, id[i * step]), std::max(r.most, id[i * step])};
     return r;
   }
 };
