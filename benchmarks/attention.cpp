@@ -2,7 +2,9 @@
 // What does attention gain by never storing its scores, and what does its typing cost? Batch x
 // heads = 16, head 64, float, one rank. Twins: the local kernel called by hand (bar: 0.95 of its
 // speed), and the composition einsum, mask, softmax, einsum (bar: 1.5 times its speed from 1024
-// positions on). Then: does memory grow with the length, not with its square?
+// positions on). What do keys cost that nobody sees: those that fill rows up, other sequences of a
+// row? Twins: attention without them (bars: 0.9, 0.7), and attention to all. Then: does memory grow
+// with the length, not with its square?
 //
 //   benchmarks/attention [--quick]
 #include <dimesh/dimesh.hpp>
@@ -30,6 +32,7 @@ struct key : dm::dim<> {};
 struct head : dm::dim<64> {};
 using queries = dm::tensor<float, plain, batch, length, heads, head>;
 using keys = dm::tensor<float, plain, batch, key, heads, head>;
+template <class... D> using whole_numbers = dm::tensor<int, plain, D...>;
 using mask = dm::tensor<float, plain, length, key>;
 
 double budget = 2.0;
@@ -160,6 +163,54 @@ void compare(const dm::grid<alone>& g, index_t n, bool causal) {
       throw dm::error("attention: the candidates disagree");
 }
 
+struct of_seen {
+  bool causal;
+  const whole_numbers<batch>* lengths;
+  template <class Q, class K, class V> auto operator()(const Q& q, const K& k, const V& v) const {
+    return dm::attention<length, key, head>(q, k, v, {.causal = causal}, *lengths);
+  }
+};
+struct of_segments {
+  const whole_numbers<batch, length>* queries;
+  const whole_numbers<batch, key>* keys;
+  template <class Q, class K, class V> auto operator()(const Q& q, const K& k, const V& v) const {
+    return dm::attention<length, key, head>(q, k, v, {.causal = true}, *queries, *keys);
+  }
+};
+
+/// Half of the keys hidden by lengths; then rows of four sequences, of which queries see one.
+void compare_hidden(const dm::grid<alone>& g, index_t n) {
+  const inputs x(g, n), half(g, n / 2), quarter(g, n / 4);
+  const auto line = [&](const std::string& what, const bench::sample& a, const bench::sample& b,
+                        double least) {
+    ++bars;
+    met += bench::report(what + ", " + std::to_string(n), a, {b}, least);
+  };
+  const auto lengths = dm::generate<whole_numbers<batch>>(g, [n](index_t) { return n / 2; });
+  const of_seen seen{false, &lengths};
+  const fused all{false}, causal{true};
+  // The same queries to keys that are the seen half.
+  const auto [s, h, a] = bench::race(MPI_COMM_NULL, budget)(
+      [&] { there_and_back(seen, x); },
+      [&] { there_and_back(all, half), there_and_back(all, half); },
+      [&] { there_and_back(all, x); });
+  line("half hidden, both ways, only the seen", s, h, 0.9);
+  line("half hidden, both ways, all keys", s, a, 1.6);
+  const auto of = [n](index_t, index_t i) { return i / (n / 4); };
+  const auto qs = dm::generate<whole_numbers<batch, length>>(g, of, length{n});
+  const auto ks = dm::generate<whole_numbers<batch, key>>(g, of, key{n});
+  const of_segments packed{&qs, &ks};
+  const auto [p, t, c] = bench::race(MPI_COMM_NULL, budget)([&] { there_and_back(packed, x); },
+                                                            [&] {
+                                                              for (int i = 0; i < 4; ++i)
+                                                                there_and_back(causal, quarter);
+                                                            },
+                                                            [&] { there_and_back(causal, x); });
+  // Less: the twin's operands are a quarter as large, and stay in the cache.
+  line("packed by four, both ways, one by one", p, t, 0.7);
+  line("packed by four, both ways, causal alone", p, c, 2.0);
+}
+
 /// Bytes that a pass takes from the pool at its height, beyond its operands.
 template <class F> index_t height(const F& f) {
   f();
@@ -197,6 +248,7 @@ int main(int argc, char** argv) {
     bench::headline("batch x heads 16, head 64, float");
     for (const bool causal : {true, false})
       for (const index_t n : {128, 256, 1024}) compare(g, n, causal);
+    compare_hidden(g, 1024);
     memory(g);
     std::printf("%d of %d bars met\n", met, bars);
   });

@@ -5,8 +5,11 @@
 //   attended(q, k, v, {.causal = true})   -> an array as q
 #pragma once
 
+#include <functional>
+
 #include "dimesh/op/attention.hpp"
 #include "support/laws.hpp"
+#include "support/places.hpp"
 
 namespace test_support {
 
@@ -32,8 +35,12 @@ inline double kept(const dimesh::attention_options& o, index_t row, index_t at, 
   return (at / 8 % 2 == 0 ? word & 0xffffu : word >> 16) < limit ? 0 : 1 / (1 - limit * 0x1p-16);
 }
 
+/// Does data let the query at these places of all dims see the key there? The last place is the
+/// key's, and the names of all dims are given.
+using seen_function = std::function<bool(const names&, const extents&)>;
+
 inline array attended(const array& q, const array& k, const array& v,
-                      const dimesh::attention_options& o) {
+                      const dimesh::attention_options& o, const seen_function& seen = {}) {
   const auto extent = [](const array& a, const char* dim) {
     return a.size[static_cast<std::size_t>(a.place(dim))];
   };
@@ -52,6 +59,7 @@ inline array attended(const array& q, const array& k, const array& v,
     for (index_t j = 0; j < keys; ++j) {
       if (!sees(o, index[static_cast<std::size_t>(q.place("length"))], j)) continue;
       i.back() = j;
+      if (seen && !seen(all, i)) continue;
       double score = 0;
       for (index_t h = 0; h < width; ++h) {
         i[at_head] = h;

@@ -31,7 +31,8 @@ template <class F> void for_each_turn(const attention_problem& x, const F& f) {
       const auto& l = x.loops[i];
       const index_t turns = ++at[i] < l.extent ? 1 : 1 - l.extent;
       o.q += turns * l.q, o.k += turns * l.k, o.v += turns * l.v, o.log += turns * l.log;
-      o.draw += turns * l.draw;
+      o.draw += turns * l.draw, o.length += turns * l.length;
+      o.query_id += turns * l.query_id, o.key_id += turns * l.key_id;
       if (turns == 1) break;
       at[i] = 0;
     }
@@ -49,6 +50,28 @@ inline attention_problem shared_keys_last(const attention_problem& x) {
       if ((x.loops[i].k == 0 && x.loops[i].v == 0) == shared) y.loops[n++] = x.loops[i];
   return y;
 }
+
+/// One turn of the loops of an attention: with its own number of keys and its own ids.
+class attention_turn {
+ public:
+  explicit attention_turn(const attention_problem& x) : all_(x), now_(x) {
+    for (int i = 0; i < x.outer; ++i)
+      shares_keys_ |= x.loops[i].k == 0 && x.loops[i].v == 0 && x.loops[i].length != 0;
+  }
+  const attention_problem& at(const attention_problem::loop& o) {
+    if (all_.lengths) now_.sees.keys = std::clamp(all_.lengths[o.length], index_t(0), all_.keys);
+    if (all_.ids.any())
+      now_.ids = {all_.ids.queries + o.query_id, all_.ids.step, all_.ids.keys + o.key_id};
+    return now_;
+  }
+  /// What to prepare keys for: this turn's, where all turns that share the keys see as many.
+  const attention_problem& of_keys() const { return shares_keys_ ? all_ : now_; }
+
+ private:
+  const attention_problem& all_;
+  attention_problem now_;
+  bool shares_keys_ = false;
+};
 
 /// Where products can read rows of keys and values: in place, or padded to whole vectors.
 template <class T> index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
@@ -96,6 +119,11 @@ void hide_unseen(const attention_problem& x, const attention_tile<T>& t, index_t
   const key_range all = t.range[r / register_rows], seen = t.seen(x, r);
   std::fill(s + all.first, s + seen.first, hidden);
   std::fill(s + seen.last, s + all.last, hidden);
+  if (!t.mixed[r / register_rows]) return;
+  const index_t own = x.ids.of_query(t.query + r);
+  const index_t* const ids = x.ids.keys + t.key;
+#pragma omp simd
+  for (index_t j = seen.first; j < seen.last; ++j) s[j] = ids[j] == own ? s[j] : hidden;
 }
 
 /// The state of a block of queries.
@@ -200,16 +228,18 @@ void attention(const attention_problem& given, const T* q, const T* k, const T* 
   T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);
   index_t k_at = -1, v_at = -1, v_row = 0;
   const T *k_t = nullptr, *v_rows = nullptr;
+  detail::attention_turn turn(x);
   detail::for_each_turn(x, [&](const attention_problem::loop& o) {
+    const attention_problem& now = turn.at(o);
     if (o.k != k_at || o.v != v_at) {
-      detail::prepared_keys<T> keys(x, scratch);
+      detail::prepared_keys<T> keys(turn.of_keys(), scratch);
       k_t = keys.transposed(k + o.k, x.k_row);
       v_row = x.v_row;
       v_rows = keys.rows(v + o.v, v_row);
       k_at = o.k, v_at = o.v;
     }
     for (index_t query = 0; query < x.queries; query += sizes::queries)
-      detail::attend_block(x, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q,
+      detail::attend_block(now, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q,
                            log_sum + o.log, tiles);
   });
 }

@@ -3,8 +3,7 @@
 // keys tile by tile in scratch memory of fixed size; strips of queries skip the keys that none of
 // them sees, so that a causal mask halves the work.
 //
-//   visibility{.keys = 6, .causal = true}.end(2)   -> 3: query 2 sees the keys 0, 1, 2
-//   key_range{f, l}                                -> the keys of a tile that a strip computes
+//   attention_tile<T>(problem, 0, 192).range[2]    -> the keys of this tile that strip 2 computes
 #pragma once
 
 #include <cstdint>
@@ -13,37 +12,10 @@
 #include "dimesh/local/elementary.hpp"
 #include "dimesh/local/gemm.hpp"
 #include "dimesh/local/tile.hpp"
+#include "dimesh/local/visibility.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::local {
-
-/// Which keys a query sees: those in [begin(q), end(q)), both of which never fall as q grows. A
-/// window of w keys ends with the query's own (causal) or has it in its middle: |q - key| < w.
-struct visibility {
-  index_t keys = 0;
-  bool causal = false;
-  index_t window = 0;  ///< 0: no limit
-
-  constexpr index_t begin(index_t q) const { return window > 0 ? within(q - window + 1) : 0; }
-  constexpr index_t end(index_t q) const {
-    return causal ? within(q + 1) : window > 0 ? within(q + window) : keys;
-  }
-  /// How many pairs of a query in [from, from + queries) and a key see each other.
-  constexpr index_t pairs(index_t from, index_t queries) const {
-    const index_t to = from + queries;
-    const index_t before = window > 0 ? below(to - window + 1) - below(from - window + 1) : 0;
-    if (causal) return below(to + 1) - below(from + 1) - before;
-    return (window > 0 ? below(to + window) - below(from + window) : queries * keys) - before;
-  }
-
- private:
-  constexpr index_t within(index_t n) const { return n < 0 ? 0 : n > keys ? keys : n; }
-  /// The sum of within(i) over i < n.
-  constexpr index_t below(index_t n) const {
-    if (n <= 0) return 0;
-    return n <= keys ? n * (n - 1) / 2 : keys * (keys + 1) / 2 + (n - keys - 1) * keys;
-  }
-};
 
 /// Attention of `queries` to `keys`, each a vector of `head` contiguous elements, in a nest of
 /// outer loops. Strides in elements; that of a loop that an operand does not have is 0. The result
@@ -53,11 +25,14 @@ struct attention_problem {
   index_t q_row = 0, k_row = 0, v_row = 0, log_row = 0;  ///< from one query or key to the next
   index_t position = 0;  ///< of the first query, among the keys
   visibility sees{};
+  const index_t* lengths = nullptr;  ///< how many keys there are to see; null: all
+  segment_ids ids{};
   double scale = 1;
 
   struct loop {
     index_t extent = 1, q = 0, k = 0, v = 0, log = 0;
     index_t draw = 0;  ///< step of the index by which random numbers are drawn
+    index_t length = 0, query_id = 0, key_id = 0;
   };
   int outer = 0;
   loop loops[max_dims]{};
@@ -110,19 +85,32 @@ template <class T> struct attention_tile {
   using sizes = attention_sizes<T>;
   index_t query, rows, key, length;
   key_range range[sizes::strips];
+  bool mixed[sizes::strips] = {};  // ids within the range differ: some queries do not see some keys
 
   attention_tile(const attention_problem& x, index_t q, index_t k)
       : query(q),
         rows(std::min(sizes::queries, x.queries - q)),
         key(k),
-        length(std::min(sizes::keys, x.keys - k)) {
+        length(std::min(sizes::keys, x.sees.keys - k)) {
     constexpr index_t g = sizes::granule;
+    id_range ids[sizes::keys / g];
+    for (index_t b = 0; x.ids.any() && b < length; b += g)
+      ids[b / g] = x.ids.of_keys(key + b, std::min(g, length - b));
     for (index_t s = 0; s < strips(); ++s) {
       const index_t at = x.position + q + s * register_rows;
-      const index_t a = std::max(x.sees.begin(at) - key, index_t(0)) / g * g;
+      const index_t a = std::max(x.sees.begin(at) - key, index_t(0));
       const index_t b = std::min(x.sees.end(at + rows_of(s) - 1) - key, length);
-      range[s] = a < b ? key_range{a, rounded_up(b, g)} : key_range{};
+      range[s] = a < b ? key_range{a / g * g, rounded_up(b, g)} : key_range{};
+      if (x.ids.any()) narrow(s, x.ids.of_queries(q + s * register_rows, rows_of(s)), ids);
     }
+  }
+  /// Strip s, whose queries have ids within `own`, skips granules at both ends that it cannot see.
+  void narrow(index_t s, const id_range& own, const id_range* ids) {
+    constexpr index_t g = sizes::granule;
+    key_range& r = range[s];
+    while (!r.empty() && !own.meets(ids[r.first / g])) r.first += g;
+    while (!r.empty() && !own.meets(ids[r.last / g - 1])) r.last -= g;
+    for (index_t k = r.first; k < r.last; k += g) mixed[s] |= !own.is_only(ids[k / g]);
   }
   index_t strips() const { return (rows + register_rows - 1) / register_rows; }
   index_t rows_of(index_t s) const {
@@ -197,15 +185,16 @@ void tile_transposed_values(const attention_tile<T>& t, index_t head, const T* s
   using sizes = attention_sizes<T>;
   constexpr index_t R = register_rows;
   for (index_t k = 0; k < t.length; k += R) {
-    index_t from = 0, to = t.strips();
     const auto sees = [&](index_t i) { return t.range[i].first <= k && k < t.range[i].last; };
-    while (from < to && !sees(from)) ++from;
-    while (from < to && !sees(to - 1)) --to;
-    if (from == to) continue;
-    const index_t r = from * R;
-    strip_product<T>(std::min(to * R, t.rows) - r, s + r * sizes::row + k, 1, sizes::row,
-                     y + r * y_row, y_row, out + (t.key + k) * out_row, out_row,
-                     std::min<index_t>(R, t.length - k), head, true);
+    for (index_t from = 0, to; from < t.strips(); from = to) {  // ids leave gaps, places do not
+      to = from + 1;
+      if (!sees(from)) continue;
+      while (to < t.strips() && sees(to)) ++to;
+      const index_t r = from * R;
+      strip_product<T>(std::min(to * R, t.rows) - r, s + r * sizes::row + k, 1, sizes::row,
+                       y + r * y_row, y_row, out + (t.key + k) * out_row, out_row,
+                       std::min<index_t>(R, t.length - k), head, true);
+    }
   }
 }
 

@@ -143,9 +143,11 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
   T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);
   index_t k_at = -1, v_at = -1;
   detail::keys_for_transpose<T> keys;
+  detail::attention_turn turn(x);
   detail::for_each_turn(x, [&](const attention_problem::loop& o) {
+    const attention_problem& now = turn.at(o);
     if (o.k != k_at || o.v != v_at) {
-      detail::prepared_keys<T> prepare(x, scratch);
+      detail::prepared_keys<T> prepare(turn.of_keys(), scratch);
       keys.k_t = prepare.transposed(k + o.k, x.k_row);
       keys.v_t = prepare.transposed(v + o.v, x.v_row);
       keys.k_row = x.k_row;
@@ -154,7 +156,7 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
     }
     const auto at = [](T* p, index_t offset) { return p == nullptr ? p : p + offset; };
     for (index_t query = 0; query < x.queries; query += sizes::queries)
-      detail::transpose_attention_block<T>(x, query, o.draw,
+      detail::transpose_attention_block<T>(now, query, o.draw,
                                            {q + o.q, out + o.q, log_sum + o.log, dout + o.q}, keys,
                                            {at(to.dq, o.q), at(to.dk, o.k), at(to.dv, o.v)}, tiles);
   });

@@ -19,24 +19,6 @@ namespace dimesh::nn {
 
 namespace detail {
 
-/// Attention to the keys where `valid` is 1. Keys lose the mean of a sentence, which changes no
-/// weight, and those that are not valid become 0, as their values do: they add exp(0) to the sum of
-/// weights, and nothing else. What the others weigh is the attention to `valid` itself, by which
-/// the result is divided; it is never small, as the greatest score is 0 or more. 0 where a query
-/// sees no valid key.
-template <Dim Query, Dim Key, Dim Head, class Q, class K, class V, class W>
-constexpr auto attention_to_valid(const Q& q, const K& k, const V& v, const W& valid,
-                                  attention_options options) {
-  using T = value_of<V>;
-  const auto count = sum<Key>(valid);
-  const auto middle = sum<Key>(stop_gradient(k) * valid) / (count + cast<T>(count == T(0)));
-  const auto keys = (k - middle) * valid;
-  const auto mixed = attention<Query, Key, Head>(q, keys, v * valid, options);
-  options.dropout = 0;  // the weights that are left grow to match what is dropped, not this
-  const auto part = attention<Query, Key, Head>(q, keys, stop_gradient(v) * T(0) + valid, options);
-  return mixed / (part + cast<T>(stop_gradient(part) == T(0)));
-}
-
 /// `attend` of multi_head.hpp, to the valid positions of `seen`.
 template <class Length, class Key, class C, class M, class P, class X, class Y, class W>
 constexpr auto attend_to_valid(const model<C, M>& m, const P& p, const X& in, const Y& seen,
@@ -57,11 +39,9 @@ constexpr auto attend_to_valid(const model<C, M>& m, const P& p, const X& in, co
     const auto k =
         for_all_queries<Length, Key>(turned(cast<T>(heads_of(m, seen, p.key, p.key_bias))));
     const auto v = for_all_queries<Length, Key>(cast<T>(heads_of(m, seen, p.value, p.value_bias)));
-    const auto there =
-        for_all_queries<Length, Key>(beside_tensor(m, k, cast<T>(stop_gradient(valid))));
-    return project(
-        m, cast<value_of<X>>(attention_to_valid<length, Key, head>(q, k, v, there, options)),
-        p.output);
+    const auto there = for_all_queries<Length, Key>(beside_tensor(m, k, stop_gradient(valid) > 0));
+    return project(m, cast<value_of<X>>(attention<length, Key, head>(q, k, v, options, there)),
+                   p.output);
   }
 }
 

@@ -9,45 +9,57 @@
 //                                v[batch, heads, key, head], {.causal = true})  -> as q
 //
 // Batch and heads may be split, of the queries also length; whole<key> gathers keys that are.
+//
+// Rows of several lengths, and several sequences in a row, in whole numbers split as q and k are:
+//
+//   attention<length, key, head>(q, k, v, {}, lengths[batch])    // sees keys 0 .. lengths - 1
+//   attention<length, key, head>(q, k, v, {}, flags[batch, key]) // sees keys with a flag, not 0
+//   attention<length, key, head>(q, k, v, {.causal = true},
+//                                segments[batch, length], segments[batch, key])  // sees its own
 #pragma once
 
 #include "dimesh/local/attention_transpose.hpp"
+#include "dimesh/op/cast.hpp"
+#include "dimesh/op/compare.hpp"
+#include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/attention_plan.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-/// The wanted cotangents of q, k and v in one pass over the tiles: from ybar, q, k, v, the result
-/// and log_sum. Shapes: ybar and the result as q; log_sum as q without the head dim.
+/// The wanted cotangents of q, k and v in one pass over the tiles: from ybar, q, k, v, what hides
+/// keys, the result and log_sum. Shapes: ybar and the result as q; log_sum as q without the head.
 template <class T> struct attention_transpose_op {
   attention_options options;
   attention_dims dims;
 
   constexpr void cost(tally& t, results bars, operands in) const {
-    const auto x = attention_plan(options, dims, in[1], in[2], in[3], in[5]);
+    const auto x = attention_plan(options, dims, in[1], in[2], in[3], in[in.count() - 1]);
     index_t products = 2;  // scores, their cotangents, and each wanted
     for (int k = 0; k < bars.count(); ++k) products += bars.has(k);
     t.compute(products * 2 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
               bytes_of(in) + bars.bytes());
   }
   void fill(results bars, operands in) const {
-    auto x = attention_plan(options, dims, in[1], in[2], in[3], in[5]);
+    const tensor_core &out = in[in.count() - 2], &log_sum = in[in.count() - 1];
+    auto x = attention_plan(options, dims, in[1], in[2], in[3], log_sum);
     x.scale = attention_scale(options, x.head);
+    hide_keys(x, dims, log_sum, in, 4);
     for (const int k : {1, 2})
       if (bars.has(k)) zero_bytes(bars[k].memory.data(), bars[k].bytes());
     const local::attention_cotangents<T> to{bars.data<T>(0), bars.data<T>(1), bars.data<T>(2)};
     const auto scratch = storage::acquire(
         static_cast<std::size_t>(local::attention_transpose_scratch<T>(x)) * sizeof(T));
-    local::attention_transpose<T>(x, in[1].data<const T>(), in[2].data<const T>(),
-                                  in[3].data<const T>(), in[4].data<const T>(),
-                                  in[5].data<const T>(), in[0].data<const T>(), to,
-                                  static_cast<T*>(scratch.data()));
+    local::attention_transpose<T>(
+        x, in[1].data<const T>(), in[2].data<const T>(), in[3].data<const T>(), out.data<const T>(),
+        log_sum.data<const T>(), in[0].data<const T>(), to, static_cast<T*>(scratch.data()));
   }
 };
 
-/// Shapes: q (.., Query, Head), k and v (.., Key, Head) -> as q; auxiliary: q without Head, the
-/// logarithms of the sums of exponentials. Head is last in all.
+/// Shapes: q (.., Query, Head), k and v (.., Key, Head), what hides keys -> as q; auxiliary: q
+/// without Head, the logarithms of the sums of exponentials. Head is last in all. The cost is that
+/// of all pairs that places let see each other: what data hide, only the run knows.
 template <class T> struct attention_op {
   attention_options options;
   attention_dims dims;
@@ -61,6 +73,7 @@ template <class T> struct attention_op {
     static_assert(is_on_host<T>, "attention: the kernel runs on the host only; use a host space");
     auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     x.scale = attention_scale(options, x.head);
+    hide_keys(x, dims, y[1], in, 3);
     const auto scratch =
         storage::acquire(static_cast<std::size_t>(local::attention_scratch<T>(x)) * sizeof(T));
     local::attention<T>(x, in[0].data<const T>(), in[1].data<const T>(), in[2].data<const T>(),
@@ -72,13 +85,43 @@ template <class T> struct attention_op {
   }
 };
 
-/// Head is last in all operands.
+/// Whole numbers that hide keys as kernels read them: of index_t, Key last, flags as 0 and 1.
+template <class Key, bool Flags, class I> constexpr auto hiding_numbers(const I& x) {
+  if constexpr (Flags && !std::is_same_v<value_of<I>, bool>)
+    return cast<index_t>(with_last<Key>(x) != value_of<I>(0));
+  else if constexpr (index_of<Key, typename spec_of<I>::dims> >= 0)
+    return cast<index_t>(with_last<Key>(x));
+  else
+    return cast<index_t>(x);
+}
+/// Which they are: their number says, and the dims of a single one.
+template <class Key, class... I> struct hiding_of {
+  static constexpr attention_hiding value{false, false, sizeof...(I) > 1};
+};
+template <class Key, class I> struct hiding_of<Key, I> {
+  static constexpr bool flags = index_of<Key, typename spec_of<I>::dims> >= 0;
+  static constexpr attention_hiding value{!flags, flags, false};
+};
+template <class Key, class I, class J, class K> struct hiding_of<Key, I, J, K> {
+  static constexpr attention_hiding value{true, false, true};
+};
+
+/// What is wrong with the operands. (g++ 12 takes no pack of which some members are named.)
+template <class Query, class Key, class Head, class X> struct attention_fault;
 template <class Query, class Key, class Head, class... X>
-constexpr auto attention_with_last(const attention_options& options, const X&... x) {
-  using T = value_of<type_at<0, list<X...>>>;
-  const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>};
+struct attention_fault<Query, Key, Head, list<X...>> {
+  using type = fault_of<attention_rule<Query, Key, Head>, X...>;
+};
+
+/// Head is last in all operands but `numbers`.
+template <class Query, class Key, class Head, class Q, class K, class V, class... I>
+constexpr auto attention_with_last(const attention_options& options, const Q& q, const K& k,
+                                   const V& v, const I&... numbers) {
+  constexpr attention_hiding hides = hiding_of<Key, I...>::value;
+  const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>, hides};
   return apply_two_rules<attention_rule<Query, Key, Head>, attention_sums_rule<Query, Key, Head>,
-                         T>(attention_op<T>{options, dims}, x...);
+                         value_of<Q>>(attention_op<value_of<Q>>{options, dims}, q, k, v,
+                                      hiding_numbers<Key, hides.flags>(numbers)...);
 }
 
 // Compiled once in dimesh::compiled.
@@ -90,14 +133,23 @@ DIMESH_INSTANCE(attention_op<double>, 1);
 }  // namespace detail
 
 /// For every query, the mean of the values weighted by softmax(scale q . k) over the keys that it
-/// sees; 0 where it sees none. Shapes: q [.., Query, Head]; k and v [.., Key, Head] with some of
-/// q's other dims, shared along those that they lack; the result is as q. Dims in any order, Head
-/// last at best: elsewhere it is moved, which copies the operand. Memory: linear in Query and Key.
-/// Local. Throws dimesh::error if an option is out of range.
-template <Dim Query, Dim Key, Dim Head, Operand Q, Operand K, Operand V>
-constexpr auto attention(const Q& q, const K& k, const V& v,
-                         const attention_options& options = {}) {
-  using fault = detail::fault_of<detail::attention_rule<Query, Key, Head>, Q, K, V>;
+/// sees; 0, without a gradient, where it sees none. Shapes: q [.., Query, Head]; k and v [.., Key,
+/// Head] with some of q's other dims, shared along those that they lack; the result is as q. Dims
+/// in any order, Head last at best: elsewhere it is moved, which copies the operand. `numbers`,
+/// with some of q's other dims, split as they are, hide more keys, whose tiles are skipped:
+///
+///   lengths [..]: so many keys are seen (none below 1, all from the extent of Key on);
+///   flags [.., Key]: keys with 0 are not; ids [.., Query] and [.., Key]: keys of other ids are
+///   not; lengths and both ids.
+///
+/// Memory: linear in Query and Key. Local. Throws dimesh::error if an option is out of range.
+template <Dim Query, Dim Key, Dim Head, Operand Q, Operand K, Operand V, Operand... I>
+constexpr auto attention(const Q& q, const K& k, const V& v, const attention_options& options = {},
+                         const I&... numbers) {
+  using fault =
+      typename detail::attention_fault<Query, Key, Head, detail::list<Q, K, V, I...>>::type;
+  using first = detail::fault_of<detail::attention_rule<Query, Key, Head>, Q, K, V>;
+  constexpr bool whole = (detail::holds_places<I> && ...), few = sizeof...(I) <= 3;
   static_assert(ok<only<fault, meshes_differ>>,
                 "attention: the operands live on different meshes; put them on one");
   static_assert(ok<only_placed<fault>>,
@@ -107,12 +159,21 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
                 "attention: the operands have different element types; cast one of them");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "attention: its operands are float or double; cast them first");
-  static_assert(ok<only<fault, dim_not_in_tensor>>,
+  static_assert(ok<only<first, dim_not_in_tensor>>,
                 "attention: an operand lacks a dim: queries have the query dim, keys and values "
                 "the key dim, all the head dim; other dims of keys are the queries', too");
-  static_assert(ok<only<fault, dim_already_in_tensor>>,
+  static_assert(ok<only<first, dim_already_in_tensor>>,
                 "attention: the queries have the key dim, or keys or values the query dim; "
                 "rename<query, key> what belongs to keys and values");
+  static_assert(!few || !ok<first> || ok<only<fault, dim_not_in_tensor, dim_already_in_tensor>>,
+                "attention: lengths have neither query nor key dim, flags the key's, segment ids "
+                "the query's and then the key's; their other dims are the queries', without head");
+  static_assert(few,
+                "attention: what hides keys is lengths, flags, ids of queries and of keys, "
+                "or lengths and these ids; give no more");
+  static_assert(!few || !ok<fault> || whole,
+                "attention: lengths, flags and segment ids are whole numbers; cast them to an "
+                "integer type");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "attention: an operand's blocks carry a halo; take the tensor without it");
   static_assert(ok<only<fault, dim_is_split>>,
@@ -126,14 +187,15 @@ constexpr auto attention(const Q& q, const K& k, const V& v,
       "gather it with whole<dim>");
   static_assert(ok<only<fault, dim_split_differently, dims_share_mesh_axis>>,
                 "attention: the operands are split differently; relayout one of them");
-  if constexpr (!ok<fault> || (is_poison<Q> || is_poison<K> || is_poison<V>)) {
+  if constexpr (!ok<fault> || !few || !whole || is_poison<Q> || is_poison<K> || is_poison<V> ||
+                (is_poison<I> || ...)) {
     return poison{};
   } else {
     detail::check_options(options);
     return detail::permuted<typename spec_of<Q>::dims>(
         detail::attention_with_last<Query, Key, Head>(options, detail::with_last<Head>(q),
                                                       detail::with_last<Head>(k),
-                                                      detail::with_last<Head>(v)));
+                                                      detail::with_last<Head>(v), numbers...));
   }
 }
 

@@ -18,28 +18,8 @@ using dimesh::index_t;
 using dimesh::local::attention_problem;
 using dimesh::local::visibility;
 
-static_assert(visibility{6, true, 0}.end(2) == 3 && visibility{6, true, 0}.begin(2) == 0);
-static_assert(visibility{6, true, 2}.begin(2) == 1 && visibility{6, false, 2}.end(2) == 4);
-static_assert(visibility{6, true, 0}.end(9) == 6 && visibility{6, true, 3}.begin(9) == 6);
-
-/// The number of pairs, counted one by one.
-constexpr index_t counted(const visibility& v, index_t from, index_t queries) {
-  index_t n = 0;
-  for (index_t q = from; q < from + queries; ++q) n += v.end(q) - v.begin(q);
-  return n;
-}
-constexpr bool pairs_agree() {
-  for (const index_t keys : {0, 1, 5, 9})
-    for (const index_t window : {0, 1, 3, 20})
-      for (const bool causal : {false, true})
-        for (const index_t from : {-4, 0, 3, 12})
-          for (const index_t queries : {0, 1, 7, 15}) {
-            const visibility v{keys, causal, window};
-            if (v.pairs(from, queries) != counted(v, from, queries)) return false;
-          }
-  return true;
-}
-static_assert(pairs_agree());
+/// What hides keys beside their places.
+enum class hiding { nothing, lengths, shared_lengths, flags, packed, scattered, lengths_and_ids };
 
 /// Shapes: q, out (outer, group, queries, head); k, v (outer, keys, head), each row `gap` elements
 /// longer than head.
@@ -48,6 +28,7 @@ struct trial {
   visibility sees;
   index_t position;
   double dropout;
+  hiding by = hiding::nothing;
 };
 
 attention_problem described(const trial& t) {
@@ -64,6 +45,41 @@ attention_problem described(const trial& t) {
   x.dropout = t.dropout;
   x.key = dimesh::random_key(7);
   return x;
+}
+
+/// lengths (outer, group or 1); ids of queries (outer, queries), of keys (outer, keys), or flags.
+struct hidden_keys {
+  std::vector<index_t> lengths, query_ids, key_ids;
+  hidden_keys(const trial& t, attention_problem& x) {
+    const bool shared = t.by == hiding::shared_lengths;
+    if (shared || t.by == hiding::lengths || t.by == hiding::lengths_and_ids) {
+      for (index_t i = 0; i < t.outer * (shared ? t.group : 1); ++i)
+        lengths.push_back((i * 17 + 1) % (t.keys + 4) - 1);  // some beyond the ends
+      x.lengths = lengths.data();
+      x.loops[0].length = shared ? t.group : 1, x.loops[1].length = shared;
+    }
+    if (t.by == hiding::flags) {
+      query_ids = {1};
+      for (index_t j = 0; j < t.outer * t.keys; ++j) key_ids.push_back((j / 7) % 3 == 1);
+    } else if (t.by > hiding::flags) {
+      const auto id = [&](index_t i) {
+        return t.by == hiding::scattered ? i * 5 % 3 : i * i / 300;
+      };
+      for (index_t b = 0; b < t.outer; ++b) {
+        for (index_t i = 0; i < t.queries; ++i) query_ids.push_back(id(i + 2 * b));
+        for (index_t j = 0; j < t.keys; ++j) key_ids.push_back(id(j + 3 * b) + j / 190);
+      }
+    }
+    if (key_ids.empty()) return;
+    x.ids = {query_ids.data(), t.by != hiding::flags, key_ids.data()};
+    x.loops[0].query_id = t.by != hiding::flags ? t.queries : 0, x.loops[0].key_id = t.keys;
+  }
+};
+bool is_seen(const attention_problem& x, const attention_problem::loop& o, index_t i, index_t j) {
+  return j >= x.sees.begin(x.position + i) && j < x.sees.end(x.position + i) &&
+         (x.lengths == nullptr || j < x.lengths[o.length]) &&
+         (x.ids.keys == nullptr ||
+          x.ids.queries[o.query_id + i * x.ids.step] == x.ids.keys[o.key_id + j]);
 }
 
 template <class T> struct operands {
@@ -114,31 +130,34 @@ void by_formula(const attention_problem& x, operands<double>& y) {
     for (index_t i = 0; i < x.queries; ++i) {
       const double *q = y.q.data() + o.q + i * x.q_row, *g = y.dout.data() + o.q + i * x.q_row;
       double *out = y.out.data() + o.q + i * x.q_row, *dq = y.dq.data() + o.q + i * x.q_row;
-      const index_t from = x.sees.begin(x.position + i), to = x.sees.end(x.position + i);
+      std::vector<index_t> keys;
+      for (index_t j = 0; j < x.keys; ++j)
+        if (is_seen(x, o, i, j)) keys.push_back(j);
       std::vector<double> p, dp;
       double sum = 0, slope = 0;
       for (index_t h = 0; h < x.head; ++h) out[h] = dq[h] = 0;
-      for (index_t j = from; j < to; ++j) {
+      for (const index_t j : keys) {
         const double *k = y.k.data() + o.k + j * x.k_row, *v = y.v.data() + o.v + j * x.v_row;
         double s = 0, d = 0;
         for (index_t h = 0; h < x.head; ++h) s += q[h] * k[h], d += g[h] * v[h];
         p.push_back(std::exp(x.scale * s)), dp.push_back(d);
         sum += p.back();
       }
-      y.log_sum[static_cast<std::size_t>(o.log + i)] = from < to ? std::log(sum) : 0;
-      for (index_t j = from; j < to; ++j) {
-        double& w = p[static_cast<std::size_t>(j - from)];
+      y.log_sum[static_cast<std::size_t>(o.log + i)] = keys.empty() ? 0 : std::log(sum);
+      for (std::size_t at = 0; at < keys.size(); ++at) {
+        const index_t j = keys[at];
+        double& w = p[at];
         w /= sum;
         const double keep = kept(x, o.draw + i, j);
-        dp[static_cast<std::size_t>(j - from)] *= keep;
-        slope += w * dp[static_cast<std::size_t>(j - from)];
+        dp[at] *= keep;
+        slope += w * dp[at];
         for (index_t h = 0; h < x.head; ++h) {
           out[h] += w * keep * y.v[static_cast<std::size_t>(o.v + j * x.v_row + h)];
           y.dv[static_cast<std::size_t>(o.v + j * x.v_row + h)] += w * keep * g[h];
         }
       }
-      for (index_t j = from; j < to; ++j) {
-        const auto at = static_cast<std::size_t>(j - from);
+      for (std::size_t at = 0; at < keys.size(); ++at) {
+        const index_t j = keys[at];
         const double ds = x.scale * p[at] * (dp[at] - slope);
         for (index_t h = 0; h < x.head; ++h) {
           dq[h] += ds * y.k[static_cast<std::size_t>(o.k + j * x.k_row + h)];
@@ -162,11 +181,18 @@ void compare(const char* what, const std::vector<T>& got, const std::vector<doub
 }
 
 template <class T> void check(const trial& t) {
-  const attention_problem x = described(t);
+  attention_problem x = described(t);
+  const hidden_keys hidden(t, x);
   INFO("outer ", t.outer, ", group ", t.group, ", queries ", t.queries, ", keys ", t.keys,
        ", head ", t.head, ", causal ", t.sees.causal, ", window ", t.sees.window, ", position ",
-       t.position, ", dropout ", t.dropout);
+       t.position, ", dropout ", t.dropout, ", hidden by ", static_cast<int>(t.by));
   operands<T> y(x);
+  if (t.by == hiding::lengths || t.by == hiding::lengths_and_ids)  // whatever fills rows up
+    for (index_t b = 0; b < t.outer; ++b)
+      for (auto* a : {&y.k, &y.v})
+        std::fill(
+            a->begin() + (b * t.keys + std::clamp(x.lengths[b], index_t(0), t.keys)) * x.k_row,
+            a->begin() + (b + 1) * t.keys * x.k_row, std::numeric_limits<T>::quiet_NaN());
   operands<double> want(x);
   if constexpr (sizeof(T) == 4) {  // the same numbers
     want.q.assign(y.q.begin(), y.q.end()), want.k.assign(y.k.begin(), y.k.end());
@@ -200,6 +226,18 @@ TEST_CASE("attention: every mask, tiles whole and not, forward and backward") {
   check_masks<double>(1, 1, 5, 0);
   check_masks<float>(3, 450, 64, 64);
   check_masks<double>(130, 210, 20, 0);
+}
+
+TEST_CASE("attention: keys hidden by lengths, flags and ids, forward and backward") {
+  using enum hiding;
+  for (const hiding by : {lengths, shared_lengths, flags, packed, scattered, lengths_and_ids})
+    for (const bool causal : {false, true})
+      for (const index_t window : {0, 30}) {
+        check<float>({3, 2, 130, 210, 24, 0, {0, causal, window}, 0, 0, by});
+        check<double>({2, 2, 70, 65, 7, 3, {0, causal, window}, 3, 0.25, by});
+        check<float>({5, 1, 1, 450, 16, 0, {0, causal, window}, 449, 0, by});
+        check<double>({1, 3, 4, 1, 1, 0, {0, causal, window}, 0, 0, by});
+      }
 }
 
 TEST_CASE("attention: no queries, no keys, no heads, nothing to sum") {

@@ -62,6 +62,31 @@ template <class T> using of = dm::tensor<T, dm::shaped<L<>>, length, head>;
 template <class T> using of_keys = dm::tensor<T, dm::shaped<L<>>, key, head>;
 static_assert(is_same_v<fault<of<int>, of_keys<int>>, dm::element_not_differentiable<int>>);
 
+// Whole numbers that hide keys are split as the dims are that they share with q, k and v.
+template <class... I>
+using hidden_fault =
+    typename dm::detail::attention_fault<length, key, head, dm::detail::list<q, k, k, I...>>::type;
+template <class La, class... D> using N = dm::tensor<int, dm::shaped<La>, D...>;
+static_assert(is_same_v<hidden_fault<N<by_heads, batch>>, dm::no_fault>);
+static_assert(is_same_v<hidden_fault<N<by_heads, heads>>, dm::no_fault>);
+static_assert(is_same_v<hidden_fault<N<by_heads, key, batch, heads>>, dm::no_fault>);
+static_assert(is_same_v<hidden_fault<N<L<>, length>, N<L<>, key>>, dm::no_fault>);
+static_assert(
+    is_same_v<hidden_fault<N<L<>>, N<L<>, length>, N<by_heads, key, batch>>, dm::no_fault>);
+static_assert(
+    is_same_v<hidden_fault<N<L<>, batch>>, dm::dim_split_in_one_operand_only<batch, rows>>);
+static_assert(is_same_v<hidden_fault<N<L<split<key, cols>>, key>>, dm::dim_is_split<key, cols>>);
+static_assert(is_same_v<hidden_fault<N<L<dm::partial<rows>>, key>>, dm::partial_operand<rows>>);
+static_assert(is_same_v<hidden_fault<N<L<>, length>>, dm::dim_already_in_tensor<length>>);
+static_assert(is_same_v<hidden_fault<N<L<>, heads, head>>, dm::dim_already_in_tensor<head>>);
+static_assert(is_same_v<hidden_fault<N<L<>, group>>, dm::dim_not_in_tensor<group>>);
+static_assert(is_same_v<hidden_fault<N<L<>, key>, N<L<>, length>>, dm::dim_already_in_tensor<key>>);
+static_assert(is_same_v<hidden_fault<N<L<>>, N<L<>, key>>, dm::dim_not_in_tensor<length>>);
+static_assert(is_same_v<hidden_fault<N<L<>>, N<L<>, length>, N<L<>>>, dm::dim_not_in_tensor<key>>);
+static_assert(
+    is_same_v<decltype(dm::attention<length, key, head>(q{}, k{}, k{}, {}, N<by_heads, batch>{})),
+              q>);
+
 // The cost is that of the products that the mask leaves, 2 operations a multiplication; nothing is
 // sent. On the tape: the operands, the result, and one number a query.
 constexpr dm::detail::tally cost(const dm::attention_options& o) {

@@ -4,6 +4,9 @@
 // keys and in the stream of random numbers.
 //
 //   attention_rule<length, key, head>   -> q's dims and layout;  attention_sums_rule: without head
+//
+// After q, k and v come whole numbers that hide keys, in one of these forms, which their dims tell:
+// lengths[..]; flags[.., key]; ids[.., length], ids[.., key]; lengths and both ids.
 #pragma once
 
 #include <cmath>
@@ -56,6 +59,25 @@ constexpr outcome attention_dims_rule(rule_operands x, const dim_facts* query, c
         return blamed(fault_code::dim_not_in_tensor, x[k].dim[d]);
   return outcome();
 }
+/// Likewise of the whole numbers that hide keys.
+constexpr outcome hiding_dims_rule(rule_operands x, const dim_facts* query, const dim_facts* key,
+                                   const dim_facts* head) {
+  for (int k = 3; k < x.count; ++k) {
+    const bool has_query = x.count > 4 && k == x.count - 2,
+               has_key = x.count > 4 ? k == x.count - 1 : x[k].place_of(key) >= 0;
+    for (int d = 0; d < x[k].rank; ++d) {
+      const dim_facts* const dim = x[k].dim[d];
+      if (same_dim(dim, head) || (same_dim(dim, query) && !has_query) ||
+          (same_dim(dim, key) && !has_key))
+        return blamed(fault_code::dim_already_in_tensor, dim);
+      if (!same_dim(dim, key) && x[0].place_of(dim) < 0)
+        return blamed(fault_code::dim_not_in_tensor, dim);
+    }
+    if (has_query && x[k].place_of(query) < 0) return blamed(fault_code::dim_not_in_tensor, query);
+    if (has_key && x[k].place_of(key) < 0) return blamed(fault_code::dim_not_in_tensor, key);
+  }
+  return outcome();
+}
 constexpr outcome attention_rule_of(rule_operands x, const dim_facts* query, const dim_facts* key,
                                     const dim_facts* head, dim_list out) {
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
@@ -64,12 +86,13 @@ constexpr outcome attention_rule_of(rule_operands x, const dim_facts* query, con
   if (x[0].kind != element_kind::float32 && x[0].kind != element_kind::float64)
     return blamed_place(fault_code::element_not_differentiable, 0);
   if (const outcome o = attention_dims_rule(x, query, key, head); !o.ok()) return o;
-  for (int k = 0; k < 3; ++k)
+  if (const outcome o = hiding_dims_rule(x, query, key, head); !o.ok()) return o;
+  for (int k = 0; k < x.count; ++k)
     if (const dim_facts* const d = haloed_dim(x[k]); d != nullptr)
       return blamed(fault_code::dim_has_halo, d);
   for (const dim_facts* const d : {key, head}) {
     int axis = -1;  // the last of those found first
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < x.count; ++k)
       if (x[k].place_of(d) >= 0)
         axis = std::max(axis, first_axis(x[k].layout.axes_of(x[k].place_of(d))));
     if (axis >= 0) return blamed(fault_code::dim_is_split, d, axis);
@@ -93,10 +116,16 @@ struct attention_sums_rule : attention_rule<Query, Key, Head> {
   template <class First, class...> struct dims : without_dim<Head, First> {};
 };
 
+/// Which whole numbers follow q, k and v.
+struct attention_hiding {
+  bool lengths = false, flags = false, ids = false;
+  constexpr int count() const { return lengths + flags + 2 * ids; }
+};
 /// The dims of queries and keys.
 struct attention_dims {
   const dim_facts* query;
   const dim_facts* key;
+  attention_hiding hides{};
 };
 
 /// Elements between neighbours along a dim of x's block; 0 where x lacks it.
@@ -137,6 +166,33 @@ constexpr local::attention_problem attention_plan(const attention_options& o,
   }
   std::reverse(x.loops, x.loops + x.outer);  // as they lie in memory
   return x;
+}
+
+/// The id of every query where flags say which keys there are.
+inline constexpr index_t seen_flag = 1;
+
+/// What hides keys from the queries of q: in[first], of index_t, and those after it. Of flags and
+/// ids the key dim is last, so contiguous.
+inline void hide_keys(local::attention_problem& x, const attention_dims& dims,
+                      const tensor_core& log_sum, operands in, int first) {
+  const auto& [lengths, flags, ids] = dims.hides;
+  const tensor_core* const length = lengths ? &in[first] : nullptr;
+  const tensor_core* const query = ids ? &in[first + lengths] : nullptr;
+  const tensor_core* const key = ids || flags ? &in[first + lengths + ids] : nullptr;
+  if (length) x.lengths = length->data<const index_t>();
+  if (flags) x.ids.queries = &seen_flag;
+  if (query) x.ids.queries = query->data<const index_t>();
+  if (query) x.ids.step = stride_along_dim(*query, dims.query);
+  if (key) x.ids.keys = key->data<const index_t>();
+  int i = 0;
+  for (int d = 0; d < log_sum.rank(); ++d) {
+    const dim_facts* const dim = log_sum.facts->dim[d];
+    if (same_dim(dim, dims.query)) continue;
+    auto& loop = x.loops[i++];
+    if (length) loop.length = stride_along_dim(*length, dim);
+    if (query) loop.query_id = stride_along_dim(*query, dim);
+    if (key) loop.key_id = stride_along_dim(*key, dim);
+  }
 }
 
 }  // namespace detail
