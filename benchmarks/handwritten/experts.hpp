@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A feed-forward layer of experts as one writes it with MPI and BLAS: two experts a token by index,
-// slots there and back by MPI_Alltoall, products by CBLAS's sgemm or oneDNN's; and the whole way back. Experts are
-// split over the ranks, and so are groups of tokens.
+// slots there and back by MPI_Alltoall, products by CBLAS's sgemm or oneDNN's; and the whole way
+// back. Experts are split over the ranks, and so are groups of tokens.
 #pragma once
 
 #include <cblas.h>
