@@ -52,7 +52,7 @@ void f(matrix& x) { dm::load_safetensors("run", {}, dm::part("x", x)); }
 
 // mistake: gpt2_names_of_another_form
 // Keys that are turned by their places are not GPT-2's.
-// expect: gpt2_names: this form is not GPT-2's, which has layer norms, learned positions, gelu, biases
+// expect: gpt2_names: this form is not GPT-2's, which has layer norms, learned positions, gelu, biases, a key for each query, a tied embedding; take nn::transformer's
 struct text : dm::dim<16> {};
 struct heads_of : dm::dim<4> {};
 struct head_of : dm::dim<16> {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An annotated text is given tensors whose layout is known.
-// expect: inferred: behind the text stand probes, or structs of them, and one at least
+// expect: inferred: behind the text stand probes, or structs of them, and one at least: inferred<text, network<layout<pod, at_run_time>>, probe<float, pod, batch>>
 // expect: wrong_arguments<
 #include <dimesh/dimesh.hpp>
 #include <dimesh/plan/annotate.hpp>

@@ -134,6 +134,8 @@ template <class M, class... Rule> struct shard_rule : keeps_dims {
     for (int i = 0; i < rules.size; ++i) {
       const int dim = out.place_of(at[i].dim);
       if (dim < 0) return blamed(fault_code::dim_not_in_tensor, at[i].dim);
+      for (int k = 0; k < i; ++k)
+        if (same_dim(at[k].dim, at[i].dim)) return blamed(fault_code::dim_repeated, at[i].dim);
       d.t = without_axes(d.t, d.t.axes_of(dim));
     }
     for (int i = 0; i < rules.size; ++i)
@@ -182,7 +184,10 @@ template <class... Rule, Operand X> constexpr auto shard(const X& x) {
   } else {
     using rule = detail::shard_rule<typename spec_of<X>::mesh, Rule...>;
     using fault = detail::fault_of<rule, X>;
-    static_assert(ok<only<fault, dims_share_mesh_axis, axis_used_twice, dim_has_two_rules>>,
+    static_assert(ok<only<fault, dim_repeated>>,
+                  "shard: the annotation has two rules for one dim; name it once, with all of its "
+                  "axes");
+    static_assert(ok<only<fault, dims_share_mesh_axis, axis_used_twice>>,
                   "shard: the annotation splits a dim over an axis that another dim or place has; "
                   "replicate<dim> that one first");
     static_assert(ok<only_not_divisible<fault>>,
@@ -213,7 +218,7 @@ template <class... D, Operand X> constexpr auto replicate(const X& x) {
         std::conditional_t<sizeof...(D) == 0, typename spec_of<X>::dims, detail::list<D...>>;
     using rule = typename detail::whole_rules<X, dims>::type;
     using fault = detail::fault_of<rule, X>;
-    static_assert(ok<only<fault, dim_has_two_rules>>,
+    static_assert(ok<only<fault, dim_repeated>>,
                   "replicate: a dim that is to be whole is named twice; name it once");
     static_assert(ok<only<fault, partial_operand, dim_has_halo>>,
                   "replicate: the tensor holds halos, or maxima or minima of parts; complete it, "

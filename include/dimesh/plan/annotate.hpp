@@ -230,13 +230,13 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   static constexpr int annotations() { return found::report.annotations; }
   /// What a rank receives in all moves: blocks even, extents and axes static.
   static constexpr index_t bytes() {
-    static_assert(found::report.steps <= detail::sketch_report::most_moves,
+    static_assert(moves_are_all_there,
                   "inferred: annotations move more than 64 times; count the text instead");
     static_assert(moves_are_sized(),
                   "inferred: bytes depend on the sizes of axes, which only the run knows; count "
                   "the text instead");
     double sum = 0;
-    for (int i = 0; i < found::report.steps; ++i) sum += found::report.moves[i].bytes;
+    for (const detail::sketched_move& m : found::report.moves) sum += m.bytes;
     return static_cast<index_t>(sum);
   }
   /// The layout, who said what, every argument's tensors, and the moves, as a text.
@@ -250,6 +250,8 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   }
 
  private:
+  static constexpr bool moves_are_all_there =
+      found::report.steps <= detail::sketch_report::most_moves;
   static constexpr bool moves_are_sized() {
     for (const detail::sketched_move& m : found::report.moves)
       if (!m.is_sized) return false;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Annotations that a tensor cannot take, and what is not known of a text.
+#include <dimesh/dimesh.hpp>
+#include <dimesh/plan/annotate.hpp>
+
+#include "names.hpp"
+
+using any = dm::layout<pod, dm::at_run_time>;
+using x_type = dm::tensor<float, by_batch, batch, hidden>;
+using haloed =
+    dm::tensor<float, dm::layout<pod, dm::split<dm::halo<batch, 1>, rows>>, batch, hidden>;
+struct odd : dm::dim<9> {};
+
+// mistake: extent_not_divisible__shard
+// expect: shard: the extent of a split dim is not a multiple of its mesh axes; change one, or split uneven<dim>
+auto f(const dm::tensor<float, whole, odd>& x) {
+#ifdef COMPILE_FAIL
+  return dm::shard<dm::split<odd, rows>>(x);
+#else
+  return dm::shard<dm::split<dm::uneven<odd>, rows>>(x);
+#endif
+}
+
+// mistake: dim_has_halo__shard
+// expect: shard: the tensor holds halos, or maxima or minima of parts; complete it, or annotate it before
+#ifdef COMPILE_FAIL
+using tensor_type = haloed;
+#else
+using tensor_type = x_type;
+#endif
+auto f(const tensor_type& x) { return dm::shard<dm::split<hidden, cols>>(x); }
+
+// mistake: dim_has_halo__replicate
+// expect: replicate: the tensor holds halos, or maxima or minima of parts; complete it, or annotate it before
+#ifdef COMPILE_FAIL
+using tensor_type = haloed;
+#else
+using tensor_type = x_type;
+#endif
+auto f(const tensor_type& x) { return dm::replicate<batch>(x); }
+
+// mistake: not_a_dim__replicate
+// expect: replicate: something that is no dim is to be whole; name dims of the tensor
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::replicate<rows>(x); }
+#else
+auto f(const x_type& x) { return dm::replicate<batch>(x); }
+#endif
+
+// mistake: dim_repeated__replicate
+// expect: replicate: a dim that is to be whole is named twice; name it once
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::replicate<batch, batch>(x); }
+#else
+auto f(const x_type& x) { return dm::replicate<batch>(x); }
+#endif
+
+// mistake: dim_repeated__shard
+// expect: shard: the annotation has two rules for one dim; name it once, with all of its axes
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::shard<dm::split<hidden, rows>, dm::split<hidden, cols>>(x); }
+#else
+auto f(const x_type& x) { return dm::shard<dm::split<hidden, cols>>(x); }
+#endif
+
+// mistake: open_sizes__inferred
+// expect: inferred: bytes depend on the sizes of axes, which only the run knows; count the text instead
+struct many : dm::axis<> {};
+struct few : dm::axis<2> {};
+struct open_mesh : dm::mesh<many> {};
+struct closed_mesh : dm::mesh<few> {};
+template <class A> struct gathered {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate(dm::shard<dm::split<batch, A>>(x));
+  }
+};
+#ifdef COMPILE_FAIL
+constexpr auto n = dm::inferred<gathered<many>, dm::probe<float, open_mesh, batch>>::bytes();
+#else
+constexpr auto n = dm::inferred<gathered<few>, dm::probe<float, closed_mesh, batch>>::bytes();
+#endif
+
+// mistake: too_many_moves__inferred
+// expect: inferred: annotations move more than 64 times; count the text instead
+template <int Turns> struct to_and_fro {
+  template <class X> constexpr auto operator()(const X& x) const {
+    auto y = dm::replicate(dm::shard<dm::split<batch, rows>>(x));
+    for (int i = 0; i < Turns; ++i) y = dm::replicate(dm::shard<dm::split<batch, rows>>(y));
+    return y;
+  }
+};
+#ifdef COMPILE_FAIL
+constexpr auto n = dm::inferred<to_and_fro<100>, dm::probe<float, pod, batch>>::bytes();
+#else
+constexpr auto n = dm::inferred<to_and_fro<2>, dm::probe<float, pod, batch>>::bytes();
+#endif
