@@ -14,6 +14,7 @@
 #include "dimesh/op/shard.hpp"
 #include "dimesh/plan/annotate.hpp"
 #include "support/adjoint.hpp"
+#include "support/small_form.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -28,16 +29,8 @@ struct heads : dm::dim<8> {};
 struct head : dm::dim<2> {};
 struct hidden : dm::dim<16> {};
 struct vocab : dm::dim<24> {};
-struct form : nn::transformer {
+struct form : test_support::small_form<batch, length, model, heads, head, hidden, vocab> {
   using element = double;
-  using batch = ::batch;
-  using length = ::length;
-  using model = ::model;
-  using heads = dm::shape<::heads>;
-  using head = ::head;
-  using hidden = ::hidden;
-  using vocab = ::vocab;
-  static constexpr int layers = 2;
   using deviation = std::ratio<2, 10>;
 };
 struct rows : dm::axis<> {};
@@ -47,13 +40,7 @@ using any = dm::layout<pod, dm::at_run_time>;
 using hybrid = dm::layout<pod, split<batch, rows>, split<heads, cols>, split<hidden, cols>,
                           split<vocab, cols>>;
 
-/// An annotation, or nothing.
-template <bool Annotated, class... Rule, class X> constexpr auto said(const X& x) {
-  if constexpr (Annotated)
-    return dm::shard<Rule...>(x);
-  else
-    return x;
-}
+using test_support::said;
 
 template <class L> struct network {
   using weight = nn::parameter<nn::normal<std::ratio<1, 2>>, double, L, model, hidden>;
@@ -70,37 +57,11 @@ template <bool Annotated> struct mlp {
   }
 };
 
-/// The language model of nn/ in plain operations, with six annotations.
+/// The language model of nn/ in plain operations.
 template <bool Annotated> struct transformer {
-  template <class P, class X> static constexpr auto attend(const P& p, const X& x) {
-    using keys = nn::keys_of<length>;
-    const auto in = dm::layer_norm<model>(1e-5, x, p.norm1.gain, p.norm1.bias);
-    const auto& a = p.attention;
-    const auto q = said<Annotated, split<heads, cols>>(
-        dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
-    const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
-    const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
-    const auto mixed = dm::attention<length, keys, head>(q, dm::rename<length, keys>(k),
-                                                         dm::rename<length, keys>(v),
-                                                         dm::attention_options{.causal = true});
-    return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
-  }
-  template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
-    const auto in = dm::layer_norm<model>(1e-5, x, p.norm2.gain, p.norm2.bias);
-    const auto& f = p.feed_forward;
-    const auto h = said<Annotated, split<hidden, cols>>(
-        dm::gelu(dm::einsum<batch, length, hidden>(in, f.up) + f.up_bias));
-    return x + dm::complete(dm::einsum<batch, length, model>(h, f.down)) + f.down_bias;
-  }
   template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
-    const auto table = said<Annotated, split<vocab, cols>>(p.embedding);
-    const auto rows_of =
-        dm::complete(dm::take<vocab>(table, said<Annotated, split<batch, rows>>(ids)));
-    auto x = said<Annotated>(rows_of + p.positions);
-    for (const auto& layer : p.layers) x = feed_forward(layer, attend(layer, x));
-    const auto y = dm::layer_norm<model>(1e-5, x, p.last.gain, p.last.bias);
-    const auto scores = dm::einsum<batch, length, vocab>(y, table);
-    return dm::mean(dm::square(said<Annotated, split<vocab, cols>>(scores)));
+    return dm::mean(
+        dm::square(test_support::plain_transformer<form, Annotated, rows, cols>{}(p, ids)));
   }
 };
 struct library {

@@ -10,6 +10,7 @@
 #include "dimesh/io/checkpoint/load_safetensors.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/checkpoints.hpp"
+#include "support/small_form.hpp"
 
 namespace {
 using namespace test_support;
@@ -24,16 +25,7 @@ struct heads : dm::dim<2> {};
 struct head : dm::dim<4> {};
 struct hidden : dm::dim<32> {};
 struct vocab : dm::dim<11> {};
-struct gpt2 : nn::transformer {
-  using batch = ::batch;
-  using length = ::length;
-  using model = ::model;
-  using heads = dm::shape<::heads>;
-  using head = ::head;
-  using hidden = ::hidden;
-  using vocab = ::vocab;
-  static constexpr int layers = 2;
-};
+struct gpt2 : small_form<batch, length, model, heads, head, hidden, vocab> {};
 struct gpt2_in_double : gpt2 {
   using element = double;
 };

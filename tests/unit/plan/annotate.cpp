@@ -8,6 +8,7 @@
 #include "dimesh/nn/language_model.hpp"
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/softmax.hpp"
+#include "support/small_form.hpp"
 
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
@@ -23,16 +24,7 @@ struct head : dm::dim<16> {};
 struct hidden : dm::dim<256> {};
 struct vocab : dm::dim<128> {};
 struct wide : dm::dim<256> {};
-struct form : nn::transformer {
-  using batch = ::batch;
-  using length = ::length;
-  using model = ::model;
-  using heads = dm::shape<::heads>;
-  using head = ::head;
-  using hidden = ::hidden;
-  using vocab = ::vocab;
-  static constexpr int layers = 2;
-};
+struct form : test_support::small_form<batch, length, model, heads, head, hidden, vocab> {};
 struct rows : dm::axis<2> {};
 struct cols : dm::axis<2> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -148,38 +140,7 @@ static_assert(same<found_sum::moves,
 using parameters = nn::language_model_parameters<any, form>;
 using hybrid = L<split<batch, rows>, split<heads, cols>, split<hidden, cols>, split<vocab, cols>>;
 
-/// The language model of nn/ in plain operations: no layout, six annotations.
-struct plain_model {
-  template <class P, class X> static constexpr auto attend(const P& p, const X& x) {
-    using keys = nn::keys_of<length>;
-    const auto in = dm::layer_norm<model>(1e-5, x, p.norm1.gain, p.norm1.bias);
-    const auto& a = p.attention;
-    const auto q = dm::shard<split<heads, cols>>(  // 4
-        dm::einsum<batch, length, heads, head>(in, a.query) + a.query_bias);
-    const auto k = dm::einsum<batch, length, heads, head>(in, a.key) + a.key_bias;
-    const auto v = dm::einsum<batch, length, heads, head>(in, a.value) + a.value_bias;
-    const auto mixed = dm::attention<length, keys, head>(q, dm::rename<length, keys>(k),
-                                                         dm::rename<length, keys>(v),
-                                                         dm::attention_options{.causal = true});
-    return x + dm::complete(dm::einsum<batch, length, model>(mixed, a.output)) + a.output_bias;
-  }
-  template <class P, class X> static constexpr auto feed_forward(const P& p, const X& x) {
-    const auto in = dm::layer_norm<model>(1e-5, x, p.norm2.gain, p.norm2.bias);
-    const auto& f = p.feed_forward;
-    const auto h = dm::shard<split<hidden, cols>>(  // 5
-        dm::gelu(dm::einsum<batch, length, hidden>(in, f.up) + f.up_bias));
-    return x + dm::complete(dm::einsum<batch, length, model>(h, f.down)) + f.down_bias;
-  }
-  template <class P, class I> constexpr auto operator()(const P& p, const I& ids) const {
-    const auto table = dm::shard<split<vocab, cols>>(p.embedding);  // 1
-    const auto rows_of =
-        dm::complete(dm::take<vocab>(table, dm::shard<split<batch, rows>>(ids)));  // 2
-    auto x = dm::replicate<length, model>(rows_of + p.positions);  // 3
-    for (const auto& layer : p.layers) x = feed_forward(layer, attend(layer, x));
-    const auto y = dm::layer_norm<model>(1e-5, x, p.last.gain, p.last.bias);
-    return dm::shard<split<vocab, cols>>(dm::einsum<batch, length, vocab>(y, table));  // 6
-  }
-};
+using plain_model = test_support::plain_transformer<form, true, rows, cols>;
 using found_plain =
     dm::inferred<plain_model, parameters, dm::probe<std::int32_t, pod, batch, length>>;
 static_assert(
