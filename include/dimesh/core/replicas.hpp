@@ -169,6 +169,11 @@ class notices_messages final : public event_sink {
 /// Does an operation send anything? Its cost says so: that of the first rank of the grid, since
 /// one whose share is empty may have nothing to send, and all must give the same answer.
 inline bool communicates(const operation& op, results y, operands x) {
+  const auto gone = [](const tensor_core& c) { return c.grid == nullptr || !c.grid->alive(); };
+  for (int k = 0; k < y.count(); ++k)
+    if (y.has(k) && gone(y[k])) return false;  // the operation itself says so
+  for (int k = 0; k < x.count(); ++k)
+    if (gone(x[k])) return false;
   notices_messages seen;
   tally t;
   t.sink = &seen;

@@ -107,8 +107,10 @@ X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const F
   detail::require_dlpack(v.type == dlpack::type_of<value_of<X>>(),
                          "the array's elements are not those of the tensor");
   detail::require_dlpack(v.rank == X::rank, "the array has another number of dims");
-  auto* const data = reinterpret_cast<value_of<X>*>(static_cast<char*>(v.data) + v.byte_offset);
-  detail::require_dlpack(reinterpret_cast<std::uintptr_t>(data) % alignof(value_of<X>) == 0,
+  // (As a number: an array without elements may be nowhere.)
+  const auto place = reinterpret_cast<std::uintptr_t>(v.data) + v.byte_offset;
+  auto* const data = reinterpret_cast<value_of<X>*>(place);
+  detail::require_dlpack(place % alignof(value_of<X>) == 0,
                          "the array begins between two elements' places in memory; copy it");
   struct back {
     dlpack::managed_tensor* it;
