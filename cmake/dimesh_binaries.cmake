@@ -23,7 +23,9 @@ if(DIMESH_SANITIZE)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(dimesh_own INTERFACE -fpch-preprocess)  # so that ccache sees through it
+  # The first so that ccache sees through it; the second because g++ collects its garbage every 100 MB
+  # otherwise, a seventh of the time.
+  target_compile_options(dimesh_own INTERFACE -fpch-preprocess --param=ggc-min-heapsize=1000000)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # libstdc++ 12 warns about its own std::string operator+ under -O2.
     target_compile_options(dimesh_own INTERFACE -Wno-restrict -Wno-stringop-overflow
@@ -61,6 +63,7 @@ set(dimesh_environment
   OMPI_MCA_mpi_yield_when_idle=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_btl_vader_single_copy_mechanism=none
+  UCX_MEM_EVENTS=no
   "ASAN_OPTIONS=detect_leaks=0"
   "UBSAN_OPTIONS=print_stacktrace=1")
 set(dimesh_environment_modification

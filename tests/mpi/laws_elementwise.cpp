@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
 // checks: 888 1695 1695 2502 3309
-// options: -O1
 // Elementwise operations in every layout: the values, broadcasting by name, which of them keep
 // addends, their transposes; and that none of them says a word to MPI.
 #include "dimesh/op/functions.hpp"

@@ -109,7 +109,7 @@ template <class M, class... D> struct family {
   }
   test_support::detail::holding held(const tensor_core& x) const {
     namespace td = test_support::detail;
-    td::holding h{{td::dim_names(dd::list<D...>{}), size, {}},
+    td::holding h{{{std::string(dd::name_of<D>())...}, size, {}},
                   x.layout(),
                   {x.sizes(), x.sizes() + M::rank},
                   {g.state().coords(), g.state().coords() + M::rank},

@@ -125,13 +125,37 @@ inline void sit_on(dimesh::detail::tally& t, const dimesh::detail::grid_state& g
 
 template <class X> using shape_twin = typename dimesh::detail::shaped_type<X>::type;
 
-template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) {
-  dimesh::mesh_sizes<typename X::mesh_type> sizes;
-  for (int a = 0; a < X::mesh_type::rank; ++a)
-    sizes.size[static_cast<std::size_t>(a)] = x.grid().state().sizes()[a];
-  shape_twin<X> s(sizes, x.shape(), t, dimesh::detail::core_of(x).cuts);
-  s.set_once(x.once());
+using dimesh::detail::tensor_core;
+
+/// A shape with the extents and blocks of x, whose bytes are alive on a tally.
+inline tensor_core shape_below(const tensor_core& x, dimesh::detail::tally* t) {
+  tensor_core s(x.facts);
+  s.cuts = x.cuts;
+  s.make_shape(x.sizes(), x.runs.extents(), t);
+  s.once = x.once;
   return s;
+}
+template <class X> shape_twin<X> shape_of(const X& x, dimesh::detail::tally* t) {
+  return shape_twin<X>(shape_below(dimesh::detail::core_of(x), t));
+}
+
+/// Memory of its own for a tensor with the facts given, and extents and cuts of another.
+inline tensor_core fresh_like(const dimesh::detail::tensor_facts* facts, const tensor_core& x,
+                              unsigned once) {
+  tensor_core y(facts);
+  y.cuts = x.cuts;
+  y.make_on(x.grid_object, *x.grid, x.runs.extents(), {});
+  y.once = once;
+  return y;
+}
+
+/// Recorded from now on, as dimesh::detail::recorded_on does of what has a type.
+inline dimesh::detail::variable_node* record(dimesh::detail::tape& t, tensor_core& x) {
+  auto* const variable = t.add<dimesh::detail::variable_node>();
+  variable->on = &t;
+  variable->outer = x.record;
+  x.record = variable;
+  return variable;
 }
 
 /// A recorded operand and the place where its cotangent arrives.
@@ -145,24 +169,60 @@ template <class X> struct leaf {
         node(static_cast<dimesh::detail::variable_node*>(tracked.cell())) {}
 };
 
-/// A tensor like x with the values of a[k] + h da[k]; counts k up.
-template <class X>
-X filled_like(const X& x, std::size_t& k, const std::vector<array>& a, const std::vector<array>& da,
-              double h) {
-  X y(x.grid(), x.shape(), dimesh::detail::cuts_like(dimesh::detail::core_of(x)));
-  y.set_once(x.once());
-  scatter(moved(a[k], da[k], h), y);
-  ++k;
+/// An operation on some operands without its types: a test makes hundreds, and whatever has the
+/// types is compiled for each. What is given and returned is what lies below the tensors.
+struct operation {
+  std::vector<tensor_core> x;
+  std::vector<element_access> elements;  // of the operands,
+  element_access of_result;  // and of what comes of them
+  virtual tensor_core on_values(const tensor_core* x) const = 0;
+  virtual tensor_core on_tape(const tensor_core* x) const = 0;  // recorded operands
+  virtual tensor_core on_shapes(const tensor_core* x) const = 0;  // recorded shapes
+
+ protected:
+  ~operation() = default;
+};
+
+template <class F, class... X> class operation_on final : public operation {
+ public:
+  operation_on(const F& f, const X&... operands) : f_(f) {
+    x = {dimesh::detail::core_of(operands)...};
+    elements = {elements_of<typename X::value_type>...};
+    of_result = elements_of<typename std::invoke_result_t<const F&, const X&...>::value_type>;
+  }
+  tensor_core on_values(const tensor_core* at) const override {
+    return call<X...>(at, std::index_sequence_for<X...>{});
+  }
+  tensor_core on_tape(const tensor_core* at) const override {
+    return call<dimesh::tracked_tensor<X>...>(at, std::index_sequence_for<X...>{});
+  }
+  tensor_core on_shapes(const tensor_core* at) const override {
+    return call<dimesh::tracked_tensor<shape_twin<X>>...>(at, std::index_sequence_for<X...>{});
+  }
+
+ private:
+  template <class... As, std::size_t... I>
+  tensor_core call(const tensor_core* at, std::index_sequence<I...>) const {
+    return dimesh::detail::core_of(f_(As(at[I])...));
+  }
+  const F& f_;
+};
+
+/// A tensor like x with the values of a + h da.
+inline tensor_core filled_like(const tensor_core& x, const element_access& e, const array& a,
+                               const array& da, double h) {
+  tensor_core y = fresh_like(x.facts, x, x.once);
+  scatter(moved(a, da, h), holding_of(y, e));
   return y;
 }
 
-/// The gradient that has arrived at a leaf, on a tangent.
-template <class X> double along(const leaf<X>& l, const array& tangent) {
-  if (!l.node->filled) return 0;
-  const X x = l.tracked.value();
-  X dx(x.grid(), x.shape(), dimesh::detail::cuts_like(dimesh::detail::core_of(x)));
-  scatter(tangent, dx);
-  return inner(holding_of(dx), holding_of(l.bar()));
+/// The gradient that has arrived at an operand, on a tangent.
+inline double along(const tensor_core& x, const dimesh::detail::variable_node& node,
+                    const element_access& e, const array& tangent) {
+  if (!node.filled) return 0;
+  const tensor_core dx = fresh_like(x.facts, x, 0);
+  scatter(tangent, holding_of(dx, e));
+  return inner(holding_of(dx, e), holding_of(node.bar, e));
 }
 
 }  // namespace detail
@@ -197,90 +257,109 @@ struct operation_report {
   std::string forward, backward;  // what the census says
 };
 
-/// Runs f(x...) backwards with a ybar whose addends differ (or every rank holds the whole: `once`),
-/// and compares with the numerical derivative at the arrays a... in the direction of other arrays.
-template <class F, class... X>
-operation_report run_adjoint(const F& f, unsigned once, double step, const std::vector<array>& a,
-                             const X&... x) {
+namespace detail {
+
+/// The way there and back on shapes: what it costs, beside what MPI saw of both.
+inline void run_on_shapes(const operation& f, const tensor_core& ybar,
+                          const census::counts& forward, const census::counts& backward,
+                          operation_report& report) {
   namespace dd = dimesh::detail;
-  operation_report report;
-  const auto& grid = std::get<0>(std::tie(x...)).grid();
-  std::vector<array> da;
-  for (const array& one : a) da.push_back(numbers(one.dims, one.size, 77 + da.size()));
-
-  // Forward and backward on data.
-  dd::tape t;
-  std::tuple<detail::leaf<X>...> leaves{detail::leaf<X>(t, x)...};
-  dd::node_base* const until = t.last();
-  census::reset();
-  auto y = std::apply([&](const auto&... l) { return f(l.tracked...); }, leaves);
-  const auto forward = census::snapshot();
-  using Y = std::remove_cvref_t<decltype(y.value())>;
-  using YBar = typename dd::gradient_type<Y>::type;
-  YBar ybar(y.value().grid(), y.shape(),
-            dd::cuts_like(dd::core_of(y)));  // of another mesh, perhaps
-  ybar.set_once(once & dimesh::spec_of<YBar>::table.mask(dimesh::use::partial));
-  scatter(numbers_like(ybar, 5), ybar);
-  y.cell()->add(ybar);
-  census::reset();
-  t.backward(until);
-  const auto backward = census::snapshot();
-
-  // The same on shapes.
   dd::tally ahead, back;
   dimesh::event_list events, forward_events;
   ahead.sink = &events;
-  detail::sit_on(ahead, grid.state());
-  {
-    dd::tape st;
-    std::tuple<detail::leaf<detail::shape_twin<X>>...> sl{
-        detail::leaf<detail::shape_twin<X>>(st, detail::shape_of(x, &ahead))...};
-    dd::node_base* const start = st.last();
-    auto sy = std::apply([&](const auto&... l) { return f(l.tracked...); }, sl);
-    back = ahead;
-    forward_events = events;
-    sy.cell()->add(detail::shape_of(ybar, &ahead));
-    st.backward(start);
-    report.backward = detail::missummed(events, ahead) + detail::unmarked(events, forward_events);
-    std::swap(ahead, back);
-    for (std::size_t m = 0; m < back.over.size(); ++m) {
-      back.over[m].bytes -= ahead.over[m].bytes;
-      back.over[m].calls -= ahead.over[m].calls;
-    }
-    report.forward = detail::misjudged(forward, ahead, grid.rank() == 0);
-    report.backward += detail::misjudged(backward, back, grid.rank() == 0);
-    // Shapes hold pointers into `ahead`, `back`: they end here.
+  const dd::grid_state& grid = *f.x[0].grid;
+  sit_on(ahead, grid);
+  const bool origin = std::all_of(grid.coords(), grid.coords() + f.x[0].layout().axes,
+                                  [](index_t c) { return c == 0; });
+  dd::tape t;
+  std::vector<tensor_core> shapes;
+  for (const tensor_core& x : f.x) {
+    shapes.push_back(shape_below(x, &ahead));
+    record(t, shapes.back());
   }
+  dd::node_base* const start = t.last();
+  const tensor_core y = f.on_shapes(shapes.data());
+  back = ahead;
+  forward_events = events;
+  y.record->add(shape_below(ybar, &ahead));
+  t.backward(start);
+  report.backward = missummed(events, ahead) + unmarked(events, forward_events);
+  std::swap(ahead, back);
+  for (std::size_t m = 0; m < back.over.size(); ++m) {
+    back.over[m].bytes -= ahead.over[m].bytes;
+    back.over[m].calls -= ahead.over[m].calls;
+  }
+  report.forward = misjudged(forward, ahead, origin);
+  report.backward += misjudged(backward, back, origin);
+}
+
+inline operation_report run_adjoint(const operation& f, unsigned once, double step,
+                                    const std::vector<array>& a) {
+  namespace dd = dimesh::detail;
+  operation_report report;
+  std::vector<array> da;
+  for (const array& one : a) da.push_back(numbers(one.dims, one.size, 77 + da.size()));
+
+  dd::tape t;
+  std::vector<tensor_core> leaves = f.x;
+  std::vector<dd::variable_node*> nodes;
+  for (tensor_core& x : leaves) nodes.push_back(record(t, x));
+  dd::node_base* const until = t.last();
+  census::reset();
+  const tensor_core y = f.on_tape(leaves.data());
+  const auto forward = census::snapshot();
+  // Of another mesh, perhaps.
+  const tensor_core ybar =
+      fresh_like(y.facts->dual, y, once & y.facts->dual->layout.mask(dimesh::use::partial));
+  scatter(numbers_like(ybar, 5), holding_of(ybar, f.of_result));
+  y.record->add(ybar);
+  census::reset();
+  t.backward(until);
+  run_on_shapes(f, ybar, forward, census::snapshot(), report);
 
   const auto value = [&](double h) {
-    const detail::unobserved quietly;
-    std::size_t k = 0;
-    const std::tuple<X...> at{detail::filled_like(x, k, a, da, h)...};
-    const auto fy = std::apply([&](const auto&... v) { return f(v...); }, at);
-    return detail::inner(detail::holding_of(fy), detail::holding_of(ybar));
+    const unobserved quietly;
+    std::vector<tensor_core> at;
+    for (std::size_t k = 0; k < f.x.size(); ++k)
+      at.push_back(filled_like(f.x[k], f.elements[k], a[k], da[k], h));
+    return inner(holding_of(f.on_values(at.data()), f.of_result), holding_of(ybar, f.of_result));
   };
   report.tangent = (value(step) - value(-step)) / (2 * step);
-  std::size_t k = 0;
-  std::apply([&](const auto&... l) { ((report.cotangent += detail::along(l, da[k++])), ...); },
-             leaves);
+  for (std::size_t k = 0; k < f.x.size(); ++k)
+    report.cotangent += along(f.x[k], *nodes[k], f.elements[k], da[k]);
   return report;
 }
 
-/// Checks the adjoint and the cost of f at x...; a: the operands as whole arrays. Collective.
-template <class F, class... X>
-void check_operation(const F& f, const precision& p, const std::vector<array>& a, const X&... x) {
-  // Seeds held whole along no axis, along all along which they are partial, along the first.
-  using Y = decltype(f(x...));
-  const unsigned all =
-      dimesh::detail::dual_of(dimesh::spec_of<Y>::table).mask(dimesh::use::partial);
-  for (const unsigned once : std::set<unsigned>{0u, all, all & (~all + 1)}) {
-    const operation_report r = run_adjoint(f, once, p.step, a, x...);
+/// Checks with seeds held whole along no axis, along all of `partial`, along the first of them.
+inline void check_operation(const operation& f, const precision& p, const std::vector<array>& a,
+                            unsigned partial) {
+  for (const unsigned once : std::set<unsigned>{0u, partial, partial & (~partial + 1)}) {
+    const operation_report r = run_adjoint(f, once, p.step, a);
     INFO("cotangents held whole along axes ", once);
     CHECK(std::abs(r.tangent - r.cotangent) <= p.tolerance * std::max(1.0, std::abs(r.tangent)));
     INFO("<J dx, ybar> = ", r.tangent, ", <dx, xbar> = ", r.cotangent);
     CHECK(r.forward == "");
     CHECK(r.backward == "");
   }
+}
+
+}  // namespace detail
+
+/// Runs f(x...) backwards with a ybar whose addends differ (or every rank holds the whole: `once`),
+/// and compares with the numerical derivative at the arrays a... in the direction of other arrays.
+template <class F, class... X>
+operation_report run_adjoint(const F& f, unsigned once, double step, const std::vector<array>& a,
+                             const X&... x) {
+  return detail::run_adjoint(detail::operation_on<F, X...>(f, x...), once, step, a);
+}
+
+/// Checks the adjoint and the cost of f at x...; a: the operands as whole arrays. Collective.
+template <class F, class... X>
+void check_operation(const F& f, const precision& p, const std::vector<array>& a, const X&... x) {
+  using Y = decltype(f(x...));
+  detail::check_operation(
+      detail::operation_on<F, X...>(f, x...), p, a,
+      dimesh::detail::dual_of(dimesh::spec_of<Y>::table).mask(dimesh::use::partial));
 }
 
 }  // namespace test_support

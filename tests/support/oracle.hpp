@@ -201,9 +201,11 @@ struct holding {
   }
 };
 
-template <class... D> names dim_names(dimesh::detail::list<D...>) {
-  return {std::string(dimesh::detail::name_of<D>())...};
-}
+/// How doubles come out of elements and into them.
+struct element_access {
+  double (*load)(const void* from) = nullptr;
+  void (*store)(void* to, double v) = nullptr;
+};
 template <class T> double load_as(const void* from) {
   return static_cast<double>(*static_cast<const T*>(from));
 }
@@ -215,30 +217,44 @@ template <class T> void store_as(void* to, double v) {
     *static_cast<T*>(to) = static_cast<T>(v);
 }
 
-template <class X> holding holding_of(const X& x) {
-  using T = typename X::value_type;
-  const auto& state = x.grid().state();
-  const int axes = X::mesh_type::rank;
-  const auto all = x.shape().extents();
-  holding h{{dim_names(typename dimesh::spec_of<X>::dims{}), extents(all.begin(), all.end()), {}},
-            dimesh::spec_of<X>::table,
-            {state.sizes(), state.sizes() + axes},
-            {state.coords(), state.coords() + axes},
+template <class T> inline constexpr element_access elements_of{&load_as<T>, &store_as<T>};
+
+inline names dim_names(const dimesh::detail::tensor_core& x) {
+  names all;
+  for (int d = 0; d < x.rank(); ++d) all.emplace_back(x.facts->dim[d]->name);
+  return all;
+}
+inline extents extents_of(const dimesh::detail::tensor_core& x) {
+  return extents(x.runs.extents(), x.runs.extents() + x.rank());
+}
+
+/// For all types of tensors: a test makes hundreds, and each function costs its compilation.
+inline holding holding_of(const dimesh::detail::tensor_core& x, const element_access& elements) {
+  const int axes = x.layout().axes;
+  holding h{{dim_names(x), extents_of(x), {}},
+            x.layout(),
+            {x.sizes(), x.sizes() + axes},
+            {x.grid->coords(), x.grid->coords() + axes},
             {},
             {},
-            x.local_size(),
-            x.once(),
-            x.grid().everyone().handle(),
-            static_cast<int>(sizeof(T)),
-            x.data(),
-            &load_as<T>,
-            &store_as<T>};
-  for (std::size_t d = 0; d < all.size(); ++d) {
-    h.blocks.push_back(x.block(static_cast<int>(d)));
-    const auto& core = dimesh::detail::core_of(x);
-    const auto* cut = dimesh::detail::cuts_of_dim(core.cuts.first(), core.facts->dim[d]);
+            x.elements(),
+            x.once,
+            x.grid->along((1u << axes) - 1).handle(),
+            static_cast<int>(x.facts->element),
+            x.memory.data(),
+            elements.load,
+            elements.store};
+  for (int d = 0; d < x.rank(); ++d) {
+    h.blocks.push_back(x.own(d));
+    const auto* cut = dimesh::detail::cuts_of_dim(x.cuts.first(), x.facts->dim[d]);
     h.cuts.push_back(cut == nullptr ? extents{} : cut->begin);
   }
+  return h;
+}
+template <class X> holding holding_of(const X& x) {
+  holding h = holding_of(dimesh::detail::core_of(x), elements_of<typename X::value_type>);
+  h.local_size = x.local_size();
+  h.data = x.data();
   return h;
 }
 
@@ -452,19 +468,21 @@ void give_extents(Shape& shape, const array& a, dimesh::detail::list<D...>) {
 
 }  // namespace detail
 
-/// The names and extents of a tensor, without values.
-template <class X> array like(const X& x) {
-  const auto all = x.shape().extents();
-  return {
-      detail::dim_names(typename dimesh::spec_of<X>::dims{}), extents(all.begin(), all.end()), {}};
+namespace detail {
+inline array numbers_like(const dimesh::detail::tensor_core& x, std::uint64_t seed) {
+  return numbers(dim_names(x), extents_of(x), seed);
 }
+inline array reals_like(const dimesh::detail::tensor_core& x, std::uint64_t seed) {
+  return reals(dim_names(x), extents_of(x), seed);
+}
+}  // namespace detail
+
+/// Values with the names and extents of a tensor.
 template <class X> array numbers_like(const X& x, std::uint64_t seed) {
-  const array a = like(x);
-  return numbers(a.dims, a.size, seed);
+  return detail::numbers_like(dimesh::detail::core_of(x), seed);
 }
 template <class X> array reals_like(const X& x, std::uint64_t seed) {
-  const array a = like(x);
-  return reals(a.dims, a.size, seed);
+  return detail::reals_like(dimesh::detail::core_of(x), seed);
 }
 
 /// Gives a tensor the values of an array; partial axes get addends that differ from rank to rank.
