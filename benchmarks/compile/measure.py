@@ -119,7 +119,8 @@ def with_one_layout(example, folder):
     shutil.copytree(example.parent / "common", folder / "common")
     folder /= "language_model"
     for name, pattern, one in (("layouts.hpp", r"layout_set<[^>]*> layouts\{[^}]*\}", 'layout_set<data> layouts{"data"}'),
-                               ("step.cpp", r"(template struct training<\w+>;\n)+", "template struct training<data>;\n")):
+                               ("step.cpp", r"(template struct training<\w+>;\n)+", "template struct training<data>;\n"),
+                               ("sample.cpp", r"(template struct writing<\w+>;\n)+", "template struct writing<data>;\n")):
         text, found = re.subn(pattern, one, (folder / name).read_text())
         if found != 1:
             sys.exit(f"measure.py: {name} does not list the layouts any more as this script knows them; mend it")

@@ -11,6 +11,7 @@
 #include <census.hpp>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
 
 #include "support/laws.hpp"
 
@@ -147,6 +148,18 @@ TEST_CASE("adafactor: what it says to other ranks") {
   // Rows of the first matrix and its total; two numbers a tensor.
   CHECK(seen.calls() == (ranks > 1 ? 2 : 0));
   CHECK(seen.bytes() == (ranks > 1 ? (5 + 1) * 4 + 4 * 8 : 0));
+  // Counted beforehand, of the tensors and of their shapes.
+  constexpr auto step = [](const auto& parameters) {
+    auto changed = parameters;
+    auto own = plain.start(changed);
+    plain(changed, parameters, own);
+    return changed;
+  };
+  for (const auto& cost : {dm::count(step, w), dm::count(step, dm::shapes_of(w))}) {
+    CHECK(cost.calls<x>() == seen.calls());
+    CHECK(cost.bytes<x>() == seen.bytes());
+    CHECK(cost.flops() > 0);
+  }
 }
 
 }  // namespace

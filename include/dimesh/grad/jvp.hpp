@@ -27,32 +27,6 @@ namespace detail {
 /// Recorded by type on two tapes: so the transposes of its operations have transposes.
 template <class X> using twice_tracked = rebind_layout<rebind_layout<X, tracked>, tracked>;
 
-/// Variables on a tape that nothing is recorded outside of. Their cotangents lie anywhere.
-constexpr void open_linear(tape& t, const tensor_core* const* x, tensor_core* const* variables,
-                           int count) {
-  for (int i = 0; i < count; ++i) {
-    auto* const leaf = t.add<variable_node>();
-    leaf->on = &t;
-    const tensor_facts* const facts = x[i]->facts->at_run_time ? x[i]->facts : variables[i]->facts;
-    *variables[i] = *x[i];
-    variables[i]->facts = facts;
-    variables[i]->record = leaf;
-  }
-}
-/// A cotangent of y whose elements do not matter, and for every rank to hold whole: zeros.
-constexpr tensor_core zero_cotangent(const tensor_core& y) {
-  tensor_core bar(y.facts->dual);
-  bar.place_like(y);
-  bar.once = bar.facts->partial;
-  if (bar.is_shape) {
-    bar.count = y.count;
-    bar.live = live_bytes(y.count, bar.bytes());
-  } else {
-    bar.memory = bar.fresh_memory();
-    zero_bytes(bar.memory.data(), bar.bytes());
-  }
-  return bar;
-}
 /// The cotangents of variables, which are recorded: each gets a tangent as its own cotangent.
 constexpr void seed_tangents(const tensor_core* const* variables,
                              const tensor_core* const* tangents, int count) {
@@ -72,23 +46,24 @@ template <class F, class... X> class jvp_run {
   template <class Y>
   static constexpr value_and_tangent<Y> run(const F& f, const X&... x, const X&... dx) {
     (check_lengths<X>("jvp", x, dx), ...);
-    tape outer, inner;
-    inner.level = 2;
+    tape outer;
+    recorded_run inner;
+    inner.nodes.level = 2;
     std::tuple<twice_tracked<X>...> variables{};
     each([&inner](auto& v, const auto& one) { open(inner, v, one); }, variables, x...);
-    node_base* const leaves = inner.last();
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables);
-    cell* const end = start_of(inner, core_of(y), "jvp");
+    const bool is_reached = inner.begin_at(core_of(y), "jvp");
     value_and_tangent<Y> out{Y(core_of(y)), {}};
     core_of(out.value).record = nullptr;
 
     auto* const q = outer.add<variable_node>();
     q->on = &outer;
-    tensor_core ybar = zero_cotangent(core_of(y));
+    tensor_core ybar(core_of(y).facts->dual);
+    zero_cotangent(ybar, core_of(y));
     ybar.record = q;
-    if (end != nullptr) {
-      end->add(tensor_core(ybar));
-      inner.backward(leaves);
+    if (is_reached) {
+      inner.seed(ybar);
+      inner.backward();
       each([](const auto& v, const auto& one) { seed(v, one); }, variables, dx...);
       outer.backward(q);
     }
@@ -100,10 +75,11 @@ template <class F, class... X> class jvp_run {
   template <class G, class V> static constexpr void each(const G& g, V& variables, const X&... x) {
     std::apply([&](auto&... v) { (g(v, x), ...); }, variables);
   }
-  template <class V, class A> static constexpr void open(tape& t, V& variables, const A& x) {
+  template <class V, class A>
+  static constexpr void open(recorded_run& r, V& variables, const A& x) {
     variables = in_form_of<V>(x);
     const core_list<A> from(x), to(variables);
-    open_linear(t, from.at, to.at, to.size);
+    r.open(from.at, to.at, to.size, gradients_lie::anywhere);
     sum_where_recorded(variables);
   }
   template <class V, class A> static constexpr void seed(const V& variables, const A& tangents) {

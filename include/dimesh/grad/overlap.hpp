@@ -123,9 +123,8 @@ class bucket_sums final : public backward_listener {
 
 template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
   using base = gradient_of<F, P>;
-  using typename base::gradients;
   using typename base::variables;
-  using whole_gradients = typename completed_type<gradients>::type;
+  using whole_gradients = typename completed_type<typename base::gradients>::type;
 
  public:
   constexpr overlapped_gradient(const F& f, const P& p, const overlap_options& o)
@@ -143,12 +142,12 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
       // (Of this type, they may stand for shapes while costs are counted.)
       const core_list<P> all(*this->parameters_);
       if (all.size > 0 && all.at[0]->is_shape) return foreseen(base::operator()(in...));
-      return run(in...);
+      return run_overlapped(in...);
     }
   }
 
  private:
-  /// What run(in...) will cost.
+  /// What run_overlapped(in...) will cost.
   template <class V, class G> constexpr auto foreseen(value_and_gradient<V, G>&& step) const {
     using both = bundle<G, V>;
     using whole = typename completed_type<both>::type;
@@ -159,44 +158,38 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     return value_and_gradient<item_type<1, whole>, item_type<0, whole>>{std::move(item<1>(out)),
                                                                         std::move(item<0>(out))};
   }
-  template <class... In> auto run(const In&... in) const {
+  template <class... In> auto run_overlapped(const In&... in) const {
     // Kept from step to step; a gradient within the function that is differentiated has its own.
     // One that an exception cuts short is not: what it has started ends without it.
     thread_local std::vector<std::unique_ptr<bucket_sums>> spare;
     auto sums = spare.empty() ? std::make_unique<bucket_sums>() : std::move(spare.back());
     if (!spare.empty()) spare.pop_back();
-    tape t;
-    variables vars = in_form_of<variables>(*this->parameters_);
-    const storage behind = base::open(t, vars);
-    node_base* const leaves = t.last();
-    trace_span forward("forward");
-    auto loss = this->f_(static_cast<const variables&>(vars), in...);
-    forward.end();
-    const trace_span here("backward");
-    using V = std::remove_cvref_t<decltype(loss.value())>;
-    using whole_value = typename completed_type<V>::type;
-    V value = loss.value();
-    move_beside(core_of(value), behind);
-    sums->open(options_, behind);
-    for_each_tensor([&sums](const auto&, auto& v) { sums->add(pending(v)); }, vars);
-    sums->add(pending_value(value));
-    t.listener = sums.get();
-    seed(t, core_of(loss));
-    t.backward(leaves);
-    sums->finish();
+    auto partial = base::run(listening{*sums, options_}, in...);
+    using whole_value = typename completed_type<decltype(partial.value)>::type;
     value_and_gradient<whole_value, whole_gradients> out{
-        whole_value(value.grid(), value.shape(), value.memory()),
+        whole_value(partial.value.grid(), partial.value.shape(), partial.value.memory()),
         in_form_of<whole_gradients>(*this->parameters_)};
-    gradients parts = in_form_of<gradients>(*this->parameters_);
     for_each_tensor(
-        [](const auto&, auto& g, auto& v, auto& w) {
-          collect_gradient(core_of(g), core_of(v));
+        [](const auto&, const auto& g, auto& w) {
           w = std::remove_cvref_t<decltype(w)>(g.grid(), g.shape(), g.memory());
         },
-        parts, vars, out.gradient);
+        partial.gradient, out.gradient);
     spare.push_back(std::move(sums));
     return out;
   }
+  /// The sums are told of each step of the way back, and end with it.
+  struct listening {
+    bucket_sums& sums;
+    const overlap_options& options;
+    template <class V>
+    void begin(recorded_run& r, variables& vars, const V& value, const storage& all) const {
+      sums.open(options, all);
+      for_each_tensor([this](const auto&, auto& v) { sums.add(pending(v)); }, vars);
+      sums.add(pending_value(value));
+      r.nodes.listener = &sums;
+    }
+    void end() const { sums.finish(); }
+  };
   /// Of the first rank's block: none is larger.
   template <class V> static index_t most_bytes(const V& x) {
     return placement_of(x).origins(spec_of<V>::table).size() *

@@ -128,15 +128,13 @@ template <class F, class Y, class... X> class block_node final : public node_bas
 
  private:
   template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
-    tape t;
-    t.listener = outer_->listener;
-    t.level = outer_->level;
+    recorded_run again(*outer_);
     const auto back = [this] { (move_to(outer_, item<K>(x_)), ...); };
     const at_end<decltype(back)> whatever_happens{back};
-    (move_to(&t, item<K>(x_)), ...);
+    (move_to(&again.nodes, item<K>(x_)), ...);
     seed(f_(item<K>(x_)...));
     count(-1);  // the nodes of this run count instead
-    t.backward(nullptr);
+    again.backward();
   }
   constexpr void seed(const Y& again) {
     for_each_tensor(

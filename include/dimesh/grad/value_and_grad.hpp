@@ -17,11 +17,8 @@
 
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/core/user_function.hpp"
-#ifdef DIMESH_CHECKED
-#include "dimesh/detail/unreached.hpp"
-#endif
 #include "dimesh/grad/gradient_faults.hpp"
-#include "dimesh/grad/variables.hpp"
+#include "dimesh/grad/recorded_run.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/reflect/walk.hpp"
 
@@ -44,18 +41,6 @@ struct poisoned_function {
     return {};
   }
 };
-
-/// Variables of parameters that are recorded themselves: so are the sums of their cotangents.
-template <class V> constexpr void sum_where_recorded(const V& variables) {
-  if constexpr (any_nested<typename leaves<V>::type>)
-    for_each_tensor(
-        [](const auto&, const auto& v) {
-          using X = std::remove_cvref_t<decltype(v)>;
-          if constexpr (tracked_depth<X> > 1)
-            v.cell()->sum = &sum_recorded<value_of<X>, tracked_depth<X> - 1>;
-        },
-        variables);
-}
 
 /// A tensor of these is malformed, which its type has said.
 template <class Leaves> inline constexpr bool any_malformed = false;
@@ -110,7 +95,7 @@ template <class F, class P> class gradient_of {
       else if constexpr (!ok<fault> || is_poison<Loss>)
         return nothing{};
       else
-        return run(in...);
+        return run(nobody{}, in...);
     }
   }
 
@@ -128,32 +113,29 @@ template <class F, class P> class gradient_of {
                   "const auto&, or be a template of the parameters' layout");
     return {};
   }
-  template <class... In> constexpr auto run(const In&... in) const {
-    tape t;
+  /// Is told when the way back begins, and has ended.
+  struct nobody {
+    constexpr void begin(const auto&...) const {}
+    constexpr void end() const {}
+  };
+  template <class Listener, class... In>
+  constexpr auto run(const Listener& listener, const In&... in) const {
+    recorded_run r;
     variables vars = in_form_of<variables>(*parameters_);
-    const storage behind = open(t, vars);
-    node_base* const leaves = t.last();
+    const storage behind = r.open<P>(vars, *parameters_);
     trace_span forward("forward");
     auto loss = f_(static_cast<const variables&>(vars), in...);
     forward.end();
     const trace_span here("backward");
     value_and_gradient<decltype(loss.value()), gradients> out{loss.value(),
                                                               in_form_of<gradients>(*parameters_)};
-    seed(t, core_of(loss));
-    t.backward(leaves);
-#ifdef DIMESH_CHECKED
-    if (!std::is_constant_evaluated()) name_unreached("value_and_grad", vars);
-#endif
     if (!std::is_constant_evaluated()) move_beside(core_of(out.value), behind);
-    const core_list<P> to(out.gradient);
-    collect_gradients(to.at, core_list<P>(vars).at, to.size);
+    listener.begin(r, vars, out.value, behind);
+    if (r.begin_at(core_of(loss), "value_and_grad")) r.seed(seed_of(core_of(loss)));
+    r.backward();
+    listener.end();
+    r.collect<P>("value_and_grad", out.gradient, vars);
     return out;
-  }
-  constexpr storage open(tape& t, variables& vars) const {
-    const core_list<P> to(vars);
-    storage behind = open_variables(t, core_list<P>(*parameters_).at, to.at, to.size);
-    sum_where_recorded(vars);
-    return behind;
   }
 
   F f_;

@@ -3,8 +3,8 @@
 // compiled once for all structs. Room for all gradients, and for the loss behind them, lies side by
 // side, so that they are sent as one.
 //
-//   const storage behind = open_variables(t, parameters, variables, n);
-//   ... the function, the backward pass ...
+//   const storage behind = open_variables(t, parameters, variables, n, where);
+//   ... the function, the backward pass (recorded_run.hpp) ...
 //   collect_gradients(gradients, variables, n);
 #pragma once
 
@@ -21,14 +21,18 @@ inline void take_room(storage& slot, const storage& slab, index_t at, index_t by
   zero_bytes(static_cast<std::byte*>(slot.data()) + bytes, slab_step(bytes) - bytes);
 }
 
-/// Variables of parameters on a tape. Returns the room for the loss.
+enum class gradients_lie : bool { side_by_side, anywhere };
+
+/// Variables of parameters on a tape. Returns the room for the loss, behind gradients that lie side
+/// by side.
 DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* const* parameters,
-                                                tensor_core* const* variables, int count) {
+                                                tensor_core* const* variables, int count,
+                                                gradients_lie where) {
   index_t at = 0;
   for (int i = 0; i < count; ++i) {
     const tensor_core& p = *parameters[i];
     if (p.record != nullptr && p.record->on->level >= t.level) t.level = p.record->on->level + 1;
-    if (!p.is_shape) at += slab_step(p.bytes());
+    if (!p.is_shape && where == gradients_lie::side_by_side) at += slab_step(p.bytes());
   }
   storage slab;
   if (at > 0) slab = storage::acquire(static_cast<std::size_t>(at + slab_step(1)));
@@ -52,25 +56,29 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
   return slab ? slab.part(static_cast<std::size_t>(at)) : storage{};
 }
 
+/// A cotangent of y to be counted once, without elements yet.
+constexpr void shape_cotangent(tensor_core& bar, const tensor_core& y) {
+  bar.place_like(y);
+  bar.once = bar.facts->partial;
+  if (!bar.is_shape) return;
+  bar.count = y.count;
+  bar.live = live_bytes(y.count, bar.bytes());
+}
+/// Zeros, in this memory.
+constexpr void zero_cotangent(tensor_core& bar, const tensor_core& y, const storage& slot = {}) {
+  shape_cotangent(bar, y);
+  if (bar.is_shape) return;
+  bar.memory = slot ? slot : bar.fresh_memory();
+  zero_bytes(bar.memory.data(), bar.bytes());
+}
+
 /// The cotangent that a cell has gathered; where no path led to it, zeros, and every rank knows.
 constexpr void collect_gradient(tensor_core& g, const tensor_core& v) {
   cell& c = *v.record;
   const tensor_facts* const facts = v.facts->at_run_time ? v.facts->dual : g.facts;
-  if (c.filled) {
-    g = std::move(c.bar);
-    g.facts = facts;
-  } else {
-    g.facts = facts;
-    g.place_like(v);
-    if (g.is_shape) {
-      g.count = v.count;
-      g.live = live_bytes(v.count, g.bytes());
-    } else {
-      g.memory = c.slot ? c.slot : g.fresh_memory();
-      zero_bytes(g.memory.data(), g.bytes());
-    }
-    g.once = facts->partial;
-  }
+  if (c.filled) g = std::move(c.bar);
+  g.facts = facts;
+  if (!c.filled) zero_cotangent(g, v, c.slot);
   if (g.is_shape && std::is_constant_evaluated()) g.live.pin();
 }
 DIMESH_OUTLINE constexpr void collect_gradients(tensor_core* const* gradients,
@@ -81,12 +89,8 @@ DIMESH_OUTLINE constexpr void collect_gradients(tensor_core* const* gradients,
 /// The cotangent of a loss with respect to itself: 1, by the cotangent's layout.
 constexpr tensor_core seed_of(const tensor_core& loss) {
   tensor_core bar(loss.facts->dual);
-  bar.place_like(loss);
-  bar.once = bar.facts->partial;
-  if (bar.is_shape) {
-    bar.count = loss.count;
-    bar.live = live_bytes(loss.count, bar.bytes());
-  } else {
+  shape_cotangent(bar, loss);
+  if (!bar.is_shape) {
     bar.memory = bar.fresh_memory();
     if (bar.away == 0) bar.facts->real->set_one(bar.memory.data());
   }
@@ -103,9 +107,6 @@ constexpr cell* start_of(const tape& t, const tensor_core& value, std::string_vi
                 "what it depends on as a parameter, or use stop_gradient")
         .raise();
   return c;
-}
-constexpr void seed(const tape& t, const tensor_core& loss) {
-  if (cell* const c = start_of(t, loss, "value_and_grad"); c != nullptr) c->add(seed_of(loss));
 }
 
 /// The loss in its room behind the gradients.

@@ -43,12 +43,11 @@ template <class Y, class... X> class vjp_pullback {
 
  public:
   template <class F>
-  vjp_pullback(const F& f, Y& value, const X&... x) : tape_(std::make_unique<tape>()) {
+  vjp_pullback(const F& f, Y& value, const X&... x) : run_(std::make_unique<recorded_run>()) {
     std::apply([&](auto&... v) { (open(v, x), ...); }, variables_);
-    start_ = tape_->last();
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
-    value_ = start_of(*tape_, core_of(y), "vjp");
+    run_->begin_at(core_of(y), "vjp");
     bar_ = core_of(y).facts->dual;
     value = y.value();
   }
@@ -61,10 +60,10 @@ template <class Y, class... X> class vjp_pullback {
     static_assert(ok<fault>,
                   "vjp: the pullback's argument is no cotangent of the value: it has another "
                   "layout; relayout it to that of the value's gradient");
-    if (tape_ == nullptr)
+    if (run_ == nullptr)
       (words() << "vjp: the pullback was called before; a tape runs backwards once: call vjp again")
           .raise();
-    if (tape_->is_orphan())
+    if (run_->nodes.is_orphan())
       (words()
        << "vjp: the value_and_grad (or vjp) around this pullback is over, and its tape with "
           "what the pullback adds to; call the pullback inside the function that made it")
@@ -78,11 +77,11 @@ template <class Y, class... X> class vjp_pullback {
     gradients out{};
     if constexpr (ok<fault> && !is_poison<YBar>) {
       // Whatever happens from here on, nothing of this run is kept.
-      const std::unique_ptr<tape> t = std::move(tape_);
+      const std::unique_ptr<recorded_run> r = std::move(run_);
       auto variables = std::move(variables_);
-      if (value_ != nullptr) value_->add(ybar);
-      t->backward(start_);
-      std::apply([&](auto&... g) { collect(variables, g...); }, out);
+      if (r->is_reached()) r->seed(core_of(ybar));
+      r->backward();
+      std::apply([&](auto&... g) { collect(*r, variables, g...); }, out);
     }
     if constexpr (sizeof...(X) == 1)
       return std::move(std::get<0>(out));
@@ -93,27 +92,19 @@ template <class Y, class... X> class vjp_pullback {
  private:
   template <class V, class A> void open(V& variable, const A& argument) {
     variable = in_form_of<V>(argument);
-    const core_list<A> to(variable);
-    open_variables(*tape_, core_list<A>(argument).at, to.at, to.size);
-    sum_where_recorded(variable);
+    run_->template open<A>(variable, argument);
   }
-  template <class... G> static void collect(auto& variables, G&... gradient) {
-    const auto one = [](auto& v, auto& g) {
+  template <class... G> static void collect(recorded_run& r, auto& variables, G&... gradient) {
+    const auto one = [&r](auto& v, auto& g) {
       using form = std::remove_cvref_t<decltype(g)>;
-#ifdef DIMESH_CHECKED
-      if (!std::is_constant_evaluated()) name_unreached("vjp", v);
-#endif
       g = in_form_of<form>(v);
-      const core_list<form> to(g);
-      collect_gradients(to.at, core_list<form>(v).at, to.size);
+      r.collect<form>("vjp", g, v);
     };
     std::apply([&](auto&... v) { (one(v, gradient), ...); }, variables);
   }
 
-  std::unique_ptr<tape> tape_;  // in one place, however the pullback moves
+  std::unique_ptr<recorded_run> run_;  // in one place, however the pullback moves
   std::tuple<rebind_layout<X, tracked>...> variables_{};
-  const node_base* start_ = nullptr;
-  cell* value_ = nullptr;
   const tensor_facts* bar_ = nullptr;  // what the type of a cotangent of the value says
 };
 

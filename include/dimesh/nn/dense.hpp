@@ -47,9 +47,7 @@ template <class F, class... X> constexpr auto map_with(const F& f, const X&... x
 }  // namespace detail
 
 /// No activation.
-struct identity_activation {
-  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a; }
-};
+struct identity_activation : dimesh::detail::identity_function {};
 struct relu_activation : dimesh::detail::relu_function {};
 struct gelu_activation : dimesh::detail::gelu_function {};
 struct silu_activation : dimesh::detail::silu_function {};

@@ -54,7 +54,7 @@ template <class... X, class... How> struct fillers<list<X...>, list<How...>> {
 };
 
 template <class S> void note_all(const void* parameters, leaf* to) {
-  dimesh::detail::note_leaves<S>(*static_cast<const S*>(parameters), 0, to);
+  dimesh::detail::note_struct<S>(*static_cast<const S*>(parameters), to);
 }
 template <class S> member_path path_in(const void* parameters, int i) {
   return path_of(*static_cast<const S*>(parameters), i);

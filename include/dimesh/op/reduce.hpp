@@ -145,15 +145,23 @@ template <class X, class... D> inline constexpr bool is_recorded_and_split = fal
 template <class X, class... D>
   requires(is_tracked<X> && !is_probe<X>)
 inline constexpr bool is_recorded_and_split<X, D...> = (is_split<spec_of<X>, D> || ...);
-template <class X, class... D>
-  requires(is_tracked<X> && is_probe<X>)
-inline constexpr bool is_recorded_and_split<X, D...> = true;  // for all that its type says
+/// Of a recorded probe the run says so.
+template <use Kind, class... D> struct recorded_extreme_rule : reduce_rule<Kind, false, D...> {
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const table& t = x[0].layout;
+    for (const dim_facts* d : {&facts_of_dim<D>...})
+      if (const int at = x[0].place_of(d); at >= 0 && t.axes_of(at) != 0)
+        return blamed(fault_code::dim_is_split, d, first_axis(t.axes_of(at)));
+    return reduce_rule<Kind, false, D...>::of(x, out);
+  }
+};
 template <class X, class Dims> struct gradient_stops;
 template <class X, class... D> struct gradient_stops<X, list<D...>> {
   static constexpr bool value = is_recorded_and_split<X, D...>;
 };
 template <use Kind, class X, class... D> constexpr auto extreme_list(const X& x, list<D...>) {
-  using rule = reduce_rule<Kind, false, D...>;
+  using rule = std::conditional_t<is_tracked<X> && is_probe<X>, recorded_extreme_rule<Kind, D...>,
+                                  reduce_rule<Kind, false, D...>>;
   if constexpr (!ok<fault_of<rule, X>> || is_recorded_and_split<X, D...> || is_poison<X>)
     return poison{};
   else

@@ -14,10 +14,7 @@
 #include <vector>
 
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/grad/complete.hpp"
-#include "dimesh/local/factored.hpp"
-#include "dimesh/optim/clip.hpp"
-#include "dimesh/optim/factored_state.hpp"
+#include "dimesh/optim/adafactor_cost.hpp"
 #include "dimesh/optim/step.hpp"
 
 namespace dimesh {
@@ -30,23 +27,6 @@ struct factored_work {
   storage scratch;  // factors by row, by column; then sums over both
   unsigned axes = 0;  // along which its sums must be made
 };
-
-/// The block of x as (A, P, B, Q, C) about its two factored dims; a vector is one row.
-template <class X> local::factored_extents factored_block(const X& x) {
-  local::factored_extents n;
-  if constexpr (X::rank < 2) {
-    n.Q = x.local_size();
-  } else {
-    using at = factored_dims<X>;
-    for (int d = 0; d < X::rank; ++d)
-      (d < at::first     ? n.A
-       : d == at::first  ? n.P
-       : d < at::second  ? n.B
-       : d == at::second ? n.Q
-                         : n.C) *= x.local(d);
-  }
-  return n;
-}
 
 /// average = keep average + (1 - keep) sum / count, and sum becomes the average.
 template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
@@ -96,15 +76,18 @@ struct adafactor {
   template <class P> adafactor_state<P> start(const P& parameters) const {
     adafactor_state<P> state{.second = detail::in_form_of<factored_state<P>>(parameters),
                              .momentum = detail::in_form_of<P>(parameters)};
-    for_each_tensor(
-        [](const auto&, const auto& p, auto& factors) {
-          const auto make = [&p](auto& f) {
-            f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
-            detail::zero_bytes(f.data(), f.local_bytes());
-          };
-          std::apply([&make](auto&... f) { (make(f), ...); }, factors);
-        },
-        parameters, state.second);
+    // (Costs do not ask for averages.)
+    if constexpr (!detail::holds_shapes<P>)
+      if (!detail::counts_costs(parameters))
+        for_each_tensor(
+            [](const auto&, const auto& p, auto& factors) {
+              const auto make = [&p](auto& f) {
+                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
+                detail::zero_bytes(f.data(), f.local_bytes());
+              };
+              std::apply([&make](auto&... f) { (make(f), ...); }, factors);
+            },
+            parameters, state.second);
     if (beta1 > 0) state.momentum = detail::zeros_in_form_of(parameters);
     return state;
   }
@@ -154,13 +137,20 @@ struct adafactor {
       detail::require_replicas_in("adafactor", "parameter", parameters);
 #endif
       ++state.steps;
-      sum_squares(gradients, state);
-      average(parameters, gradients, state);
-      apply(parameters, gradients, state);
+      if (detail::holds_shapes<P> || detail::counts_costs(parameters))
+        return detail::foresee_adafactor(parameters, parts());
+      if constexpr (!detail::holds_shapes<P>) {
+        const running named(detail::watcher, "adafactor");
+        sum_squares(gradients, state);
+        average(parameters, gradients, state);
+        apply(parameters, gradients, state);
+      }
     }
   }
 
  private:
+  detail::adafactor_parts parts() const { return {clip > 0, scale_parameter, beta1 > 0}; }
+
   /// Pass 1: sums over rows and columns of squared gradients, whole on every rank.
   template <class P, class G> void sum_squares(const G& gradients, adafactor_state<P>& s) const {
     s.work.clear();
@@ -278,6 +268,8 @@ struct adafactor {
           double factor = relative * (scale_parameter ? std::fmax(epsilon2, scale) : 1);
           if (clip > 0) factor /= std::fmax(1.0, update / clip);
           const auto& n = s.work[k].block;
+          const detail::factored_cost cost(n, p.local_size(), sizeof(T), parts());
+          const detail::watched here(cost.flops, cost.moved);
           const T* row = static_cast<const T*>(s.work[k].scratch.data());
           const T* col = row + n.rows();
           detail::own_memory(p, true);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dimesh/core/replicas.hpp"
-#include "dimesh/grad/variables.hpp"
+#include "dimesh/grad/recorded_run.hpp"
 
 namespace dimesh::detail::pipeline {
 
@@ -33,28 +33,17 @@ class cell_base {
   ~cell_base() = default;
 };
 
-/// A core that is recorded from now on.
-inline tensor_core open_variable(tape& t, const tensor_core& x) {
-  tensor_core v = x;
-  auto* const leaf = t.add<variable_node>();
-  leaf->on = &t;
-  v.record = leaf;
-  return v;
-}
-
 class cell_run {
  public:
   cores y;  // what the cell gives, recorded
 
   cell_run(const cell_base& c, const cores& x, int micro, bool recorded, bool wants_inputs) {
-    for (const tensor_core& w : c.weights)
-      weights_.push_back(recorded ? open_variable(tape_, w) : w);
+    for (const tensor_core& w : c.weights) weights_.push_back(recorded ? opened(w) : w);
     for (const tensor_core& one : x) {
       const bool opens = recorded && wants_inputs && one.facts->has_gradient;
-      x_.push_back(opens ? open_variable(tape_, one) : one);
+      x_.push_back(opens ? opened(one) : one);
       if (opens) x_.back().record->to_input = true;
     }
-    start_ = tape_.last();
     c.call(weights_, x_, micro, y);
     for (tensor_core& one : x_) one.forget_data();  // what is read again, nodes have
   }
@@ -78,13 +67,13 @@ class cell_run {
   /// The whole way back; or its two parts, one after the other.
   void backward(cores& sums) {
     lend(sums);
-    tape_.backward(start_);
+    run_.backward();
     collect(sums);
   }
   /// (What runs as a whole, a recomputed block, gives the weights' cotangents already.)
   void backward_input(cores& sums) {
     lend(sums);
-    tape_.backward_inputs(start_);
+    run_.backward_inputs();
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       cell& c = *weights_[i].record;
       if (!std::exchange(c.filled, false)) continue;
@@ -106,6 +95,14 @@ class cell_run {
   }
 
  private:
+  /// A core that is recorded from now on.
+  tensor_core opened(const tensor_core& x) {
+    tensor_core v = x;
+    const tensor_core* const from[] = {&x};
+    tensor_core* const to[] = {&v};
+    run_.open(from, to, 1, gradients_lie::anywhere);
+    return v;
+  }
   /// Contributions add up where those of earlier micro-batches do.
   void lend(cores& sums) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
@@ -122,9 +119,8 @@ class cell_run {
     }
   }
 
-  tape tape_;
+  recorded_run run_;
   cores weights_, x_;
-  const node_base* start_ = nullptr;
 };
 
 }  // namespace dimesh::detail::pipeline

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "dimesh/reflect/members.hpp"
 
@@ -169,44 +168,5 @@ template <class X> constexpr X& leaf_at(const leaf& l) {
   else
     return const_cast<X&>(*static_cast<const plain*>(l.other));
 }
-
-/// Out of line: constant lengths would have these few moves unrolled in every walk.
-DIMESH_OUTLINE constexpr void take_cores(const leaf* from, int count, tensor_core** to) {
-  for (int i = 0; i < count; ++i) to[i] = const_cast<tensor_core*>(from[i].core);
-}
-
-/// The cores of all tensors of a struct that has a Form, in the order of declaration.
-template <class Form, bool = has_vectors<Form>> struct core_list {
-  static constexpr int size = leaf_count<Form>;
-  tensor_core* at[size == 0 ? 1 : size]{};
-
-  template <class S> constexpr explicit core_list(S& s) {
-    leaf all[size == 0 ? 1 : size];
-    leaf* to = all;
-    note_leaves<Form>(s, 0, to);
-    take_cores(all, size, at);
-  }
-};
-template <class Form> struct core_list<Form, true> {
-  std::vector<tensor_core*> cores;
-  int size;
-  tensor_core* const* at;
-
-  /// Vectors as long as those that it is used beside: callers have seen to that (lengths.hpp).
-  template <class S>
-  explicit core_list(S& s)
-      : cores(noted(s)), size(static_cast<int>(cores.size())), at(cores.data()) {}
-  core_list(const core_list&) = delete;
-
- private:
-  template <class S> static std::vector<tensor_core*> noted(S& s) {
-    std::vector<leaf> all(static_cast<std::size_t>(count_in(s)));
-    leaf* to = all.data();
-    note_leaves<Form>(s, 0, to);
-    std::vector<tensor_core*> found;
-    for (const leaf& l : all) found.push_back(const_cast<tensor_core*>(l.core));
-    return found;
-  }
-};
 
 }  // namespace dimesh::detail

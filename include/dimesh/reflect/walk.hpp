@@ -15,6 +15,7 @@
 #include "dimesh/reflect/lengths.hpp"
 #include "dimesh/reflect/map_leaves.hpp"
 #include "dimesh/reflect/paths.hpp"
+#include "dimesh/reflect/places.hpp"
 
 namespace dimesh {
 
@@ -73,7 +74,7 @@ template <class F, class Form, class... S> constexpr void visit_leaves(F& f, S&.
   if constexpr (n > 0) {
     leaf at[sizeof...(S) * n];
     leaf* to = at;
-    (note_leaves<Form>(s, 0, to), ...);
+    ((to = note_struct<Form>(s, to)), ...);
     for (int i = 0; i < n; ++i) visits_of<F, Form, S...>::calls[at[i].kind](f, nullptr, i, at, n);
   }
 }

@@ -311,3 +311,38 @@ TEST_CASE("probe: every operation counts as it does under a type") {
       [](const auto& q, const auto& k) { return dm::attention<batch, other, pixel>(q, k, k); }, y,
       X<other, pixel>{});
 }
+
+TEST_CASE("probe: recorded extremes go where their dims are whole") {
+  constexpr auto both = [](const auto& a) {
+    constexpr auto extremes = [](const auto& v) {
+      const auto most = dm::max<pixel>(v);
+      return dm::sum(most + dm::min<pixel>(v));
+    };
+    return dm::complete(dm::value_and_grad(extremes, a)());
+  };
+  check_same(both, dm::tensor<float, dm::shaped<L<split<batch, rows>>>, batch, pixel>{});
+  check_same(both,
+             dm::tensor<float, dm::shaped<L<split<dm::uneven<batch>, rows>>>, batch, pixel>{});
+  CHECK(what_of([&] { return both(under<batch, pixel>(value(L<split<pixel, rows>>{}))); }) ==
+        "max: dim_is_split: dim 'pixel' is split over axis 'rows'");
+}
+
+TEST_CASE("probe: uneven blocks") {
+  using dm::uneven;
+  constexpr auto product = [](const auto& a, const auto& w) {
+    return dm::complete(dm::einsum<batch, label>(a, w));
+  };
+  using A = dm::tensor<float, dm::shaped<L<split<uneven<batch>, cols>>>, batch, hidden>;
+  check_same(product, A{},
+             dm::tensor<float, dm::shaped<L<split<uneven<label>, rows>>>, hidden, label>{});
+  check_same(
+      [&](const auto& a, const auto& w) {
+        const auto loss = [&a](const auto& v) {
+          return dm::sum(dm::complete(dm::einsum<batch, label>(a, v)));
+        };
+        return dm::complete(dm::value_and_grad(loss, w)());
+      },
+      A{}, dm::tensor<float, dm::shaped<L<split<uneven<label>, rows>>>, hidden, label>{});
+  check_same([](const auto& a) { return dm::all_gather<cols>(a); }, A{});
+  check_same([](const auto& a) { return dm::relayout<L<split<uneven<hidden>, cols>>>(a); }, A{});
+}
