@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/op/compare.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -126,10 +127,11 @@ constexpr auto select(const C& condition, N n, const X& x) {
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
 /// to high, both included, and 0 outside.
 template <Operand X, detail::Number N> constexpr auto clamp(const X& x, N low, N high) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "clamp: the operand is a sum yet to be made; complete it first");
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "clamp: the operand is a sum yet to be made, or complex; complete it, or take its real part");
   using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::nonlinear>(
+  return detail::map_as<detail::join_kind::real>(
       detail::clamp_function<T>{static_cast<T>(low), static_cast<T>(high)}, x);
 }
 
@@ -152,6 +154,47 @@ template <Dim... D, Operand X> constexpr auto all(const X& x) {
     return poison{};
   else
     return detail::extreme_list<use::partial_min>(x, dims{});
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using any_call = call_taking<any_dims, 1, a_tensor>;
+using all_call = call_taking<any_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::any_call, detail::list<N...>, A...>
+constexpr poison any(const A&...) {
+  static_assert(ok<detail::misuse<detail::any_call, detail::list<N...>, A...>>,
+                "any: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "any<batch>(x > 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison any(const A&...) {
+  static_assert(ok<detail::counted<First, More...>>,
+                "any: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "any<batch>(x > 0)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::all_call, detail::list<N...>, A...>
+constexpr poison all(const A&...) {
+  static_assert(ok<detail::misuse<detail::all_call, detail::list<N...>, A...>>,
+                "all: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "all<batch>(x > 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison all(const A&...) {
+  static_assert(ok<detail::counted<First, More...>>,
+                "all: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "all<batch>(x > 0)");
+  return {};
 }
 
 }  // namespace dimesh
