@@ -220,7 +220,7 @@ constexpr poison batch_norm(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison batch_norm(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "batch_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
                 "batch_norm<channel>(x), or (1e-5, x, gain, bias)");
   return {};
@@ -238,7 +238,7 @@ constexpr poison batch_norm_all_reduce(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison batch_norm_all_reduce(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "batch_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
                 " tensor: batch_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
   return {};
@@ -256,7 +256,7 @@ constexpr poison group_norm(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison group_norm(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "group_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
                 "group_norm<channel>(x), or (1e-5, x, gain, bias)");
   return {};
@@ -274,7 +274,7 @@ constexpr poison group_norm_all_reduce(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison group_norm_all_reduce(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "group_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
                 " tensor: group_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
   return {};

@@ -124,7 +124,7 @@ constexpr poison categorical(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison categorical(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "categorical: a dim stands in the angle brackets, a key and then logits in the "
                 "parentheses: categorical<label>(key, x)");
   return {};

@@ -3,7 +3,7 @@
 // by them. None of them takes addends.
 //
 //   x > y, x > 0               -> tensor of bool, of the same shape and layout
-//   select(x > y, x, y)        -> elementwise choice
+//   select(x > y, x, y)        -> elementwise choice; one of the two may be a number
 #pragma once
 
 #include "dimesh/op/arithmetic.hpp"
@@ -17,6 +17,14 @@ struct select_function {
   template <class C, class A, class B>
   KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a, const B& b) const {
     return dimesh::select(static_cast<bool>(c), a, b);
+  }
+};
+/// A number where the condition does not hold, or where it does.
+template <class T, bool WhereTrue> struct select_number_function {
+  static constexpr std::string_view call = "select";
+  T n;
+  template <class C, class A> KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a) const {
+    return dimesh::select(static_cast<bool>(c) != WhereTrue, a, n);
   }
 };
 struct less_function {
@@ -78,6 +86,27 @@ constexpr auto select(const C& condition, const X& x, const Y& y) {
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
   return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
+}
+
+/// x where the condition holds, else a number.
+template <Operand C, Operand X, detail::Number N>
+constexpr auto select(const C& condition, const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::select_number_function<T, false>{static_cast<T>(n)}, condition, x);
+}
+/// A number where the condition holds, else x.
+template <Operand C, detail::Number N, Operand X>
+constexpr auto select(const C& condition, N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::select_number_function<T, true>{static_cast<T>(n)}, condition, x);
 }
 
 template <Operand X, Operand Y> constexpr auto operator<(const X& x, const Y& y) {

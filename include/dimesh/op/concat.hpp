@@ -239,7 +239,7 @@ constexpr poison stack(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison stack(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "stack: a new dim stands in the angle brackets, tensors in the parentheses: "
                 "stack<layer>(x, y)");
   return {};

@@ -23,9 +23,9 @@ concept says_where_to_meet = requires(rule_operands x, dim_list out) { S::meet(x
 template <class S> struct schedule_fault {
   using type = not_a_schedule<S>;
 };
-template <class Axes> struct axes_fault;
-template <class... A> struct axes_fault<list<A...>> : first_of<axis_fault<A>...> {};
-template <says_where_to_meet S> struct schedule_fault<S> : axes_fault<typename S::axes> {};
+template <class Axes> struct schedule_axes_fault;
+template <class... A> struct schedule_axes_fault<list<A...>> : first_of<axis_fault<A>...> {};
+template <says_where_to_meet S> struct schedule_fault<S> : schedule_axes_fault<typename S::axes> {};
 template <class L, index_t Memory> struct schedule_fault<by::best<L, Memory>> {
   using type = std::conditional_t<std::is_void_v<L> || Layout<L>, no_fault, not_a_layout<L>>;
 };

@@ -210,7 +210,7 @@ constexpr poison fft(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison fft(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "fft: dims stand in the angle brackets, a tensor in the parentheses: fft<height, "
                 "width>(x)");
   return {};
@@ -227,7 +227,7 @@ constexpr poison ifft(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison ifft(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "ifft: dims stand in the angle brackets, a tensor in the parentheses: "
                 "ifft<height, width>(x)");
   return {};
@@ -244,7 +244,7 @@ constexpr poison rfft(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison rfft(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "rfft: a dim and that of half as many frequencies stand in the angle brackets, a "
                 "tensor in the parentheses: rfft<time, half>(x)");
   return {};

@@ -258,7 +258,7 @@ constexpr poison gather(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison gather(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "gather: a dim of the tensor and one of the ids stand in the angle brackets, both"
                 " in the parentheses: gather<token, best>(x, ids)");
   return {};

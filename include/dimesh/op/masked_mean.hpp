@@ -115,7 +115,7 @@ constexpr poison masked_mean(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison masked_mean(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "masked_mean: dims stand in the angle brackets, a tensor and a mask in the "
                 "parentheses: masked_mean<batch>(x, mask)");
   return {};

@@ -253,7 +253,7 @@ constexpr poison merge(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison merge(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "merge: the new dim and those it replaces stand in the angle brackets, a tensor "
                 "in the parentheses: merge<flat, batch, token>(x)");
   return {};

@@ -133,7 +133,7 @@ constexpr poison rotary(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison rotary(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "rotary: the dims of positions and of heads stand in the angle brackets, a tensor"
                 " in the parentheses: rotary<length, head>(x)");
   return {};

@@ -85,7 +85,7 @@ constexpr poison shuffle(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison shuffle(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "shuffle: a dim stands in the angle brackets, a key and then a tensor in the "
                 "parentheses: shuffle<sample>(key, x)");
   return {};

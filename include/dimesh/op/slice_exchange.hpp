@@ -249,7 +249,7 @@ constexpr poison flip_exchange(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison flip_exchange(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "flip_exchange: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "flip_exchange<token>(x)");
   return {};

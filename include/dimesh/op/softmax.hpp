@@ -148,7 +148,7 @@ constexpr poison log_sum_exp(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison log_sum_exp(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "log_sum_exp: dims stand in the angle brackets, a tensor in the parentheses: "
                 "log_sum_exp<label>(x)");
   return {};

@@ -208,7 +208,7 @@ constexpr poison argsort(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison argsort(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "argsort: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "argsort<token>(x)");
   return {};
@@ -225,7 +225,7 @@ constexpr poison sort(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison sort(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "sort: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "sort<token>(x)");
   return {};
@@ -242,7 +242,7 @@ constexpr poison top_k(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison top_k(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
                 "parentheses: top_k<token, best>(x), best a dim<3>");
   return {};
@@ -250,7 +250,7 @@ constexpr poison top_k(const A&...) {
 template <class, index_t K, class... A>
   requires detail::has_operand<A...>
 constexpr poison top_k(const A&...) {
-  static_assert(ok<detail::counted<K>>,
+  static_assert(ok<detail::dim_by_number<K>>,
                 "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
                 "parentheses: top_k<token, best>(x), best a dim<3>");
   return {};
@@ -267,7 +267,7 @@ constexpr poison nth_largest(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison nth_largest(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "nth_largest: a dim stands in the angle brackets, the tensor and how many are "
                 "greater in the parentheses: nth_largest<token>(x, 0)");
   return {};

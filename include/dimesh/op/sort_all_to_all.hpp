@@ -229,7 +229,7 @@ constexpr poison sort_all_to_all(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison sort_all_to_all(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "sort_all_to_all: a dim stands in the angle brackets, a tensor in the "
                 "parentheses: sort_all_to_all<token>(x)");
   return {};
@@ -246,7 +246,7 @@ constexpr poison argsort_all_to_all(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison argsort_all_to_all(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "argsort_all_to_all: a dim stands in the angle brackets, a tensor in the "
                 "parentheses: argsort_all_to_all<token>(x)");
   return {};

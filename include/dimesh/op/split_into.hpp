@@ -136,7 +136,7 @@ constexpr poison unstack(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison unstack(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "unstack: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "unstack<layer>(x)");
   return {};

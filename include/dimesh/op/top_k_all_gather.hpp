@@ -217,7 +217,7 @@ constexpr poison top_k_all_gather(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison top_k_all_gather(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "top_k_all_gather: a dim and a new one stand in the angle brackets, a tensor in "
                 "the parentheses: top_k_all_gather<token, best>(x), best a dim<3>");
   return {};
@@ -225,7 +225,7 @@ constexpr poison top_k_all_gather(const A&...) {
 template <class, index_t K, class... A>
   requires detail::has_operand<A...>
 constexpr poison top_k_all_gather(const A&...) {
-  static_assert(ok<detail::counted<K>>,
+  static_assert(ok<detail::dim_by_number<K>>,
                 "top_k_all_gather: a dim and a new one stand in the angle brackets, a tensor in "
                 "the parentheses: top_k_all_gather<token, best>(x), best a dim<3>");
   return {};
@@ -242,7 +242,7 @@ constexpr poison nth_largest_all_gather(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison nth_largest_all_gather(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "nth_largest_all_gather: a dim stands in the angle brackets, the tensor and how "
                 "many are greater in the parentheses: nth_largest_all_gather<token>(x, 0)");
   return {};

@@ -84,7 +84,7 @@ using misuse = typename misuse_impl<Call, Names, A...>::type;
 /// Dims that are counted, as in other libraries.
 template <class... A> inline constexpr bool has_operand = (Operand<A> || ...);
 template <index_t First, index_t...>
-using counted = not_a_dim<std::integral_constant<index_t, First>>;
+using dim_by_number = not_a_dim<std::integral_constant<index_t, First>>;
 
 using one_axis = names_taken<1, 1, named_kind::axis>;
 using one_dim = names_taken<1, 1, named_kind::dim>;

@@ -24,7 +24,7 @@ constexpr poison fft_all_to_all(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison fft_all_to_all(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "fft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
                 "fft_all_to_all<height, width>(x)");
   return {};
@@ -41,7 +41,7 @@ constexpr poison ifft_all_to_all(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison ifft_all_to_all(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "ifft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
                 "ifft_all_to_all<height, width>(x)");
   return {};
@@ -58,7 +58,7 @@ constexpr poison rfft_all_to_all(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison rfft_all_to_all(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "rfft_all_to_all: a dim and that of half as many frequencies stand in the angle "
                 "brackets, a tensor in the parentheses: rfft_all_to_all<time, half>(x)");
   return {};

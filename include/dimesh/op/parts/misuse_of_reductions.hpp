@@ -28,7 +28,7 @@ constexpr poison var(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison var(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "var: dims stand in the angle brackets, a tensor in the parentheses: "
                 "var<batch>(x)");
   return {};
@@ -45,7 +45,7 @@ constexpr poison stddev(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison stddev(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "stddev: dims stand in the angle brackets, a tensor in the parentheses: "
                 "stddev<batch>(x)");
   return {};
@@ -62,7 +62,7 @@ constexpr poison prod(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison prod(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "prod: dims stand in the angle brackets, a tensor in the parentheses: "
                 "prod<batch>(x)");
   return {};
@@ -79,7 +79,7 @@ constexpr poison compensated_sum(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison compensated_sum(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "compensated_sum: dims stand in the angle brackets, a tensor in the parentheses: "
                 "compensated_sum<batch>(x)");
   return {};
@@ -96,7 +96,7 @@ constexpr poison l1_norm(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison l1_norm(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "l1_norm: dims stand in the angle brackets, a tensor in the parentheses: "
                 "l1_norm<batch>(x)");
   return {};
@@ -113,7 +113,7 @@ constexpr poison l2_norm(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison l2_norm(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "l2_norm: dims stand in the angle brackets, a tensor in the parentheses: "
                 "l2_norm<batch>(x)");
   return {};
@@ -130,7 +130,7 @@ constexpr poison max_norm(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison max_norm(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "max_norm: dims stand in the angle brackets, a tensor in the parentheses: "
                 "max_norm<batch>(x)");
   return {};

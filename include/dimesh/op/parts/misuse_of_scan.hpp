@@ -32,7 +32,7 @@ constexpr poison cumsum(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cumsum(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cumsum: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cumsum<time>(x)");
   return {};
@@ -49,7 +49,7 @@ constexpr poison cumsum_exscan(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cumsum_exscan(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cumsum_exscan: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cumsum_exscan<time>(x)");
   return {};
@@ -66,7 +66,7 @@ constexpr poison cumprod(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cumprod(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cumprod: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cumprod<time>(x)");
   return {};
@@ -83,7 +83,7 @@ constexpr poison cumprod_exscan(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cumprod_exscan(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cumprod_exscan: a dim stands in the angle brackets, a tensor in the parentheses:"
                 " cumprod_exscan<time>(x)");
   return {};
@@ -100,7 +100,7 @@ constexpr poison cummax(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cummax(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cummax: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cummax<time>(x)");
   return {};
@@ -117,7 +117,7 @@ constexpr poison cummax_exscan(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cummax_exscan(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cummax_exscan: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cummax_exscan<time>(x)");
   return {};
@@ -134,7 +134,7 @@ constexpr poison cummin(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cummin(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cummin: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cummin<time>(x)");
   return {};
@@ -151,7 +151,7 @@ constexpr poison cummin_exscan(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison cummin_exscan(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "cummin_exscan: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "cummin_exscan<time>(x)");
   return {};
@@ -168,7 +168,7 @@ constexpr poison linear_recurrence(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison linear_recurrence(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "linear_recurrence: a dim stands in the angle brackets, two tensors in the "
                 "parentheses: linear_recurrence<time>(a, b)");
   return {};
@@ -185,7 +185,7 @@ constexpr poison linear_recurrence_exscan(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison linear_recurrence_exscan(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "linear_recurrence_exscan: a dim stands in the angle brackets, two tensors in the"
                 " parentheses: linear_recurrence_exscan<time>(a, b)");
   return {};

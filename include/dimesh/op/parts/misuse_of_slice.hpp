@@ -25,7 +25,7 @@ constexpr poison slice(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison slice(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "slice: a dim stands in the angle brackets, a tensor and from where to where in "
                 "the parentheses: slice<token>(x, 0, 4)");
   return {};
@@ -42,7 +42,7 @@ constexpr poison pad(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison pad(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "pad: a dim stands in the angle brackets, a tensor and how many elements in the "
                 "parentheses: pad<token>(x, 1, 1)");
   return {};
@@ -59,7 +59,7 @@ constexpr poison flip(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison flip(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "flip: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "flip<token>(x)");
   return {};
@@ -76,7 +76,7 @@ constexpr poison pick(const A&...) {
 template <index_t First, index_t... More, class... A>
   requires detail::has_operand<A...>
 constexpr poison pick(const A&...) {
-  static_assert(ok<detail::counted<First, More...>>,
+  static_assert(ok<detail::dim_by_number<First, More...>>,
                 "pick: a dim stands in the angle brackets, a tensor and the place in the "
                 "parentheses: pick<token>(x, 3)");
   return {};
