@@ -21,7 +21,10 @@ template <class X> const X& given();
 // mistake: layouts_do_not_meet__outer_partial_split
 // expect: outer: one operand is a sum yet to be made along an axis that splits the other; complete it first
 #ifdef COMPILE_FAIL
-auto f() { return dm::outer(given<with<dm::partial<rows>, float, hidden>>(), given<with<dm::split<batch, rows>, float, batch>>()); }
+auto f() {
+  return dm::outer(given<with<dm::partial<rows>, float, hidden>>(),
+                   given<with<dm::split<batch, rows>, float, batch>>());
+}
 #else
 auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hidden>>()); }
 #endif
@@ -29,7 +32,10 @@ auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hid
 // mistake: layouts_do_not_meet__outer_extreme
 // expect: outer: an operand is a maximum or minimum yet to be made; complete it first
 #ifdef COMPILE_FAIL
-auto f() { return dm::outer(given<with<dm::partial_max<rows>, float, hidden>>(), given<plain<float, batch>>()); }
+auto f() {
+  return dm::outer(given<with<dm::partial_max<rows>, float, hidden>>(),
+                   given<plain<float, batch>>());
+}
 #else
 auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hidden>>()); }
 #endif
@@ -37,7 +43,10 @@ auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hid
 // mistake: layouts_do_not_meet__outer_axis
 // expect: outer: the operands are split differently, or two dims over one axis; relayout one of them
 #ifdef COMPILE_FAIL
-auto f() { return dm::outer(given<with<dm::split<batch, rows>, float, batch>>(), given<with<dm::split<hidden, rows>, float, hidden>>()); }
+auto f() {
+  return dm::outer(given<with<dm::split<batch, rows>, float, batch>>(),
+                   given<with<dm::split<hidden, rows>, float, hidden>>());
+}
 #else
 auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hidden>>()); }
 #endif
@@ -53,105 +62,174 @@ auto f() { return dm::outer(given<plain<float, batch>>(), given<plain<float, hid
 // mistake: layouts_do_not_meet__outer_one_only
 // expect: outer: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather it with whole<dim>
 #ifdef COMPILE_FAIL
-auto f() { return dm::outer(given<with<dm::split<batch, rows>, float, batch, hidden>>(), given<plain<float, batch, label>>()); }
+auto f() {
+  return dm::outer(given<with<dm::split<batch, rows>, float, batch, hidden>>(),
+                   given<plain<float, batch, label>>());
+}
 #else
-auto f() { return dm::outer(given<plain<float, batch, hidden>>(), given<plain<float, batch, label>>()); }
+auto f() {
+  return dm::outer(given<plain<float, batch, hidden>>(), given<plain<float, batch, label>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__targets_with_classes
 // expect: softmax_cross_entropy: the targets have the dims of the logits without that of the classes; take off the others, or name the classes
 #ifdef COMPILE_FAIL
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch, label>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch, label>>());
+}
 #else
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__logits_halo
 // expect: softmax_cross_entropy: blocks of this dim carry a halo, which would count twice; take the tensor without it
 #ifdef COMPILE_FAIL
-auto f() { return dm::softmax_cross_entropy<label>(given<with<dm::split<dm::halo<label, 1>, rows>, float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(
+      given<with<dm::split<dm::halo<label, 1>, rows>, float, batch, label>>(),
+      given<plain<int, batch>>());
+}
 #else
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__targets_split
 // expect: softmax_cross_entropy: logits and targets are split differently; relayout the targets
 #ifdef COMPILE_FAIL
-auto f() { return dm::softmax_cross_entropy<label>(given<with<dm::split<batch, rows>, float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(
+      given<with<dm::split<batch, rows>, float, batch, label>>(), given<plain<int, batch>>());
+}
 #else
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__targets_elsewhere
 // expect: softmax_cross_entropy: the operands live on different meshes; put them on one
 #ifdef COMPILE_FAIL
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<apart<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<apart<int, batch>>());
+}
 #else
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__targets_placed
 // expect: softmax_cross_entropy: logits and targets live on different ranks of this axis; place<axis, k> what all of them hold (free), or send<axis, k> the other
 #ifdef COMPILE_FAIL
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<with<dm::placed<rows, 1>, int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<with<dm::placed<rows, 1>, int, batch>>());
+}
 #else
-auto f() { return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::softmax_cross_entropy<label>(given<plain<float, batch, label>>(),
+                                          given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__table_elsewhere
 // expect: take: table and places live on different meshes; put them on one
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<apart<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<apart<int, batch>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__table_placed
 // expect: take: the operands live on different ranks of this axis; place<axis, k> the one that all of them hold (free), or send<axis, k> the one that lives elsewhere
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<with<dm::placed<rows, 1>, int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(),
+                         given<with<dm::placed<rows, 1>, int, batch>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__table_shares_dim
 // expect: take: table and places share a dim; rename it in one of them
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, hidden>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, hidden>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__places_partial
 // expect: take: the places are a sum yet to be made; complete them first
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<with<dm::partial<rows>, int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(),
+                         given<with<dm::partial<rows>, int, batch>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__table_axis
 // expect: take: one mesh axis splits a dim of the table and one of the places; gather one of them with whole<dim>
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<with<dm::split<hidden, rows>, float, vocab, hidden>>(), given<with<dm::split<batch, rows>, int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<with<dm::split<hidden, rows>, float, vocab, hidden>>(),
+                         given<with<dm::split<batch, rows>, int, batch>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__table_partial
 // expect: take: the table is a sum yet to be made along an axis that splits the places; complete it first
 #ifdef COMPILE_FAIL
-auto f() { return dm::take<vocab>(given<with<dm::partial<rows>, float, vocab, hidden>>(), given<with<dm::split<batch, rows>, int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<with<dm::partial<rows>, float, vocab, hidden>>(),
+                         given<with<dm::split<batch, rows>, int, batch>>());
+}
 #else
-auto f() { return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>()); }
+auto f() {
+  return dm::take<vocab>(given<plain<float, vocab, hidden>>(), given<plain<int, batch>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_rules
 // expect: exchange: the rules of the new layout do not agree: axes must be in its mesh and do one thing each, dims have one rule; mend the layout
 #ifdef COMPILE_FAIL
-auto f() { return dm::exchange<dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, rows>>>(given<plain<float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<dm::layout<pod, dm::split<batch, rows>, dm::split<hidden, rows>>>(
+      given<plain<float, batch, hidden>>());
+}
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_odd
@@ -159,7 +237,9 @@ auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, flo
 #ifdef COMPILE_FAIL
 auto f() { return dm::exchange<dm::layout<pod, dm::split<odd, rows>>>(given<plain<float, odd>>()); }
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_mesh
@@ -167,7 +247,9 @@ auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, flo
 #ifdef COMPILE_FAIL
 auto f() { return dm::exchange<dm::layout<other_mesh>>(given<plain<float, batch>>()); }
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_addends
@@ -175,7 +257,9 @@ auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, flo
 #ifdef COMPILE_FAIL
 auto f() { return dm::exchange<by_batch>(given<with<dm::partial<rows>, float, batch>>()); }
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_asks_addends
@@ -183,15 +267,22 @@ auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, flo
 #ifdef COMPILE_FAIL
 auto f() { return dm::exchange<dm::layout<pod, dm::partial<rows>>>(given<plain<float, batch>>()); }
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__exchange_halo
 // expect: exchange: blocks with halos stay where they are; exchange before halo_exchange
 #ifdef COMPILE_FAIL
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<dm::halo<hidden, 1>, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(
+      given<with<dm::split<dm::halo<hidden, 1>, rows>, float, batch, hidden>>());
+}
 #else
-auto f() { return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>()); }
+auto f() {
+  return dm::exchange<by_batch>(given<with<dm::split<hidden, rows>, float, batch, hidden>>());
+}
 #endif
 
 // mistake: layouts_do_not_meet__norm2_partial
@@ -221,9 +312,13 @@ auto f() { return dm::broadcast<rows>(given<plain<float, batch>>(), 1); }
 // mistake: layouts_do_not_meet__permute_nothing
 // expect: permute_along: the axis splits no dim of the tensor, so that there are no blocks to exchange along it; name one that does
 #ifdef COMPILE_FAIL
-auto f() { return dm::permute_along<cols>(given<with<dm::split<batch, rows>, float, batch>>(), next{}); }
+auto f() {
+  return dm::permute_along<cols>(given<with<dm::split<batch, rows>, float, batch>>(), next{});
+}
 #else
-auto f() { return dm::permute_along<rows>(given<with<dm::split<batch, rows>, float, batch>>(), next{}); }
+auto f() {
+  return dm::permute_along<rows>(given<with<dm::split<batch, rows>, float, batch>>(), next{});
+}
 #endif
 
 // mistake: layouts_do_not_meet__send_order
