@@ -209,3 +209,17 @@ using wanted = on<dm::split<batch, rows>>;
 auto f(const inputs& x, const weights& w) {
   return dm::contract<by::best<wanted>, batch, hidden>(x, w);
 }
+
+// mistake: contract__ring_of_dim
+// A dim where the axis belongs along which blocks go round.
+// expect: contract: a schedule goes along axes of the mesh, and names something else: by::ring<rows>, by::summa<rows, cols>
+// expect: not_an_axis<batch>
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<batch>, batch, hidden>(x, w);
+}
+#else
+auto f(const inputs& x, const weights& w) {
+  return dm::contract<by::ring<rows>, batch, hidden>(x, w);
+}
+#endif

@@ -15,7 +15,7 @@ extern T<dm::layout<pod, dm::split<wide, cols, rows>>, wide> other_way;
 
 // mistake: addends__exp
 // Of a sum of products it is no sum.
-// expect: exp: the operand is a sum yet to be made; complete it first
+// expect: exp: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::exp(addends); }
 #else
@@ -24,7 +24,7 @@ auto f() { return dm::exp(dm::complete(addends)); }
 
 // mistake: addends__log
 // Of a sum of products it is no sum.
-// expect: log: the operand is a sum yet to be made; complete it first
+// expect: log: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::log(addends); }
 #else
@@ -33,7 +33,7 @@ auto f() { return dm::log(dm::complete(addends)); }
 
 // mistake: addends__log1p
 // Of a sum of products it is no sum.
-// expect: log1p: the operand is a sum yet to be made; complete it first
+// expect: log1p: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::log1p(addends); }
 #else
@@ -42,7 +42,7 @@ auto f() { return dm::log1p(dm::complete(addends)); }
 
 // mistake: addends__tanh
 // Of a sum of products it is no sum.
-// expect: tanh: the operand is a sum yet to be made; complete it first
+// expect: tanh: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::tanh(addends); }
 #else
@@ -51,7 +51,7 @@ auto f() { return dm::tanh(dm::complete(addends)); }
 
 // mistake: addends__sigmoid
 // Of a sum of products it is no sum.
-// expect: sigmoid: the operand is a sum yet to be made; complete it first
+// expect: sigmoid: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::sigmoid(addends); }
 #else
@@ -60,7 +60,7 @@ auto f() { return dm::sigmoid(dm::complete(addends)); }
 
 // mistake: addends__sqrt
 // Of a sum of products it is no sum.
-// expect: sqrt: the operand is a sum yet to be made; complete it first
+// expect: sqrt: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::sqrt(addends); }
 #else
@@ -69,7 +69,7 @@ auto f() { return dm::sqrt(dm::complete(addends)); }
 
 // mistake: addends__rsqrt
 // Of a sum of products it is no sum.
-// expect: rsqrt: the operand is a sum yet to be made; complete it first
+// expect: rsqrt: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::rsqrt(addends); }
 #else
@@ -78,7 +78,7 @@ auto f() { return dm::rsqrt(dm::complete(addends)); }
 
 // mistake: addends__square
 // Of a sum of products it is no sum.
-// expect: square: the operand is a sum yet to be made; complete it first
+// expect: square: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::square(addends); }
 #else
@@ -87,7 +87,7 @@ auto f() { return dm::square(dm::complete(addends)); }
 
 // mistake: addends__abs
 // Of a sum of products it is no sum.
-// expect: abs: the operand is a sum yet to be made; complete it first
+// expect: abs: the operand is a sum yet to be made, or complex; complete it, or take sqrt(norm2(x))
 #ifdef COMPILE_FAIL
 auto f() { return dm::abs(addends); }
 #else
@@ -96,7 +96,7 @@ auto f() { return dm::abs(dm::complete(addends)); }
 
 // mistake: addends__gelu
 // Of a sum of products it is no sum.
-// expect: gelu: the operand is a sum yet to be made; complete it first
+// expect: gelu: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return dm::gelu(addends); }
 #else
@@ -105,7 +105,7 @@ auto f() { return dm::gelu(dm::complete(addends)); }
 
 // mistake: addends__silu
 // Of a sum of products it is no sum.
-// expect: silu: the operand is a sum yet to be made; complete it first
+// expect: silu: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return dm::silu(addends); }
 #else
@@ -114,7 +114,7 @@ auto f() { return dm::silu(dm::complete(addends)); }
 
 // mistake: addends__softplus
 // Of a sum of products it is no sum.
-// expect: softplus: the operand is a sum yet to be made; complete it first
+// expect: softplus: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return dm::softplus(addends); }
 #else
@@ -123,7 +123,7 @@ auto f() { return dm::softplus(dm::complete(addends)); }
 
 // mistake: addends__sin
 // Of a sum of products it is no sum.
-// expect: sin: the operand is a sum yet to be made; complete it first
+// expect: sin: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::sin(addends); }
 #else
@@ -132,7 +132,7 @@ auto f() { return dm::sin(dm::complete(addends)); }
 
 // mistake: addends__cos
 // Of a sum of products it is no sum.
-// expect: cos: the operand is a sum yet to be made; complete it first
+// expect: cos: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers
 #ifdef COMPILE_FAIL
 auto f() { return dm::cos(addends); }
 #else
@@ -141,7 +141,7 @@ auto f() { return dm::cos(dm::complete(addends)); }
 
 // mistake: addends__floor
 // Of a sum of products it is no sum.
-// expect: floor: the operand is a sum yet to be made; complete it first
+// expect: floor: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return dm::floor(addends); }
 #else
@@ -150,7 +150,7 @@ auto f() { return dm::floor(dm::complete(addends)); }
 
 // mistake: addends__less
 // A truth of addends.
-// expect: operator<: the operand is a sum yet to be made; complete it first
+// expect: operator<: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return addends < 1; }
 #else
@@ -159,7 +159,7 @@ auto f() { return dm::complete(addends) < 1; }
 
 // mistake: addends__less_equal
 // A truth of addends.
-// expect: operator<=: the operand is a sum yet to be made; complete it first
+// expect: operator<=: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return addends <= 1; }
 #else
@@ -168,7 +168,7 @@ auto f() { return dm::complete(addends) <= 1; }
 
 // mistake: addends__greater_equal
 // A truth of addends.
-// expect: operator>=: the operand is a sum yet to be made; complete it first
+// expect: operator>=: the operand is a sum yet to be made, or complex; complete it, or take its real part
 #ifdef COMPILE_FAIL
 auto f() { return addends >= 1; }
 #else
@@ -195,7 +195,7 @@ auto f() { return dm::complete(addends) != 1; }
 
 // mistake: fits__less
 // Operands of two meshes.
-// expect: operator<: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: operator<: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 #ifdef COMPILE_FAIL
 auto f() { return x < elsewhere; }
 #else
@@ -204,7 +204,7 @@ auto f() { return x < x; }
 
 // mistake: fits__less_equal
 // Operands of two meshes.
-// expect: operator<=: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: operator<=: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 #ifdef COMPILE_FAIL
 auto f() { return x <= elsewhere; }
 #else
@@ -213,7 +213,7 @@ auto f() { return x <= x; }
 
 // mistake: fits__greater
 // Operands of two meshes.
-// expect: operator>: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: operator>: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 #ifdef COMPILE_FAIL
 auto f() { return x > elsewhere; }
 #else
@@ -222,7 +222,7 @@ auto f() { return x > x; }
 
 // mistake: fits__greater_equal
 // Operands of two meshes.
-// expect: operator>=: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: operator>=: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 #ifdef COMPILE_FAIL
 auto f() { return x >= elsewhere; }
 #else
@@ -393,7 +393,7 @@ auto f() { return dm::complete(addends) / b; }
 
 // mistake: fits__pow
 // Operands of two meshes.
-// expect: pow: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: pow: the operands do not fit; complete what is partial, relayout what is split differently, map a function where they are complex
 #ifdef COMPILE_FAIL
 auto f() { return dm::pow(x, elsewhere); }
 #else
@@ -402,7 +402,7 @@ auto f() { return dm::pow(x, x); }
 
 // mistake: fits__minimum
 // Operands of two meshes.
-// expect: minimum: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: minimum: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 #ifdef COMPILE_FAIL
 auto f() { return dm::minimum(x, elsewhere); }
 #else

@@ -33,3 +33,24 @@ using loaded = dm::tensor<float, dm::layout<pod, dm::split<dm::halo<batch, 1>, r
 using loaded = dm::tensor<float, by_batch, batch>;
 #endif
 auto f(const dm::grid<pod>& g) { return dm::load_npy<loaded>(g, "a.npy"); }
+
+// mistake: npy__save_bfloat16
+// Elements that NumPy does not have.
+// expect: save_npy: .npy files have no elements of this type; save cast<float>(x)
+// expect: not_an_element<dimesh::bfloat16>
+using brief = dm::tensor<dm::bfloat16, by_batch, batch, hidden>;
+#ifdef COMPILE_FAIL
+void f(const brief& a) { dm::save_npy(a, "a.npy"); }
+#else
+void f(const brief& a) { dm::save_npy(dm::cast<float>(a), "a.npy"); }
+#endif
+
+// mistake: npy__load_bfloat16
+// The same on the way back.
+// expect: load_npy: .npy files have no elements of this type; load a tensor of float, and cast it
+#ifdef COMPILE_FAIL
+using loaded = dm::tensor<dm::bfloat16, by_batch, batch, hidden>;
+#else
+using loaded = dm::tensor<float, by_batch, batch, hidden>;
+#endif
+auto f(const dm::grid<pod>& g) { return dm::load_npy<loaded>(g, "a.npy"); }

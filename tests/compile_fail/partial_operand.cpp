@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function of a sum is not the sum of the functions.
-// expect: relu: the operand is a sum yet to be made; complete it first
+// expect: relu: the operand is a sum yet to be made, or complex; complete it, or take its real part
 // expect: partial_operand<cols>
 #include <dimesh/dimesh.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A sum yet to be made is compared with a number.
-// expect: operator>: the operand is a sum yet to be made; complete it first
+// expect: operator>: the operand is a sum yet to be made, or complex; complete it, or take its real part
 // expect: partial_operand<cols>
 #include <dimesh/dimesh.hpp>
 

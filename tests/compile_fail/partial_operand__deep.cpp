@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mistake sits three templates deep in a model, recorded for gradients or not.
-// expect: relu: the operand is a sum yet to be made; complete it first
+// expect: relu: the operand is a sum yet to be made, or complex; complete it, or take its real part
 // expect: partial_operand<cols>
 // levels: 4
 // also: RECORDED

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The larger of two, one of which is a sum yet to be made.
-// expect: maximum: the operands do not fit; complete what is partial, relayout what is split differently
+// expect: maximum: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
 // expect: partial_operand<cols>
 #include <dimesh/dimesh.hpp>
 

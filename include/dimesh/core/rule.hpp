@@ -92,6 +92,10 @@ struct keeps_dims {
     using type = First;
   };
 };
+/// A rule that takes no complex elements: what orders them, or is not defined for them.
+template <class Rule> struct of_real_elements : Rule {
+  static constexpr bool of_reals = true;
+};
 /// The result is like the first operand.
 struct like_rule : keeps_dims {
   static constexpr outcome of(rule_operands x, dim_list) { return allowed(x[0].layout); }

@@ -220,6 +220,30 @@ template <> struct operand_fault<false> {
   template <class Rule, class... X> using type = spec_fault<Rule, typename X::spec_type...>;
 };
 
+/// Does a rule say that no element may be complex? Types know, of probes too.
+template <class Rule> inline constexpr bool is_of_reals = false;
+template <class Rule>
+  requires requires { Rule::of_reals; }
+inline constexpr bool is_of_reals<Rule> = Rule::of_reals;
+template <class Rule, class... X> constexpr bool meets_complex() {
+  if constexpr (is_of_reals<Rule>)
+    return (is_complex<typename X::spec_type::value_type> || ...);
+  else
+    return false;
+}
+template <bool Poison, class Rule, class... X>
+inline constexpr bool is_too_complex = meets_complex<Rule, X...>();
+template <class Rule, class... X> inline constexpr bool is_too_complex<true, Rule, X...> = false;
+template <bool Complex> struct element_fault {
+  template <class Silent, class Rule, class... X>
+  using type = typename operand_fault<Silent::value>::template type<Rule, X...>;
+};
+template <> struct element_fault<true> {
+  template <class, class, class... X>
+  using type =
+      element_is_complex<typename first_complex<typename X::spec_type::value_type...>::type>;
+};
+
 /// The spec, with elements T, that a rule gives for specs S... without a fault.
 template <class Rule, class T, class... S>
 using result_spec = typename spec_of_list<

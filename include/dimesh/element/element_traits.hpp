@@ -126,6 +126,17 @@ template <class T> inline constexpr bool is_storage_only = element_traits<T>::is
 template <class T> inline constexpr bool is_real = element_traits<T>::is_real;
 template <class T> inline constexpr bool is_complex = element_traits<T>::is_complex;
 
+namespace detail {
+/// The first complex type, void where there is none.
+template <class... V> struct first_complex {
+  using type = void;
+};
+template <class V, class... More> struct first_complex<V, More...> {
+  using type = typename std::conditional_t<is_complex<V>, std::type_identity<V>,
+                                           first_complex<More...>>::type;
+};
+}  // namespace detail
+
 /// Real and complex numbers: what has gradients.
 template <class T> inline constexpr bool has_gradient = element_traits<T>::has_gradient;
 

@@ -173,6 +173,16 @@ template <class V, class G> constexpr auto complete(const value_and_gradient<V, 
   return complete(value_and_gradient<V, G>(step));
 }
 
+// Of what is none of these.
+template <class X>
+  requires(!Operand<X> && !TensorStruct<X>)
+constexpr poison complete(const X&) {
+  static_assert(ok<not_a_tensor<X>>,
+                "complete: this is no tensor, no struct of tensors, and not what value_and_grad(f, "
+                "params)(x) gives; pass one of these");
+  return {};
+}
+
 /// Of a gradient that was not yet taken.
 template <class F, class P> constexpr auto complete(const detail::gradient_of<F, P>&) {
   static_assert(ok<std::conditional_t<std::is_void_v<F>, no_fault, wrong_arguments<F>>>,

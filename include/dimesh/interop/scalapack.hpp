@@ -96,4 +96,21 @@ void require_scalapack(const X& x, const array_descriptor& given) {
           .raise();
 }
 
+// What is no such matrix has sentences of its own.
+template <Tensor X>
+  requires(!is_scalapack_matrix<X>)
+array_descriptor scalapack_descriptor(const X&, int) {
+  static_assert(ok<wrong_arguments<X>>,
+                "scalapack_descriptor: this is no matrix over a mesh of two axes, of which the "
+                "first splits the rows, the second the columns, without halos; relayout it");
+  return {};
+}
+template <Tensor X>
+  requires(!is_scalapack_matrix<X>)
+void require_scalapack(const X&, const array_descriptor&) {
+  static_assert(ok<wrong_arguments<X>>,
+                "require_scalapack: this is no matrix over a mesh of two axes, of which the first "
+                "splits the rows, the second the columns, without halos; relayout it");
+}
+
 }  // namespace dimesh

@@ -39,6 +39,11 @@ template <bool Reads> struct file_rule : keeps_dims {
 template <class X>
 inline constexpr bool is_known = name_of_kind(spec_facts<spec_of<X>>.kind) != nullptr;
 template <class X, bool Reads> struct file_fault {
+  using type = not_an_element<value_of<X>>;
+};
+template <class X, bool Reads>
+  requires is_known<X>
+struct file_fault<X, Reads> {
   using type = spec_fault<file_rule<Reads>, spec_of<X>>;
 };
 
@@ -162,10 +167,10 @@ typename X::shape_type shape_from(const std::vector<index_t>& n, std::index_sequ
 
 /// Writes x to a .npy file: [D...] as an array of these extents, in C order. Collective. Throws
 /// dimesh::error on all ranks where the file cannot be written.
-template <Tensor X>
-  requires(detail::npy::is_known<X>)
-void save_npy(const X& x, const std::string& path) {
+template <Tensor X> void save_npy(const X& x, const std::string& path) {
   using fault = typename detail::npy::file_fault<X, false>::type;
+  static_assert(ok<only<fault, not_an_element>>,
+                "save_npy: .npy files have no elements of this type; save cast<float>(x)");
   static_assert(ok<only<fault, partial_operand>>,
                 "save_npy: the tensor is a sum yet to be made; complete it first");
   if constexpr (ok<fault>) {
@@ -178,10 +183,11 @@ void save_npy(const X& x, const std::string& path) {
 /// are those of X's dims, in order; dims without a static extent take that of the file. Collective.
 /// Throws dimesh::error on all ranks where the file is another, damaged, big-endian or in Fortran
 /// order.
-template <Tensor X>
-  requires(detail::npy::is_known<X>)
-X load_npy(const grid<typename X::mesh_type>& g, const std::string& path) {
+template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::string& path) {
   using fault = typename detail::npy::file_fault<X, true>::type;
+  static_assert(ok<only<fault, not_an_element>>,
+                "load_npy: .npy files have no elements of this type; load a tensor of float, and "
+                "cast it");
   static_assert(ok<only<fault, partial_operand>>,
                 "load_npy: the tensor would be a sum yet to be made; load a whole one");
   static_assert(ok<only<fault, dim_has_halo>>,

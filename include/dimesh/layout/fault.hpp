@@ -84,6 +84,7 @@ template <class X> struct move_not_given_up;  // await uses a handle up
 template <class... Arguments> struct wrong_arguments;  // of these types, in this order
 template <class Element> struct element_not_differentiable;
 template <class Element> struct element_not_summable;  // ranks cannot add it up
+template <class Element> struct element_is_complex;  // where real numbers are wanted, or an order
 template <class Axis> struct gradient_not_complete;
 template <class Axis> struct gradient_is_complete;  // where it is to be summed
 template <class Parameters, class Gradients> struct structs_differ;

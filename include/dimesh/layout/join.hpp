@@ -15,7 +15,8 @@ namespace dimesh::detail {
 
 /// What addends may do: nothing; stay (a linear map of one operand); add up with other addends;
 /// be multiplied by one replicated operand; be divided by one.
-enum class join_kind : signed char { nonlinear, linear, sum, product, quotient };
+/// Real: nonlinear, and of real numbers alone.
+enum class join_kind : signed char { nonlinear, real, linear, sum, product, quotient };
 
 struct joined {
   table t;  // over the union of the operands' dims
@@ -77,7 +78,7 @@ constexpr void join_partials(joined& out, join_kind kind, const joinable* x, int
   int partial = -1, others = -1, count = 0;
   for (int i = 0; i < operands; ++i) {
     if (x[i].t.is_partial(a)) {
-      if (x[i].t.axis[a].what != use::partial || kind == join_kind::nonlinear)
+      if (x[i].t.axis[a].what != use::partial || kind <= join_kind::real)
         return out.blame(fault_code::partial_operand, 0, 0, a);
       if (partial < 0) partial = i;
       ++count;

@@ -38,6 +38,7 @@ template <class T, bool Greatest> struct argmax_op {
 /// A rank must hold all of D.
 template <class D> struct argmax_rule {
   using named = list<D>;
+  static constexpr bool of_reals = true;
   template <class First> struct dims : remaining<First, named> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
     const outcome o = reduce_rule_of(x[0], dims_in<named>, out, use::partial, false);
@@ -80,6 +81,8 @@ template <Dim D, Operand X> constexpr auto argmax(const X& x) {
       "argmax: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "argmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "argmax: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "argmax: blocks of this dim carry a halo, which would count twice; take the tensor "
                 "without it");
@@ -96,6 +99,8 @@ template <Dim D, Operand X> constexpr auto argmin(const X& x) {
       "argmin: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "argmin: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "argmin: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "argmin: blocks of this dim carry a halo, which would count twice; take the tensor "
                 "without it");

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/moment_norm.hpp"
 #include "dimesh/op/reductions.hpp"
 
@@ -49,6 +50,9 @@ template <class Fault> constexpr void assert_moment_norm() {
                 "sees its block only; take batch_norm_all_reduce or group_norm_all_reduce");
   static_assert(ok<only<Fault, partial_operand>>,
                 "batch_norm, group_norm: an operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "batch_norm, group_norm: the elements are complex, and real ones are wanted; norm "
+                "real(x) and imag(x)");
   using apart = only<Fault, dim_split_in_one_operand_only, dim_split_differently,
                      dims_share_mesh_axis, meshes_differ>;
   static_assert(ok<apart>,
@@ -194,6 +198,86 @@ constexpr auto group_norm_all_reduce(const X& x, const G&... gain_and_bias) {
   detail::assert_moment_norm<typename detail::moment_norm_fault<false, kept, X, G...>::type>();
   return detail::moment_normed<false, Kept...>("group_norm_all_reduce", 1e-5, x, gain_and_bias...)
       .y;
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+/// Without an epsilon, and with one.
+using moments_call = call_taking<some_dims, 1, a_tensor, tensors_only>;
+using moments_call_at = call_taking<some_dims, 2, double, a_tensor, tensors_only>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires(detail::is_misused<detail::moments_call, detail::list<N...>, A...> &&
+           detail::is_misused<detail::moments_call_at, detail::list<N...>, A...>)
+constexpr poison batch_norm(const A&...) {
+  static_assert(ok<detail::misuse<detail::moments_call, detail::list<N...>, A...>>,
+                "batch_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
+                "batch_norm<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison batch_norm(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "batch_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
+                "batch_norm<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires(detail::is_misused<detail::moments_call, detail::list<N...>, A...> &&
+           detail::is_misused<detail::moments_call_at, detail::list<N...>, A...>)
+constexpr poison batch_norm_all_reduce(const A&...) {
+  static_assert(ok<detail::misuse<detail::moments_call, detail::list<N...>, A...>>,
+                "batch_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
+                " tensor: batch_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison batch_norm_all_reduce(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "batch_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
+                " tensor: batch_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires(detail::is_misused<detail::moments_call, detail::list<N...>, A...> &&
+           detail::is_misused<detail::moments_call_at, detail::list<N...>, A...>)
+constexpr poison group_norm(const A&...) {
+  static_assert(ok<detail::misuse<detail::moments_call, detail::list<N...>, A...>>,
+                "group_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
+                "group_norm<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison group_norm(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "group_norm: kept dims stand in the angle brackets, epsilon before the tensor: "
+                "group_norm<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires(detail::is_misused<detail::moments_call, detail::list<N...>, A...> &&
+           detail::is_misused<detail::moments_call_at, detail::list<N...>, A...>)
+constexpr poison group_norm_all_reduce(const A&...) {
+  static_assert(ok<detail::misuse<detail::moments_call, detail::list<N...>, A...>>,
+                "group_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
+                " tensor: group_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison group_norm_all_reduce(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "group_norm_all_reduce: kept dims stand in the angle brackets, epsilon before the"
+                " tensor: group_norm_all_reduce<channel>(x), or (1e-5, x, gain, bias)");
+  return {};
 }
 
 }  // namespace dimesh

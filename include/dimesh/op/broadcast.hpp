@@ -7,6 +7,7 @@
 //   broadcast<rows>(x, 0)   -> like x; every rank along rows holds what coordinate 0 held
 #pragma once
 
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/places.hpp"
 
 namespace dimesh {
@@ -85,6 +86,21 @@ template <Axis A, Operand X> constexpr auto broadcast(const X& x, int root) {
                   std::to_string(size - 1) + ", not " + std::to_string(root));
     return detail::apply_rule<rule, value_of<X>>(detail::broadcast_op<value_of<X>>{a, root}, x);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using broadcast_call = call_taking<one_axis, 1, a_tensor, int>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::broadcast_call, detail::list<N...>, A...>
+constexpr poison broadcast(const A&...) {
+  static_assert(ok<detail::misuse<detail::broadcast_call, detail::list<N...>, A...>>,
+                "broadcast: an axis stands in the angle brackets, a tensor in the parentheses: "
+                "broadcast<rows>(x)");
+  return {};
 }
 
 }  // namespace dimesh

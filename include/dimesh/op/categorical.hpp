@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/op/argmax.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/random/distributions.hpp"
 #include "dimesh/random/places.hpp"
 
@@ -94,6 +95,8 @@ template <Dim D, Operand X> constexpr auto categorical(random_key key, const X& 
                 "whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "categorical: the logits are a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "categorical: logits are real, and these are complex; take real(x) or norm2(x)");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "categorical: the blocks carry halos; take the tensor without them");
   if constexpr (!ok<fault> || is_poison<X>)
@@ -102,6 +105,29 @@ template <Dim D, Operand X> constexpr auto categorical(random_key key, const X& 
     return detail::categorical_of<D>(key, cast<computed<value_of<X>>>(x));
   else
     return detail::categorical_of<D>(key, x);
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using categorical_call = call_taking<one_dim, 2, random_key, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::categorical_call, detail::list<N...>, A...>
+constexpr poison categorical(const A&...) {
+  static_assert(ok<detail::misuse<detail::categorical_call, detail::list<N...>, A...>>,
+                "categorical: a dim stands in the angle brackets, a key and then logits in the "
+                "parentheses: categorical<label>(key, x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison categorical(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "categorical: a dim stands in the angle brackets, a key and then logits in the "
+                "parentheses: categorical<label>(key, x)");
+  return {};
 }
 
 }  // namespace dimesh

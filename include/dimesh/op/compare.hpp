@@ -3,7 +3,7 @@
 // by them. None of them takes addends.
 //
 //   x > y, x > 0               -> tensor of bool, of the same shape and layout
-//   select(x > y, x, y)        -> elementwise choice
+//   select(x > y, x, y)        -> elementwise choice; one of the two may be a number
 #pragma once
 
 #include "dimesh/op/arithmetic.hpp"
@@ -17,6 +17,14 @@ struct select_function {
   template <class C, class A, class B>
   KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a, const B& b) const {
     return dimesh::select(static_cast<bool>(c), a, b);
+  }
+};
+/// A number where the condition does not hold, or where it does.
+template <class T, bool WhereTrue> struct select_number_function {
+  static constexpr std::string_view call = "select";
+  T n;
+  template <class C, class A> KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a) const {
+    return dimesh::select(static_cast<bool>(c) != WhereTrue, a, n);
   }
 };
 struct less_function {
@@ -63,9 +71,10 @@ template <class F, class T> struct with_number {
   template <class A> KOKKOS_INLINE_FUNCTION bool operator()(const A& a) const { return f(a, n); }
 };
 
-template <class F, class X, class N> constexpr auto compare(const F& f, const X& x, N n) {
+template <join_kind Kind, class F, class X, class N>
+constexpr auto compare(const F& f, const X& x, N n) {
   using T = std::common_type_t<N, number_as<X, N>>;
-  return map_as<join_kind::nonlinear>(with_number<F, T>{f, static_cast<T>(n)}, x);
+  return map_as<Kind>(with_number<F, T>{f, static_cast<T>(n)}, x);
 }
 
 }  // namespace detail
@@ -79,49 +88,74 @@ constexpr auto select(const C& condition, const X& x, const Y& y) {
   return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
 }
 
+/// x where the condition holds, else a number.
+template <Operand C, Operand X, detail::Number N>
+constexpr auto select(const C& condition, const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::select_number_function<T, false>{static_cast<T>(n)}, condition, x);
+}
+/// A number where the condition holds, else x.
+template <Operand C, detail::Number N, Operand X>
+constexpr auto select(const C& condition, N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
+                "select: the operands do not fit; complete what is partial, relayout what is split "
+                "differently");
+  using T = detail::number_as<X, N>;
+  return detail::map_as<detail::join_kind::nonlinear>(
+      detail::select_number_function<T, true>{static_cast<T>(n)}, condition, x);
+}
+
 template <Operand X, Operand Y> constexpr auto operator<(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator<: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::less_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::less_function{}, x, y);
 }
 template <Operand X, detail::Number N> constexpr auto operator<(const X& x, N n) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "operator<: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::less_function{}, x, n);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator<: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::less_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator<=(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator<=: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::less_equal_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::less_equal_function{}, x, y);
 }
 template <Operand X, detail::Number N> constexpr auto operator<=(const X& x, N n) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "operator<=: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::less_equal_function{}, x, n);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator<=: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::less_equal_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator>(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator>: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::greater_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::greater_function{}, x, y);
 }
 template <Operand X, detail::Number N> constexpr auto operator>(const X& x, N n) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "operator>: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::greater_function{}, x, n);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator>: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::greater_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator>=(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator>=: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::greater_equal_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::greater_equal_function{}, x, y);
 }
 template <Operand X, detail::Number N> constexpr auto operator>=(const X& x, N n) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "operator>=: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::greater_equal_function{}, x, n);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator>=: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::greater_equal_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator==(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
@@ -132,7 +166,7 @@ template <Operand X, Operand Y> constexpr auto operator==(const X& x, const Y& y
 template <Operand X, detail::Number N> constexpr auto operator==(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
                 "operator==: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::equal_function{}, x, n);
+  return detail::compare<detail::join_kind::nonlinear>(detail::equal_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator!=(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
@@ -143,7 +177,7 @@ template <Operand X, Operand Y> constexpr auto operator!=(const X& x, const Y& y
 template <Operand X, detail::Number N> constexpr auto operator!=(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
                 "operator!=: the operand is a sum yet to be made; complete it first");
-  return detail::compare(detail::not_equal_function{}, x, n);
+  return detail::compare<detail::join_kind::nonlinear>(detail::not_equal_function{}, x, n);
 }
 
 }  // namespace dimesh

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/op/parts/join_rule.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/rename.hpp"
 
@@ -219,6 +220,29 @@ constexpr auto stack(const X&... x) {
           detail::concat_op<T, true>{&detail::facts_of_dim<New>, n, "stack"}, x...);
     }
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using stack_call = call_taking<one_dim, 1, tensors_only>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::stack_call, detail::list<N...>, A...>
+constexpr poison stack(const A&...) {
+  static_assert(ok<detail::misuse<detail::stack_call, detail::list<N...>, A...>>,
+                "stack: a new dim stands in the angle brackets, tensors in the parentheses: "
+                "stack<layer>(x, y)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison stack(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "stack: a new dim stands in the angle brackets, tensors in the parentheses: "
+                "stack<layer>(x, y)");
+  return {};
 }
 
 }  // namespace dimesh

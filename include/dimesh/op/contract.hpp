@@ -21,8 +21,11 @@ namespace detail {
 template <class S>
 concept says_where_to_meet = requires(rule_operands x, dim_list out) { S::meet(x, out); };
 template <class S> struct schedule_fault {
-  using type = std::conditional_t<says_where_to_meet<S>, no_fault, not_a_schedule<S>>;
+  using type = not_a_schedule<S>;
 };
+template <class Axes> struct schedule_axes_fault;
+template <class... A> struct schedule_axes_fault<list<A...>> : first_of<axis_fault<A>...> {};
+template <says_where_to_meet S> struct schedule_fault<S> : schedule_axes_fault<typename S::axes> {};
 template <class L, index_t Memory> struct schedule_fault<by::best<L, Memory>> {
   using type = std::conditional_t<std::is_void_v<L> || Layout<L>, no_fault, not_a_layout<L>>;
 };
@@ -47,6 +50,9 @@ constexpr auto contract(const X& x, const Y& y) {
   static_assert(ok<only<fault, not_a_schedule>>,
                 "contract: how blocks move stands first in the angle brackets, before the dims: "
                 "contract<by::best<>, m, n>(x, y)");
+  static_assert(ok<only<fault, not_an_axis>>,
+                "contract: a schedule goes along axes of the mesh, and names something else: "
+                "by::ring<rows>, by::summa<rows, cols>");
   static_assert(ok<only<fault, not_a_layout>>,
                 "contract: by::best takes the layout of the result: by::best<layout<mesh, "
                 "rules...>>");

@@ -93,6 +93,7 @@ template <class T, class I> struct cross_entropy_op {
 /// The target must have the dims of x but D, split alike.
 template <class D> struct cross_entropy_rule {
   using named = list<D>;
+  static constexpr bool of_reals = true;
   template <class Logits, class> struct dims : remaining<Logits, named> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
     const outcome rows = reduce_rule_of(x[0], dims_in<named>, out, use::partial, false);
@@ -141,6 +142,9 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                 "the classes; take off the others, or name the classes");
   static_assert(ok<only<fault, partial_operand>>,
                 "softmax_cross_entropy: an operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "softmax_cross_entropy: logits are real, and these are complex; take real(x) or "
+                "norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "softmax_cross_entropy: blocks of this dim carry a halo, which would count twice; "
                 "take the tensor without it");

@@ -14,6 +14,7 @@
 #include "dimesh/op/parts/blocks.hpp"
 #include "dimesh/op/parts/exchange_plan.hpp"
 #include "dimesh/op/parts/goal.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
@@ -148,6 +149,21 @@ template <Layout L, Operand X> constexpr auto exchange(const X& x) {
     return detail::unchanged(x);
   else
     return detail::apply_rule<rule, value_of<X>>(detail::exchange_op<value_of<X>>{}, x);
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using exchange_call = call_taking<names_taken<1, 1, named_kind::layout>, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::exchange_call, detail::list<N...>, A...>
+constexpr poison exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::exchange_call, detail::list<N...>, A...>>,
+                "exchange: a layout stands in the angle brackets, a tensor in the parentheses: "
+                "exchange<layout<pod>>(x)");
+  return {};
 }
 
 }  // namespace dimesh

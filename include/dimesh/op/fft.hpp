@@ -15,6 +15,7 @@
 
 #include "dimesh/op/complex.hpp"
 #include "dimesh/op/parts/fft_op.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
@@ -188,6 +189,65 @@ template <Dim H, Dim D, Dim... More, Operand X> constexpr auto irfft(const X& x,
         detail::one_over_points(detail::core_of(x), detail::places_of<X, More...>);
     return detail::from_half<rule, H, D, More...>("irfft", x, n, others / static_cast<double>(n));
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using fft_call = call_taking<some_dims, 1, a_tensor>;
+using ifft_call = call_taking<some_dims, 1, a_tensor>;
+using rfft_call = call_taking<more_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::fft_call, detail::list<N...>, A...>
+constexpr poison fft(const A&...) {
+  static_assert(ok<detail::misuse<detail::fft_call, detail::list<N...>, A...>>,
+                "fft: dims stand in the angle brackets, a tensor in the parentheses: fft<height, "
+                "width>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison fft(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "fft: dims stand in the angle brackets, a tensor in the parentheses: fft<height, "
+                "width>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::ifft_call, detail::list<N...>, A...>
+constexpr poison ifft(const A&...) {
+  static_assert(ok<detail::misuse<detail::ifft_call, detail::list<N...>, A...>>,
+                "ifft: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft<height, width>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison ifft(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "ifft: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft<height, width>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::rfft_call, detail::list<N...>, A...>
+constexpr poison rfft(const A&...) {
+  static_assert(ok<detail::misuse<detail::rfft_call, detail::list<N...>, A...>>,
+                "rfft: a dim and that of half as many frequencies stand in the angle brackets, a "
+                "tensor in the parentheses: rfft<time, half>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison rfft(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "rfft: a dim and that of half as many frequencies stand in the angle brackets, a "
+                "tensor in the parentheses: rfft<time, half>(x)");
+  return {};
 }
 
 }  // namespace dimesh

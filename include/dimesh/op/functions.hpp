@@ -146,120 +146,136 @@ DIMESH_INSTANCE(map_op<relu_function, double, double>, 1, 1u);
 
 /// e to the x.
 template <Operand X> constexpr auto exp(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "exp: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::exp_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "exp: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::exp_function{}, x);
 }
 /// Natural logarithm.
 template <Operand X> constexpr auto log(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "log: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::log_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "log: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::log_function{}, x);
 }
 /// log(1 + x), right for small x.
 template <Operand X> constexpr auto log1p(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "log1p: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::log1p_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "log1p: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::log1p_function{}, x);
 }
 /// Hyperbolic tangent.
 template <Operand X> constexpr auto tanh(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "tanh: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::tanh_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "tanh: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::tanh_function{}, x);
 }
 /// 1 / (1 + exp(-x)).
 template <Operand X> constexpr auto sigmoid(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "sigmoid: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::sigmoid_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "sigmoid: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::sigmoid_function{}, x);
 }
 /// Square root.
 template <Operand X> constexpr auto sqrt(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "sqrt: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::sqrt_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "sqrt: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::sqrt_function{}, x);
 }
 /// 1 / sqrt(x).
 template <Operand X> constexpr auto rsqrt(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "rsqrt: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::rsqrt_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "rsqrt: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::rsqrt_function{}, x);
 }
 /// x times x.
 template <Operand X> constexpr auto square(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "square: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::square_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "square: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::square_function{}, x);
 }
 /// Absolute value; its derivative at 0 is 0.
 template <Operand X> constexpr auto abs(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "abs: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::abs_function{}, x);
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "abs: the operand is a sum yet to be made, or complex; complete it, or take sqrt(norm2(x))");
+  return detail::map_as<detail::join_kind::real>(detail::abs_function{}, x);
 }
 /// max(x, 0); its derivative at 0 is 0.
 template <Operand X> constexpr auto relu(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "relu: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::relu_function{}, x);
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "relu: the operand is a sum yet to be made, or complex; complete it, or take its real part");
+  return detail::map_as<detail::join_kind::real>(detail::relu_function{}, x);
 }
 /// Gaussian error linear unit in its tanh form (Hendrycks and Gimpel 2016, section 2).
 template <Operand X> constexpr auto gelu(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "gelu: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::gelu_function{}, x);
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "gelu: the operand is a sum yet to be made, or complex; complete it, or take its real part");
+  return detail::map_as<detail::join_kind::real>(detail::gelu_function{}, x);
 }
 /// x * sigmoid(x).
 template <Operand X> constexpr auto silu(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "silu: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::silu_function{}, x);
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "silu: the operand is a sum yet to be made, or complex; complete it, or take its real part");
+  return detail::map_as<detail::join_kind::real>(detail::silu_function{}, x);
 }
 /// log(1 + exp(x)).
 template <Operand X> constexpr auto softplus(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "softplus: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::softplus_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "softplus: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::map_as<detail::join_kind::real>(detail::softplus_function{}, x);
 }
 /// Sine of radians.
 template <Operand X> constexpr auto sin(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "sin: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::sin_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "sin: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::sin_function{}, x);
 }
 /// Cosine of radians.
 template <Operand X> constexpr auto cos(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "cos: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::cos_function{}, x);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "cos: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_as<detail::join_kind::real>(detail::cos_function{}, x);
 }
 /// Largest whole number not above x; derivative 0.
 template <Operand X> constexpr auto floor(const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "floor: the operand is a sum yet to be made; complete it first");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::floor_function{}, x);
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "floor: the operand is a sum yet to be made, or complex; complete it, or take its real part");
+  return detail::map_as<detail::join_kind::real>(detail::floor_function{}, x);
 }
 /// x to the y.
 template <Operand X, Operand Y> constexpr auto pow(const X& x, const Y& y) {
-  static_assert(
-      ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
-      "pow: the operands do not fit; complete what is partial, relayout what is split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::pow_function{}, x, y);
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
+                "pow: the operands do not fit; complete what is partial, relayout what is split "
+                "differently, map a function where they are complex");
+  return detail::map_as<detail::join_kind::real>(detail::pow_function{}, x, y);
 }
 /// The larger of two; ties go to the first.
 template <Operand X, Operand Y> constexpr auto maximum(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "maximum: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::maximum_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::maximum_function{}, x, y);
 }
 /// The smaller of two; ties go to the first.
 template <Operand X, Operand Y> constexpr auto minimum(const X& x, const Y& y) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "minimum: the operands do not fit; complete what is partial, relayout what is "
-                "split differently");
-  return detail::map_as<detail::join_kind::nonlinear>(detail::minimum_function{}, x, y);
+                "split differently, take real parts of what is complex");
+  return detail::map_as<detail::join_kind::real>(detail::minimum_function{}, x, y);
 }
 
 }  // namespace dimesh

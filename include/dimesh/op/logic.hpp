@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows from comparisons? Truths are joined, chosen by, and asked whether any or all hold;
-// numbers are kept within bounds.
+// What follows from comparisons? Truths are joined, and asked whether any or all hold; numbers are
+// kept within bounds.
 //
 //   logical_and(x > 0, y > 0)                 -> tensor of bool
 //   any<hidden>(x[batch, hidden/cols] > 9)    -> bool [batch], partial_max over cols: complete it
-//   select(x > 0, x, 0.0)                     -> x, or a number
 //   clamp(x, -1.0, 1.0)                       -> like x
 #pragma once
 
 #include "dimesh/op/compare.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -37,14 +37,6 @@ struct logical_not_function {
   static constexpr std::string_view call = "logical_not";
   template <class A> KOKKOS_INLINE_FUNCTION bool operator()(const A& a) const {
     return !static_cast<bool>(a);
-  }
-};
-/// A number where the condition does not hold, or where it does.
-template <class T, bool WhereTrue> struct select_number_function {
-  static constexpr std::string_view call = "select";
-  T n;
-  template <class C, class A> KOKKOS_INLINE_FUNCTION auto operator()(const C& c, const A& a) const {
-    return dimesh::select(static_cast<bool>(c) != WhereTrue, a, n);
   }
 };
 template <class T> struct clamp_function {
@@ -102,34 +94,14 @@ template <Operand X> constexpr auto logical_not(const X& x) {
   return detail::map_as<detail::join_kind::nonlinear>(detail::logical_not_function{}, x);
 }
 
-/// x where the condition holds, else a number.
-template <Operand C, Operand X, detail::Number N>
-constexpr auto select(const C& condition, const X& x, N n) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
-                "select: the operands do not fit; complete what is partial, relayout what is split "
-                "differently");
-  using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::nonlinear>(
-      detail::select_number_function<T, false>{static_cast<T>(n)}, condition, x);
-}
-/// A number where the condition holds, else x.
-template <Operand C, detail::Number N, Operand X>
-constexpr auto select(const C& condition, N n, const X& x) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
-                "select: the operands do not fit; complete what is partial, relayout what is split "
-                "differently");
-  using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::nonlinear>(
-      detail::select_number_function<T, true>{static_cast<T>(n)}, condition, x);
-}
-
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
 /// to high, both included, and 0 outside.
 template <Operand X, detail::Number N> constexpr auto clamp(const X& x, N low, N high) {
-  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
-                "clamp: the operand is a sum yet to be made; complete it first");
+  static_assert(
+      ok<detail::map_fault<detail::join_kind::real, X>>,
+      "clamp: the operand is a sum yet to be made, or complex; complete it, or take its real part");
   using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::nonlinear>(
+  return detail::map_as<detail::join_kind::real>(
       detail::clamp_function<T>{static_cast<T>(low), static_cast<T>(high)}, x);
 }
 
@@ -152,6 +124,47 @@ template <Dim... D, Operand X> constexpr auto all(const X& x) {
     return poison{};
   else
     return detail::extreme_list<use::partial_min>(x, dims{});
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using any_call = call_taking<any_dims, 1, a_tensor>;
+using all_call = call_taking<any_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::any_call, detail::list<N...>, A...>
+constexpr poison any(const A&...) {
+  static_assert(ok<detail::misuse<detail::any_call, detail::list<N...>, A...>>,
+                "any: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "any<batch>(x > 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison any(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "any: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "any<batch>(x > 0)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::all_call, detail::list<N...>, A...>
+constexpr poison all(const A&...) {
+  static_assert(ok<detail::misuse<detail::all_call, detail::list<N...>, A...>>,
+                "all: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "all<batch>(x > 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "all: dims stand in the angle brackets, a tensor of bool in the parentheses: "
+                "all<batch>(x > 0)");
+  return {};
 }
 
 }  // namespace dimesh

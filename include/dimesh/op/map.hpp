@@ -32,6 +32,7 @@ template <class Union, class First, class... Rest> struct leading_dims<Union, Fi
 
 /// Rule of an elementwise operation.
 template <join_kind Kind> struct elementwise_rule {
+  static constexpr bool of_reals = Kind == join_kind::real;
   template <class... Dims> struct dims : leading_dims<united<Dims...>, Dims...> {};
   static constexpr outcome of(rule_operands x, dim_list out) { return join_rule(Kind, x, out); }
 };

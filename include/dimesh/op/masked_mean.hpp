@@ -10,6 +10,7 @@
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/logic.hpp"
 #include "dimesh/op/norm.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -82,6 +83,9 @@ template <Dim... D, Operand X, Operand M> constexpr auto masked_mean(const X& x,
                 "its dims: masked_mean<batch>(x, mask)");
   static_assert(ok<only<fault, dim_repeated, dim_has_halo>>,
                 "masked_mean: a dim counts twice; name each once, of a tensor without halos");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "masked_mean: the elements are complex, and real ones are wanted; take means of "
+                "real(x) and imag(x)");
   static_assert(ok<only<fault, partial_operand>>,
                 "masked_mean: an operand is yet to be joined over the ranks; complete it first");
   using apart = only<fault, dim_split_in_one_operand_only, dim_split_differently,
@@ -92,6 +96,29 @@ template <Dim... D, Operand X, Operand M> constexpr auto masked_mean(const X& x,
     return poison{};
   else
     return detail::mean_of_counted(x, mask, dims{});
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using masked_mean_call = call_taking<any_dims, 2, a_tensor, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::masked_mean_call, detail::list<N...>, A...>
+constexpr poison masked_mean(const A&...) {
+  static_assert(ok<detail::misuse<detail::masked_mean_call, detail::list<N...>, A...>>,
+                "masked_mean: dims stand in the angle brackets, a tensor and a mask in the "
+                "parentheses: masked_mean<batch>(x, mask)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison masked_mean(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "masked_mean: dims stand in the angle brackets, a tensor and a mask in the "
+                "parentheses: masked_mean<batch>(x, mask)");
+  return {};
 }
 
 }  // namespace dimesh

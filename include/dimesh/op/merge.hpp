@@ -7,6 +7,7 @@
 //   cut<token, row, col>(x, col{8})                             dims whose extents the run says
 #pragma once
 
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -233,6 +234,29 @@ constexpr auto cut(const X& x, const E&... extents) {
                                               detail::list<First, Rest...>{}, extents...);
     return detail::apply_rule<rule, value_of<X>>(detail::reshape_op{to, "cut"}, x);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using merge_call = call_taking<more_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::merge_call, detail::list<N...>, A...>
+constexpr poison merge(const A&...) {
+  static_assert(ok<detail::misuse<detail::merge_call, detail::list<N...>, A...>>,
+                "merge: the new dim and those it replaces stand in the angle brackets, a tensor "
+                "in the parentheses: merge<flat, batch, token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison merge(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "merge: the new dim and those it replaces stand in the angle brackets, a tensor "
+                "in the parentheses: merge<flat, batch, token>(x)");
+  return {};
 }
 
 }  // namespace dimesh

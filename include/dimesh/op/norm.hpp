@@ -191,6 +191,9 @@ constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias)
                 "layer_norm: the tensor lacks this dim; name one of its own");
   static_assert(ok<only<fault, partial_operand>>,
                 "layer_norm: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "layer_norm: the elements are complex, and real ones are wanted; norm real(x) and "
+                "imag(x), or divide by a root of mean(norm2(x))");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "layer_norm: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
@@ -220,6 +223,9 @@ constexpr auto rms_norm(double epsilon, const X& x, const G&... gain) {
                 "rms_norm: the tensor lacks this dim; name one of its own");
   static_assert(ok<only<fault, partial_operand>>,
                 "rms_norm: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "rms_norm: the elements are complex, and real ones are wanted; norm real(x) and "
+                "imag(x), or divide by a root of mean(norm2(x))");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "rms_norm: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");

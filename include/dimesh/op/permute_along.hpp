@@ -13,6 +13,7 @@
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/collective/point.hpp"
 #include "dimesh/core/flight.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -161,6 +162,21 @@ constexpr auto permute_along(const X& x, const Perm& perm) {
                                               static_cast<int>(from)},
         x);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using permute_along_call = call_taking<one_axis, 2, a_tensor, no_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::permute_along_call, detail::list<N...>, A...>
+constexpr poison permute_along(const A&...) {
+  static_assert(ok<detail::misuse<detail::permute_along_call, detail::list<N...>, A...>>,
+                "permute_along: an axis stands in the angle brackets, a tensor and who sends to "
+                "whom in the parentheses: permute_along<rows>(x, f)");
+  return {};
 }
 
 }  // namespace dimesh

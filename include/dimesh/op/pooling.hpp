@@ -190,6 +190,7 @@ struct pooled_dims<Dims, V, Rest...>
 /// Rule of windows over dims that are whole (Split: or not); Addends: of sums yet to be made, too.
 template <bool Split, bool Addends, class... V> struct pool_rule {
   using named = list<typename V::from..., typename V::to...>;
+  static constexpr bool of_reals = !Addends;  // a maximum
   template <class First> struct dims : pooled_dims<First, V...> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
     if (const int a = x[0].layout.first_partial(!Addends); a >= 0)
@@ -228,6 +229,8 @@ template <class Fault> constexpr void assert_pool() {
   static_assert(ok<only<Fault, partial_operand>>,
                 "max_pool, mean_pool: the operand is yet to be joined along an axis (of a mean: an "
                 "extreme); complete it first");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "max_pool: complex numbers have no order; take real(x) or norm2(x) first");
 }
 
 /// Elements that only store are joined in float.

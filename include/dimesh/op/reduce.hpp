@@ -60,6 +60,7 @@ constexpr outcome reduce_rule_of(const tensor_facts& x, dim_list gone, dim_list 
 /// Rule of an operation that joins the elements along D...
 template <use Kind, bool Addends, class... D> struct reduce_rule {
   using named = list<D...>;
+  static constexpr bool of_reals = Kind == use::partial_max || Kind == use::partial_min;
   template <class First, class...> struct dims {
     using type = typename remaining<First, named>::type;
   };
@@ -112,9 +113,10 @@ template <class T, class Join> struct extreme_op {
   }
 };
 
-/// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made.
+/// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made, and
+/// complex elements.
 template <bool Addends, class X, class... D> struct over_dims_fault {
-  using type = fault_of<reduce_rule<use::partial, Addends, D...>, X>;
+  using type = fault_of<reduce_rule<Addends ? use::partial : use::partial_max, Addends, D...>, X>;
 };
 
 template <bool Addends, class X, class Dims> struct over_list_fault;
@@ -245,6 +247,8 @@ template <Dim... D, Operand X> constexpr auto max(const X& x) {
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "max: the tensor lacks this dim; name its own dims");
   static_assert(ok<only<fault, dim_repeated>>, "max: a dim is named twice; name it once");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "max: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(
       ok<only<fault, partial_operand>>,
       "max: the operand is a sum yet to be made, of which addends say nothing; complete it first");
@@ -264,6 +268,8 @@ template <Dim... D, Operand X> constexpr auto min(const X& x) {
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "min: the tensor lacks this dim; name its own dims");
   static_assert(ok<only<fault, dim_repeated>>, "min: a dim is named twice; name it once");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "min: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(
       ok<only<fault, partial_operand>>,
       "min: the operand is a sum yet to be made, of which addends say nothing; complete it first");

@@ -14,6 +14,7 @@
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/parts/misuse_of_reductions.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
 
 namespace dimesh {
@@ -47,7 +48,7 @@ template <class X, class D, class... More> constexpr auto prod_over(const X& x, 
 /// The first fault of a product over D... of X.
 template <class X, class Dims> struct prod_fault;
 template <class X, class... D> struct prod_fault<X, list<D...>> {
-  using type = typename first_of<typename over_list_fault<false, X, list<D...>>::type,
+  using type = typename first_of<fault_of<reduce_rule<use::partial, false, D...>, X>,
                                  fault_of<prod_rule<D>, X>...>::type;
 };
 template <class X, class... D>
@@ -69,13 +70,12 @@ template <class T>
 using mean_value = std::conditional_t<is_storage_only<T>, computed<T>,
                                       std::conditional_t<std::is_floating_point_v<T>, T, double>>;
 
-template <class X, class... D> constexpr auto var_over(const X& x, index_t less, list<D...> dims) {
+/// Callers have asserted that there is no fault.
+template <class X, class... D> constexpr auto var_legal(const X& x, index_t less, list<D...> dims) {
   using T = value_of<X>;
   using rule = reduce_rule<use::partial, false, D...>;
-  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>) {
-    return poison{};
-  } else if constexpr (!std::is_same_v<T, mean_value<T>>) {
-    const auto y = var_over(cast<mean_value<T>>(x), less, dims);
+  if constexpr (!std::is_same_v<T, mean_value<T>>) {
+    const auto y = var_legal(cast<mean_value<T>>(x), less, dims);
     if constexpr (is_storage_only<T>)
       return cast<T>(y);
     else
@@ -104,6 +104,13 @@ template <class X, class... D> constexpr auto var_over(const X& x, index_t less,
   }
 }
 
+template <class X, class... D> constexpr auto var_over(const X& x, index_t less, list<D...> dims) {
+  if constexpr (!ok<typename over_dims_fault<false, X, D...>::type> || is_poison<X>)
+    return poison{};
+  else
+    return var_legal(x, less, dims);
+}
+
 /// The square root; its derivative at 0 is 0.
 struct root_function {
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
@@ -130,6 +137,9 @@ template <class Fault> constexpr void assert_statistics() {
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "prod, var, stddev, l1_norm, l2_norm, max_norm, compensated_sum: blocks of this "
                 "dim carry a halo, which would count twice; take the tensor without it");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones "
+                "are wanted; take norm2(x), which is real, or the real part");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "prod: the dim is split, and a rank sees its block only; gather it with whole<dim> "
                 "first");

@@ -10,6 +10,7 @@
 
 #include "dimesh/local/rotary.hpp"
 #include "dimesh/op/argmax.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/transition.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -113,6 +114,29 @@ constexpr auto rotary(const X& x, double base = 10000, index_t offset = 0) {
     return detail::permuted<dims>(detail::apply_rule<rule, value_of<X>>(
         detail::rotary_op<value_of<X>>{&detail::facts_of_dim<Length>, base, offset}, moved));
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using rotary_call = call_taking<two_dims, 1, a_tensor, double, index_t>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::rotary_call, detail::list<N...>, A...>
+constexpr poison rotary(const A&...) {
+  static_assert(ok<detail::misuse<detail::rotary_call, detail::list<N...>, A...>>,
+                "rotary: the dims of positions and of heads stand in the angle brackets, a tensor"
+                " in the parentheses: rotary<length, head>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison rotary(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "rotary: the dims of positions and of heads stand in the angle brackets, a tensor"
+                " in the parentheses: rotary<length, head>(x)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/misuse_of_scan.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -27,6 +28,14 @@ namespace detail {
 /// What is wrong with a scan of X... along D; Whole: a rank must hold all of it.
 template <class D, bool Whole, bool Addends, class... X>
 using scan_fault = fault_of<scan_rule<D, Whole, Addends>, X...>;
+/// Of the greatest or smallest so far.
+template <class D, bool Whole>
+using extreme_scan_rule = of_real_elements<scan_rule<D, Whole, false>>;
+template <class D, bool Whole, class Join>
+using scan_rule_by =
+    std::conditional_t<std::is_same_v<Join, local::greatest> || std::is_same_v<Join, local::least>,
+                       extreme_scan_rule<D, Whole>,
+                       scan_rule<D, Whole, std::is_same_v<Join, local::plus>>>;
 
 template <class Fault> constexpr void assert_scan() {
   static_assert(ok<only<Fault, dim_is_split>>,
@@ -41,6 +50,8 @@ template <class Fault> constexpr void assert_scan() {
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "cumsum, cumprod, cummax, cummin, scan, linear_recurrence: blocks of this dim "
                 "carry a halo, which would count twice; take the tensor without it");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "cummax, cummin: complex numbers have no order; take real(x) or norm2(x) first");
 }
 
 /// Elements that only store are joined in float, and the results rounded once each; truths are
@@ -60,7 +71,7 @@ template <class Rule, class Op, class X> constexpr auto scanned_by(const Op& op,
 
 template <class D, bool Whole, class Join, class X>
 constexpr auto folded(std::string_view call, const Join& by, const X& x, const scan_options& o) {
-  using rule = scan_rule<D, Whole, std::is_same_v<Join, local::plus>>;
+  using rule = scan_rule_by<D, Whole, Join>;
   if constexpr (!ok<fault_of<rule, X>> || is_poison<X>)
     return poison{};
   else
@@ -185,22 +196,22 @@ template <Dim D, Operand X> constexpr auto cumprod_exscan(const X& x, scan_optio
 /// The greatest element along D up to each; over none, the lowest value (-inf). The gradient goes
 /// to the first of equals in the order of the scan. Shapes and layout stay. Local.
 template <Dim D, Operand X> constexpr auto cummax(const X& x, scan_options o = {}) {
-  detail::assert_scan<detail::scan_fault<D, true, false, X>>();
+  detail::assert_scan<detail::fault_of<detail::extreme_scan_rule<D, true>, X>>();
   return detail::folded<D, true>("cummax", local::greatest{}, x, o);
 }
 /// The same where ranks may split D: one MPI_Exscan over the axes that do, two on the way back.
 template <Dim D, Operand X> constexpr auto cummax_exscan(const X& x, scan_options o = {}) {
-  detail::assert_scan<detail::scan_fault<D, false, false, X>>();
+  detail::assert_scan<detail::fault_of<detail::extreme_scan_rule<D, false>, X>>();
   return detail::folded<D, false>("cummax_exscan", local::greatest{}, x, o);
 }
 /// The smallest likewise; over none, the highest value (inf). Local.
 template <Dim D, Operand X> constexpr auto cummin(const X& x, scan_options o = {}) {
-  detail::assert_scan<detail::scan_fault<D, true, false, X>>();
+  detail::assert_scan<detail::fault_of<detail::extreme_scan_rule<D, true>, X>>();
   return detail::folded<D, true>("cummin", local::least{}, x, o);
 }
 /// The same where ranks may split D: one MPI_Exscan over the axes that do, two on the way back.
 template <Dim D, Operand X> constexpr auto cummin_exscan(const X& x, scan_options o = {}) {
-  detail::assert_scan<detail::scan_fault<D, false, false, X>>();
+  detail::assert_scan<detail::fault_of<detail::extreme_scan_rule<D, false>, X>>();
   return detail::folded<D, false>("cummin_exscan", local::least{}, x, o);
 }
 

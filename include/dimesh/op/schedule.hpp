@@ -23,7 +23,7 @@ struct gather {
 };
 /// One local product, each operand cut (free) where the other one is split; the addends along A are
 /// summed, and D is split over A: half the bytes of an all_reduce. D may be uneven<dim>.
-template <class D, Axis A> struct reduce_scatter {
+template <class D, class A> struct reduce_scatter {
   using axes = detail::list<A>;
   static constexpr detail::contract_meeting meet(detail::rule_operands x, detail::dim_list out) {
     return detail::cut_meeting(x, out);
@@ -31,7 +31,7 @@ template <class D, Axis A> struct reduce_scatter {
 };
 /// The blocks of the smaller operand that A cuts go from neighbour to neighbour along A; the next
 /// one travels while the product with this one is computed. Memory: two blocks.
-template <Axis A> struct ring {
+template <class A> struct ring {
   using axes = detail::list<A>;
   static constexpr index_t depth = 0;
   static constexpr detail::contract_meeting meet(detail::rule_operands x, detail::dim_list out) {
@@ -44,7 +44,7 @@ template <Axis A> struct ring {
 /// Rows in the other; panels of both, at most Depth elements deep, are broadcast, one ahead of the
 /// product. With a Spare axis, which both operands replicate, its ranks share the panels out, and
 /// the result is partial along it (Solomonik and Demmel 2011).
-template <Axis Rows, Axis Cols, index_t Depth = 256, Axis... Spare>
+template <class Rows, class Cols, index_t Depth = 256, class... Spare>
   requires(Depth >= 2 && sizeof...(Spare) <= 1)
 struct summa {
   using axes = detail::list<Rows, Cols, Spare...>;

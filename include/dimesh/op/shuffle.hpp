@@ -6,6 +6,7 @@
 //   shuffle<batch>(key, x[batch, hidden/cols])   -> row i is row order(i) of x
 #pragma once
 
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/random/permutation.hpp"
 
@@ -65,6 +66,29 @@ template <Dim D, Operand X> constexpr auto shuffle(random_key key, const X& x) {
   else
     return detail::apply_rule<rule, value_of<X>>(
         detail::shuffle_op<value_of<X>>{detail::index_of<D, typename spec_of<X>::dims>, key}, x);
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using shuffle_call = call_taking<one_dim, 2, random_key, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::shuffle_call, detail::list<N...>, A...>
+constexpr poison shuffle(const A&...) {
+  static_assert(ok<detail::misuse<detail::shuffle_call, detail::list<N...>, A...>>,
+                "shuffle: a dim stands in the angle brackets, a key and then a tensor in the "
+                "parentheses: shuffle<sample>(key, x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison shuffle(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "shuffle: a dim stands in the angle brackets, a key and then a tensor in the "
+                "parentheses: shuffle<sample>(key, x)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -13,6 +13,7 @@
 // Parts of addends are addends, as are addends among zeros.
 #pragma once
 
+#include "dimesh/op/parts/misuse_of_slice.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 

@@ -14,6 +14,7 @@
 
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/parts/line_moves.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 
 namespace dimesh {
@@ -229,6 +230,29 @@ template <Dim D, Operand X> constexpr auto flip_exchange(const X& x) {
     const index_t n = x.template extent<D>();
     return detail::exchange_strided<D, D>("flip_exchange", x, {n - 1, -1, 0, 1, n}, n);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using flip_exchange_call = call_taking<one_dim, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::flip_exchange_call, detail::list<N...>, A...>
+constexpr poison flip_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::flip_exchange_call, detail::list<N...>, A...>>,
+                "flip_exchange: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "flip_exchange<token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison flip_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "flip_exchange: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "flip_exchange<token>(x)");
+  return {};
 }
 
 }  // namespace dimesh

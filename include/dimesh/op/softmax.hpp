@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
@@ -90,6 +91,8 @@ template <Dim D, Dim... More, Operand X> constexpr auto softmax(const X& x) {
       "softmax: the tensor lacks this dim, or it is named twice; name its own dims, each once");
   static_assert(ok<only<fault, partial_operand>>,
                 "softmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "softmax: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "softmax: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
@@ -104,6 +107,8 @@ template <Dim D, Dim... More, Operand X> constexpr auto log_softmax(const X& x) 
       "log_softmax: the tensor lacks this dim, or it is named twice; name its own dims, each once");
   static_assert(ok<only<fault, partial_operand>>,
                 "log_softmax: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "log_softmax: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "log_softmax: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
@@ -118,10 +123,35 @@ template <Dim D, Dim... More, Operand X> constexpr auto log_sum_exp(const X& x) 
       "log_sum_exp: the tensor lacks this dim, or it is named twice; name its own dims, each once");
   static_assert(ok<only<fault, partial_operand>>,
                 "log_sum_exp: the operand is a sum yet to be made; complete it first");
+  static_assert(ok<only<fault, element_is_complex>>,
+                "log_sum_exp: complex numbers have no order; take real(x) or norm2(x) first");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "log_sum_exp: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
   return detail::over_exponentials<D, More...>(x, detail::log_sum_exp_of{});
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using log_sum_exp_call = call_taking<some_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::log_sum_exp_call, detail::list<N...>, A...>
+constexpr poison log_sum_exp(const A&...) {
+  static_assert(ok<detail::misuse<detail::log_sum_exp_call, detail::list<N...>, A...>>,
+                "log_sum_exp: dims stand in the angle brackets, a tensor in the parentheses: "
+                "log_sum_exp<label>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison log_sum_exp(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "log_sum_exp: dims stand in the angle brackets, a tensor in the parentheses: "
+                "log_sum_exp<label>(x)");
+  return {};
 }
 
 }  // namespace dimesh

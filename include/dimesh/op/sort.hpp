@@ -14,6 +14,7 @@
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
@@ -80,6 +81,7 @@ template <class D> constexpr void require_nth(std::string_view call, index_t n, 
 /// D is whole, and called To in the result.
 template <class D, class To> struct sorted_rule {
   using named = list<D, To>;
+  static constexpr bool of_reals = true;
   template <class First> struct dims : replaced_dims<D, To, First> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
     const outcome o = strided_rule<D, To>::of(x, out);
@@ -115,6 +117,9 @@ template <class Fault> constexpr void assert_ordered() {
   static_assert(ok<only<Fault, partial_operand>>,
                 "sort, argsort, top_k, nth_largest: the operand is a sum yet to be made; complete "
                 "it first");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or "
+                "norm2(x) first");
 }
 
 }  // namespace detail
@@ -181,6 +186,91 @@ template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
     const auto at = detail::apply_rule<rule, std::int32_t>(op, stop_gradient(x));
     return dimesh::pick<detail::nth_place>(dimesh::gather<D, detail::nth_place>(x, at), 0);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using argsort_call = call_taking<one_dim, 1, a_tensor, order>;
+using sort_call = call_taking<one_dim, 1, a_tensor, order>;
+using top_k_call = call_taking<two_dims, 1, a_tensor, no_tensor>;
+using nth_largest_call = call_taking<one_dim, 2, a_tensor, index_t>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::argsort_call, detail::list<N...>, A...>
+constexpr poison argsort(const A&...) {
+  static_assert(ok<detail::misuse<detail::argsort_call, detail::list<N...>, A...>>,
+                "argsort: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "argsort<token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison argsort(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "argsort: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "argsort<token>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::sort_call, detail::list<N...>, A...>
+constexpr poison sort(const A&...) {
+  static_assert(ok<detail::misuse<detail::sort_call, detail::list<N...>, A...>>,
+                "sort: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "sort<token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison sort(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "sort: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "sort<token>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::top_k_call, detail::list<N...>, A...>
+constexpr poison top_k(const A&...) {
+  static_assert(ok<detail::misuse<detail::top_k_call, detail::list<N...>, A...>>,
+                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
+                "parentheses: top_k<token, best>(x), best a dim<3>");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison top_k(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
+                "parentheses: top_k<token, best>(x), best a dim<3>");
+  return {};
+}
+template <class, index_t K, class... A>
+  requires detail::has_operand<A...>
+constexpr poison top_k(const A&...) {
+  static_assert(ok<detail::dim_by_number<K>>,
+                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
+                "parentheses: top_k<token, best>(x), best a dim<3>");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::nth_largest_call, detail::list<N...>, A...>
+constexpr poison nth_largest(const A&...) {
+  static_assert(ok<detail::misuse<detail::nth_largest_call, detail::list<N...>, A...>>,
+                "nth_largest: a dim stands in the angle brackets, the tensor and how many are "
+                "greater in the parentheses: nth_largest<token>(x, 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison nth_largest(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "nth_largest: a dim stands in the angle brackets, the tensor and how many are "
+                "greater in the parentheses: nth_largest<token>(x, 0)");
+  return {};
 }
 
 }  // namespace dimesh

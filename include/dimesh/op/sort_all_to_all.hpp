@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/sorted_exchange.hpp"
 #include "dimesh/op/sort.hpp"
 
@@ -22,6 +23,7 @@ namespace detail {
 /// D may be split; halos would be sorted along.
 template <class D> struct sorted_across_rule : keeps_dims {
   using named = list<D>;
+  static constexpr bool of_reals = true;
   static constexpr outcome of(rule_operands x, dim_list) {
     const int d = x[0].place_of(&facts_of_dim<D>);
     if (d < 0) return blamed(fault_code::dim_not_in_tensor, &facts_of_dim<D>);
@@ -43,6 +45,9 @@ template <class Fault> constexpr void assert_ordered_across() {
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: "
                 "the blocks carry halos, which would count twice; do it before halo_exchange");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: "
+                "complex numbers have no order; take real(x) or norm2(x) first");
 }
 /// Places are int32. Throws dimesh::error where they cannot be.
 template <class D> constexpr void require_few_places(std::string_view call, index_t n) {
@@ -204,6 +209,47 @@ constexpr auto argsort_all_to_all(const X& x, order o = order::ascending) {
       return detail::places_across<D, true>(x);  // (g++ 12 evaluates no ?: of these)
     return detail::places_across<D, false>(x);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using sort_all_to_all_call = call_taking<one_dim, 1, a_tensor, order>;
+using argsort_all_to_all_call = call_taking<one_dim, 1, a_tensor, order>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::sort_all_to_all_call, detail::list<N...>, A...>
+constexpr poison sort_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::sort_all_to_all_call, detail::list<N...>, A...>>,
+                "sort_all_to_all: a dim stands in the angle brackets, a tensor in the "
+                "parentheses: sort_all_to_all<token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison sort_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "sort_all_to_all: a dim stands in the angle brackets, a tensor in the "
+                "parentheses: sort_all_to_all<token>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::argsort_all_to_all_call, detail::list<N...>, A...>
+constexpr poison argsort_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::argsort_all_to_all_call, detail::list<N...>, A...>>,
+                "argsort_all_to_all: a dim stands in the angle brackets, a tensor in the "
+                "parentheses: argsort_all_to_all<token>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison argsort_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "argsort_all_to_all: a dim stands in the angle brackets, a tensor in the "
+                "parentheses: argsort_all_to_all<token>(x)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 
 namespace dimesh {
@@ -116,6 +117,29 @@ template <Dim D, Operand X> constexpr auto unstack(const X& x) {
     for (index_t k = 0; k < n; ++k) all.push_back(dimesh::pick<D>(x, k));
     return all;
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using unstack_call = call_taking<one_dim, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::unstack_call, detail::list<N...>, A...>
+constexpr poison unstack(const A&...) {
+  static_assert(ok<detail::misuse<detail::unstack_call, detail::list<N...>, A...>>,
+                "unstack: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "unstack<layer>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison unstack(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "unstack: a dim stands in the angle brackets, a tensor in the parentheses: "
+                "unstack<layer>(x)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -15,6 +15,7 @@
 
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/among.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
 
 namespace dimesh {
@@ -148,7 +149,7 @@ template <class T> struct nth_place_op {
 /// them, so that their gradients find the way back. Throws dimesh::error where D has fewer
 /// elements.
 template <Dim D, Dim K, Operand X> constexpr auto top_k_all_gather(const X& x, K k = {}) {
-  using rule = detail::known_rule<D, K>;
+  using rule = detail::of_real_elements<detail::known_rule<D, K>>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_ordered_across<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -180,7 +181,7 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k_all_gather(const X& x, K
 /// result, its place and its value. Throws dimesh::error where D has no such element.
 template <Dim D, Operand X> constexpr auto nth_largest_all_gather(const X& x, index_t n) {
   using place = detail::nth_place;
-  using rule = detail::told_rule<D, place>;
+  using rule = detail::of_real_elements<detail::told_rule<D, place>>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_ordered_across<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -196,6 +197,55 @@ template <Dim D, Operand X> constexpr auto nth_largest_all_gather(const X& x, in
     const auto at = dimesh::complete(detail::apply_rule<rule, std::int32_t>(op, stop_gradient(x)));
     return dimesh::pick<place>(detail::picked_among<D, place>("nth_largest_all_gather", x, at), 0);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using top_k_all_gather_call = call_taking<two_dims, 1, a_tensor, no_tensor>;
+using nth_largest_all_gather_call = call_taking<one_dim, 2, a_tensor, index_t>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::top_k_all_gather_call, detail::list<N...>, A...>
+constexpr poison top_k_all_gather(const A&...) {
+  static_assert(ok<detail::misuse<detail::top_k_all_gather_call, detail::list<N...>, A...>>,
+                "top_k_all_gather: a dim and a new one stand in the angle brackets, a tensor in "
+                "the parentheses: top_k_all_gather<token, best>(x), best a dim<3>");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison top_k_all_gather(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "top_k_all_gather: a dim and a new one stand in the angle brackets, a tensor in "
+                "the parentheses: top_k_all_gather<token, best>(x), best a dim<3>");
+  return {};
+}
+template <class, index_t K, class... A>
+  requires detail::has_operand<A...>
+constexpr poison top_k_all_gather(const A&...) {
+  static_assert(ok<detail::dim_by_number<K>>,
+                "top_k_all_gather: a dim and a new one stand in the angle brackets, a tensor in "
+                "the parentheses: top_k_all_gather<token, best>(x), best a dim<3>");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::nth_largest_all_gather_call, detail::list<N...>, A...>
+constexpr poison nth_largest_all_gather(const A&...) {
+  static_assert(ok<detail::misuse<detail::nth_largest_all_gather_call, detail::list<N...>, A...>>,
+                "nth_largest_all_gather: a dim stands in the angle brackets, the tensor and how "
+                "many are greater in the parentheses: nth_largest_all_gather<token>(x, 0)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison nth_largest_all_gather(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "nth_largest_all_gather: a dim stands in the angle brackets, the tensor and how "
+                "many are greater in the parentheses: nth_largest_all_gather<token>(x, 0)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -7,54 +7,11 @@
 //   einsum("ij,jk", x, w)  -> not_a_tensor<char[6]>
 #pragma once
 
-#include "dimesh/detail/stated_type.hpp"
-#include "dimesh/tensor.hpp"
+#include "dimesh/op/parts/name_kinds.hpp"
 
 namespace dimesh {
 
 namespace detail {
-
-enum class named_kind : signed char { dim, dim_or_real, axis, layout };
-
-template <class N> constexpr bool is_of(named_kind k) {
-  switch (k) {
-    case named_kind::dim:
-      return Dim<typename bare_dim<N>::type>;
-    case named_kind::dim_or_real:
-      return DimOrReal<N>;
-    case named_kind::axis:
-      return Axis<N>;
-    case named_kind::layout:
-      return Layout<N>;
-  }
-  return false;
-}
-template <named_kind K, class N> struct name_fault {
-  using type = std::conditional_t<is_of<N>(K), no_fault, not_a_dim<N>>;
-};
-template <class N> struct name_fault<named_kind::axis, N> : first_of<axis_fault<N>> {};
-template <class N> struct name_fault<named_kind::layout, N> {
-  using type = std::conditional_t<Layout<N>, no_fault, not_a_layout<N>>;
-};
-
-/// What a call names in its angle brackets, in order; the last kind holds for all that follow.
-template <named_kind... K> struct kinds {
-  static constexpr bool one = true;  // one tensor is taken
-  static constexpr named_kind of(std::size_t i) {
-    constexpr named_kind all[] = {K...};
-    return all[i < sizeof...(K) ? i : sizeof...(K) - 1];
-  }
-  template <class... N> static constexpr bool fit() {
-    std::size_t i = 0;
-    return (is_of<N>(of(i++)) && ...);
-  }
-  template <class Places, class... N> struct fault_impl;
-  template <std::size_t... I, class... N> struct fault_impl<std::index_sequence<I...>, N...> {
-    using type = typename first_of<typename name_fault<of(I), N>::type...>::type;
-  };
-  template <class... N>
-  using fault = typename fault_impl<std::index_sequence_for<N...>, N...>::type;
-};
 
 /// The same of a call that takes several tensors.
 template <class Kinds> struct many : Kinds {
@@ -82,8 +39,8 @@ using wants_result = kinds<named_kind::dim_or_real>;
 using wants_table_dim = many<kinds<named_kind::dim>>;
 using wants_product_dims = many<kinds<named_kind::dim_or_real>>;
 using wants_axes = kinds<named_kind::axis>;
-using wants_dim_axis = kinds<named_kind::dim, named_kind::axis>;
-using wants_dims_axis = kinds<named_kind::dim, named_kind::dim, named_kind::axis>;
+using wants_dim_axis = kinds<named_kind::dim_in_layout, named_kind::axis>;
+using wants_dims_axis = kinds<named_kind::dim, named_kind::dim_in_layout, named_kind::axis>;
 using wants_layout = kinds<named_kind::layout>;
 
 }  // namespace detail

@@ -63,12 +63,6 @@ template <class Op, class... X> constexpr unsigned recorded_mask() {
 }
 
 /// Complex operands of which some are recorded, where the transpose conjugates nothing.
-template <class... V> struct first_complex {
-  using type = void;
-};
-template <class V, class... More> struct first_complex<V, More...> {
-  using type = typename std::conditional_t<is_complex<V>, tag<V>, first_complex<More...>>::type;
-};
 template <class Op, class... X> struct complex_fault {
   static constexpr auto find() {
     using culprit = typename first_complex<value_of<X>...>::type;

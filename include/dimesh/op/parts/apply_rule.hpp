@@ -18,7 +18,8 @@ namespace dimesh::detail {
 /// What is wrong with operands under a rule, as a type; of probes, only the run knows.
 template <class Rule, class... X>
 using fault_of =
-    typename operand_fault<((is_poison<X> || is_probe<X>) || ...)>::template type<Rule, X...>;
+    typename element_fault<is_too_complex<(is_poison<X> || ...), Rule, X...>>::template type<
+        std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
 
 /// The names of the axes that a caller of Rule names.
 template <class Rule> constexpr std::string_view named_axis(int k) {

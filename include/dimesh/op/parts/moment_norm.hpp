@@ -24,6 +24,7 @@ namespace dimesh::detail {
 /// joined, all dims but Kept...
 template <bool Whole, class... Kept> struct moment_norm_rule : keeps_dims {
   using named = list<Kept...>;
+  static constexpr bool of_reals = true;
   static constexpr outcome of(rule_operands x, dim_list out) {
     constexpr dim_list kept = dims_in<named>;
     for (int i = 0; i < kept.size; ++i)

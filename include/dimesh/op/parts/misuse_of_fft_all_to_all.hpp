@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does one read who gives the operations of op/fft_all_to_all.hpp names or arguments of the
+// wrong kind? One sentence each.
+#pragma once
+
+#include "dimesh/op/parts/misuse.hpp"
+
+namespace dimesh {
+
+namespace detail {
+using fft_all_to_all_call = call_taking<some_dims, 1, a_tensor>;
+using ifft_all_to_all_call = call_taking<some_dims, 1, a_tensor>;
+using rfft_all_to_all_call = call_taking<more_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::fft_all_to_all_call, detail::list<N...>, A...>
+constexpr poison fft_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::fft_all_to_all_call, detail::list<N...>, A...>>,
+                "fft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
+                "fft_all_to_all<height, width>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison fft_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "fft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
+                "fft_all_to_all<height, width>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::ifft_all_to_all_call, detail::list<N...>, A...>
+constexpr poison ifft_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::ifft_all_to_all_call, detail::list<N...>, A...>>,
+                "ifft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft_all_to_all<height, width>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison ifft_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "ifft_all_to_all: dims stand in the angle brackets, a tensor in the parentheses: "
+                "ifft_all_to_all<height, width>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::rfft_all_to_all_call, detail::list<N...>, A...>
+constexpr poison rfft_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::rfft_all_to_all_call, detail::list<N...>, A...>>,
+                "rfft_all_to_all: a dim and that of half as many frequencies stand in the angle "
+                "brackets, a tensor in the parentheses: rfft_all_to_all<time, half>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison rfft_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "rfft_all_to_all: a dim and that of half as many frequencies stand in the angle "
+                "brackets, a tensor in the parentheses: rfft_all_to_all<time, half>(x)");
+  return {};
+}
+
+}  // namespace dimesh
