@@ -50,7 +50,7 @@ template <class X> local::factored_extents factored_block(const X& x) {
 
 /// average = keep average + (1 - keep) sum / count, and sum becomes the average.
 template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
@@ -65,7 +65,7 @@ using factoring_fault =
                       training_fault<P, G>>::type;
 
 template <class T> void invert_roots(T* x, index_t n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
 }
 
