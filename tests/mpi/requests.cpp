@@ -31,6 +31,7 @@ constexpr index_t n = 100000;
 constexpr std::size_t bytes = n * sizeof(double);
 
 void start_and_throw(const dm::detail::communicator& c, void*& at) {
+  const dm::detail::opened elements;
   const storage memory = storage::acquire(bytes);
   at = memory.data();
   auto* const x = static_cast<double*>(memory.data());
@@ -48,6 +49,7 @@ TEST_CASE("sums: the memory stays taken until MPI is done with it") {
   CHECK_THROWS_WITH(start_and_throw(c, at), "in between");
   const bool under_way = dm::detail::pool::instance().figures().live > live;
   const storage other = storage::acquire(bytes);  // a new owner, if MPI is done
+  const dm::detail::opened elements;
   CHECK(under_way == (other.data() != at));
   auto* const y = static_cast<double*>(other.data());
   for (index_t i = 0; i < n; ++i) y[i] = 2;

@@ -156,7 +156,7 @@ class opening {
 
 #else
 
-struct [[nodiscard]] opened {
+struct [[nodiscard, maybe_unused]] opened {
   KOKKOS_FORCEINLINE_FUNCTION constexpr opened() noexcept {}
 };
 struct opening {
