@@ -76,7 +76,7 @@ template <class T> void pool_max(const pooling& p, const T* x, T* y, index_t res
   const dimesh::detail::writes_memory kernel;
   std::fill_n(y, results, greatest::identity<T>());
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
-    const dimesh::detail::writes_memory kernel;
+    const dimesh::detail::writes_memory loop;
     const T* const from = x + i;
     T* const to = y + o;
     if (di == 1 && dy == 1) {
