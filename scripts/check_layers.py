@@ -151,7 +151,7 @@ NO_FUNCTION = re.compile(r"^(for|if|else|while|do|switch|case|struct|class|names
 
 
 def kernels_in_silence(text: str) -> list[int]:
-    """The lines of `#pragma omp simd` in functions that do not begin by writes_memory(), and do not
+    """The lines of `#pragma omp simd` in functions that do not begin by a writes_memory, and do not
     become part of their callers. docs/decisions/0010 says what compilers make of such functions.
     clang-format's indentation tells where a function begins."""
     lines = text.splitlines()
@@ -170,7 +170,7 @@ def kernels_in_silence(text: str) -> list[int]:
         while head > 0 and lines[head - 1].strip() and not re.search(r"[;}:]$|//", lines[head - 1]):
             head -= 1
         function = "\n".join(lines[head:number])
-        if not re.search(r"\bwrites_memory\(\);|\bKOKKOS_FORCEINLINE_FUNCTION\b", function):
+        if not re.search(r"\bwrites_memory \w+;|\bKOKKOS_FORCEINLINE_FUNCTION\b", function):
             silent.append(number + 1)
     return silent
 
@@ -192,7 +192,7 @@ def check_headers(headers: Headers) -> list[str]:
             problems.append(f"{header}:{line}: static_assert without a text")
         for line in kernels_in_silence(text):
             problems.append(f"{header}:{line}: a loop in a function that does not begin by "
-                            "writes_memory() (detail/writes_memory.hpp)")
+                            "writes_memory (detail/writes_memory.hpp)")
         macros |= set(MACRO.findall(text))
     if len(macros) > MAX_MACROS:
         problems.append(f"{len(macros)} macros are defined, more than {MAX_MACROS}: {sorted(macros)}")

@@ -158,6 +158,7 @@ template <detail::Fillable X> void fill_block(X& x, std::span<const value_of<X>>
                 " elements, the array " + std::to_string(from.size()) + " (rank " +
                 std::to_string(x.grid().rank()) + ")");
   detail::own_memory(x, false);
+  const detail::opened memory;  // of a host: there the mirror is the block
   const auto host = Kokkos::create_mirror_view(x.view());
   if (!from.empty()) std::memcpy(host.data(), from.data(), from.size_bytes());
   Kokkos::deep_copy(x.view(), host);
@@ -179,6 +180,7 @@ template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> 
   if (!detail::holds_value(detail::core_of(x))) return dimesh::clear(x);
   detail::begin_to_fill(detail::core_of(x));
   constexpr int rank = spec_of<X>::rank;
+  const detail::opened memory;  // of a host: there the mirror is the block
   const auto host = Kokkos::create_mirror_view(x.view());
   const index_t row = rank == 0 ? 1 : x.block(rank - 1).length;
   const auto extents = x.shape().extents();

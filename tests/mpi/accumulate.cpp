@@ -13,6 +13,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 
+#include "support/host.hpp"
 #include "support/worst.hpp"
 
 namespace dm = dimesh;
@@ -52,7 +53,8 @@ struct step {
 template <class X, class Y> double farthest(const X& a, const Y& b, double factor) {
   double most = 0;
   for (dm::index_t i = 0; i < a.local_size(); ++i)
-    most = test_support::worst(most, std::abs(a.data()[i] - factor * b.data()[i]));
+    most = test_support::worst(
+        most, std::abs(test_support::on_host(a)[i] - factor * test_support::on_host(b)[i]));
   return most;
 }
 
@@ -81,7 +83,8 @@ template <class L> void check(const dm::grid<pod>& g) {
     wanted_loss += dm::value(whole.value) / 4;
     dm::for_each_tensor(
         [](const auto&, auto& s, const auto& v) {
-          for (dm::index_t k = 0; k < s.local_size(); ++k) s.data()[k] += v.data()[k] / 4;
+          for (dm::index_t k = 0; k < s.local_size(); ++k)
+            test_support::on_host(s)[k] += test_support::on_host(v)[k] / 4;
         },
         wanted, whole.gradient);
   }
@@ -157,8 +160,8 @@ TEST_CASE("accumulate: notes that differ from batch to batch become addends") {
   using V = dm::tensor<double, dm::layout<pod, dm::partial<one>>>;
   const auto batch_of = [&](dm::index_t i) {
     dm::value_and_gradient<V, G> r{V(g), G(g)};
-    *r.value.data() = 1;
-    std::fill_n(r.gradient.data(), r.gradient.local_size(), 2.0);
+    *test_support::on_host(r.value) = 1;
+    std::fill_n(test_support::on_host(r.gradient).data(), r.gradient.local_size(), 2.0);
     r.gradient.set_once(i == 1 ? 1 : 0);
     r.value.set_once(i == 1 ? 1 : 0);
     return r;
@@ -166,7 +169,7 @@ TEST_CASE("accumulate: notes that differ from batch to batch become addends") {
   // Twice addends of all ranks, once a whole value.
   const auto mean = dm::complete(dm::accumulate(3, batch_of));
   CHECK(dm::value(mean.value) == doctest::Approx((2.0 * ranks + 1) / 3).scale(0));
-  CHECK(mean.gradient.data()[5] == doctest::Approx((4.0 * ranks + 2) / 3).scale(0));
+  CHECK(test_support::on_host(mean.gradient)[5] == doctest::Approx((4.0 * ranks + 2) / 3).scale(0));
   CHECK_THROWS_WITH_AS((void)dm::accumulate(0, batch_of),
                        doctest::Contains("accumulate: 0 micro-batches"), dm::error);
 }

@@ -10,6 +10,7 @@
 
 #include "support/adjoint.hpp"
 #include "support/attention.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -71,7 +72,9 @@ TEST_CASE("attention: a cotangent is the same whether others are wanted or not")
   };
   const auto [qbar, kbar, vbar] = dm::vjp(f, q, k, v).pullback(ybar);
   const auto same = [](const auto& one, const auto& other) {
-    return std::equal(one.data(), one.data() + one.local_size(), other.data());
+    return std::equal(test_support::on_host(one).data(),
+                      test_support::on_host(one).data() + one.local_size(),
+                      test_support::on_host(other).data());
   };
   CHECK(same(dm::vjp([&](const auto& x) { return f(x, k, v); }, q).pullback(ybar), qbar));
   CHECK(same(dm::vjp([&](const auto& x) { return f(q, x, v); }, k).pullback(ybar), kbar));

@@ -14,6 +14,7 @@
 #include "dimesh/op/shard.hpp"
 #include "dimesh/plan/annotate.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 #include "support/small_form.hpp"
 
 namespace {
@@ -94,7 +95,8 @@ template <class F, class P, class X> outcome run(const P& p, const X& x) {
   dm::for_each_tensor(
       [&o](const auto&, const auto& v) {
         const auto whole = dm::relayout<dm::layout<pod>>(v);
-        o.values.insert(o.values.end(), whole.data(), whole.data() + whole.local_size());
+        o.values.insert(o.values.end(), test_support::on_host(whole).data(),
+                        test_support::on_host(whole).data() + whole.local_size());
       },
       gradient);
   return o;
@@ -183,7 +185,7 @@ TEST_CASE("annotate: what is listed is what MPI carries") {
       double sum = 0;
       for (index_t h = 0; h < 16; ++h)
         for (index_t k = 0; k < 8; ++k) sum += 2 * at(i, k) * at(k, h) * at(j, h);
-      CHECK(whole.data()[i * 8 + j] == doctest::Approx(sum));
+      CHECK(test_support::on_host(whole)[i * 8 + j] == doctest::Approx(sum));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/categorical.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "support/host.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -86,14 +87,14 @@ TEST_CASE("categorical: classes come up as their logits say") {
   X logits(g, p{40000}, q{4});
   const double share[] = {0.1, 0.6, 0.0, 0.3};
   for (index_t k = 0; k < logits.local_size(); ++k)
-    logits.data()[k] = static_cast<float>(std::log(share[k % 4]) + 7);
+    test_support::on_host(logits)[k] = static_cast<float>(std::log(share[k % 4]) + 7);
   const auto drawn = dm::categorical<q>(dm::random_key{42}, logits);
   double seen[4] = {};
-  for (index_t k = 0; k < 40000; ++k) seen[drawn.data()[k]] += 1;
+  for (index_t k = 0; k < 40000; ++k) seen[test_support::on_host(drawn)[k]] += 1;
   for (int c = 0; c < 4; ++c)
     CHECK(std::abs(seen[c] - 40000 * share[c]) <= 4 * std::sqrt(40000 * share[c] * (1 - share[c])));
   const auto rounded = dm::categorical<q>(dm::random_key{42}, dm::cast<dm::bfloat16>(logits));
-  CHECK(rounded.data()[0] >= 0);
+  CHECK(test_support::on_host(rounded)[0] >= 0);
 }
 
 TEST_CASE("cast: any layout, addends too; truncates as static_cast does") {

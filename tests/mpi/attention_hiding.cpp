@@ -12,6 +12,7 @@
 #include "dimesh/grad/vjp.hpp"
 #include "support/adjoint.hpp"
 #include "support/attention.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -132,7 +133,9 @@ TEST_CASE("computed anew on the way back, gradients are the same") {
   const auto again =
       dm::vjp([&](const auto&... z) { return dm::recompute(f)(z...); }, q, k, v).pullback(ybar);
   const auto same = [](const auto& one, const auto& other) {
-    return std::equal(one.data(), one.data() + one.local_size(), other.data());
+    return std::equal(test_support::on_host(one).data(),
+                      test_support::on_host(one).data() + one.local_size(),
+                      test_support::on_host(other).data());
   };
   CHECK(same(std::get<0>(kept), std::get<0>(again)));
   CHECK(same(std::get<1>(kept), std::get<1>(again)));
@@ -160,14 +163,15 @@ TEST_CASE("every length from none to all; nothing flows where no key is seen, no
         1e-13));
     const auto [qbar, kbar, vbar] = pullback(ybar);
     const auto all_zero = [](const auto& t, index_t from) {
-      return std::all_of(t.data() + from, t.data() + t.local_size(),
+      return std::all_of(test_support::on_host(t).data() + from,
+                         test_support::on_host(t).data() + t.local_size(),
                          [](double z) { return z == 0; });
     };
     CHECK(all_zero(kbar, n * 8));  // [batch 1, key, heads 2, head 4]
     CHECK(all_zero(vbar, n * 8));
     CHECK(all_zero(y, 0) == (n == 0));
     CHECK((n > 1 || all_zero(qbar, 0)));  // one key alone has all the weight
-    if (n > 0) CHECK(std::abs(vbar.data()[(n - 1) * 8]) > 0);
+    if (n > 0) CHECK(std::abs(test_support::on_host(vbar)[(n - 1) * 8]) > 0);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/masked_mean.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -129,7 +130,8 @@ struct group : dm::dim<2> {};
 struct within : dm::dim<3> {};
 
 template <class X> bool same_bits(const X& a, const X& b) {
-  return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.local_bytes())) == 0;
+  return std::memcmp(test_support::on_host(a).data(), test_support::on_host(b).data(),
+                     static_cast<std::size_t>(a.local_bytes())) == 0;
 }
 
 TEST_CASE("where nobody else has elements of a moment the local form gives the same bits") {
@@ -162,7 +164,8 @@ TEST_CASE("elements that only store: rounded once, with moments in float; intege
 using values = std::vector<double>;
 template <class X> values gathered(const X& x) {
   const auto all = dm::relayout<dm::layout<line>>(x);
-  return values(all.data(), all.data() + all.local_size());
+  return values(test_support::on_host(all).data(),
+                test_support::on_host(all).data() + all.local_size());
 }
 bool close(const values& a, const values& b) {
   double worst = a.size() == b.size() ? 0 : 1;

@@ -18,6 +18,7 @@
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/show/print.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -81,19 +82,21 @@ TEST_CASE("bfloat16: sums of reals over ranks are the same bits on all, and near
     const auto v = dm::uniform<dm::tensor<bf, dm::layout<line>, p>>(
         g, dm::random_key{static_cast<std::uint64_t>(g.rank())}, 0.5, 1.5, p{n});
     dm::tensor<bf, partial, p> addends(g, p{n});
-    std::copy_n(v.data(), n, addends.data());
+    std::copy_n(test_support::on_host(v).data(), n, test_support::on_host(addends).data());
     const auto sum = dm::complete(addends);
     dm::tensor<double, partial, p> exact(g, p{n});
-    for (index_t i = 0; i < n; ++i) exact.data()[i] = addends.data()[i];
+    for (index_t i = 0; i < n; ++i)
+      test_support::on_host(exact)[i] = test_support::on_host(addends)[i];
     const auto truth = dm::complete(exact);
     bool close = true;
     for (index_t i = 0; i < n; ++i)  // each of up to ranks - 1 additions rounds once
-      close = close &&
-              std::abs(sum.data()[i] - truth.data()[i]) <= (g.ranks() - 1) * truth.data()[i] / 256;
+      close = close && std::abs(test_support::on_host(sum)[i] - test_support::on_host(truth)[i]) <=
+                           (g.ranks() - 1) * test_support::on_host(truth)[i] / 256;
     CHECK(close);
-    std::vector<bf> first(sum.data(), sum.data() + n);
+    std::vector<bf> first(test_support::on_host(sum).data(), test_support::on_host(sum).data() + n);
     MPI_Bcast(first.data(), static_cast<int>(2 * n), MPI_BYTE, 0, MPI_COMM_WORLD);
-    CHECK(std::memcmp(first.data(), sum.data(), static_cast<std::size_t>(2 * n)) == 0);
+    CHECK(std::memcmp(test_support::on_host(first).data(), test_support::on_host(sum).data(),
+                      static_cast<std::size_t>(2 * n)) == 0);
   }
 }
 
@@ -116,7 +119,7 @@ TEST_CASE("bfloat16: making, gathering and printing") {
   const auto wide = dm::normal<dm::tensor<float, L, p, q>>(g, dm::random_key{3}, 0, 2, p{50}, q{4});
   bool equal = true;
   for (index_t i = 0; i < drawn.local_size(); ++i)
-    equal = equal && drawn.data()[i] == bf(wide.data()[i]);
+    equal = equal && test_support::on_host(drawn)[i] == bf(test_support::on_host(wide)[i]);
   CHECK(equal);
 }
 

@@ -17,6 +17,7 @@
 #include "dimesh/op/softmax.hpp"
 #include "dimesh/op/value.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -54,7 +55,7 @@ TEST_CASE("bfloat16: a long sum does not stall where its addends are small besid
   CHECK(dm::value(dm::complete(dm::sum<float>(ones))) == 10000);
   const auto pairs = dm::constant<dm::tensor<bf, dm::layout<line>, p, q>>(g, 1, p{3000}, q{2});
   const auto columns = dm::sum<p>(pairs);  // rows are added up, one after the other
-  CHECK(columns.data()[1] == bf(3000));
+  CHECK(test_support::on_host(columns)[1] == bf(3000));
 }
 
 TEST_CASE("bfloat16 softmax and argmax: of split dims and whole ones") {
@@ -65,9 +66,11 @@ TEST_CASE("bfloat16 softmax and argmax: of split dims and whole ones") {
   const auto wide = scattered<dm::tensor<double, L, p, q>>(g, a);
   const auto want = dm::softmax<p>(wide), got = dm::cast<double>(dm::softmax<p>(u));
   for (index_t i = 0; i < got.local_size(); ++i)
-    CHECK(got.data()[i] == doctest::Approx(want.data()[i]).scale(0).epsilon(0.01));
+    CHECK(test_support::on_host(got)[i] ==
+          doctest::Approx(test_support::on_host(want)[i]).scale(0).epsilon(0.01));
   const auto at = dm::argmax<q>(u), place = dm::argmax<q>(wide);
-  for (index_t i = 0; i < at.local_size(); ++i) CHECK(at.data()[i] == place.data()[i]);
+  for (index_t i = 0; i < at.local_size(); ++i)
+    CHECK(test_support::on_host(at)[i] == test_support::on_host(place)[i]);
 }
 
 /// Two layers that share their weights, which are used in bfloat16, or as they are.
@@ -98,8 +101,9 @@ TEST_CASE("float masters used in bfloat16: gradients are float, and near those i
     CHECK(std::abs(dm::value(near.value) - dm::value(exact.value)) < 0.01 * dm::value(exact.value));
     double off = 0, all = 0;
     for (index_t i = 0; i < w.local_size(); ++i) {
-      off += std::pow(near.gradient.data()[i] - exact.gradient.data()[i], 2);
-      all += std::pow(exact.gradient.data()[i], 2);
+      off += std::pow(
+          test_support::on_host(near.gradient)[i] - test_support::on_host(exact.gradient)[i], 2);
+      all += std::pow(test_support::on_host(exact.gradient)[i], 2);
     }
     CHECK(std::sqrt(off) <= 0.02 * std::sqrt(all));
     CHECK((w.local_size() == 0 || off > 0));  // it is not the same computation

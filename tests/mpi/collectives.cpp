@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/host.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -126,7 +127,7 @@ TEST_CASE("broadcast: the value of one coordinate") {
     for (int root = 0; root < g.size<y>(); ++root) {
       const X v = scattered<X>(g, a);
       for (index_t k = 0; k < v.local_size(); ++k)
-        if (g.coord<y>() != root) v.data()[k] = -77;
+        if (g.coord<y>() != root) test_support::on_host(v)[k] = -77;
       CHECK(agrees(dimesh::broadcast<y>(v, root), a));
       check_movement([=](const auto& t) { return dimesh::broadcast<y>(t, root); }, a,
                      scattered<X>(g, a));

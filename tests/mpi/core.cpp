@@ -5,6 +5,7 @@
 //
 // ranks: 1 2
 #include "dimesh/core/pullback.hpp"
+#include "support/host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -183,22 +184,23 @@ TEST_CASE("map: what is given up is where the result is, if nobody else holds it
   const double* const at = a.data();
   a = dm::map(plus_twice, std::move(a), b);
   CHECK(a.data() == at);
-  CHECK(a.data()[1] == 3 * b.data()[1] + 1);
+  CHECK(test_support::on_host(a)[1] == 3 * test_support::on_host(b)[1] + 1);
   const auto kept = a;
   a = dm::map(plus_twice, std::move(a), b);
   CHECK(a.data() != at);
-  CHECK(kept.data()[1] == 3 * b.data()[1] + 1);
-  CHECK(a.data()[1] == kept.data()[1] + 2 * b.data()[1]);
-  const double first = a.data()[0];
+  CHECK(test_support::on_host(kept)[1] == 3 * test_support::on_host(b)[1] + 1);
+  CHECK(test_support::on_host(a)[1] ==
+        test_support::on_host(kept)[1] + 2 * test_support::on_host(b)[1]);
+  const double first = test_support::on_host(a)[0];
   a = dm::map(plus_twice, std::move(a), a);
-  CHECK(a.data()[0] == 3 * first);
+  CHECK(test_support::on_host(a)[0] == 3 * first);
   a = dm::map(plus_twice, dm::map(plus_twice, a + b, b), b);
-  CHECK(a.data()[0] == 3 * first + 5 * b.data()[0]);
+  CHECK(test_support::on_host(a)[0] == 3 * first + 5 * test_support::on_host(b)[0]);
 
   const auto next = dm::map(plus_twice, std::move(a), b);
   CHECK(says(complaint([&] { (void)dm::sum(a); }), "moved from"));
   const auto rounded = dm::map([](auto x) { return static_cast<float>(x); }, dm::clone(next));
-  CHECK(rounded.data()[0] == static_cast<float>(next.data()[0]));
+  CHECK(test_support::on_host(rounded)[0] == static_cast<float>(test_support::on_host(next)[0]));
   const auto wider = dm::map(plus_twice, dm::sum<width>(filled<whole>(g, 0)), filled<whole>(g, 1));
   CHECK(wider.local_size() == 12);
 }
@@ -221,8 +223,8 @@ TEST_CASE("map: of what is given up, costs and gradients") {
   const auto [value, slope] = dm::complete(dm::value_and_grad(loss_by(onto), x)());
   const auto [same, slopes] = dm::complete(dm::value_and_grad(loss_by(beside), x)());
   CHECK(dm::value(value) == dm::value(same));
-  CHECK(slope.data()[1] == slopes.data()[1]);
-  CHECK(slope.data()[1] == 2 * x.data()[1] + 2);
+  CHECK(test_support::on_host(slope)[1] == test_support::on_host(slopes)[1]);
+  CHECK(test_support::on_host(slope)[1] == 2 * test_support::on_host(x)[1] + 2);
 }
 
 TEST_CASE("parameters that nothing else holds are kept by the function of their gradient") {

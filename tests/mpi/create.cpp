@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "support/host.hpp"
 #include "support/layouts.hpp"
 #include "support/oracle.hpp"
 
@@ -39,7 +40,7 @@ template <class X, class Want> void check_elements(const X& x, const Want& want)
   ts::detail::for_each_element(
       ts::detail::holding_of(x), [&](std::size_t at, const ts::extents& i) {
         const auto value = counts(x) ? static_cast<dm::value_of<X>>(want(i)) : dm::value_of<X>{};
-        wrong += x.data()[at] != value;
+        wrong += test_support::on_host(x)[at] != value;
       });
   CHECK(wrong == 0);
 }
@@ -83,7 +84,7 @@ TEST_CASE("from_array, from_blocks: every rank takes its part") {
       check_elements(x, [](const ts::extents& i) { return 10 * i[0] + i[1] + 1; });
       std::vector<int> block(static_cast<std::size_t>(x.local_size()), 7);
       const auto y = dm::from_blocks<X>(g, block, x.shape());
-      for (index_t k = 0; k < y.local_size(); ++k) CHECK(y.data()[k] == 7);
+      for (index_t k = 0; k < y.local_size(); ++k) CHECK(test_support::on_host(y)[k] == 7);
       CHECK_THROWS_AS((void)dm::from_array<X>(g, whole, p{5}, q{7}), dm::error);
       block.push_back(1);
       CHECK_THROWS_AS((void)dm::from_blocks<X>(g, block, x.shape()), dm::error);
@@ -97,11 +98,12 @@ TEST_CASE("scalars: creation works without dims") {
   struct five {
     KOKKOS_FUNCTION float operator()() const { return 5; }
   };
-  CHECK(dm::generate<dm::tensor<float, L>>(g, five{}).data()[0] == 5);
-  CHECK(dm::constant<dm::tensor<float, L>>(g, 4).data()[0] == 4);
+  CHECK(test_support::on_host(dm::generate<dm::tensor<float, L>>(g, five{}))[0] == 5);
+  CHECK(test_support::on_host(dm::constant<dm::tensor<float, L>>(g, 4))[0] == 4);
   const std::vector<float> one{3};
-  CHECK(dm::from_array<dm::tensor<float, L>>(g, one).data()[0] == 3);
-  const float drawn = dm::uniform<dm::tensor<float, L>>(g, dm::random_key{1}, 2, 3).data()[0];
+  CHECK(test_support::on_host(dm::from_array<dm::tensor<float, L>>(g, one))[0] == 3);
+  const float drawn =
+      test_support::on_host(dm::uniform<dm::tensor<float, L>>(g, dm::random_key{1}, 2, 3))[0];
   CHECK(drawn == 2 + dm::uniform_at<float>(dm::random_key{1}, 0));
 }
 
@@ -117,11 +119,11 @@ TEST_CASE("structs: made, cleared and copied in form as a whole") {
   using L = dm::layout<ts::line, dm::split<dm::uneven<p>, ts::x>>;
   auto n = dm::constant<network<L>>(g, 3, p{7}, q{2});
   CHECK(n.b[1].local_size() == 2);
-  CHECK(n.b[1].data()[1] == 3);
+  CHECK(test_support::on_host(n.b[1])[1] == 3);
   const auto z = dm::zeros_like(n);
-  CHECK(z.b[1].data()[1] == 0);
+  CHECK(test_support::on_host(z.b[1])[1] == 0);
   CHECK(z.b[1].data() != n.b[1].data());
-  CHECK(n.b[1].data()[1] == 3);
+  CHECK(test_support::on_host(n.b[1])[1] == 3);
   CHECK(dm::empty_like(n).w.data() != n.w.data());
   CHECK(dm::make<network<dm::gradient<L>>>(g, p{7}, q{2}).b[0].local_size() == 2);
 }

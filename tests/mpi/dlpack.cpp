@@ -9,6 +9,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/op/to_rank.hpp"
+#include "support/host.hpp"
 #include "support/scratch.hpp"
 
 namespace {
@@ -70,7 +71,7 @@ TEST_CASE("in: a tensor over the array, given back once, after the last copy") {
       dm::generate<image>(g, [](auto i, auto j) { return float(4 * i + j); }, batch{6});
   const dm::index_t n = dm::detail::core_of(like).own(0).length;
   foreign f(n);
-  for (std::size_t i = 1; i < f.data.size(); ++i) f.data[i] = like.data()[i - 1];
+  for (std::size_t i = 1; i < f.data.size(); ++i) f.data[i] = test_support::on_host(like)[i - 1];
   {
     const auto x = dm::from_dlpack<image>(g, &f.m, batch{6});
     CHECK(x.data() == f.data.data() + 1);

@@ -15,6 +15,7 @@
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/value.hpp"
+#include "support/host.hpp"
 #include "support/worst.hpp"
 
 namespace {
@@ -84,7 +85,8 @@ template <class C, class M> outcome run(const dm::grid<line>& g) {
   dm::for_each_tensor(
       [&](const dm::member_path& path, const auto& v) {
         const auto whole = dm::relayout<dm::layout<line>>(v);
-        out.gradient[path.text()].assign(whole.data(), whole.data() + whole.local_size());
+        out.gradient[path.text()].assign(test_support::on_host(whole).data(),
+                                         test_support::on_host(whole).data() + whole.local_size());
       },
       step.gradient);
   for (const double h : {1e-5, -1e-5}) {
@@ -92,7 +94,8 @@ template <class C, class M> outcome run(const dm::grid<line>& g) {
     dm::for_each_tensor([&](const auto&, auto& m, const auto& w) { m = w + 0.0; }, moved, p);
     dm::for_each_tensor(
         [&](const dm::member_path&, auto& w) {
-          for (index_t i = 0; i < w.local_size(); ++i) w.data()[i] += h * (i % 5 - 2);
+          for (index_t i = 0; i < w.local_size(); ++i)
+            test_support::on_host(w)[i] += h * (i % 5 - 2);
         },
         moved);
     (h > 0 ? out.ahead : out.behind) = dm::value(dm::complete(loss(moved, from, ids, next)));

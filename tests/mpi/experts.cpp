@@ -13,6 +13,7 @@
 #include "dimesh/nn/moe/dropless.hpp"
 #include "dimesh/nn/moe/upcycle.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -144,7 +145,7 @@ template <class T, class E> void check_alike(const dm::grid<plane>& g) {
   const auto want = nn::mixture(nn::model<alone, tight>(run), v, plain);
   const auto whole = [](const auto& t) {  // (of one rank, or the same on all)
     array a = numbers_like(t, 1);
-    std::copy_n(t.data(), a.values.size(), a.values.begin());
+    std::copy_n(test_support::on_host(t).data(), a.values.size(), a.values.begin());
     return a;
   };
   CHECK(agrees(got.route.slots, whole(want.route.slots)));

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "support/host.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -20,13 +21,13 @@ TEST_CASE("fill: overwrites, and forgets that a value was to be counted once") {
   x.set_once(1);
   dm::fill(x, 2);
   CHECK(x.once() == 0);
-  CHECK(x.data()[2] == (g.rank() == 0 ? 2 : 0));
+  CHECK(test_support::on_host(x)[2] == (g.rank() == 0 ? 2 : 0));
   x.set_once(1);
   dm::fill_by(x, [](index_t i) { return i; });
   CHECK(x.once() == 0);
-  CHECK(x.data()[2] == (g.rank() == 0 ? 2 : 0));
+  CHECK(test_support::on_host(x)[2] == (g.rank() == 0 ? 2 : 0));
   dm::clear(x);
-  CHECK(x.data()[2] == 0);
+  CHECK(test_support::on_host(x)[2] == 0);
 }
 
 TEST_CASE("fill: sets every element under every layout, addends to a sum") {

@@ -11,6 +11,7 @@
 #include "dimesh/layout/layout_set.hpp"
 #include "dimesh/nn/generate/cache.hpp"
 #include "dimesh/op/to_rank.hpp"
+#include "support/host.hpp"
 #include "support/language_model_run.hpp"
 
 namespace {
@@ -91,7 +92,8 @@ template <class M, class C, class P> struct plain_reader {
     });
     const auto all =
         dm::relayout<dm::layout<typename C::mesh>>(nn::language_model<C, M>().logits(p, ids));
-    const double* const row = all.data() + (text.size() - 1) * 24;
+    const auto values = test_support::on_host(all);
+    const double* const row = values.data() + (text.size() - 1) * 24;
     return {row, row + 24};
   }
 };
@@ -267,7 +269,8 @@ TEST_CASE("beam_search: one beam is greedy; mistakes") {
           },
           nn::next_tokens{n});
       const auto logits = dm::relayout<dm::layout<line>>(nn::feed(reader, p, ids, kept));
-      all.insert(all.end(), logits.data(), logits.data() + logits.local_size());
+      all.insert(all.end(), test_support::on_host(logits).data(),
+                 test_support::on_host(logits).data() + logits.local_size());
     }
     return all;
   };

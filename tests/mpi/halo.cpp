@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "support/host.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -39,7 +40,7 @@ template <class X> verdict stores(const X& x, const array& a, boundary ends) {
   for_each_index(size, [&](const extents& index) {
     extents global = index;
     for (std::size_t d = 0; d < global.size(); ++d) global[d] += begin[d];
-    const double got = x.data()[at++], want = beyond(a, global, ends);
+    const double got = test_support::on_host(x)[at++], want = beyond(a, global, ends);
     if (got != want && what.str().empty())
       what << "at (" << global[0] << ", " << global.back() << ") stands " << got << ", not "
            << want;
@@ -61,7 +62,7 @@ template <class F, class X> void check_halo_adjoint(const F& f, const X& v) {
   typename dd::gradient_type<std::remove_cvref_t<decltype(y.value())>>::type ybar(
       v.grid(), y.shape(), dd::storage{});
   for (index_t k = 0; k < ybar.local_size(); ++k)
-    ybar.data()[k] = static_cast<double>((k * 7 + v.grid().rank()) % 5 - 2);
+    test_support::on_host(ybar)[k] = static_cast<double>((k * 7 + v.grid().rank()) % 5 - 2);
   using test_support::detail::holding_of, test_support::detail::inner;
   const double there = inner(holding_of(y.value()), holding_of(ybar));
   y.cell()->add(ybar);

@@ -13,6 +13,7 @@
 #include <random>
 #include <string>
 
+#include "support/host.hpp"
 #include "support/worst.hpp"
 
 namespace {
@@ -196,8 +197,11 @@ void check_layout(MPI_Comm world, const layout& layout, backward way) {
     for (int s = 1; s <= 5; ++s) {
       const double expected = plain(q, &g);
       census::reset();
-      const double loss = adam ? n.step_adam(x.data(), labels.data(), 1e-2f, 0.9f, 0.999f, eps)
-                               : n.step(x.data(), labels.data(), 0.1f, 0.9f);
+      const double loss =
+          adam ? n.step_adam(test_support::on_host(x).data(), test_support::on_host(labels).data(),
+                             1e-2f, 0.9f, 0.999f, eps)
+               : n.step(test_support::on_host(x).data(), test_support::on_host(labels).data(), 0.1f,
+                        0.9f);
       const auto counted = census::snapshot();
       const auto [calls, bytes] = expected_traffic(layout.axes, q.e, way);
       check(counted.calls() == calls && counted.bytes() == bytes, name + ": bytes",

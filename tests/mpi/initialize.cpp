@@ -15,6 +15,7 @@
 #include "dimesh/nn/encoder_decoder.hpp"
 #include "dimesh/nn/model.hpp"
 #include "dimesh/nn/parameter.hpp"
+#include "support/host.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -59,7 +60,8 @@ static_assert(is_same_v<dm::rebind_layout<network<L1>, nn::stating>, network<nn:
 
 template <class X> double deviation(const X& x) {
   double square = 0;
-  for (dm::index_t i = 0; i < x.local_size(); ++i) square += x.data()[i] * x.data()[i];
+  for (dm::index_t i = 0; i < x.local_size(); ++i)
+    square += test_support::on_host(x)[i] * test_support::on_host(x)[i];
   return std::sqrt(square / static_cast<double>(x.local_size()));
 }
 
@@ -75,8 +77,8 @@ TEST_CASE("initialize: distributions and their sizes") {
     CHECK(deviation(one->added) == doctest::Approx(0.01).epsilon(0.03));
     CHECK(deviation(one->glorot) == doctest::Approx(std::sqrt(2.0 / 250)).epsilon(0.03));
     CHECK(deviation(one->bias) == 0);
-    CHECK(one->gain.data()[3] == 1);
-    CHECK(one->own.data()[3] == 3);
+    CHECK(test_support::on_host(one->gain)[3] == 1);
+    CHECK(test_support::on_host(one->own)[3] == 3);
   }
 }
 
@@ -92,13 +94,13 @@ TEST_CASE("initialize: streams by path, of the key") {
   // The numbers do not depend on what else there is.
   auto q = dm::make<network<L1>>(g, {{"layers", 0}});
   nn::initialize(q, dm::random_key{7});
-  CHECK(q.last.he.data()[11] == p.last.he.data()[11]);
+  CHECK(test_support::on_host(q.last.he)[11] == test_support::on_host(p.last.he)[11]);
   nn::initialize(q, dm::random_key{8});
-  CHECK(q.last.he.data()[11] != p.last.he.data()[11]);
+  CHECK(test_support::on_host(q.last.he)[11] != test_support::on_host(p.last.he)[11]);
   auto again = dm::make<dm::tensor<float, L1, pixel, hidden>>(g);
   dm::fill_normal(again, dm::random_key{7}.fold(dm::path_of(p, 2 * 8 + 2).stream()), 0, 0.02f);
   CHECK(dm::path_of(p, 2 * 8 + 2).text() == "last.fixed");
-  CHECK(again.data()[11] == p.last.fixed.data()[11]);
+  CHECK(test_support::on_host(again)[11] == test_support::on_host(p.last.fixed)[11]);
 }
 
 TEST_CASE("dropout's streams: by the names of parts, only where there is dropout in training") {
@@ -162,7 +164,7 @@ TEST_CASE("an encoder and a decoder: each stack's sums, streams of their own") {
         streams.insert(path.stream());
         if (std::string(path.name()).ends_with("bias") || x.rank < 2) return;
         ++random;
-        firsts.insert(x.data()[0]);
+        firsts.insert(test_support::on_host(x).data()[0]);
       },
       p);
   CHECK(streams.size() == static_cast<std::size_t>(tensors));

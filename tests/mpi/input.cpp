@@ -14,6 +14,7 @@
 
 #include <set>
 
+#include "support/host.hpp"
 #include "support/laws.hpp"
 #include "support/scratch.hpp"
 
@@ -59,12 +60,12 @@ template <class B> bool holds(const B& b, const std::vector<index_t>& want) {
       const double v = at < want.size() ? static_cast<double>(want[at]) +
                                               0.25 * static_cast<double>(columns.offset + k)
                                         : 0;
-      right = right && static_cast<double>(b.x.data()[i * columns.length + k]) == v;
+      right = right && static_cast<double>(test_support::on_host(b.x)[i * columns.length + k]) == v;
     }
   const auto labels = b.y.block(0);
   for (index_t i = 0; i < labels.length; ++i) {
     const auto at = static_cast<std::size_t>(labels.offset + i);
-    right = right && b.y.data()[i] == (at < want.size() ? 3 * want[at] : 0);
+    right = right && test_support::on_host(b.y)[i] == (at < want.size() ? 3 * want[at] : 0);
   }
   return right;
 }
@@ -127,7 +128,7 @@ TEST_CASE("the last batch: dropped, filled up with a mask, or refused") {
     CHECK(holds(b, expected(5, at, 3)));
     const auto rows = b.mask.block(0);
     for (index_t i = 0; i < rows.length; ++i)
-      CHECK(b.mask.data()[i] == (rows.offset + i < records ? 1 : 0));
+      CHECK(test_support::on_host(b.mask)[i] == (rows.offset + i < records ? 1 : 0));
   }
   auto strict =
       stages(5) | in::batch<examples<L>>(g, p{3}, in::last_batch::fail, q{width}) | in::prefetch(1);

@@ -9,6 +9,7 @@
 #include "dimesh/create.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/interop/borrow.hpp"
+#include "dimesh/interop/host_block.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/halo_exchange.hpp"
@@ -16,6 +17,7 @@
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/reflect/clone.hpp"
+#include "support/host.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -32,6 +34,26 @@ template <class F> std::string error_of(F&& f) {
     return e.what();
   }
   return {};
+}
+
+TEST_CASE("host_block: this rank's elements, row-major") {
+  for_each_case<plane, unevenly, p, q>(sizes, [](auto v, const array& a) {
+    const auto rows = v.block(0), cols = v.block(1);
+    const index_t all = v.template extent<q>();
+    const dm::host_block b(v);
+    REQUIRE(b.size() == v.local_size());
+    bool right = true;
+    for (index_t i = 0; i < rows.length; ++i)
+      for (index_t j = 0; j < cols.length; ++j)
+        right = right &&
+                b[i * cols.length + j] ==
+                    a.values[static_cast<std::size_t>((rows.offset + i) * all + cols.offset + j)];
+    CHECK(right);
+    CHECK(std::equal(b.begin(), b.end(), b.data()));
+  });
+  using V = dm::tensor<double, dm::layout<plane>, p, q>;
+  CHECK(error_of([] { (void)dm::host_block(V()); }).find("host_block: an operand is not defined") !=
+        std::string::npos);
 }
 
 TEST_CASE("at, holds: each element is found where it lies, and on as many ranks as share it") {
@@ -101,7 +123,7 @@ TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whate
     bool right = true;
     for (index_t i = 0; i < v.local(0); ++i)
       for (index_t j = 0; j < v.local(1); ++j)
-        right = right && seen(i, j) == v.data()[i * v.stride(0) + j * v.stride(1)];
+        right = right && seen(i, j) == test_support::on_host(v)[i * v.stride(0) + j * v.stride(1)];
     CHECK(right);
     const auto n = static_cast<std::size_t>(v.local(0)), m = static_cast<std::size_t>(v.local(1));
     const Kokkos::View<double**, Kokkos::LayoutLeft> turned("turned", n, m);
@@ -110,7 +132,9 @@ TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whate
     const auto strided = Kokkos::subview(wide, Kokkos::ALL, Kokkos::ALL, 1);
     dm::copy_to(strided, v);
     const auto same = [&](const X& w) {
-      return std::equal(w.data(), w.data() + w.local_size(), v.data());
+      return std::equal(test_support::on_host(w).data(),
+                        test_support::on_host(w).data() + w.local_size(),
+                        test_support::on_host(v).data());
     };
     CHECK(same(dm::from_view<X>(v.grid(), turned, v.shape())));
     CHECK(same(dm::from_view<X>(v.grid(), strided, v.shape())));
@@ -222,7 +246,7 @@ TEST_CASE("a kernel of one's own sees blocks as Views") {
   bool right = true;
   for (index_t i = 0; i < 3; ++i)
     for (index_t j = 0; j < 6; ++j)
-      right = right && y.data()[i * 6 + j] == 3.0 * static_cast<double>(j);
+      right = right && test_support::on_host(y)[i * 6 + j] == 3.0 * static_cast<double>(j);
   CHECK(right);
 }
 

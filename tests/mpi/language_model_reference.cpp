@@ -10,6 +10,7 @@
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/value.hpp"
+#include "support/host.hpp"
 #include "support/transformer_reference.hpp"
 #include "support/worst.hpp"
 
@@ -63,7 +64,8 @@ template <class S> named_arrays arrays_of(const S& s) {
   named_arrays all;
   dm::for_each_tensor(
       [&](const dm::member_path& path, const auto& t) {
-        all[path.text()].assign(t.data(), t.data() + t.local_size());
+        all[path.text()].assign(test_support::on_host(t).data(),
+                                test_support::on_host(t).data() + t.local_size());
       },
       s);
   return all;

@@ -24,6 +24,7 @@
 #include "dimesh/reflect/clone.hpp"
 #include "dimesh/show/events.hpp"
 #include "dimesh/show/print.hpp"
+#include "support/host.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -87,13 +88,13 @@ struct loss_of_e {
 template <class X> bool holds(const X& x, double factor, const X& of) {
   bool all = x.local_size() == of.local_size();
   for (index_t i = 0; all && i < x.local_size(); ++i)
-    all = std::abs(x.data()[i] - factor * of.data()[i]) < 1e-12;
+    all = std::abs(test_support::on_host(x)[i] - factor * test_support::on_host(of)[i]) < 1e-12;
   return all;
 }
 /// An addend of 1 on every rank.
 template <class X, class G> X addends(const G& g) {
   X x(g);
-  for (index_t i = 0; i < x.local_size(); ++i) x.data()[i] = 1;
+  for (index_t i = 0; i < x.local_size(); ++i) test_support::on_host(x)[i] = 1;
   return x;
 }
 template <class F> std::string error_of(const F& f) {
@@ -231,8 +232,8 @@ TEST_CASE("one pass over a struct sums over each tensor's grid, and the ledger s
   {
     const dm::watch all(list);
     const auto sum = finish(g);
-    CHECK(sum.w.data()[0] == double(on.g.size<data>()));
-    CHECK(sum.e.data()[0] == double(on.h.size<copy>()));
+    CHECK(test_support::on_host(sum.w)[0] == double(on.g.size<data>()));
+    CHECK(test_support::on_host(sum.e)[0] == double(on.h.size<copy>()));
   }
   const auto seen = census::snapshot();
   const auto foreseen = dm::count(finish, dm::shapes_of(g));
@@ -276,9 +277,9 @@ TEST_CASE("operands on two grids: an error that names the call, on every rank") 
   auto there = dm::relayout<dense_layout>(y, on.g);
   CHECK(there.data() == y.data());
   const auto z = x + there;
-  CHECK(z.data()[0] == 3);
+  CHECK(test_support::on_host(z)[0] == 3);
   dm::fill(there, 5);
-  CHECK(y.data()[0] == 2);
+  CHECK(test_support::on_host(y)[0] == 2);
   const auto whole = dm::relayout<dm::layout<dense>>(y, on.g);
   CHECK((whole.data() == y.data()) == (on.g.size<model>() == 1));
 }
@@ -290,16 +291,16 @@ TEST_CASE("grids come and go: a tensor of one that is gone says so, the others w
   using Y = dm::tensor<double, dm::layout<experts, dm::partial<owner>>, in>;
   const auto x = addends<X>(*g);
   const auto y = addends<Y>(h);
-  CHECK(dm::complete(x).data()[0] == ranks());
+  CHECK(test_support::on_host(dm::complete(x))[0] == ranks());
   g.reset();
   CHECK(error_of([&] { (void)dm::complete(x); }).find("grid is gone") != std::string::npos);
   CHECK(error_of([&] { (void)dm::complete(std::tuple(x, y)); }).find("grid is gone") !=
         std::string::npos);
-  CHECK(dm::complete(y).data()[0] == ranks());
+  CHECK(test_support::on_host(dm::complete(y))[0] == ranks());
   for (int i = 0; i < 40; ++i) {  // communicators are given back
     const dm::grid<dense> k(data{1}, model{ranks()});
     using Z = dm::tensor<double, dm::layout<dense, dm::partial<model>>, in>;
-    CHECK(dm::complete(addends<Z>(k)).data()[0] == ranks());
+    CHECK(test_support::on_host(dm::complete(addends<Z>(k)))[0] == ranks());
   }
 }
 
@@ -320,9 +321,9 @@ TEST_CASE("a grid on a part of the ranks: the others skip what is done there") {
   Y y;  // on ranks outside: not defined
   if (some) y = addends<Y>(*some);
   const auto [sx, sy] = dm::complete(std::tuple(x, y));
-  CHECK(sx.data()[0] == ranks());
+  CHECK(test_support::on_host(sx)[0] == ranks());
   CHECK(sy.defined() == (some != nullptr));
-  if (some) CHECK(sy.data()[0] == members);
+  if (some) CHECK(test_support::on_host(sy)[0] == members);
   const auto copy_of = dm::clone(std::tuple(sx, sy));
   CHECK(std::get<1>(copy_of).defined() == (some != nullptr));
   if (some) {

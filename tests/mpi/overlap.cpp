@@ -13,6 +13,7 @@
 
 #include "dimesh/collective/start_all_reduce.hpp"
 #include "dimesh/grad/recompute.hpp"
+#include "support/host.hpp"
 #include "support/worst.hpp"
 
 namespace dm = dimesh;
@@ -61,7 +62,8 @@ template <class A, class B> double farthest(const A& a, const B& b) {
   dm::for_each_tensor(
       [&](const auto&, const auto& x, const auto& y) {
         for (dm::index_t i = 0; i < x.local_size(); ++i)
-          most = test_support::worst(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
+          most = test_support::worst(most, std::abs(double(test_support::on_host(x)[i]) -
+                                                    double(test_support::on_host(y)[i])));
       },
       a, b);
   return most;
@@ -125,7 +127,8 @@ template <class T, class L> void check_vectors(const dm::grid<pod>& g) {
     dm::for_each_tensor(
         [](const auto&, const auto& u, const auto& v) {
           for (dm::index_t i = 0; i < u.local_size(); ++i)
-            CHECK(static_cast<float>(u.data()[i]) == static_cast<float>(v.data()[i]));
+            CHECK(static_cast<float>(test_support::on_host(u)[i]) ==
+                  static_cast<float>(test_support::on_host(v)[i]));
         },
         got.gradient, want.gradient);
   }

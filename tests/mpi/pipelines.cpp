@@ -17,6 +17,7 @@
 
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
+#include "support/host.hpp"
 
 namespace dm = dimesh;
 
@@ -100,7 +101,8 @@ template <class S> std::vector<double> held(const S& s) {
   std::vector<double> all;
   dm::for_each_tensor(
       [&all](const auto&, const auto& x) {
-        all.insert(all.end(), x.data(), x.data() + x.local_size());
+        all.insert(all.end(), test_support::on_host(x).data(),
+                   test_support::on_host(x).data() + x.local_size());
       },
       s);
   return all;
@@ -159,7 +161,8 @@ template <int... K> struct runs {
     CHECK(layer == depth);
     CHECK(far < rounding);
     auto all = held(step.gradient);
-    all.insert(all.end(), step.value.data(), step.value.data() + step.value.local_size());
+    all.insert(all.end(), test_support::on_host(step.value).data(),
+               test_support::on_host(step.value).data() + step.value.local_size());
     return all;
   }
   template <class S> void check_forward(const S& s) const {
@@ -172,14 +175,17 @@ template <int... K> struct runs {
       REQUIRE(want.local_size() == y[i].local_size());
       double far = 0;
       for (dm::index_t k = 0; k < want.local_size(); ++k)
-        far = std::max(far, std::abs(want.data()[k] - y[i].data()[k]));
+        far = std::max(far,
+                       std::abs(test_support::on_host(want)[k] - test_support::on_host(y[i])[k]));
       CHECK(far < rounding);
     }
   }
 };
 
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return a.size() == b.size() &&
+         std::memcmp(test_support::on_host(a).data(), test_support::on_host(b).data(),
+                     a.size() * sizeof(double)) == 0;
 }
 
 template <int... K> void check_all(int stages, int micros) {
@@ -455,7 +461,7 @@ TEST_CASE("a weight that is handed through has the gradient of all micro-batches
   for (const int m : {1, 2, 4}) {
     const dm::interleaved s{.ranks = 1, .micros = m, .chunks = 2};
     CHECK(distance(gradient(s, through), gradient(s, copied)) == 0);
-    CHECK(gradient(s, through).data()[0] == 2.0 * (m + 1));
+    CHECK(test_support::on_host(gradient(s, through))[0] == 2.0 * (m + 1));
     const dm::zb_v z{.ranks = 1, .micros = m};
     CHECK(distance(gradient(z, through), gradient(z, copied)) == 0);
   }

@@ -15,6 +15,7 @@
 #include "dimesh/pipeline/revolve.hpp"
 #include "dimesh/pipeline/run_plan.hpp"
 #include "dimesh/pipeline/two_levels.hpp"
+#include "support/host.hpp"
 
 namespace dm = dimesh;
 
@@ -55,13 +56,16 @@ template <class X> std::vector<double> held(const X& x) {
   std::vector<double> all;
   dm::for_each_tensor(
       [&all](const auto&, const auto& t) {
-        all.insert(all.end(), t.data(), t.data() + t.local_size());
+        all.insert(all.end(), test_support::on_host(t).data(),
+                   test_support::on_host(t).data() + t.local_size());
       },
       x);
   return all;
 }
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return a.size() == b.size() &&
+         std::memcmp(test_support::on_host(a).data(), test_support::on_host(b).data(),
+                     a.size() * sizeof(double)) == 0;
 }
 
 template <class Plan, class Step, class W, class X, class Loss>

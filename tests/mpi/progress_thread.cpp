@@ -4,6 +4,7 @@
 // Moves arrive just the same where a thread calls MPI for them; dropped ones and those that nobody
 // asks after are over in the end, too.
 #include "dimesh/collective/progress.hpp"
+#include "support/host.hpp"
 
 #include <dimesh/dimesh.hpp>
 
@@ -21,14 +22,16 @@ using matrix = dm::tensor<double, dm::layout<line, dm::split<batch, rows>>, batc
 
 template <class X> void require_same(const X& a, const X& b, const char* what) {
   if (a.local_size() != b.local_size() ||
-      !std::equal(a.data(), a.data() + a.local_size(), b.data()))
+      !std::equal(test_support::on_host(a).data(), test_support::on_host(a).data() + a.local_size(),
+                  test_support::on_host(b).data()))
     throw dm::error(std::string(what) + " differs");
 }
 
 void check() {
   const dm::grid<line> g;
   matrix a(g, batch{g.ranks()}, hidden{30000});
-  for (index_t i = 0; i < a.local_size(); ++i) a.data()[i] = static_cast<double>(i + g.rank());
+  for (index_t i = 0; i < a.local_size(); ++i)
+    test_support::on_host(a)[i] = static_cast<double>(i + g.rank());
   const auto whole = dm::all_gather<rows>(a);
   const auto shifted = dm::shift<batch>(a, 1);
   const auto haloed = dm::halo_exchange<1, batch, hidden>(a);

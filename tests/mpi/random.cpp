@@ -7,6 +7,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/random/fill.hpp"
+#include "support/host.hpp"
 #include "support/layouts.hpp"
 #include "support/oracle.hpp"
 
@@ -30,8 +31,8 @@ TEST_CASE("random tensors: the same bits under every layout") {
       ts::detail::for_each_element(
           ts::detail::holding_of(x), [&](std::size_t at, const ts::extents& i) {
             const dm::index_t place = i[0] * 5 + i[1];  // in the whole tensor, row-major
-            wrong += x.data()[at] != -2 + 4 * dm::uniform_at<float>(key, place);
-            wrong += n.data()[at] != 1 + 0.5 * dm::normal_at<double>(key, place);
+            wrong += test_support::on_host(x)[at] != -2 + 4 * dm::uniform_at<float>(key, place);
+            wrong += test_support::on_host(n)[at] != 1 + 0.5 * dm::normal_at<double>(key, place);
           });
       CHECK(wrong == 0);
     });
@@ -44,7 +45,7 @@ TEST_CASE("random tensors: partial layouts count each number once") {
   const dm::random_key key{5};
   const auto x = dm::uniform<dm::tensor<double, L, p>>(g, key, 0, 1, p{9});
   double mine = 0, all = 0, want = 0;
-  for (dm::index_t k = 0; k < x.local_size(); ++k) mine += x.data()[k];
+  for (dm::index_t k = 0; k < x.local_size(); ++k) mine += test_support::on_host(x)[k];
   for (dm::index_t k = 0; k < 9; ++k) want += dm::uniform_at<double>(key, k);
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   CHECK(all == want);
@@ -78,12 +79,12 @@ struct drawing {
 /// Does every element have the bits that it has where one rank holds all of them?
 template <class X, class Whole> void check_bits(const X& x, const Whole& whole, bool holds) {
   dm::index_t wrong = 0;
-  ts::detail::for_each_element(ts::detail::holding_of(x),
-                               [&](std::size_t at, const ts::extents& i) {
-                                 const dm::index_t place = i[0] * whole.template extent<q>() + i[1];
-                                 const auto want = holds ? whole.data()[place] : dm::value_of<X>{};
-                                 wrong += x.data()[at] != want;
-                               });
+  ts::detail::for_each_element(
+      ts::detail::holding_of(x), [&](std::size_t at, const ts::extents& i) {
+        const dm::index_t place = i[0] * whole.template extent<q>() + i[1];
+        const auto want = holds ? test_support::on_host(whole)[place] : dm::value_of<X>{};
+        wrong += test_support::on_host(x)[at] != want;
+      });
   CHECK(wrong == 0);
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("other distributions: the numbers of the functions of an element") {
   const auto check = [&](const X& x, const auto& want) {
     dm::index_t wrong = 0;
     for (dm::index_t k = 0; k < x.local_size(); ++k)
-      wrong += x.data()[k] != doctest::Approx(want(offset + k)).epsilon(1e-13);
+      wrong += test_support::on_host(x)[k] != doctest::Approx(want(offset + k)).epsilon(1e-13);
     CHECK(wrong == 0);
   };
   using dm::index_t;
@@ -158,16 +159,17 @@ TEST_CASE("other distributions: elements of all kinds, scalars, extremes, wrong 
   using L = dm::layout<ts::line>;
   const dm::random_key key{32};
   const auto flips = dm::bernoulli<dm::tensor<bool, L, p>>(g, key, 1, p{40});
-  for (int k = 0; k < 40; ++k) CHECK(flips.data()[k]);
+  for (int k = 0; k < 40; ++k) CHECK(test_support::on_host(flips)[k]);
   const auto none = dm::bernoulli<dm::tensor<int, L, p>>(g, key, 0, p{40});
-  for (int k = 0; k < 40; ++k) CHECK(none.data()[k] == 0);
-  CHECK(dm::gamma<dm::tensor<float, L>>(g, key, 2, 1).data()[0] ==
+  for (int k = 0; k < 40; ++k) CHECK(test_support::on_host(none)[k] == 0);
+  CHECK(test_support::on_host(dm::gamma<dm::tensor<float, L>>(g, key, 2, 1))[0] ==
         static_cast<float>(dm::gamma_at<double>(key, 0, 2)));
-  CHECK(dm::permutation<dm::tensor<int, L>>(g, key).data()[0] == 0);
+  CHECK(test_support::on_host(dm::permutation<dm::tensor<int, L>>(g, key))[0] == 0);
   const auto short_ones = dm::truncated_normal<dm::tensor<dm::bfloat16, L, p>>(g, key, 0, 1, p{9});
-  for (int k = 0; k < 9; ++k) CHECK(std::abs(static_cast<float>(short_ones.data()[k])) <= 2);
+  for (int k = 0; k < 9; ++k)
+    CHECK(std::abs(static_cast<float>(test_support::on_host(short_ones)[k])) <= 2);
   auto x = dm::exponential<dm::tensor<float, L, p>>(g, key, 0, p{3});
-  CHECK(x.data()[1] == 0);
+  CHECK(test_support::on_host(x)[1] == 0);
 
   const auto says = [&](const auto& f, const char* text) {
     CHECK(error_of(f).find(text) != std::string::npos);

@@ -4,6 +4,7 @@
 //
 // ranks: 1 2 4
 #include "dimesh/grad/recompute.hpp"
+#include "support/host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,7 +73,8 @@ template <const auto& Wrap> struct step {
 
 template <class X> bool same_bits(const X& a, const X& b) {
   return a.once() == b.once() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.local_bytes())) == 0;
+         std::memcmp(test_support::on_host(a).data(), test_support::on_host(b).data(),
+                     static_cast<std::size_t>(a.local_bytes())) == 0;
 }
 template <class S> bool all_same_bits(const S& a, const S& b) {
   bool same = true;

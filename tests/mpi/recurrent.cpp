@@ -15,6 +15,7 @@
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -55,7 +56,8 @@ array bent_array(bool reverse, const array& w, const array& start, const array& 
 }
 
 template <class X> bool same_bits(const X& a, const X& b) {
-  return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.local_bytes())) == 0;
+  return std::memcmp(test_support::on_host(a).data(), test_support::on_host(b).data(),
+                     static_cast<std::size_t>(a.local_bytes())) == 0;
 }
 
 TEST_CASE("steps along a dim, in layouts of the others, recomputed or not, from either end") {

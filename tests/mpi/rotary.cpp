@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -69,13 +70,15 @@ TEST_CASE(
         g,
         array{{"q", "head"}, {1, 8}, {a.values.begin() + at * 8, a.values.begin() + at * 8 + 8}});
     const auto alone = dm::rotary<q, head>(one, 10000, 1000 + at);
-    CHECK(std::equal(alone.data(), alone.data() + 8, all.data() + at * 8));
+    CHECK(std::equal(test_support::on_host(alone).data(), test_support::on_host(alone).data() + 8,
+                     test_support::on_host(all).data() + at * 8));
   }
   const auto product = [&](index_t i, index_t j) {
     const auto at = [&](index_t n) { return dm::rotary<q, head>(v, 10000, n); };
     const auto k = at(i), o = at(j);
     double sum = 0;
-    for (int h = 0; h < 8; ++h) sum += double(k.data()[h]) * double(o.data()[8 + h]);
+    for (int h = 0; h < 8; ++h)
+      sum += double(test_support::on_host(k)[h]) * double(test_support::on_host(o)[8 + h]);
     return sum;
   };
   CHECK(product(3, 10) == doctest::Approx(product(203, 210)).scale(0).epsilon(1e-5));

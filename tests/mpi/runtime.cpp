@@ -5,6 +5,7 @@
 #include "dimesh/runtime.hpp"
 
 #include "dimesh/tensor.hpp"
+#include "support/host.hpp"
 
 struct rows : dimesh::axis<> {};
 struct pod : dimesh::mesh<rows> {};
@@ -30,7 +31,7 @@ int program() {
   const dimesh::grid<pod> g;
   dimesh::tensor<double, dimesh::layout<pod>, length> x(g);
   Kokkos::deep_copy(x.view(), 1.0);
-  double sum = 0, mine = x.data()[11];
+  double sum = 0, mine = test_support::on_host(x)[11];
   MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, g.along<rows>());
   return sum == g.ranks() ? 7 : -1;
 }

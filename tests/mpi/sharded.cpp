@@ -15,6 +15,7 @@
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/shards.hpp"
+#include "support/host.hpp"
 #include "support/worst.hpp"
 
 namespace dm = dimesh;
@@ -60,7 +61,8 @@ template <class A, class B> double farthest(const A& a, const B& b) {
   dm::for_each_tensor(
       [&](const auto&, const auto& x, const auto& y) {
         for (dm::index_t i = 0; i < x.local_size(); ++i)
-          most = test_support::worst(most, std::abs(double(x.data()[i]) - double(y.data()[i])));
+          most = test_support::worst(most, std::abs(double(test_support::on_host(x)[i]) -
+                                                    double(test_support::on_host(y)[i])));
       },
       a, b);
   return most;
@@ -152,13 +154,13 @@ TEST_CASE("sharded: gradients in bfloat16") {
     dm::for_each_tensor(
         [](const auto&, const auto& s) {
           for (dm::index_t i = 0; i < s.local_size(); ++i)
-            CHECK(static_cast<float>(s.data()[i]) == 8);
+            CHECK(static_cast<float>(test_support::on_host(s)[i]) == 8);
         },
         shards);
     dm::for_each_tensor([](const auto&, auto& w) { dm::fill(w, 0.0f); }, p);
     dm::all_gather_together(shards, p);
-    CHECK(static_cast<float>(std::get<0>(p).data()[11]) == 8);
-    CHECK(static_cast<float>(std::get<2>(p).data()[0]) == 8);  // no axis splits it
+    CHECK(static_cast<float>(test_support::on_host(std::get<0>(p))[11]) == 8);
+    CHECK(static_cast<float>(test_support::on_host(std::get<2>(p))[0]) == 8);  // no axis splits it
   });
 }
 

@@ -17,6 +17,7 @@
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/grad/vjp.hpp"
 #include "dimesh/op/chunks.hpp"
+#include "support/host.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -27,7 +28,9 @@ using dm::index_t;
 /// Is it the same, element by element?
 template <class X> bool same(const X& a, const X& b) {
   return a.local_size() == b.local_size() &&
-         std::equal(a.data(), a.data() + a.local_size(), b.data());
+         std::equal(test_support::on_host(a).data(),
+                    test_support::on_host(a).data() + a.local_size(),
+                    test_support::on_host(b).data());
 }
 
 /// Every mover of x that its layout allows: f(blocking call, its start).
@@ -123,7 +126,7 @@ using addends = dm::tensor<double, dm::layout<pod, dm::partial<rows>>, batch, hi
 matrix counted(const dm::grid<pod>& g, index_t n, index_t first) {
   matrix m(g, batch{g.ranks()}, hidden{n});
   for (index_t i = 0; i < m.local_size(); ++i)
-    m.data()[i] = static_cast<double>(first + 1000 * g.rank() + i);
+    test_support::on_host(m)[i] = static_cast<double>(first + 1000 * g.rank() + i);
   return m;
 }
 
@@ -237,7 +240,7 @@ TEST_CASE("the operand may change, or go, while it travels") {
   auto coming = dm::start_all_gather<rows>(a);
   dm::fill(a, -1.0);
   CHECK(same(dm::await(std::move(coming)), want));
-  CHECK(a.data()[0] == -1);
+  CHECK(test_support::on_host(a)[0] == -1);
   auto of_nobody = dm::start_all_gather<rows>(counted(g, 100, 3));
   CHECK(same(dm::await(std::move(of_nobody)), want));
 }
@@ -375,7 +378,7 @@ TEST_CASE("start_broadcast: from the place where a tensor lives") {
   auto coming = dm::start_broadcast<rows>(x);
   const auto y = dm::await(std::move(coming));
   CHECK(y.local_size() == 5);
-  CHECK(y.data()[4] == 3);
+  CHECK(test_support::on_host(y)[4] == 3);
 }
 
 TEST_CASE("start_send and start_reduce: several at a time, to a place and back") {
@@ -392,8 +395,9 @@ TEST_CASE("start_send and start_reduce: several at a time, to a place and back")
   const here from_there = dm::await(std::move(back));
   const there last = dm::await(std::move(two));
   const there first = dm::await(std::move(one));
-  if (g.coord<rows>() == 0) CHECK(from_there.data()[4] == 4);
-  if (g.coord<rows>() == 1) CHECK(first.data()[4] + 10 * last.data()[0] == 63);
+  if (g.coord<rows>() == 0) CHECK(test_support::on_host(from_there)[4] == 4);
+  if (g.coord<rows>() == 1)
+    CHECK(test_support::on_host(first)[4] + 10 * test_support::on_host(last)[0] == 63);
   if (g.coord<rows>() < 2) CHECK(census::snapshot().bytes() == (g.coord<rows>() == 0 ? 80 : 40));
   const auto sent = [](const auto& v) { return dm::await(dm::start_send<rows, 1>(v)); };
   CHECK(dm::count(sent, x).template bytes<>() == 40);  // of the rank that sends
@@ -402,11 +406,12 @@ TEST_CASE("start_send and start_reduce: several at a time, to a place and back")
 
   const auto sum = [](const auto& v) { return dm::await(dm::start_reduce<rows, 1>(v)); };
   dm::tensor<double, dm::layout<pod, dm::partial<rows>>, token> addend(g, token{5});
-  for (index_t i = 0; i < 5; ++i) addend.data()[i] = 1.0 + g.rank();
+  for (index_t i = 0; i < 5; ++i) test_support::on_host(addend)[i] = 1.0 + g.rank();
   auto [total, pull] = dm::vjp(sum, addend);
-  if (g.coord<rows>() == 1) CHECK(total.data()[2] == g.ranks() * (g.ranks() + 1) / 2);
+  if (g.coord<rows>() == 1)
+    CHECK(test_support::on_host(total)[2] == g.ranks() * (g.ranks() + 1) / 2);
   const auto sent_back = pull(dm::await(dm::start_send<rows, 1>(x)));
-  CHECK(sent_back.data()[3] == 3);  // on every rank
+  CHECK(test_support::on_host(sent_back)[3] == 3);  // on every rank
 }
 
 TEST_CASE("join_chunks: of nothing") {
@@ -420,7 +425,7 @@ TEST_CASE("all_to_all in chunks: a function of each, joined, and its gradient") 
   const dm::grid<pod> g;
   routed r(g, token{2 * g.ranks()}, expert{3 * g.ranks()}, feature{12});
   for (index_t i = 0; i < r.local_size(); ++i)
-    r.data()[i] = static_cast<double>((100 * g.rank() + 7 * i) % 23 - 11);
+    test_support::on_host(r)[i] = static_cast<double>((100 * g.rank() + 7 * i) % 23 - 11);
   const auto whole = [](const auto& v) {
     const auto there = dm::all_to_all<token, expert, rows>(v);
     return dm::all_to_all<expert, token, rows>(there * there);

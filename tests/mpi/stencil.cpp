@@ -13,6 +13,7 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/value.hpp"
+#include "support/host.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -125,11 +126,15 @@ TEST_CASE("stencil_exchange: a stencil, and halos around its result") {
       census::reset();
       const auto meanwhile = dimesh::stencil_exchange(laplace{}, dimesh::beside_interior(ends), u);
       CHECK(census::snapshot() == seen);
-      CHECK(std::equal(y.data(), y.data() + y.local_size(), meanwhile.data()));
+      CHECK(std::equal(test_support::on_host(y).data(),
+                       test_support::on_host(y).data() + y.local_size(),
+                       test_support::on_host(meanwhile).data()));
       const auto z = dimesh::halo_exchange<1, q>(
           dimesh::halo_exchange<2, p>(dimesh::stencil(laplace{}, u), ends), ends);
       static_assert(std::is_same_v<decltype(y), decltype(z)>);
-      CHECK(std::equal(y.data(), y.data() + y.local_size(), z.data()));
+      CHECK(std::equal(test_support::on_host(y).data(),
+                       test_support::on_host(y).data() + y.local_size(),
+                       test_support::on_host(z).data()));
       dimesh::detail::tally foreseen;
       (void)dimesh::stencil_exchange(laplace{}, ends, test_support::detail::shape_of(u, &foreseen));
       if (v.grid().rank() == 0) CHECK(test_support::detail::misjudged(seen, foreseen, true) == "");

@@ -18,6 +18,7 @@
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/element/half.hpp"
 #include "dimesh/reflect/clone.hpp"
+#include "support/host.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -37,7 +38,8 @@ using addends = dm::tensor<T, dm::layout<M, dm::partial<A>>, at>;
 template <class X> X held(const typename X::grid_type& g, dm::value_of<X> first, int rank) {
   using T = dm::value_of<X>;
   X x(g);
-  for (int i = 0; i < 3; ++i) x.data()[i] = static_cast<T>(first + static_cast<T>(float(i + rank)));
+  for (int i = 0; i < 3; ++i)
+    test_support::on_host(x)[i] = static_cast<T>(first + static_cast<T>(float(i + rank)));
   return x;
 }
 template <class Y, class T> void check_sums(const Y& y, T first, int ranks) {
@@ -46,7 +48,7 @@ template <class Y, class T> void check_sums(const Y& y, T first, int ranks) {
     T sum = first + static_cast<T>(float(i));
     for (int r = 1; r < ranks; ++r)
       sum = static_cast<T>(sum + static_cast<T>(first + static_cast<T>(float(i + r))));
-    CHECK(V(y.data()[i]) == V(sum));
+    CHECK(V(test_support::on_host(y)[i]) == V(sum));
   }
 }
 
@@ -91,17 +93,17 @@ TEST_CASE("complete: numbers of two bytes beside one another, and bool, which st
   addends<std::int16_t, line, rows> whole(g);
   dm::tensor<bool, dm::layout<line>, at> flags(g);
   for (int i = 0; i < 3; ++i) {
-    brain.data()[i] = dm::bfloat16(1.5);
-    half.data()[i] = dm::half(1.25);
-    whole.data()[i] = -5;
-    flags.data()[i] = i != 1;
+    test_support::on_host(brain)[i] = dm::bfloat16(1.5);
+    test_support::on_host(half)[i] = dm::half(1.25);
+    test_support::on_host(whole)[i] = -5;
+    test_support::on_host(flags)[i] = i != 1;
   }
   const auto [f, h, w, b] = dm::complete(std::tuple(brain, half, whole, flags));
   for (int i = 0; i < 3; ++i) {
-    CHECK(float(f.data()[i]) == 1.5f * float(ranks));
-    CHECK(float(h.data()[i]) == 1.25f * float(ranks));
-    CHECK(w.data()[i] == -5 * ranks);
-    CHECK(b.data()[i] == (i != 1));
+    CHECK(float(test_support::on_host(f)[i]) == 1.5f * float(ranks));
+    CHECK(float(test_support::on_host(h)[i]) == 1.25f * float(ranks));
+    CHECK(test_support::on_host(w)[i] == -5 * ranks);
+    CHECK(test_support::on_host(b)[i] == (i != 1));
   }
 }
 
@@ -133,13 +135,14 @@ TEST_CASE("complete: each tensor over the axes of its own grid") {
   addends<float, dense, b> x(g);
   addends<float, expert, c> y(h);
   addends<float, expert, d> z(h);  // the same place as b, and nobody to add anything
-  for (int i = 0; i < 3; ++i) x.data()[i] = y.data()[i] = z.data()[i] = 1;
+  for (int i = 0; i < 3; ++i)
+    test_support::on_host(x)[i] = test_support::on_host(y)[i] = test_support::on_host(z)[i] = 1;
   for (const bool turned : {false, true}) {
     const auto check = [&](const auto& v, const auto& w, const auto& u) {
       for (int i = 0; i < 3; ++i) {
-        CHECK(v.data()[i] == float(ranks));
-        CHECK(w.data()[i] == float(ranks));
-        CHECK(u.data()[i] == 1);
+        CHECK(test_support::on_host(v)[i] == float(ranks));
+        CHECK(test_support::on_host(w)[i] == float(ranks));
+        CHECK(test_support::on_host(u)[i] == 1);
       }
     };
     if (turned) {
@@ -156,21 +159,21 @@ TEST_CASE("complete: two grids of one mesh over different ranks") {
   const dm::grid<line> all;
   const dm::grid<line> alone(MPI_COMM_SELF);
   addends<double, line, rows> x(all), y(alone);
-  for (int i = 0; i < 3; ++i) x.data()[i] = y.data()[i] = 1;
+  for (int i = 0; i < 3; ++i) test_support::on_host(x)[i] = test_support::on_host(y)[i] = 1;
   const auto [s, t] = dm::complete(std::tuple(x, y));
   const auto [u, v] = dm::complete(std::tuple(y, x));
-  CHECK(s.data()[0] == all.ranks());
-  CHECK(t.data()[0] == 1);
-  CHECK(u.data()[0] == 1);
-  CHECK(v.data()[0] == all.ranks());
+  CHECK(test_support::on_host(s)[0] == all.ranks());
+  CHECK(test_support::on_host(t)[0] == 1);
+  CHECK(test_support::on_host(u)[0] == 1);
+  CHECK(test_support::on_host(v)[0] == all.ranks());
 }
 
 TEST_CASE("complete: a tensor that this rank has no part in stays so") {
   const dm::grid<line> g;
   addends<float, line, rows> x(g), nothing;
-  for (int i = 0; i < 3; ++i) x.data()[i] = 1;
+  for (int i = 0; i < 3; ++i) test_support::on_host(x)[i] = 1;
   const auto [y, none] = dm::complete(std::tuple(x, nothing));
-  CHECK(y.data()[2] == float(g.ranks()));
+  CHECK(test_support::on_host(y)[2] == float(g.ranks()));
   CHECK(!none.defined());
 }
 
@@ -187,11 +190,11 @@ TEST_CASE("global_norm: each tensor over the axes of its own grid") {
   using Q = dm::tensor<double, dm::layout<expert, dm::partial<c>>, items>;
   P p(g, items{8});
   Q q(h, items{4});
-  for (dm::index_t i = 0; i < 8; ++i) p.data()[i] = float(i);
-  for (dm::index_t i = 0; i < 4; ++i) q.data()[i] = 1;
+  for (dm::index_t i = 0; i < 8; ++i) test_support::on_host(p)[i] = float(i);
+  for (dm::index_t i = 0; i < 4; ++i) test_support::on_host(q)[i] = 1;
   const auto [r, s] = dm::complete(std::tuple(p, q));
-  CHECK(r.data()[7] == 7 * float(ranks));
-  CHECK(s.data()[3] == ranks);
+  CHECK(test_support::on_host(r)[7] == 7 * float(ranks));
+  CHECK(test_support::on_host(s)[3] == ranks);
 }
 
 TEST_CASE("adafactor: parameters on two grids take the steps that they would take alone") {
@@ -213,8 +216,10 @@ TEST_CASE("adafactor: parameters on two grids take the steps that they would tak
     optimizer(y, dm::clone(y), state_y);
   }
   for (index_t i = 0; i < x.local_size(); ++i)
-    CHECK(x.data()[i] == doctest::Approx(std::get<0>(both).data()[i]));
+    CHECK(test_support::on_host(x)[i] ==
+          doctest::Approx(test_support::on_host(std::get<0>(both))[i]));
   for (index_t i = 0; i < y.local_size(); ++i)
-    CHECK(y.data()[i] == doctest::Approx(std::get<1>(both).data()[i]));
+    CHECK(test_support::on_host(y)[i] ==
+          doctest::Approx(test_support::on_host(std::get<1>(both))[i]));
 }
 }  // namespace

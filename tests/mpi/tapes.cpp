@@ -5,6 +5,7 @@
 //
 // ranks: 1 2
 #include "dimesh/core/tape_life.hpp"
+#include "support/host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -153,7 +154,9 @@ TEST_CASE("a pullback that outlives the tape around it") {
 }
 
 bool same_block(const row<halves>& a, const row<halves>& b) {
-  return std::equal(a.data(), a.data() + a.local_size(), b.data());
+  return std::equal(test_support::on_host(a).data(),
+                    test_support::on_host(a).data() + a.local_size(),
+                    test_support::on_host(b).data());
 }
 
 // Nothing here communicates, so that no thread but the main one asks anything of MPI.

@@ -12,6 +12,7 @@
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/convolution_exchange.hpp"
 #include "dimesh/op/pooling_exchange.hpp"
+#include "support/host.hpp"
 #include "support/laws.hpp"
 
 namespace {
@@ -91,7 +92,8 @@ std::vector<double> numbers_of(double value, const unet<cut>& gradient) {
   std::vector<double> all{value};
   dm::for_each_tensor(
       [&](const auto&, const auto& t) {
-        all.insert(all.end(), t.data(), t.data() + t.local_size());
+        all.insert(all.end(), test_support::on_host(t).data(),
+                   test_support::on_host(t).data() + t.local_size());
       },
       gradient);
   return all;

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "dimesh/reflect/clone.hpp"
+#include "support/host.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -31,7 +32,7 @@ using addends = dm::tensor<float, dm::layout<line, dm::partial<rows>>, at>;
 
 template <class X> bool is_all(const X& x, float v) {
   for (dm::index_t i = 0; i < x.local_size(); ++i)
-    if (x.data()[i] != v) return false;
+    if (test_support::on_host(x)[i] != v) return false;
   return true;
 }
 
@@ -44,7 +45,7 @@ TEST_CASE("in-place functions leave operands and copies alone") {
   CHECK(is_all(y, 7));
 
   const addends a = dm::constant<addends>(g, 3);
-  const float mine = a.data()[0];
+  const float mine = test_support::on_host(a)[0];
   for (int way = 0; way < 3; ++way) {
     auto sum = way == 0   ? dm::all_reduce<rows>(a)
                : way == 1 ? dm::complete(a)
@@ -88,7 +89,7 @@ TEST_CASE("memory that nobody shares is written where it is") {
 TEST_CASE("complete of a tuple leaves its members as they are") {
   const dm::grid<line> g;
   addends x(g), y(g);
-  for (int i = 0; i < 8; ++i) x.data()[i] = y.data()[i] = 1;
+  for (int i = 0; i < 8; ++i) test_support::on_host(x)[i] = test_support::on_host(y)[i] = 1;
   const auto n = static_cast<float>(g.ranks());
   for (int times = 0; times < 2; ++times) {
     const auto [s, t] = dm::complete(std::tuple(x, y));
@@ -124,16 +125,16 @@ TEST_CASE("clone: a snapshot of a tensor, of a struct, of a tuple") {
   auto x = dm::constant<whole>(g, 3);
   const auto y = dm::clone(x);
   CHECK(y.data() != x.data());
-  x.data()[0] = 1;  // written where it lies, which copies see and clones do not
+  test_support::on_host(x)[0] = 1;  // written where it lies, which copies see and clones do not
   CHECK(is_all(y, 3));
 
   auto p = made(g);
   const auto best = dm::clone(p);
-  p.b.data()[1] = 5;
+  test_support::on_host(p.b)[1] = 5;
   CHECK(is_all(best.b, 1));
   const auto pair = dm::clone(std::tuple(x, p));
-  CHECK(std::get<0>(pair).data()[0] == 1);
-  CHECK(std::get<1>(pair).b.data()[1] == 5);
+  CHECK(test_support::on_host(std::get<0>(pair))[0] == 1);
+  CHECK(test_support::on_host(std::get<1>(pair).b)[1] == 5);
 
   addends once(g);
   dm::fill(once, 2);
@@ -157,16 +158,16 @@ TEST_CASE("optimizers: a copy of the parameters is a snapshot; in place where th
   step(plain);
   CHECK(p.a.data() == before);
   const auto best = p;
-  const float was = p.a.data()[0];
+  const float was = test_support::on_host(p.a)[0];
   step(plain);
   CHECK(is_all(best.a, was));
-  CHECK(p.a.data()[0] != was);
+  CHECK(test_support::on_host(p.a)[0] != was);
 
   const dm::adam adam;
   auto state = adam.start(p);
   const auto old = state;
   step(adam, state);
-  for (dm::index_t i = 0; i < 8; ++i) CHECK(old.first.a.data()[i] == 0);
+  for (dm::index_t i = 0; i < 8; ++i) CHECK(test_support::on_host(old.first.a)[i] == 0);
 }
 
 TEST_CASE("sharded optimizers: a copy of the parameters is a snapshot") {
@@ -180,11 +181,11 @@ TEST_CASE("sharded optimizers: a copy of the parameters is a snapshot") {
   optimizer(p, dm::value_and_grad(f, p)().gradient, state);
   CHECK(p.a.data() == before);
   const auto best = p;
-  const float was = p.a.data()[0];
+  const float was = test_support::on_host(p.a)[0];
   optimizer(p, dm::value_and_grad(f, p)().gradient, state);
   CHECK(is_all(best.a, was));
-  CHECK(is_all(p.a, p.a.data()[0]));
-  CHECK(p.a.data()[0] != was);
+  CHECK(is_all(p.a, test_support::on_host(p.a)[0]));
+  CHECK(test_support::on_host(p.a)[0] != was);
 }
 
 TEST_CASE("gradients: summed in place where nobody else holds them, and only there") {
@@ -194,10 +195,10 @@ TEST_CASE("gradients: summed in place where nobody else holds them, and only the
   auto step = dm::value_and_grad(f, p)();
   const float* const at_first = step.gradient.a.data();
   auto kept = step.gradient;
-  const float mine = kept.a.data()[0];
+  const float mine = test_support::on_host(kept.a)[0];
   const auto whole = dm::complete(std::move(step));
   CHECK(is_all(kept.a, mine));
-  CHECK(whole.gradient.a.data()[0] == doctest::Approx(g.ranks() * mine));
+  CHECK(test_support::on_host(whole.gradient.a)[0] == doctest::Approx(g.ranks() * mine));
   if (g.ranks() > 1) CHECK(whole.gradient.a.data() != at_first);
 
   auto next = dm::value_and_grad(f, p)();
@@ -205,11 +206,12 @@ TEST_CASE("gradients: summed in place where nobody else holds them, and only the
   const auto sums = dm::complete(std::move(next));
   CHECK(sums.gradient.a.data() == here);
   CHECK(sums.value.memory().alone());
-  CHECK(is_all(sums.gradient.a, whole.gradient.a.data()[0]));
+  CHECK(is_all(sums.gradient.a, test_support::on_host(whole.gradient.a)[0]));
 
   const auto same = dm::value_and_grad(f, p)();
   const auto mean = dm::accumulate(3, [&](dm::index_t) { return same; });  // three times one thing
-  CHECK(dm::complete(mean.gradient).a.data()[0] == doctest::Approx(sums.gradient.a.data()[0]));
+  CHECK(test_support::on_host(dm::complete(mean.gradient).a)[0] ==
+        doctest::Approx(test_support::on_host(sums.gradient.a)[0]));
   CHECK(is_all(same.gradient.a, mine));
 }
 }  // namespace

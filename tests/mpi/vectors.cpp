@@ -22,6 +22,7 @@
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/optim/sharded.hpp"
 #include "dimesh/reflect/clone.hpp"
+#include "support/host.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -104,7 +105,9 @@ template <class S> contents contents_of(const S& s) {
   dm::for_each_tensor(
       [&](const dm::member_path& path, const auto& x) {
         const auto y = dm::relayout<whole>(x);
-        all.emplace_back(path.text(), std::vector<double>(y.data(), y.data() + y.local_size()));
+        all.emplace_back(path.text(),
+                         std::vector<double>(test_support::on_host(y).data(),
+                                             test_support::on_host(y).data() + y.local_size()));
       },
       s);
   return all;
@@ -217,7 +220,7 @@ TEST_CASE("a gradient of a gradient, and recomputed results in a vector") {
   check_equal(nested, gradient_of_norm<fixed<whole, 3>>(g, 3));
   // |3 w^2|^2 has the gradient 36 w^3.
   const auto p = made<grown<whole>>(g, 3);
-  const double w = p.layers[2].up.data()[5];
+  const double w = test_support::on_host(p.layers[2].up)[5];
   CHECK(nested[7].first == "layers[2].up");
   CHECK(nested[7].second[5] == doctest::Approx(36 * w * w * w));
 

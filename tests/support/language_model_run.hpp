@@ -19,6 +19,7 @@
 #include "dimesh/op/value.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/reflect/describe.hpp"
+#include "support/host.hpp"
 
 namespace test_support {
 namespace dm = dimesh;
@@ -102,7 +103,8 @@ template <class M, class C, class S = C, class Grid> training train(const Grid& 
       dm::for_each_tensor(
           [&](const dm::member_path& path, const auto& v) {
             const auto whole = dm::relayout<dm::layout<mesh>>(v);
-            t.gradient[path.text()].assign(whole.data(), whole.data() + whole.local_size());
+            t.gradient[path.text()].assign(on_host(whole).data(),
+                                           on_host(whole).data() + whole.local_size());
           },
           gradient);
     }

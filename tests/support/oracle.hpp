@@ -207,10 +207,12 @@ struct element_access {
   void (*store)(void* to, double v) = nullptr;
 };
 template <class T> double load_as(const void* from) {
+  const dimesh::detail::opened memory;
   return static_cast<double>(*static_cast<const T*>(from));
 }
 /// Whole numbers wrap around; a double that is out of range of T has no value in it.
 template <class T> void store_as(void* to, double v) {
+  const dimesh::detail::opened memory;
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
     *static_cast<T*>(to) = static_cast<T>(static_cast<std::int64_t>(v));
   else
@@ -339,6 +341,7 @@ inline gathered gather(const holding& h) {
   MPI_Comm_rank(h.ranks, &mine);
   const int expected = all.bytes[static_cast<std::size_t>(mine)];
   std::vector<char> sent(static_cast<std::size_t>(expected));
+  const dimesh::detail::opened memory;
   if (h.local_size * h.element_bytes == expected && expected > 0)  // else the check fails anyway
     std::memcpy(sent.data(), h.data, sent.size());
   all.data.resize(static_cast<std::size_t>(total));
@@ -362,6 +365,7 @@ inline void for_each_along(const holding& h, const gathered& all, unsigned axes,
 
 /// Does every rank along the axes hold the same bits?
 inline bool same_bits(const holding& h, const gathered& all, unsigned axes) {
+  const dimesh::detail::opened memory;
   bool same = true;
   const auto bytes = static_cast<std::size_t>(h.local_size * h.element_bytes);
   if (bytes > 0)

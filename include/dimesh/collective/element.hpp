@@ -131,6 +131,7 @@ struct told : dimesh::detail::watched {
       : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size()), c.mesh()) {}
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload)
       : told(kind, c, payload, payload) {}
+  [[no_unique_address]] dimesh::detail::opened memory{};
 };
 
 /// Counts and offsets in MPI's units, as its calls on blocks of different lengths want them. MPI

@@ -32,7 +32,7 @@ template <reduction R> float joined(float u, float v) {
 
 /// b (n) = a (n) joined with b: what MPI calls.
 template <class T, reduction R> void join_stored(void* a, void* b, int* n, MPI_Datatype*) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const auto* const x = static_cast<const T*>(a);
   auto* const y = static_cast<T*>(b);
   const index_t count = *n;

@@ -39,6 +39,7 @@ class abandoned {
     std::vector<MPI_Request> requests;
     std::vector<dimesh::detail::storage> memory;
     std::shared_ptr<const void> counts;
+    [[no_unique_address]] dimesh::detail::opened elements{};
   };
   std::mutex mutex_;
   std::vector<set> sets_;
@@ -109,12 +110,14 @@ class requests {
   std::vector<dimesh::detail::storage> memory_;
   std::shared_ptr<const void> counts_;
   std::size_t first_ = 0;  // those before it are done
+  [[no_unique_address]] dimesh::detail::opening elements_{};  // while any is under way
 };
 
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   receives_.push_back(what == under_way::receive);
   requests_.push_back(MPI_REQUEST_NULL);
+  elements_.open();
   return &requests_.back();
 }
 DIMESH_OUTLINE inline void requests::progress(const char* call) {
@@ -166,6 +169,7 @@ DIMESH_OUTLINE inline void requests::clear() noexcept {
   requests_.clear(), receives_.clear(), memory_.clear();
   counts_.reset();
   first_ = 0;
+  elements_.close();
 }
 #endif
 

@@ -82,6 +82,7 @@ template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);
   const auto n = static_cast<std::size_t>(x.elements());
   T* const at = x.template data<T>();
+  const opened memory;
   if constexpr (on_host)
     std::fill_n(at, n, value);
   else

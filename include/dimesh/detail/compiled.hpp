@@ -38,7 +38,7 @@ namespace dimesh::detail {
 
 /// What files and the compiled library must agree in; the linker finds `here` where they do. The
 /// name of an undefined reference says what this file was compiled with.
-template <bool Checked, bool OneDnn, bool Cblas> struct compiled_library {
+template <bool Checked, bool OneDnn, bool Cblas, bool Closed> struct compiled_library {
   static const char here;
 };
 
@@ -46,6 +46,11 @@ template <bool Checked, bool OneDnn, bool Cblas> struct compiled_library {
 inline constexpr bool is_checked = true;
 #else
 inline constexpr bool is_checked = false;
+#endif
+#if defined(DIMESH_CLOSED)
+inline constexpr bool is_closed = true;
+#else
+inline constexpr bool is_closed = false;
 #endif
 #if defined(DIMESH_WITH_ONEDNN)
 inline constexpr bool with_onednn = true;
@@ -59,7 +64,7 @@ inline constexpr bool with_cblas = false;
 #endif
 
 #if DIMESH_COMPILED == 2
-template <> const char compiled_library<is_checked, with_onednn, with_cblas>::here = 0;
+template <> const char compiled_library<is_checked, with_onednn, with_cblas, is_closed>::here = 0;
 #else
 // Retained: a linker that drops sections would drop the question with its section.
 #if defined(__has_cpp_attribute) && __has_cpp_attribute(gnu::retain)
@@ -67,7 +72,8 @@ template <> const char compiled_library<is_checked, with_onednn, with_cblas>::he
 #else
 [[gnu::used]]
 #endif
-inline const char* const linked = &compiled_library<is_checked, with_onednn, with_cblas>::here;
+inline const char* const linked =
+    &compiled_library<is_checked, with_onednn, with_cblas, is_closed>::here;
 #endif
 
 }  // namespace dimesh::detail

@@ -19,6 +19,7 @@
 #include "dimesh/io/checkpoint/agree.hpp"
 #include "dimesh/io/checkpoint/blocks.hpp"
 #include "dimesh/io/npy_header.hpp"
+#include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -81,6 +82,7 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   char* const at = mine ? x.data<char>() + here.at : nullptr;
   const MPI_Datatype type = mine ? here.type.get() : MPI_BYTE;
   const index_t bytes = mine ? checkpoint::own_elements(x) * x.facts->element : 0;
+  const opened memory;
   MPI_Status done;
   int code = MPI_SUCCESS;
   if constexpr (Reads)
@@ -144,6 +146,7 @@ inline void require_match(const std::string& of, const header& h, const tensor_c
 }
 /// A byte that is neither 0 nor 1 is no truth.
 inline void require_truths(const std::string& of, const tensor_core& x) {
+  const opened memory;
   const auto* const byte = x.data<const unsigned char>();
   for (index_t i = 0; i < x.elements(); ++i)
     if (byte[i] > 1) throw error("npy: " + of + ": a truth is " + std::to_string(byte[i]));

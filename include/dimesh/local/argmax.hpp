@@ -23,7 +23,7 @@ template <class Op, class T, class Index> struct arg_rows {
   Index* out;
 
   KOKKOS_FUNCTION void operator()(index_t o) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T* row = x + o * n * inner;
     if (inner == 1) {
       out[o] = static_cast<Index>(in_row(row));

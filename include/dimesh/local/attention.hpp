@@ -114,7 +114,7 @@ template <class T> class prepared_keys {
 /// Replaces what row r of the tile does not see by -inf, within the range of its strip.
 template <class T>
 void hide_unseen(const attention_problem& x, const attention_tile<T>& t, index_t r, T* s) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr T hidden = -std::numeric_limits<T>::infinity();
   const key_range all = t.range[r / register_rows], seen = t.seen(x, r);
   std::fill(s + all.first, s + seen.first, hidden);
@@ -138,7 +138,7 @@ template <class T> struct softmax_rows {
   }
   /// Scores of row r -> weights against the greatest score so far; the row of `out` likewise.
   void take(index_t r, key_range in, T* s, T* out, index_t head) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     T top = greatest[r];
 #ifndef __clang__  // which cannot, and says so
 #pragma omp simd simdlen(lanes<T>) reduction(max : top)
@@ -166,7 +166,7 @@ template <class T> struct softmax_rows {
 template <class T>
 void attend_block(const attention_problem& x, index_t query, index_t draw, const T* q, const T* k_t,
                   const T* v, index_t v_row, T* out, T* log_sum, T* scratch) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using sizes = attention_sizes<T>;
   const index_t wide = padded<T>(x.head), rows = std::min(sizes::queries, x.queries - query);
   T *const scaled = scratch, *const mixed = scaled + sizes::queries * wide,
@@ -223,6 +223,7 @@ template <class T> index_t attention_scratch(const attention_problem& x) {
 template <class T>
 void attention(const attention_problem& given, const T* q, const T* k, const T* v, T* out,
                T* log_sum, T* scratch) {
+  const dimesh::detail::opened memory;
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);

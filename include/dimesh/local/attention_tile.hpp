@@ -144,7 +144,7 @@ void strip_product(index_t k, const T* a, index_t a_m, index_t a_k, const T* b, 
 template <class T>
 void tile_scores(const attention_tile<T>& t, index_t head, const T* x, index_t x_row, const T* y_t,
                  T* s) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using sizes = attention_sizes<T>;
   constexpr index_t C = sizes::key_strip;
   for (index_t k = 0; k < t.length; k += C) {
@@ -164,7 +164,7 @@ void tile_scores(const attention_tile<T>& t, index_t head, const T* x, index_t x
 template <class T>
 void tile_values(const attention_tile<T>& t, index_t head, const T* s, const T* y, index_t y_row,
                  T* out, index_t out_row, bool* begun) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using sizes = attention_sizes<T>;
   for (index_t i = 0; i < t.strips(); ++i) {
     const index_t from = t.range[i].first, to = std::min(t.range[i].last, t.length);
@@ -181,7 +181,7 @@ void tile_values(const attention_tile<T>& t, index_t head, const T* s, const T* 
 template <class T>
 void tile_transposed_values(const attention_tile<T>& t, index_t head, const T* s, const T* y,
                             index_t y_row, T* out, index_t out_row) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using sizes = attention_sizes<T>;
   constexpr index_t R = register_rows;
   for (index_t k = 0; k < t.length; k += R) {
@@ -201,7 +201,7 @@ void tile_transposed_values(const attention_tile<T>& t, index_t head, const T* s
 /// Rows [from, to) of y (keys, head), which begin y_row apart, as strips (strip, head, key_strip).
 template <class T>
 void transpose_keys(index_t from, index_t to, index_t head, const T* y, index_t y_row, T* y_t) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t C = attention_sizes<T>::key_strip;
   for (index_t k = from / C * C; k < to; k += C) {
     T* strip = y_t + k * head;
@@ -216,7 +216,7 @@ void transpose_keys(index_t from, index_t to, index_t head, const T* y, index_t 
 template <class T>
 void copy_rows(index_t rows, index_t head, T factor, const T* from, index_t from_row, T* to,
                index_t to_row) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
 #pragma omp simd
     for (index_t h = 0; h < head; ++h) to[h] = factor * from[h];
@@ -232,7 +232,7 @@ template <class T> struct dropout_row {
 
   /// keep[j] = 0 or 1 / (1 - p) for the keys [first, last); returns where `first` stands.
   const T* fill(const attention_problem& x, index_t draw, index_t first, index_t last) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const auto limit = static_cast<std::uint32_t>(x.dropout * 0x1p16);
     const T weight = T(1 / (1 - static_cast<double>(limit) * 0x1p-16));
     const index_t begin = first / block * block;

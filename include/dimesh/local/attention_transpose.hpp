@@ -49,7 +49,7 @@ template <class T> struct transpose_block {
 
   void load(const attention_problem& x, index_t query, index_t rows,
             const attention_results<T>& from) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const index_t begin = query * x.q_row;
     copy_rows(rows, x.head, T(x.scale), from.q + begin, x.q_row, q, wide);
     copy_rows(rows, x.head, T(1), from.dout + begin, x.q_row, dout, wide);
@@ -65,7 +65,7 @@ template <class T> struct transpose_block {
 
   /// Scores -> weights, and what stands in d (dout . v) -> the cotangents of the scores.
   void differentiate(const attention_problem& x, const attention_tile<T>& t, index_t draw) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     for (index_t r = 0; r < t.rows; ++r) {
       const key_range in = t.range[r / register_rows];
       if (in.empty()) continue;
@@ -97,7 +97,7 @@ template <class T>
 void transpose_attention_block(const attention_problem& x, index_t query, index_t draw,
                                const attention_results<T>& from, const keys_for_transpose<T>& keys,
                                const attention_cotangents<T>& to, T* scratch) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using sizes = attention_sizes<T>;
   const index_t rows = std::min(sizes::queries, x.queries - query);
   transpose_block<T> block(x.head, scratch);
@@ -138,6 +138,7 @@ template <class T>
 void attention_transpose(const attention_problem& given, const T* q, const T* k, const T* v,
                          const T* out, const T* log_sum, const T* dout,
                          const attention_cotangents<T>& to, T* scratch) {
+  const dimesh::detail::opened memory;
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);

@@ -36,7 +36,7 @@ inline constexpr bool has_own_kernel = std::is_same_v<T, float> || std::is_same_
 
 /// One matrix product by the library's own means: tiles for float and double, else plain rows.
 template <class T> void own_product(const contraction& x, const T* a, const T* b, T* c, bool add) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if constexpr (has_own_kernel<T>) {
     gemm<T>({x.m, x.n, x.k, a, x.a_m, x.a_k, b, x.b_k, x.b_n, c, x.c_m, x.c_n, add});
   } else {
@@ -109,7 +109,7 @@ bool library_contract([[maybe_unused]] const contraction& x, [[maybe_unused]] co
 
 /// c = 0 over the loops that c has, fused as far as they go.
 template <class T> void clear(const contraction& x, T* c) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   contraction loops;
   const auto take = [&loops](index_t extent, index_t step) {
     if (extent == 1 || step == 0) return;
@@ -138,6 +138,7 @@ template <class T> void clear(const contraction& x, T* c) {
 
 template <class T>
 void host_contract(const contraction& given, const T* a, const T* b, T* c, bool add) {
+  const dimesh::detail::opened memory;
   contraction x = folded(given);
   if (x.n > 1 && x.c_n != 1 && (x.c_m == 1 || x.m == 1)) {  // compute c's transpose, by rows
     x = transposed(x);

@@ -39,14 +39,14 @@ inline index_t span_of(const contraction& x, const index_t* outer, index_t rows,
 
 /// to (n) = from (n)
 inline void widen(const bfloat16* from, float* to, index_t n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) to[i] = from[i];
 }
 
 /// to = from over the elements of c, which both arrays hold at c's places.
 template <class From, class To> void copy_c(const contraction& x, const From* from, To* to) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   contraction places = x;
   for (int i = 0; i < x.outer; ++i) {
     places.a_outer[i] = places.b_outer[i] = x.c_outer[i];
@@ -83,6 +83,7 @@ bool library_contract_bfloat16([[maybe_unused]] const contraction& x,
 /// c (+)= a * b where c holds floats.
 inline void contract_to_floats(const contraction& x, const bfloat16* a, const bfloat16* b, float* c,
                                bool add) {
+  const dimesh::detail::opened memory;
   if (library_contract_bfloat16(x, a, b, c, add)) return;
   if (x.outer > 0) {
     contraction one = x;
@@ -122,6 +123,7 @@ void host_contract_bfloat16(const contraction& given, const bfloat16* a, const b
 
 /// c = 0 over the loops that c has.
 template <class C> void clear_c(const contraction& x, C* c) {
+  const dimesh::detail::opened memory;
   const index_t span = span_of(x, x.c_outer, x.m, x.c_m, x.n, x.c_n);
   float* const zeros = kept_floats<2>(span);
   std::fill_n(zeros, span, 0.0f);

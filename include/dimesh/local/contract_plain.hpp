@@ -39,7 +39,7 @@ template <class T> struct row_products {
   bool add;
 
   void operator()(index_t i) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     constexpr index_t chunk = 64;
     for (index_t j0 = 0; j0 < x.n; j0 += chunk) {
       const index_t count = x.n - j0 < chunk ? x.n - j0 : chunk;
@@ -65,7 +65,7 @@ template <class T, class C = T> struct element_contraction {
   bool add;
 
   KOKKOS_FUNCTION void operator()(index_t element) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const index_t j = element % x.n, i = element / x.n % x.m;
     const T* pa = a + i * x.a_m;
     const T* pb = b + j * x.b_n;

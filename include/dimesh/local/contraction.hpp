@@ -145,7 +145,7 @@ constexpr matrix_order order_of(index_t rows, index_t columns, index_t row, inde
 /// passed here before.
 template <class T, class C, class F>
 void for_each_product(const contraction& x, const T* a, const T* b, C* c, bool add, const F& f) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   index_t at[contraction::max_outer] = {};
   for (;;) {
     bool again = add;

@@ -145,7 +145,7 @@ template <class T> class convolver {
                      [&](const T* pa, const T* pb, T* pc, bool) { add_products(n, pa, pb, pc); });
   }
   static void add_products(index_t n, const T* a, const T* b, T* c) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
 #pragma omp simd
     for (index_t i = 0; i < n; ++i) c[i] += a[i] * b[i];
   }
@@ -169,7 +169,7 @@ inline void require_loops(const convolution& v) {
 /// dimesh::error where there are more loops than a contraction holds.
 template <class T>
 void convolve(const convolution& v, const T* a, const T* b, T* c, index_t count) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   require_loops(v);
   std::fill_n(c, count, T(0));
   if (count > 0) detail::convolver<T>{v}(a, b, c);

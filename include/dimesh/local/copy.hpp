@@ -62,7 +62,7 @@ struct box {
 /// body(src, dst) at every position of dims [d, end) of the box.
 template <class T, class Body>
 void walk_box(const box& b, int d, int end, const T* src, T* dst, const Body& body) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if (d == end) {
     body(src, dst);
     return;
@@ -74,7 +74,7 @@ void walk_box(const box& b, int d, int end, const T* src, T* dst, const Body& bo
 
 struct assign_run {
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     if (s == 1 && t == 1) {
       std::copy_n(src, n, dst);
       return;
@@ -86,7 +86,7 @@ struct assign_run {
 
 struct add_run {
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     if (s == 1 && t == 1) {
 #pragma omp simd
       for (index_t i = 0; i < n; ++i) dst[i] += src[i];
@@ -100,7 +100,7 @@ struct add_run {
 /// The last two dims, src (m: stride 1, n: stride s) -> dst (m: stride t, n: stride 1), in tiles.
 template <class Run, class T>
 void move_across(index_t m, index_t n, const T* src, index_t s, T* dst, index_t t) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t rows = 16, cols = 64;
   alignas(64) T tile[rows * cols];
   for (index_t i = 0; i < m; i += rows) {
@@ -140,7 +140,7 @@ void move_box(int rank, const index_t* extent, const T* src, const index_t* src_
   static_assert(dimesh::detail::is_on_host<T>,
                 "copy_box, add_box, pack, unpack: blocks are copied on the host only (also in "
                 "relayout, all_gather, own, halo_exchange, shift ...); use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   box b(rank, extent, src_stride, dst_stride);
   const int p = b.rank - 2, q = b.rank - 1;
   if (arrange(b)) {
@@ -196,7 +196,7 @@ void unpack_add(int rank, const index_t* extent, const T* src, T* dst, const ind
 /// dst[box] = value
 template <class T>
 void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* dst_stride) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const index_t still[max_dims] = {};
   const detail::box b(rank, extent, still, dst_stride);
   const int q = b.rank - 1;

@@ -27,7 +27,7 @@ struct cross_entropy_terms {
 template <class T, class Id>
 void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms, const T* x,
                    const T* lse, const Id* target, T* loss) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
   const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
   for (index_t r = 0; r < rows; ++r, x += width) {
@@ -48,7 +48,7 @@ void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms
 template <class T, class Id>
 void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_terms& terms,
                              const T* bar, const T* x, const T* lse, const Id* target, T* xbar) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
   const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
   for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {

@@ -31,7 +31,7 @@ inline constexpr index_t bits_at_once = 128;
 
 /// bits[0 .. 4 * groups): those of elements 4 * group ...
 inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32_t* bits) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t g = 0; g < groups; ++g) {
     const random_words w = key.at(group + g);
@@ -46,7 +46,7 @@ inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32
 /// y[i] = x[i] * scale where element begin + i stays, else 0.
 template <class T>
 void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x, T* y) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   alignas(64) std::uint32_t bits[detail::bits_at_once];
   using S = computed<T>;
   const S scale = mask.template scale<S>();

@@ -49,7 +49,7 @@ template <class T>
 void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_sums: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
   const T more = static_cast<T>(eps);
@@ -81,7 +81,7 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
 template <class T> void factored_total(const factored_extents& n, const T* row, T* total) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_total: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(total, n.both(), T(0));
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
@@ -95,7 +95,7 @@ template <class T> void factored_total(const factored_extents& n, const T* row, 
 template <class T> void factored_divide(const factored_extents& n, const T* total, T* row) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_divide: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
       T* to = row + (a * n.P + i) * n.B * n.C;
@@ -109,7 +109,7 @@ template <class T>
 double factored_square(const factored_extents& n, const T* g, const T* row, const T* col) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_square: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
@@ -140,7 +140,7 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
                    T* p) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_step: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
     T* to = p + at;
@@ -162,7 +162,7 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
                    T* p, T* m, T keep) {
   static_assert(dimesh::detail::is_on_host<T>,
                 "factored_step: adafactor's kernels run on the host only; use a host space");
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
 #pragma omp simd
     for (index_t k = 0; k < length; ++k) {

@@ -62,11 +62,11 @@ constexpr bool fft_is_empty(const fft_loops& l) {
 
 /// x (n) *= by
 template <class T> void fft_scale(index_t n, T by, std::complex<T>* x) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < n; ++i) x[i] *= by;
 }
 template <class T> void fft_scale(index_t n, T by, T* x) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < n; ++i) x[i] *= by;
 }
 
@@ -80,7 +80,7 @@ struct half_lines {
 template <class T>
 void fft_weigh_half(const half_lines& l, T ends, T middle, const std::complex<T>* x,
                     std::complex<T>* y) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t o = 0; o < l.outer; ++o)
     for (index_t h = 0; h < l.half; ++h, x += l.inner, y += l.inner) {
       const T by = l.is_end(h) ? ends : middle;
@@ -89,7 +89,7 @@ void fft_weigh_half(const half_lines& l, T ends, T middle, const std::complex<T>
 }
 /// Forgets imaginary parts of y (outer, half, inner) that stand for no real numbers.
 template <class T> void fft_real_ends(const half_lines& l, std::complex<T>* y) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t o = 0; o < l.outer; ++o)
     for (index_t h = 0; h < l.half; ++h)
       for (index_t i = 0; i < l.inner && l.is_end(h); ++i)
@@ -220,6 +220,7 @@ template <class T> std::size_t fft_plan_count() { return detail::fft_plans<T>::a
 /// y[k] = sum over n of x[n] exp(-+2 pi i k n / N), not divided by N. x is kept unless it is y.
 template <class T>
 void fft(const fft_loops& l, bool forward, const std::complex<T>* x, std::complex<T>* y) {
+  const dimesh::detail::opened memory;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   auto* const from = const_cast<std::complex<T>*>(x);
@@ -230,6 +231,7 @@ void fft(const fft_loops& l, bool forward, const std::complex<T>* x, std::comple
 /// The first half of the forward transform of real numbers: N / 2 + 1 elements. The extents of the
 /// loops are those of x.
 template <class T> void fft_to_half(const fft_loops& l, const T* x, std::complex<T>* y) {
+  const dimesh::detail::opened memory;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   auto* const from = const_cast<T*>(x);
@@ -240,6 +242,7 @@ template <class T> void fft_to_half(const fft_loops& l, const T* x, std::complex
 /// The backward transform of what a half stands for: the other half are its conjugates. The extents
 /// of the loops are those of y. x is destroyed.
 template <class T> void fft_from_half(const fft_loops& l, std::complex<T>* x, T* y) {
+  const dimesh::detail::opened memory;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   library::run_from_half(

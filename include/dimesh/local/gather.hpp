@@ -31,7 +31,7 @@ template <class T, class I> struct gather_work {
   T* y;
 
   KOKKOS_FUNCTION void operator()(index_t row) const {  // of outer * to
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T* const from = x + row / l.to * l.from * l.inner;
     const I* const at = ids + row * l.inner;
     T* const to = y + row * l.inner;
@@ -49,7 +49,7 @@ template <class T, class I, class Sum> struct scatter_work {
   Sum* x;
 
   KOKKOS_FUNCTION void operator()(index_t o) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     Sum* const to = x + o * l.from * l.inner;
     for (index_t i = 0; i < l.from * l.inner; ++i) to[i] = Sum(0);
     const I* at = ids + o * l.to * l.inner;
@@ -88,7 +88,7 @@ template <bool Descending, class T, class I> struct order_work {
   I* ids;
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
     for (index_t i = begin; i < end; ++i) {
       const index_t o = i / l.inner, j = i % l.inner;
@@ -114,7 +114,7 @@ template <class T, class I> struct nth_work {
   I* ids;
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
     for (index_t i = begin; i < end; ++i) {
       const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;

@@ -68,7 +68,7 @@ template <class T> struct strips {
 
 /// A block of c, tile by tile; x.k is its depth.
 template <class T> void block_product(const product<T>& x, const strips<T>& a, const strips<T>& b) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t R = register_rows, C = tile_columns<T>;
   for (index_t j = 0; j < x.n; j += C) {
     const int columns = int(std::min(C, x.n - j));
@@ -105,7 +105,7 @@ strips<T> arrange(bool in_place, bool fits, const T* in, index_t in_l, index_t i
 
 /// c (+)= a * b; all extents positive.
 template <class T> void gemm(const product<T>& x) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if ((x.m == 1 || x.n == 1) && gemv(x)) return;
   constexpr int R = register_rows, W = lanes<T>, V = tile_vectors, H = std::min(R, W);
   if (x.n <= 16 && x.a_m == 1 && x.m > 2 * x.n) {  // few columns: vectors go along m instead

@@ -87,7 +87,7 @@ template <int D, int W, class V> inline void transpose(V (&x)[W]) {
 
 /// Stores a tile with all its rows whose columns are contiguous in c.
 template <class T> void store_turned(const T* tile, int width, const target<T>& out) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr int R = register_rows;
   for (int j0 = 0; j0 < out.columns; j0 += R) {
     vec<T, R> x[R];
@@ -103,7 +103,7 @@ template <class T> void store_turned(const T* tile, int width, const target<T>& 
 
 /// Stores a tile that is not a whole one, or whose rows do not lie in rows of c.
 template <class T> void store_edge(const T* tile, int width, const target<T>& out) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (int i = 0; i < out.rows; ++i, tile += width) {
     T* c = out.c + i * out.c_m;
     if (out.c_n == 1) {
@@ -125,7 +125,7 @@ template <class T> void store_edge(const T* tile, int width, const target<T>& ou
 template <class T, int Rows, int Vectors>
 [[gnu::noinline]] void tile(index_t k, const T* a, index_t a_m, index_t a_k, const T* b,
                             index_t b_k, const target<T>& out) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr int W = lanes<T>, width = Vectors * W;
   using v = vec<T>;
   v sum[Rows][Vectors] = {};
@@ -169,7 +169,7 @@ template <class T, int Rows, int Vectors>
 /// Lanes from `wanted` on become copies of the last wanted one.
 template <int W, class T>
 void pack_transposed(const T* in, index_t in_l, int wanted, index_t k, T* out, index_t step) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const auto row = [&](int l) { return in + std::min(l, wanted - 1) * in_l; };
   index_t p = 0;
   for (; p + W <= k; p += W) {
@@ -191,7 +191,7 @@ void pack_transposed(const T* in, index_t in_l, int wanted, index_t k, T* out, i
 /// never stored.
 template <class T, int W, int V>
 void pack(const T* in, index_t in_l, index_t in_p, index_t count, index_t k, T* out) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t strip = W * V, rows = 16;  // so many rows at a time: few pages, long reads
   const index_t whole = in_l == 1 ? count / strip * strip : 0;
   for (index_t p0 = 0; p0 < (whole > 0 ? k : 0); p0 += rows) {

@@ -16,7 +16,7 @@ inline namespace DIMESH_REGISTERS {
 template <class T>
 void rows_times(index_t n, index_t k, const T* a, index_t a_k, const T* b, index_t b_k, T* c,
                 bool add) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t chunk = 8192 / sizeof(T);  // so much of c stays in the first cache
   for (; n > 0; n -= chunk, b += chunk, c += chunk) {
     const index_t count = std::min(n, chunk);
@@ -48,7 +48,7 @@ void rows_times(index_t n, index_t k, const T* a, index_t a_k, const T* b, index
 /// c (m) (+)= a (m, k) * b (k); a row of a is contiguous, rows are a_m apart; b is contiguous.
 template <class T>
 void dots(index_t m, index_t k, const T* a, index_t a_m, const T* b, T* c, index_t c_m, bool add) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   index_t i = 0;
   const auto put = [&](index_t row, T sum) { c[row * c_m] = add ? c[row * c_m] + sum : sum; };
   for (; i + 4 <= m; i += 4) {

@@ -54,13 +54,13 @@ KOKKOS_FORCEINLINE_FUNCTION void for_each_loop(index_t n, F f, X... x) {
 
 template <class F, class... X>
 [[gnu::noinline, gnu::flatten]] KOKKOS_FUNCTION void for_each_range(F f, index_t n, X*... x) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for_each_loop(n, f, x...);
 }
 template <class F, class Y, class... X>
 [[gnu::noinline, gnu::flatten]] KOKKOS_FUNCTION void map_range(F f, index_t n, Y* y,
                                                                const X*... x) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   map_loop(n, f, lane<Y, step::unit>{y}, lane_of(row_of<const X>{x})...);
 }
 

@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto input_lane(const std::byte* at, index_t offset)
 template <unsigned Scalars, class F, class Y, class... X> struct map_rows {
   [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
                                                   std::byte* const* at, const index_t* row) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     each(std::index_sequence_for<X...>{}, *static_cast<const F*>(f), m, n, at, row);
   }
 

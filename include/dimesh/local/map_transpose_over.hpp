@@ -12,6 +12,7 @@
 #include "dimesh/local/pull_blocks.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/local/rounded_sums.hpp"
+#include "dimesh/memory/closed.hpp"
 
 #include <optional>
 
@@ -108,6 +109,7 @@ template <unsigned Mask, class Space, class F, class B, class... X, int... K>
 void pull_back_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, const B* ybar,
                      const std::array<void*, sizeof...(X)>& bars, std::integer_sequence<int, K...>,
                      const X*... x) {
+  const dimesh::detail::opened memory;
   using reals = real_inputs<Mask, X...>;
   const auto one = [&]<int R>(std::integral_constant<int, R>) {
     using Bar = typename types<X...>::template type<reals::place(R)>;
@@ -161,6 +163,7 @@ template <unsigned Mask, class Space, class F, class B, class... X, int... K>
 void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, const B* ybar,
                     const std::array<void*, sizeof...(X)>& bars, std::integer_sequence<int, K...>,
                     const X*... x) {
+  const dimesh::detail::opened memory;
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
   static_assert(first_bar + reals::count <= max_arrays,

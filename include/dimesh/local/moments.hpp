@@ -64,7 +64,7 @@ void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* scale, 
   const index_t db = detail::inner_step(l, 2);
   detail::with_steps(detail::inner_step(l, 0), detail::inner_step(l, 1), [&](auto dm, auto dg) {
     detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
-      dimesh::detail::writes_memory();
+      const dimesh::detail::writes_memory kernel;
       const T *const v = x + element, *const m = mean + at[0], *const s = scale + at[0];
       const T *const g = gains + at[1], *const b = added + at[2];
       T* const to = y + element;
@@ -89,7 +89,7 @@ void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T*
   std::fill_n(along, results, T(0));
   const index_t ds = detail::inner_step(l, 0), dm = detail::inner_step(l, 1);
   detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T *const b = ybar + element, *const v = x + element, *const m = mean + at[1];
     T *const s = sum + at[0], *const a = along + at[0];
     if (ds == 0) {  // one result a row, whose mean is one
@@ -121,7 +121,7 @@ void normalize_pulled(const loops<2>& l, const T* ybar, const T* x, const pulled
   const T* const gains = gain != nullptr ? gain : &one;
   detail::with_steps(detail::inner_step(l, 0), detail::inner_step(l, 1), [&](auto dm, auto dg) {
     detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
-      dimesh::detail::writes_memory();
+      const dimesh::detail::writes_memory kernel;
       const T *const b = ybar + element, *const v = x + element, *const g = gains + at[1];
       const T *const m = p.mean + at[0], *const s = p.scale + at[0];
       const T *const d = p.drift + at[0], *const c = p.slope + at[0];

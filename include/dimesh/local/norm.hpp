@@ -31,7 +31,7 @@ inline constexpr index_t norm_rows = 4;
 /// summed by the same code, wherever its block begins.
 template <bool Center, class T>
 void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const auto row = [=](index_t r) { return x + std::min(r, rows - 1) * n; };
   const T *a = row(0), *b = row(1), *c = row(2), *d = row(3);
   T mean[norm_rows] = {}, square[norm_rows];
@@ -61,7 +61,7 @@ void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
 /// x, y (rows, n); gain, bias (n) or null.
 template <bool Center, class T>
 void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const T* bias, T* y) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
     if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
@@ -84,7 +84,7 @@ void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const 
 template <bool Center, class T>
 void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T* x, const T* gain,
                          T* xbar, T* gain_bar, T* bias_bar) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
   if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
   detail::moments<T> of[detail::norm_rows];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/memory/closed.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -69,6 +70,7 @@ template <class Body> struct each_index {
 /// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,
 /// or one by one on a device.
 template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
+  const dimesh::detail::opened memory;
   if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
     work(index_t{0}, n);
   } else if constexpr (detail::runs_on_host<Space>) {

@@ -12,6 +12,7 @@
 
 #include "dimesh/local/convolve.hpp"
 #include "dimesh/local/reduce.hpp"
+#include "dimesh/memory/closed.hpp"
 
 namespace dimesh::local {
 
@@ -72,10 +73,10 @@ template <class F> void for_each_meeting(const pooling& p, const F& row) {
 
 /// y = the greatest element of each window; the lowest value over none. NaN is the greatest.
 template <class T> void pool_max(const pooling& p, const T* x, T* y, index_t results) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(y, results, greatest::identity<T>());
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory loop;
     const T* const from = x + i;
     T* const to = y + o;
     if (di == 1 && dy == 1) {
@@ -89,6 +90,7 @@ template <class T> void pool_max(const pooling& p, const T* x, T* y, index_t res
 
 /// at = where in x the greatest element of each window is: the first of equals, -1 over none.
 template <class T> void pool_places(const pooling& p, const T* x, index_t* at, index_t results) {
+  const dimesh::detail::opened memory;
   std::fill_n(at, results, index_t{-1});
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
     for (index_t k = 0; k < n; ++k, i += di, o += dy) {
@@ -103,7 +105,7 @@ template <bool Back, class T>
 void pool_sum(const pooling& p, const T* from, T* to, index_t elements_of_to) {
   std::fill_n(to, elements_of_to, T(0));
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T* const f = from + (Back ? o : i);
     T* const t = to + (Back ? i : o);
     const index_t df = Back ? dy : di, dt = Back ? di : dy;
@@ -145,6 +147,7 @@ template <class T> struct counted_results {
 
 /// y[o] = x[o] / (elements in the window of o), 0 over none. Both lie as results do; may be one.
 template <class T> void divide_by_counts(const pooling& p, const T* x, T* y) {
+  const dimesh::detail::opened memory;
   std::vector<index_t> count[convolution::max_windows];
   for (int w = 0; w < p.windows; ++w)
     for (index_t o = 0; o < p.window[w].results(); ++o)

@@ -281,7 +281,7 @@ void pull_back_over(const array_loops& l, const pull_kernels& k, const void* f);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void pull_back_over(const array_loops& l, const pull_kernels& k,
                                           const void* f) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   pull_blocks(l, k, f).run();
 }
 #endif

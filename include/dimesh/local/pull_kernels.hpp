@@ -77,7 +77,7 @@ template <unsigned Mask, class F, class... X> struct pull_partials {
 
   [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
                                                   std::byte* const* at, const index_t* row) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     each(std::make_integer_sequence<int, reals::inputs>{},
          std::make_integer_sequence<int, reals::count>{}, *static_cast<const F*>(f), m, n, at, row);
   }
@@ -112,7 +112,7 @@ struct pull_direct<Mask, std::integer_sequence<deposit, How...>, F, B, X...> {
 
   [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
                                                   std::byte* const* at, const index_t* row) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     each(std::make_integer_sequence<int, reals::inputs>{},
          std::make_integer_sequence<int, reals::count>{}, *static_cast<const F*>(f), m, n, at, row);
   }
@@ -153,7 +153,7 @@ template <unsigned Mask, bool Still, class F, class B, class... X> struct pull_f
 
   [[gnu::noinline, gnu::flatten]] static void run(const void* f, index_t m, index_t n,
                                                   std::byte* const* at, const index_t* row) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     each(std::make_integer_sequence<int, reals::inputs>{}, *static_cast<const F*>(f), m, n, at,
          row);
   }
@@ -181,14 +181,14 @@ template <unsigned Mask, bool Still, class F, class B, class... X> struct pull_f
 template <class T, class X> struct deposits {
   using Sum = computed<X>;
   static void write(index_t n, const void* p_at, const void* g_at, void* to) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T *p = static_cast<const T*>(p_at), *g = static_cast<const T*>(g_at);
     X* bar = static_cast<X*>(to);
 #pragma omp simd
     for (index_t i = 0; i < n; ++i) dimesh::store(bar[i], g[i] * p[i]);
   }
   static void sum(index_t n, const void* p_at, const void* g_at, void* to) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T *p = static_cast<const T*>(p_at), *g = static_cast<const T*>(g_at);
     T total{};
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : total)
@@ -197,7 +197,7 @@ template <class T, class X> struct deposits {
   }
   /// bar (n) += the rows of g p (m, n), in their order.
   static void add(index_t m, index_t n, const void* p_at, const void* g_at, void* to) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T *p = static_cast<const T*>(p_at), *g = static_cast<const T*>(g_at);
     Sum* bar = static_cast<Sum*>(to);
     if (m == 1 || n > short_row || !std::is_same_v<T, Sum>) {
@@ -213,7 +213,7 @@ template <class T, class X> struct deposits {
  private:
   /// Sixteen columns stay in registers; those beyond the row belong to the next one: dropped.
   static void add_columns(index_t m, index_t n, index_t j, const T* p, const T* g, Sum* bar) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     constexpr index_t lanes = stage_slack;
     const index_t have = std::min(lanes, n - j), safe = m * n - j - lanes;
     const index_t whole = safe < 0 ? 0 : std::min(m, safe / n + 1);
@@ -233,7 +233,7 @@ template <class T, class X> struct deposits {
 
 /// ybar in the type that is computed in.
 template <class B, class T> void widen_row(index_t n, const void* from, void* to) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i)
     static_cast<T*>(to)[i] = static_cast<T>(static_cast<const B*>(from)[i]);

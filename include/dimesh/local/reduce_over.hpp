@@ -11,6 +11,7 @@
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/local/reduce_parts.hpp"
 #include "dimesh/local/rounded_sums.hpp"
+#include "dimesh/memory/closed.hpp"
 
 #include <memory>
 #include <vector>
@@ -38,7 +39,7 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
   [[gnu::noinline, gnu::flatten]] static void along(const void* f, index_t m, index_t n,
                                                     std::byte* const* at, const index_t* row,
                                                     bool add) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     T* y = reinterpret_cast<T*>(at[0]);
     for (index_t i = 0; i < m; ++i, y += row[0]) {
       T total;
@@ -50,7 +51,7 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
   [[gnu::noinline, gnu::flatten]] static void across(const void* f, index_t m, index_t n,
                                                      std::byte* const* at, const index_t* row,
                                                      bool) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     T* y = reinterpret_cast<T*>(at[0]);
     for (index_t i = 0; i < m; ++i, y += row[0]) {
       each<keep::joined>(std::index_sequence_for<X...>{}, *static_cast<const F*>(f), n, i,
@@ -180,7 +181,7 @@ class reduction {
 void reduce_blocks(const array_loops& l, const reduce_kernels& k);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void reduce_blocks(const array_loops& l, const reduce_kernels& k) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   reduction r(l, k);
   if (r.adds()) k.fill(l.at[0], elements_of(l, 0));
   r.run();
@@ -224,6 +225,7 @@ template <class Space> void reduce_in_pieces(const array_loops& l, const reduce_
 template <class Space, class Op, class F, class T, class... X>
 void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T* y,
                const X*... x) {
+  const dimesh::detail::opened memory;
   if constexpr (runs_on_host<Space>) {
     reduce_kernels k = kernels_of_reduction<Op, F, T, X...>();
     k.f = &f;

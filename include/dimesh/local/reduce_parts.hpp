@@ -8,6 +8,7 @@
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/reduce.hpp"
+#include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/pool.hpp"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ template <int N> int kept_first(const loops<N>& l, loops<N>& to) {
 template <class Space, class Op, class F, class T, class... X>
 void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T* y,
                   const X*... x) {
+  const dimesh::detail::opened memory;
   using Part = reduce_part<Op, F, T, X...>;
   Part part{{}, 0, 1, 1, 1, f, y, nullptr, dimesh::detail::bundle<const X*...>(x...)};
   part.kept = kept_first(l, part.l);

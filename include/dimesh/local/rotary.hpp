@@ -37,7 +37,7 @@ template <class T> class rotation_angles {
 
   rotation_angles(const rotation& x, void* scratch)
       : half_(x.half), back_(x.back), rate_(static_cast<double*>(scratch)) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     step_re_ = rate_ + half_, step_im_ = step_re_ + half_, re_ = step_im_ + half_,
     im_ = re_ + half_;
     cosine = reinterpret_cast<T*>(im_ + half_), sine = cosine + half_;
@@ -53,7 +53,7 @@ template <class T> class rotation_angles {
   }
   /// To the next position.
   void advance() {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     if ((at_ + 1) % run == 0)
       restart(at_ + 1);
     else
@@ -69,7 +69,7 @@ template <class T> class rotation_angles {
 
  private:
   void restart(index_t position) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     at_ = position;
     for (index_t h = 0; h < half_; ++h) {
       const double angle = static_cast<double>(position) * rate_[h];
@@ -77,7 +77,7 @@ template <class T> class rotation_angles {
     }
   }
   void turn() {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     ++at_;
 #pragma omp simd
     for (index_t h = 0; h < half_; ++h) {
@@ -100,7 +100,7 @@ template <class T> index_t rotation_scratch(const rotation& x) {
 
 /// y = x turned. Shapes: both as `what` says. Host memory; scratch aligned for double.
 template <class T> void rotate(const rotation& what, const T* x, T* y, void* scratch) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   index_t turns = 1;
   for (int i = 0; i < what.outer; ++i) turns *= what.extent[i];
   if (turns == 0 || what.half == 0 || what.positions == 0) return;

@@ -174,7 +174,7 @@ template <class Step, class T> struct scan_work : scan_piece<T> {
   T* y;
 
   KOKKOS_FUNCTION void operator()(index_t p) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     T carry[scan_columns];
     const index_t count = this->width(p), first = this->first(p);
     for (index_t j = 0; j < count; ++j)
@@ -226,7 +226,7 @@ template <class Step, class T> struct totals_work : scan_piece<T> {
   scan_total<Step, T>* total;
 
   KOKKOS_FUNCTION void operator()(index_t p) const {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     T carry[scan_columns];
     [[maybe_unused]] T slope[scan_columns], scale[scan_columns];
     const index_t count = this->width(p), first = this->first(p);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "dimesh/local/gather.hpp"
+#include "dimesh/memory/closed.hpp"
 
 namespace dimesh::local {
 
@@ -89,6 +90,7 @@ template <class T, class Before> class sampled_line {
 template <class Before, class T>
 void settle_cuts(const T* between, index_t target, std::size_t parts, index_t* lo,
                  const index_t* hi) {
+  const dimesh::detail::opened memory;
   std::vector<detail::placed_element<T, index_t>> all;
   std::vector<index_t> end;
   for (std::size_t k = 0; k < parts; ++k) {

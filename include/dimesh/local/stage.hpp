@@ -32,7 +32,7 @@ inline constexpr index_t stage_slack = 16;
 /// Each of m values n times. Short rows are overwritten by the next ones where they reach too far.
 template <class Word>
 void splat_rows(index_t m, index_t n, const Word* src, index_t s_m, Word* dst, index_t d) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < m; ++i) {
     const Word v = src[i * s_m];
     Word* row = dst + i * d;
@@ -56,7 +56,7 @@ template <class Word> void repeat_row(index_t m, index_t n, const Word* src, Wor
 template <class Word>
 void stage_words(index_t m, index_t n, const Word* src, index_t s_m, index_t s_n, Word* dst,
                  index_t d) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if (s_n == 0) {
     splat_rows(m, n, src, s_m, dst, d);
   } else if (s_n == 1 && s_m == 0 && d == n) {
@@ -72,13 +72,14 @@ void stage_words(index_t m, index_t n, const Word* src, index_t s_m, index_t s_n
       for (index_t j = 0; j < n; ++j) dst[i * d + j] = src[i * s_m + j * s_n];
     }
   }
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory
+      punned;  // its elements are read as what they are, not as words
 }
 
 template <class Word>
 void unstage_words(index_t m, index_t n, const Word* src, index_t d, Word* dst, index_t s_m,
                    index_t s_n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   if (s_m == 1 && s_n != 1) {
     transpose_tile<Word>(src, d, dst, s_n, n, m);
   } else {
@@ -86,7 +87,8 @@ void unstage_words(index_t m, index_t n, const Word* src, index_t d, Word* dst, 
       for (index_t j = 0; j < n; ++j) dst[i * s_m + j * s_n] = src[i * d + j];
     }
   }
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory
+      punned;  // its elements are read as what they are, not as words
 }
 
 /// f(Word) for the word of an element size.

@@ -50,7 +50,7 @@ template <class Row> class joined_rows {
   index_t met_[max_dims] = {}, so_far_ = 1;
 };
 template <class Row> void for_joined_rows(const loops<2>& l, const Row& row) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   joined_rows<Row>(l, row)();
 }
 
@@ -67,7 +67,7 @@ template <class T> struct spread {
   T mean, squares;
 
   static spread of(const T* x, index_t n, index_t step) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const T first = x[0];
     T sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
@@ -83,6 +83,7 @@ template <class T> struct spread {
 
 /// y = sums of x, whose error does not grow with their length: eps |sum| + O(n eps^2) sum |x|.
 template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, index_t results) {
+  const dimesh::detail::opened memory;
   std::vector<T> lost(static_cast<std::size_t>(results), T(0));
   std::fill_n(y, results, T(0));
   T* const c = lost.data();
@@ -98,7 +99,7 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
 template <class T> void products(const loops<2>& l, const T* x, T* y, index_t results) {
   std::fill_n(y, results, T(1));
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     for (index_t i = 0; i < n; ++i) y[o + i * dy] *= x[e + i * dx];
   });
 }
@@ -113,7 +114,7 @@ void deviations(const loops<2>& l, const T* x, T* mean, T* squares, index_t resu
   std::fill_n(squares, results, T(0));
   detail::for_joined_rows(
       l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t before) {
-        dimesh::detail::writes_memory();
+        const dimesh::detail::writes_memory kernel;
         if (dy != 0) {
           const T share = T(1) / static_cast<T>(before + 1);
           T *const m = mean + o, *const s = squares + o;
@@ -139,6 +140,7 @@ void deviations(const loops<2>& l, const T* x, T* mean, T* squares, index_t resu
 /// is one, -1 where there are no elements.
 template <class Join, class T>
 void extreme_places(const loops<2>& l, const T* x, index_t* at, index_t results) {
+  const dimesh::detail::opened memory;
   std::fill_n(at, results, index_t{-1});
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
     for (index_t i = 0; i < n; ++i, o += dy, e += dx) {

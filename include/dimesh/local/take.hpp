@@ -17,7 +17,7 @@ namespace dimesh::local {
 template <class T, class Id>
 void take_rows(index_t count, index_t width, const Id* ids, index_t first, index_t held,
                const T* table, T* out) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < count; ++i, out += width) {
     const index_t row = static_cast<index_t>(ids[i]) - first;
     if (row >= 0 && row < held)
@@ -31,7 +31,7 @@ void take_rows(index_t count, index_t width, const Id* ids, index_t first, index
 template <class T, class Sum, class Id>
 void add_rows(index_t count, index_t width, const Id* ids, index_t first, index_t held,
               const T* rows, Sum* table) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(table, held * width, Sum(0));
   for (index_t i = 0; i < count; ++i, rows += width) {
     const index_t row = static_cast<index_t>(ids[i]) - first;

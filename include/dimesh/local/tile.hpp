@@ -72,7 +72,7 @@ inline constexpr int tile_side =
 template <class T>
 void transpose_tile(const T* src, index_t src_stride, T* dst, index_t dst_stride, index_t rows,
                     index_t cols) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   constexpr int w = tile_side<T>;
   index_t whole_rows = 0, whole_cols = 0;
   if constexpr (w > 1) {

@@ -26,6 +26,7 @@ void zero_bytes(void* to, index_t bytes);
 DIMESH_OUTLINE inline void zero_bytes(void* to, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
+  const opened memory;
   if constexpr (on_host)
     std::memset(to, 0, n);
   else
@@ -38,6 +39,7 @@ void copy_bytes(void* to, const void* from, index_t bytes);
 DIMESH_OUTLINE inline void copy_bytes(void* to, const void* from, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
+  const opened memory;
   if constexpr (on_host)
     std::memcpy(to, from, n);
   else
@@ -45,6 +47,17 @@ DIMESH_OUTLINE inline void copy_bytes(void* to, const void* from, index_t bytes)
                       raw_view(static_cast<char*>(const_cast<void*>(from)), n));
 }
 #endif
+
+/// The same from memory of the host to where tensors live.
+inline void copy_from_host(void* to, const void* from, index_t bytes) {
+  if constexpr (on_host)
+    copy_bytes(to, from, bytes);
+  else if (bytes > 0)
+    Kokkos::deep_copy(
+        raw_view(static_cast<char*>(to), static_cast<std::size_t>(bytes)),
+        Kokkos::View<const char*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+            static_cast<const char*>(from), static_cast<std::size_t>(bytes)));
+}
 
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
 /// the writer takes some of its own. Keeping: the elements come along. Throws dimesh::error where
@@ -69,6 +82,7 @@ template <class X> void own_memory(X& x, bool keeping) {
 
 /// One element, from the host.
 template <class T> void set_element(T* to, T value) {
+  const opened memory;
   if constexpr (on_host)
     *to = value;
   else
@@ -78,6 +92,7 @@ template <class T> void set_element(T* to, T value) {
 
 /// One element, on the host.
 template <class T> T get_element(const T* from) {
+  const opened memory;
   if constexpr (on_host) {
     return *from;
   } else {

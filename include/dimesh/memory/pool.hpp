@@ -27,6 +27,7 @@
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/ledger/event.hpp"
+#include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/slab.hpp"
 
 namespace dimesh::detail {
@@ -176,7 +177,11 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
     hooked_ = true;
     b = new buffer;
     b->capacity = size_of(slot);
+#ifdef DIMESH_CLOSED
+    b->data = closed_pages::all().take(b->capacity);
+#else
     b->data = slabs_.take(b->capacity);
+#endif
     b->in_slab = b->data != nullptr;
     if (!b->in_slab) b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
     ++figures_.allocations;
@@ -189,6 +194,7 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
 }
 DIMESH_OUTLINE inline void pool::spoil(void* data, std::size_t bytes) {
   constexpr int pattern = 0xff;
+  const opened memory;
   if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
     std::memset(data, pattern, bytes);
   else

@@ -34,7 +34,13 @@ class slabs {
 #else
   static constexpr bool guarded = false;
 #endif
-  static constexpr bool serves = !guarded && std::is_same_v<memory_space, Kokkos::HostSpace>;
+#ifdef DIMESH_CLOSED
+  static constexpr bool closed = true;  // pages of their own
+#else
+  static constexpr bool closed = false;
+#endif
+  static constexpr bool serves =
+      !guarded && !closed && std::is_same_v<memory_space, Kokkos::HostSpace>;
   /// Smaller ones share pages on the heap anyway.
   static constexpr std::size_t least = std::size_t{256} << 10;
 

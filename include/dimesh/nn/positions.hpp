@@ -45,7 +45,7 @@ template <class T> struct waves_op {
   void fill(dimesh::detail::results to, dimesh::detail::operands) const {
     static_assert(dimesh::detail::is_on_host<T>,
                   "waves: the kernel runs on the host only; use a host space");
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     const dimesh::detail::tensor_core& y = to[0];
     const auto places = static_cast<double>(y.extent(1));
     for (index_t j = 0; j < y.local(1); ++j) {

@@ -51,7 +51,7 @@ template <class T> struct categorical_op {
   /// sum (count) = elements first .. first + count, x (count), and a Gumbel number for each.
   void disturb(const block_places& where, index_t first, index_t count, const T* x,
                double* sum) const {
-    writes_memory();
+    const writes_memory kernel;
     const random_key k = key;
     constexpr int tile = drawn_at_once;
     index_t at[tile] = {};

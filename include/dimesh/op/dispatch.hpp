@@ -19,6 +19,7 @@
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/dispatch_op.hpp"
 #include "dimesh/op/parts/start.hpp"
+#include "dimesh/op/to_rank.hpp"
 
 namespace dimesh {
 
@@ -103,9 +104,11 @@ template <class I> struct counts_op {
   void fill(results y, operands x) const {
     dispatch_table& t = *table;
     if (talking(1u << axis, x[0].sizes()) != 0) t.over = &x[0].grid->along(1u << axis);
-    const I* const from = x[0].data<const I>();
-    const std::vector<index_t> group(from, from + x[0].elements());
-    t.meet(group, x[0].own(0).offset, *blocks_of(y[0]).first(), y[0].data<index_t>());
+    const std::vector<I> numbers = to_vector(x[0].data<const I>(), x[0].elements());
+    const std::vector<index_t> group(numbers.begin(), numbers.end());
+    std::vector<index_t> lengths(static_cast<std::size_t>(y[0].elements()));
+    t.meet(group, x[0].own(0).offset, *blocks_of(y[0]).first(), lengths.data());
+    copy_from_host(y[0].data<index_t>(), lengths.data(), y[0].bytes());
   }
   void cost(tally& t, results y, operands x) const {
     const index_t n = x[0].sizes()[axis], own = y[0].local(0), size = sizeof(index_t);

@@ -28,7 +28,7 @@ template <class T> struct shuffle_op {
   void fill(results y, operands in) const
     requires is_on_host<T>
   {
-    writes_memory();
+    const writes_memory kernel;
     const tensor_core& x = in[0];
     const index_t n = x.local(d);
     if (x.elements() == 0) return;

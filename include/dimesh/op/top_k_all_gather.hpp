@@ -13,6 +13,7 @@
 
 #include <cstring>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/among.hpp"
 #include "dimesh/op/parts/misuse.hpp"
@@ -75,6 +76,7 @@ template <class T> struct top_places_op {
  private:
   /// Own greatest: values [line][few], and then their places among all.
   void tell(const tensor_core& x, index_t few, std::byte* mine) const {
+    const writes_memory kernel;
     const local::picked_lines l = lines_along(x, d, x.local(d), few);
     const index_t elements = l.outer * few * l.inner;
     std::vector<std::int32_t> at(static_cast<std::size_t>(elements));
@@ -92,6 +94,7 @@ template <class T> struct top_places_op {
   }
   void choose(const std::vector<std::byte>& all, const std::vector<index_t>& count, index_t lines,
               index_t inner, std::int32_t* y) const {
+    const writes_memory kernel;
     using element = local::detail::placed_element<T, std::int32_t>;
     std::vector<element> line;
     for (index_t l = 0; l < lines; ++l) {

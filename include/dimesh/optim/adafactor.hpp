@@ -30,7 +30,7 @@ struct factored_work {
 
 /// average = keep average + (1 - keep) sum / count, and sum becomes the average.
 template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
@@ -45,7 +45,7 @@ using factoring_fault =
                       training_fault<P, G>>::type;
 
 template <class T> void invert_roots(T* x, index_t n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
 }
 

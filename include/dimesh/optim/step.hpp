@@ -74,7 +74,7 @@ using training_fault =
 // read before it is written.
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -85,7 +85,7 @@ template <class Rule, class T>
 }
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];
@@ -97,7 +97,7 @@ template <class Rule, class T>
 }
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) {
     const T d = g[i];

@@ -27,7 +27,7 @@ template <class One> struct draw_each {
   double factor = 1, mean = 0;
   template <int Count>
   KOKKOS_INLINE_FUNCTION void operator()(const index_t (&at)[Count], double (&out)[Count]) const {
-    writes_memory();
+    const writes_memory kernel;
     const One f = one;
     const double by = factor, from = mean;
 #pragma omp simd
@@ -62,7 +62,7 @@ struct draw_gamma {
 
   template <int Count>
   KOKKOS_INLINE_FUNCTION void operator()(const index_t (&at)[Count], double (&out)[Count]) const {
-    writes_memory();
+    const writes_memory kernel;
     const gamma_attempts f = attempts;
     const random_key k = key;
     double taken[Count];
@@ -90,7 +90,7 @@ struct draw_permutation {
   random_permutation order;
   template <int Count>
   KOKKOS_INLINE_FUNCTION void operator()(const index_t (&at)[Count], index_t (&out)[Count]) const {
-    writes_memory();
+    const writes_memory kernel;
     order.at(at, out);
   }
 };

@@ -57,7 +57,7 @@ template <class V, class T, class Draw> struct draw_kernel {
   index_t size;
 
   KOKKOS_INLINE_FUNCTION void operator()(index_t tile) const {
-    writes_memory();
+    const writes_memory kernel;
     const index_t first = tile * drawn_at_once, left = size - first;
     const index_t count = left < drawn_at_once ? left : index_t{drawn_at_once};
     index_t at[drawn_at_once];

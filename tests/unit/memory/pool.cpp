@@ -21,6 +21,7 @@ index_t allocations() { return pool::instance().figures().allocations; }
 index_t live() { return pool::instance().figures().live; }
 
 TEST_CASE("a buffer that was given back serves the next request of its size") {
+  const dimesh::detail::opened elements;
   const void* first = nullptr;
   {
     const storage s = storage::acquire(5000);
@@ -37,6 +38,7 @@ TEST_CASE("a buffer that was given back serves the next request of its size") {
 }
 
 TEST_CASE("every size is served, aligned, with room for all of it, wasting a quarter at most") {
+  const dimesh::detail::opened elements;
   for (std::size_t bytes = 0; bytes < 3000; ++bytes) {
     const storage s = storage::acquire(bytes);
     REQUIRE(s.data() != nullptr);
@@ -52,6 +54,7 @@ TEST_CASE("every size is served, aligned, with room for all of it, wasting a qua
 }
 
 TEST_CASE("a fresh buffer is spoilt where the pool is told so, and as it was left where not") {
+  const dimesh::detail::opened elements;
   const auto write_and_return = [] {
     const storage s = storage::acquire(9000);
     std::memset(s.data(), 1, 9000);
@@ -81,6 +84,7 @@ template <class T> bool is_spoilt() {
   return all;
 }
 TEST_CASE("fresh memory is no number of any type") {
+  const dimesh::detail::opened elements;
   pool::instance().spoil_fresh(true);
   CHECK(is_spoilt<float>());
   CHECK(is_spoilt<double>());

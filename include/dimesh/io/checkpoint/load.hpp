@@ -13,6 +13,7 @@
 #include "dimesh/element/half.hpp"
 #include "dimesh/io/checkpoint/save.hpp"
 #include "dimesh/io/checkpoint/stored.hpp"
+#include "dimesh/memory/closed.hpp"
 
 namespace dimesh {
 
@@ -180,6 +181,7 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
                                n > 0 ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
              what);
   char* const to = n == 0 ? nullptr : cast ? raw.data() : x.data<char>();
+  const opened memory;
   MPI_Status done;
   const int code =
       MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);

@@ -13,6 +13,7 @@
 #include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/parts.hpp"
 #include "dimesh/io/checkpoint/record.hpp"
+#include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh {
@@ -83,6 +84,7 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
                                mine ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
              what);
   const char* const from = c.data<char>();
+  const opened memory;
   MPI_Status done;
   const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
                                          mine ? here.type.get() : MPI_BYTE, &done);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/nn/form.hpp"
@@ -44,6 +45,7 @@ template <class C, class M, class... H> struct kept_type<C, M, shape<H...>> {
 template <class T>
 void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_t inner,
                index_t at) {
+  const dimesh::detail::writes_memory kernel;
   for (index_t o = 0; o < outer; ++o)
     std::copy_n(from + o * n * inner, n * inner, to + (o * m + at) * inner);
 }

@@ -10,6 +10,7 @@
 
 #include "dimesh/nn/generate/sampling.hpp"
 #include "dimesh/nn/generate/step.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "dimesh/reflect/clone.hpp"
 
 namespace dimesh::nn {
@@ -71,7 +72,7 @@ template <class C, class Form, class P> class growing_texts {
     const auto ids = dimesh::generate<ids_type>(
         g_, [&](index_t b, index_t i) { return token(b, from + i); }, next_tokens{to - from});
     const auto whole = relayout<layout<mesh>>(feed(m_, p_, ids, kept_));
-    return {{whole.data(), whole.data() + whole.local_size()},
+    return {dimesh::detail::to_vector(whole.data(), whole.local_size()),
             static_cast<std::size_t>(whole.template extent<typename M::vocab>())};
   }
   /// Row b becomes what row from[b] was.

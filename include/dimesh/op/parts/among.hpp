@@ -6,6 +6,7 @@
 //     -> [.., To], partial over rows
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/parts/strided.hpp"
 
 namespace dimesh::detail {
@@ -60,6 +61,7 @@ template <class T> struct pick_among_op {
     t.compute(0, 2 * y[0].bytes() + x[1].bytes());
   }
   void fill(results y, operands in) const {
+    const writes_memory kernel;
     const tensor_core &x = in[0], &ids = in[1];
     const index_t inner = x.stride(d), n = x.local(d), k = ids.local(d), all = ids.elements();
     const block own = x.own(d);
@@ -94,6 +96,7 @@ template <class T> struct put_among_op {
     t.compute(0, 2 * x[0].bytes() + x[1].bytes() + y[0].bytes());
   }
   void fill(results y, operands in) const {
+    const writes_memory kernel;
     const tensor_core& ids = in[1];
     const index_t inner = y[0].stride(d), n = y[0].local(d), k = ids.local(d);
     const block own = y[0].own(d);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/parts/sorted_lines.hpp"
 
 namespace dimesh::detail {
@@ -51,6 +52,7 @@ class sorted_exchange {
   }
   /// Elements x, which lie as those that were sorted, to where they went; Back: the other way.
   template <bool Back, class T> void move(const T* x, T* y) const {
+    const writes_memory kernel;
     const std::vector<index_t>&from = Back ? arrive_ : leave_, &to = Back ? leave_ : arrive_;
     std::vector<T> packed(from.size());
     for (std::size_t k = 0; k < from.size(); ++k) packed[k] = x[from[k]];
@@ -98,6 +100,7 @@ class sorted_exchange {
   /// went, if that is to be remembered.
   template <class T, class Before, class Lines>
   void merge(const Lines& lines, const std::vector<T>& came, index_t inner, T* y) {
+    const writes_memory kernel;
     using element = local::detail::placed_element<T, index_t>;
     std::vector<index_t> next, end;
     for (index_t k = 0; k < lines.parts(); ++k)

@@ -131,7 +131,7 @@ template <int Last, class F, class R, class... L> struct stencil_rows {
   [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, R* const to, index_t across,
                                                             index_t m, index_t begin, index_t end,
                                                             const P... in) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     for (index_t i = 0; i < m; ++i) loop(g, to + i * across, begin, end, in.row(i)...);
   }
   template <class... P>
@@ -182,7 +182,7 @@ struct stencil_back_rows<K, Last, F, B, lattice<V, Row>...> {
   [[gnu::flatten]] static KOKKOS_INLINE_FUNCTION void loops(const F g, const bars b, index_t m,
                                                             index_t begin, index_t end,
                                                             const P... in) {
-    dimesh::detail::writes_memory();
+    const dimesh::detail::writes_memory kernel;
     for (index_t i = 0; i < m; ++i)
       loop(g, b.given + i * b.given_across, b.sums + i * b.across, b.step, begin, end,
            in.row(i)...);

@@ -15,6 +15,7 @@
 #include <numeric>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/nn/moe/capacity.hpp"
 #include "dimesh/nn/moe/parts/slots_op.hpp"
 #include "dimesh/random/places.hpp"
@@ -68,6 +69,7 @@ template <class T> struct choose_op : new_dim {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const group_shape s(x[0]);
     const T* score = x[0].data<const T>();
     const T* const valid = x.count() > 1 ? x[1].data<const T>() : nullptr;
@@ -98,6 +100,7 @@ template <class T> struct assign_op {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const group_shape s(x[0]);
     const auto* chosen = x[0].data<const std::int32_t>();
     const T* share = x[1].data<const T>();
@@ -154,6 +157,7 @@ template <class T> struct load_op : new_dim {
     t.compute(x[0].elements(), y[0].bytes() + x[0].bytes());
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const group_shape s(x[0]);
     const auto* chosen = x[0].data<const std::int32_t>();
     const index_t experts = y[0].local(y[0].rank() - 1);
@@ -181,6 +185,7 @@ template <class T> struct pick_op : new_dim {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const group_shape s(x[0]);
     const T* score = x[0].data<const T>();
     const T* valid = x.count() > 1 ? x[1].data<const T>() : nullptr;

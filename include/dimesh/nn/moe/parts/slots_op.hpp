@@ -121,14 +121,14 @@ struct slot_extents {
 };
 
 template <class T> void add_row(T by, const T* from, T* to, index_t n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
 #pragma omp simd
   for (index_t i = 0; i < n; ++i) to[i] += by * from[i];
 }
 
 /// Summed in float where T is narrower.
 template <class T> T row_product(const T* a, const T* b, index_t n) {
-  dimesh::detail::writes_memory();
+  const dimesh::detail::writes_memory kernel;
   using A = computed<T>;
   A sum = 0;
 #pragma omp simd reduction(+ : sum)

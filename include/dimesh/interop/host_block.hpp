@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a program on the host look at many elements at once, wherever tensors live? It names the
+// block: on hosts these are the elements where they lie, on devices a copy of them.
+//
+//   const host_block b(x);      // this rank's block of x, row-major, to be read
+//   for (index_t i = 0; i < b.size(); ++i) sum += b[i];
+//
+// For single elements there is x.at(...); to write, fill_from and fill_block (fill.hpp).
+#pragma once
+
+#include <span>
+#include <type_traits>
+
+#include "dimesh/memory/closed.hpp"
+#include "dimesh/memory/memory.hpp"
+#include "dimesh/tensor.hpp"
+
+namespace dimesh {
+
+/// This rank's block of a tensor, contiguous, row-major in the order of the dims, halos included;
+/// readable on the host as long as this lives. Does not change with x where it is a copy. Throws
+/// dimesh::error where x is not defined. Local.
+template <Tensor X>
+  requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
+class host_block {
+ public:
+  using value_type = value_of<X>;
+
+  explicit host_block(const X& x) : memory_(x.memory()) {
+    detail::require_grid("host_block", detail::core_of(x));
+    const auto n = static_cast<std::size_t>(x.local_size());
+    if constexpr (detail::on_host) {
+      all_ = {x.data(), n};
+    } else {
+      near_ = Kokkos::View<value_type*, Kokkos::HostSpace>("dimesh::host_block", n);
+      Kokkos::deep_copy(near_, x.view());
+      all_ = {near_.data(), n};
+    }
+  }
+  host_block(const host_block&) = delete;
+  host_block& operator=(const host_block&) = delete;
+
+  index_t size() const { return static_cast<index_t>(all_.size()); }
+  const value_type* data() const { return all_.data(); }
+  const value_type& operator[](index_t i) const { return all_[static_cast<std::size_t>(i)]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  struct nothing {};
+  detail::storage memory_;  // stays taken
+  [[no_unique_address]] detail::opened open_;
+  [[no_unique_address]] std::conditional_t<detail::on_host, nothing,
+                                           Kokkos::View<value_type*, Kokkos::HostSpace>> near_;
+  std::span<const value_type> all_;
+};
+
+}  // namespace dimesh

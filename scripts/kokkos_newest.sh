@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Debian's Kokkos is of 2021. This builds another one from source, with each of the host spaces, and
+# runs tests with it. It takes long, and is not part of the continuous tests.
+#
+#   scripts/kokkos_newest.sh SOURCE [--spaces "serial openmp threads"] [--filter REGEX] [--build-only]
+#
+#   SOURCE           a folder with Kokkos' sources, or a git URL; of a URL `--release TAG` says what
+#                    is checked out (otherwise what its default branch has)
+#   --spaces LIST    serial, openmp, threads: each a build of Kokkos and of the tests (all three)
+#   --filter REGEX   only tests whose name matches; without it all that the preset `openmp` runs
+#   --build-only     builds and installs Kokkos, and runs nothing
+#
+# What it made lies in build/kokkos-newest and build/newest-SPACE; Kokkos is built once.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cd "$root"
+
+source=
+spaces="serial openmp threads"
+filter=
+release=
+build_only=false
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --spaces) spaces=${2:?--spaces needs a list} && shift ;;
+    --filter) filter=${2:?--filter needs a regular expression} && shift ;;
+    --release) release=${2:?--release needs a tag} && shift ;;
+    --build-only) build_only=true ;;
+    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -*) echo "kokkos_newest.sh: unknown option $1; see --help" >&2 && exit 2 ;;
+    *) source=$1 ;;
+  esac
+  shift
+done
+[[ -n $source ]] || { echo "kokkos_newest.sh: name a folder with Kokkos' sources, or a git URL" >&2 && exit 2; }
+install_missing "${packages_build[@]}" "${packages_test[@]}"
+set_run_environment
+top=$root/build/kokkos-newest
+mkdir -p "$top"
+if [[ ! -d $source ]]; then
+  [[ -d $top/source ]] || git clone --depth 1 ${release:+--branch "$release"} "$source" "$top/source"
+  source=$top/source
+fi
+
+# build_kokkos SPACE: installs Kokkos with that space, and Serial, into build/kokkos-newest/SPACE.
+build_kokkos() {
+  local space=$1 options=()
+  [[ -e $top/$space/complete ]] && return
+  [[ $space == openmp ]] && options=(-DKokkos_ENABLE_OPENMP=ON)
+  [[ $space == threads ]] && options=(-DKokkos_ENABLE_THREADS=ON)
+  echo "== Kokkos with $space ($(date +%T))"
+  {
+    cmake -S "$source" -B "$top/work-$space" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_INSTALL_PREFIX="$top/$space" -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=ON \
+      -DCMAKE_CXX_STANDARD=20 -DCMAKE_CXX_EXTENSIONS=OFF -DKokkos_ENABLE_SERIAL=ON \
+      -DKokkos_ENABLE_TESTS=OFF "${options[@]}" &&
+      cmake --build "$top/work-$space" -j "$(jobs_that_fit)" && cmake --install "$top/work-$space"
+  } > "$top/$space.log" 2>&1 || { tail -n 40 "$top/$space.log" && return 1; }
+  rm -rf "$top/work-$space"
+  touch "$top/$space/complete"
+}
+
+failed=()
+for space in $spaces; do
+  build_kokkos "$space" || { failed+=("Kokkos with $space") && continue; }
+  [[ $build_only == true ]] && continue
+  build=$root/build/newest-$space
+  threads=2
+  [[ $space == serial ]] && threads=1
+  echo "== $space: configure and build ($(date +%T))"
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKokkos_ROOT="$top/$space" \
+    -DDIMESH_TEST_THREADS=$threads -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF \
+    > "$build.configure.log" 2>&1 || { cat "$build.configure.log" && failed+=("$space: configure") && continue; }
+  if [[ -n $filter ]]; then  # mpi/take/2 is run by test.mpi.take
+    targets=$(ctest --test-dir "$build" -N -R "$filter" |
+      sed -nE 's,^ *Test +#[0-9]+: +((unit|mpi|run_fail)/.*)$,\1,p' |
+      sed -E 's,^(mpi/.*)/[0-9]+$,\1,; s,^(run_fail/[^/]*)/.*$,\1,; s,/,.,g; s,^,test.,' | sort -u)
+  else
+    targets=tests_sanitize_all
+  fi
+  # shellcheck disable=SC2086
+  cmake --build "$build" --target $targets -j "$(jobs_that_fit)" -- -k 0 || failed+=("$space: build")
+  labels=(-L '^sanitize_all$')
+  [[ -n $filter ]] && labels=(-R "$filter")
+  ctest --test-dir "$build" -j "$(cores)" --output-on-failure "${labels[@]}" || failed+=("$space: tests")
+done
+if [[ ${#failed[@]} -gt 0 ]]; then
+  printf 'failed: %s\n' "${failed[@]}"
+  exit 1
+fi
