@@ -116,6 +116,23 @@ TEST_CASE("single precision far from 0, with a small epsilon") {
   });
 }
 
+// Here float holds whole numbers alone, and not the mean of them.
+TEST_CASE("single precision near 1e7: variances to its last digits") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+      const auto far = [](const extents& i) {
+        return 1e7 + static_cast<double>((7 * i[0] + 5 * i[1] + 3 * i[2]) % 13);
+      };
+      const array a = make({"p", "q", "r"}, {7, 3, 9}, far);
+      const auto x = scattered<dm::tensor<float, typename decltype(t)::type, p, q, r>>(g, a);
+      CHECK(agrees(dm::batch_norm_all_reduce<q>(1e-5, x).variance,
+                   norm(a, {"q"}, nullptr, nullptr, 1e-5).variance, 2e-5));
+      CHECK(agrees(dm::batch_norm_all_reduce<p, r>(1e-5, x).variance,
+                   norm(a, {"p", "r"}, nullptr, nullptr, 1e-5).variance, 2e-5));
+    });
+  });
+}
+
 TEST_CASE("sums of a moment that single precision does not hold, though its mean is there") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     using X = dm::tensor<float, dm::layout<line, dm::split<dm::uneven<p>, x>>, p, q>;
