@@ -19,7 +19,8 @@ template <class D, class A> using cut = dm::split<dm::uneven<D>, A>;
 template <class M, class... R> using L = dm::layout<M, R...>;
 
 /// Extents of p, q, r.
-const std::vector<extents> sizes = {{5, 4, 3}, {1, 7, 2}, {0, 3, 2}, {3, 0, 2}, {2, 9, 6}};
+const std::vector<extents> sizes = {{5, 4, 3}, {1, 7, 2}, {0, 3, 2},
+                                    {3, 0, 2}, {2, 9, 6}, {2, 6, 3}};
 
 template <class Schedule, class LX, class LY, class Grid> void check_schedule(const Grid& g) {
   INFO("schedule ", std::string(dm::detail::spelled<Schedule>()));
