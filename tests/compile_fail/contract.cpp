@@ -223,3 +223,52 @@ auto f(const inputs& x, const weights& w) {
   return dm::contract<by::ring<rows>, batch, hidden>(x, w);
 }
 #endif
+
+// mistake: contract__chain
+// Three operands by a schedule that says nothing of pairs.
+// expect: contract: three operands and more are multiplied by::best, which chooses the pairs: contract<by::best<>, m, n>(x, y, z)
+// expect: not_a_schedule<
+using last = dm::tensor<float, on<>, hidden, label>;
+#ifdef COMPILE_FAIL
+auto f(const inputs& x, const weights& w, const last& v) {
+  return dm::contract<by::ring<rows>, batch, label>(x, w, v);
+}
+#else
+auto f(const inputs& x, const weights& w, const last& v) {
+  return dm::contract<by::best<>, batch, label>(x, w, v);
+}
+#endif
+
+// mistake: contract__many_dims
+// More dims than loops.
+// expect: contract: the operands have more than 16 dims between them; multiply fewer at a time, or merge dims that stay side by side
+template <int I> struct numbered : dm::dim<2> {};
+template <int... I>
+auto small_tensor(std::integer_sequence<int, I...>) -> dm::tensor<float, on<>, numbered<I>...>;
+using nine = decltype(small_tensor(std::make_integer_sequence<int, 9>{}));
+template <int I> struct other : dm::dim<2> {};
+using further = dm::tensor<float, on<>, other<1>, other<2>, other<3>, other<4>, other<5>, other<6>,
+                           other<7>, other<8>>;
+using few = dm::tensor<float, on<>, other<1>, other<2>>;
+#ifdef COMPILE_FAIL
+auto f(const nine& x, const further& y) { return dm::contract<by::best<>, other<1>>(x, y); }
+#else
+auto f(const nine& x, const few& y) {
+  return dm::contract<by::best<>, numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
+                      numbered<5>, numbered<6>, numbered<7>, numbered<8>, other<1>, other<2>>(x, y);
+}
+#endif
+
+// mistake: einsum__many_dims
+// More dims than loops.
+// expect: einsum: the operands have more than 16 dims between them; multiply fewer at a time, or merge dims that stay side by side
+template <int I> struct numbered : dm::dim<2> {};
+using nine = dm::tensor<float, on<>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
+                        numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>>;
+using eight = dm::tensor<float, on<>, numbered<11>, numbered<12>, numbered<13>, numbered<14>,
+                         numbered<15>, numbered<16>, numbered<17>, numbered<18>>;
+#ifdef COMPILE_FAIL
+auto f(const nine& x, const eight& y) { return dm::einsum<numbered<1>>(x, y); }
+#else
+auto f(const nine& x) { return dm::einsum<>(x, x); }
+#endif

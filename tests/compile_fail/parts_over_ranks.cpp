@@ -304,3 +304,14 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(wide)
 #else
 auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 #endif
+
+// mistake: parts_over_ranks__recut_ragged
+// Blocks of lengths that nothing says.
+// expect: merge_exchange, cut_exchange: a new dim is to be ragged, and nothing says where it is cut; say split<uneven<dim>, axis>
+// expect: dim_split_differently<flat>
+// lines: 13
+#ifdef COMPILE_FAIL
+auto f() { return dm::merge_exchange<dm::split<dm::ragged<flat>, rows>, batch, hidden>(x); }
+#else
+auto f() { return dm::merge_exchange<dm::split<dm::uneven<flat>, rows>, batch, hidden>(x); }
+#endif

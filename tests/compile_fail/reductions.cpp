@@ -7,6 +7,7 @@
 
 using matrix = dm::tensor<float, by_batch, batch, hidden>;
 using recorded = dm::tracked_tensor<matrix>;
+using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, hidden>;
 
 // mistake: reductions__lacking
 // A dim that the tensor lacks.
@@ -32,7 +33,6 @@ auto f(const matrix& x) { return dm::stddev<hidden>(x); }
 // The norm of addends.
 // expect: prod, var, stddev, l1_norm, l2_norm, max_norm: the operand is a sum yet to be made (of compensated_sum: an extreme); complete it first
 // expect: partial_operand<rows>
-using sum = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, batch, hidden>;
 #ifdef COMPILE_FAIL
 auto f(const sum& x) { return dm::l2_norm<hidden>(x); }
 #else
@@ -61,7 +61,7 @@ auto f(const matrix& x) { return dm::prod<batch>(dm::whole<batch>(x)); }
 
 // mistake: max__recorded
 // The gradient of a maximum that ranks have yet to find.
-// expect: max: the dim is split, and a rank does not know to whose element the gradient goes; whole<dim> it first, or write max<dim>(stop_gradient(x))
+// expect: max: the dim is split, and a rank does not know to whose element the gradient goes; take max_all_reduce<dim>(x), or max<dim>(stop_gradient(x))
 #ifdef COMPILE_FAIL
 auto f(const recorded& x) { return dm::max<batch>(x); }
 #else
@@ -70,9 +70,49 @@ auto f(const recorded& x) { return dm::max<hidden>(x); }
 
 // mistake: min__recorded
 // The gradient of a minimum that ranks have yet to find.
-// expect: min: the dim is split, and a rank does not know to whose element the gradient goes; whole<dim> it first, or write min<dim>(stop_gradient(x))
+// expect: min: the dim is split, and a rank does not know to whose element the gradient goes; take min_all_reduce<dim>(x), or min<dim>(stop_gradient(x))
 #ifdef COMPILE_FAIL
 auto f(const recorded& x) { return dm::min<batch>(x); }
 #else
 auto f(const recorded& x) { return dm::min<batch>(dm::stop_gradient(x)); }
+#endif
+
+// mistake: max_all_reduce__lacking
+// The greatest along a dim that the tensor lacks.
+// expect: max_all_reduce, min_all_reduce: the tensor lacks this dim; name its own dims
+// expect: dim_not_in_tensor<label>
+#ifdef COMPILE_FAIL
+auto f(const recorded& x) { return dm::max_all_reduce<label>(x); }
+#else
+auto f(const recorded& x) { return dm::max_all_reduce<batch>(x); }
+#endif
+
+// mistake: max_all_reduce__twice
+// A dim twice.
+// expect: max_all_reduce, min_all_reduce: a dim is named twice; name it once
+// expect: dim_repeated<batch>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::min_all_reduce<batch, batch>(x); }
+#else
+auto f(const matrix& x) { return dm::min_all_reduce<batch>(x); }
+#endif
+
+// mistake: max_all_reduce__addends
+// The greatest of addends.
+// expect: max_all_reduce, min_all_reduce: the operand is a sum yet to be made, of which addends say nothing; complete it first
+// expect: partial_operand<rows>
+#ifdef COMPILE_FAIL
+auto f(const sum& x) { return dm::max_all_reduce<hidden>(x); }
+#else
+auto f(const sum& x) { return dm::max_all_reduce<hidden>(dm::complete(x)); }
+#endif
+
+// mistake: max_all_reduce__halo
+// Blocks with halos.
+// expect: max_all_reduce, min_all_reduce: blocks of this dim carry a halo, which would count twice; take the tensor without it
+// expect: dim_has_halo<batch>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::max_all_reduce<batch>(dm::halo_exchange<1, batch>(x)); }
+#else
+auto f(const matrix& x) { return dm::max_all_reduce<batch>(x); }
 #endif

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/recompute.hpp"
 #include "dimesh/nn/batch_norm.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/op/masked_mean.hpp"
@@ -117,6 +118,23 @@ TEST_CASE("single precision far from 0, with a small epsilon") {
   });
 }
 
+// Here float holds whole numbers alone, and not the mean of them.
+TEST_CASE("single precision near 1e7: variances to its last digits") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+      const auto far = [](const extents& i) {
+        return 1e7 + static_cast<double>((7 * i[0] + 5 * i[1] + 3 * i[2]) % 13);
+      };
+      const array a = make({"p", "q", "r"}, {7, 3, 9}, far);
+      const auto x = scattered<dm::tensor<float, typename decltype(t)::type, p, q, r>>(g, a);
+      CHECK(agrees(dm::batch_norm_all_reduce<q>(1e-5, x).variance,
+                   norm(a, {"q"}, nullptr, nullptr, 1e-5).variance, 2e-5));
+      CHECK(agrees(dm::batch_norm_all_reduce<p, r>(1e-5, x).variance,
+                   norm(a, {"p", "r"}, nullptr, nullptr, 1e-5).variance, 2e-5));
+    });
+  });
+}
+
 TEST_CASE("sums of a moment that single precision does not hold, though its mean is there") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     using X = dm::tensor<float, dm::layout<line, dm::split<dm::uneven<p>, x>>, p, q>;
@@ -216,6 +234,31 @@ TEST_CASE("a layer learns the same under every layout") {
     };
     CHECK(close(right[1], kept(0, batch.mean, 1)));
     CHECK(close(right[2], kept(1, batch.variance, 5.0 / 4)));
+  });
+}
+
+TEST_CASE("moments move once for each batch, where a block is computed again, too") {
+  namespace nn = dm::nn;
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const auto seen_by = [&](const auto& wrapped) {
+      auto seen = dm::make<nn::running_moments<L, double, q>>(g, q{6});
+      nn::initialize(seen, dm::random_key{1});
+      const auto params = dm::make<nn::scale_and_shift<L, double, q>>(g, q{6});
+      const auto t = scattered<dm::tensor<double, L, p, q>>(g, reals({"p", "q"}, {5, 6}, 8));
+      const auto block = [&seen](const auto& w, const auto& v) {
+        const auto made = nn::batch_norm<q>(nn::model<L>{}, w, v);
+        nn::keep_moments(seen, made, 0.25);
+        return made.y;
+      };
+      const auto loss = [&](const auto& w, const auto& v) {
+        return dm::complete(dm::sum(wrapped(block)(w, v)));
+      };
+      (void)dm::value_and_grad(loss, params)(t);
+      return gathered(seen.mean);
+    };
+    const values once = seen_by([](const auto& f) { return f; });
+    CHECK(close(seen_by([](const auto& f) { return dm::recompute(f); }), once));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/op/parts/contract_call.hpp"
 #include "dimesh/op/parts/panels.hpp"
 #include "dimesh/op/parts/schedules.hpp"
 #include "support/adjoint.hpp"
@@ -19,7 +20,8 @@ template <class D, class A> using cut = dm::split<dm::uneven<D>, A>;
 template <class M, class... R> using L = dm::layout<M, R...>;
 
 /// Extents of p, q, r.
-const std::vector<extents> sizes = {{5, 4, 3}, {1, 7, 2}, {0, 3, 2}, {3, 0, 2}, {2, 9, 6}};
+const std::vector<extents> sizes = {{5, 4, 3}, {1, 7, 2}, {0, 3, 2},
+                                    {3, 0, 2}, {2, 9, 6}, {2, 6, 3}};
 
 template <class Schedule, class LX, class LY, class Grid> void check_schedule(const Grid& g) {
   INFO("schedule ", std::string(dm::detail::spelled<Schedule>()));
@@ -76,6 +78,36 @@ TEST_CASE("a spare axis") {
   using LX = L<cube, cut<p, x>, cut<q, y>>;
   using LY = L<cube, cut<q, x>, cut<r, y>>;
   check_schedules<cube, LX, LY, by::summa<x, y, 2, z>>();
+}
+
+TEST_CASE("three operands and four, whatever their layouts") {
+  const auto check = [](const auto& g, auto lx, auto ly, auto lz) {
+    using LX = decltype(lx);
+    using LY = decltype(ly);
+    using LZ = decltype(lz);
+    INFO("layouts ", std::string(dm::detail::spelled<LX>()), std::string(dm::detail::spelled<LY>()),
+         std::string(dm::detail::spelled<LZ>()));
+    for (const extents& n : sizes) {
+      const array a = numbers({"p", "q"}, {n[0], n[1]}, 1),
+                  b = numbers({"q", "r"}, {n[1], n[2]}, 2), c = numbers({"r", "s"}, {n[2], 4}, 3);
+      const auto u = scattered<dm::tensor<double, LX, p, q>>(g, a);
+      const auto v = scattered<dm::tensor<double, LY, q, r>>(g, b);
+      const auto w = scattered<dm::tensor<double, LZ, r, s>>(g, c);
+      const auto f = [](const auto&... t) { return dm::contract<by::best<>, s, p>(t...); };
+      const array right = einsum({"s", "p"}, {einsum({"p", "r"}, {a, b}), c});
+      CHECK(agrees(f(u, v, w), right));
+      check_operation(f, smooth, {a, b, c}, u, v, w);
+      const auto under = [](const auto&... t) {
+        return dm::contract<by::best<L<plane, cut<q, x>>>, q, p, s>(t...);
+      };
+      CHECK(agrees(under(u, v, w, v), einsum({"q", "p", "s"}, {a, b, c, b})));
+    }
+  };
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    check(g, L<plane, cut<q, x>>{}, L<plane, cut<q, x>>{}, L<plane, cut<s, x>>{});
+    check(g, L<plane, cut<p, x>, cut<q, y>>{}, L<plane, cut<q, x>, cut<r, y>>{},
+          L<plane, cut<r, x>, cut<s, y>>{});
+  });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // Products, variances, norms, compensated sums, extremes with gradients: against whole arrays
 // under every layout that their rules allow; their transposes and costs.
 // ranks: 1 2 4
-// checks: 1187 2367 3547
+// checks: 1890 3770 5650
 // labels: sanitize_all
 #include "dimesh/op/reductions.hpp"
 
@@ -111,6 +111,75 @@ TEST_CASE("norms, whole or split") {
                  })));
     check_operation(l1, smooth, {a}, x);
     check_operation(l2, precision{1e-5, 1e-6}, {a}, x);
+  });
+}
+
+TEST_CASE("extremes over dims that are split, with gradients that go to the first of equals") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {2, 7}, {1, 3}}, [](auto v, const array& sizes) {
+    using X = decltype(v);
+    const array a = reals(sizes.dims, sizes.size, 3);
+    const auto x = scattered<X>(v.grid(), a);
+    const auto most = [](const std::vector<double>& line) {
+      return *std::max_element(line.begin(), line.end());
+    };
+    const auto least = [](const std::vector<double>& line) {
+      return *std::min_element(line.begin(), line.end());
+    };
+    const auto max_of_rows = [](const auto& u) { return dm::max_all_reduce<q>(u); };
+    const auto min_of_all = [](const auto& u) { return dm::min_all_reduce(u); };
+    CHECK(agrees(max_of_rows(x), over_lines({"p"}, a, most)));
+    CHECK(agrees(dm::min_all_reduce<p>(x), over_lines({"q"}, a, least)));
+    CHECK(agrees(min_of_all(x), over_lines({}, a, least)));
+    check_operation(max_of_rows, smooth, {a}, x);
+    check_operation(min_of_all, smooth, {a}, x);
+    check_operation([](const auto& u) { return dm::max_norm<p>(u); }, smooth, {a}, x);
+
+    const array ties = map([](const auto& e) { return e[0] > 0.2 ? 1.0 : -1.0; }, {a});
+    const auto t = scattered<X>(v.grid(), ties);
+    const auto first = [&](const names& kept, double value) {  // of equals, by the definition
+      extents taken;
+      return make(a.dims, a.size, [&](const extents& at) {
+        const index_t line = kept.empty() ? 0 : at[0];
+        if (value_at(ties, a.dims, at) != value) return 0.0;
+        if (std::find(taken.begin(), taken.end(), line) != taken.end()) return 0.0;
+        taken.push_back(line);
+        return 1.0;
+      });
+    };
+    const auto slope = [&](const auto& f) {
+      const auto sum = [&](const auto& u) { return dm::complete(dm::sum(f(u))); };
+      return dm::complete(dm::value_and_grad(sum, t)().gradient);
+    };
+    array by_rows = first({"p"}, 1);
+    for (index_t i = 0; i < a.size[0]; ++i) {  // lines without a 1: their first element
+      double any = 0;
+      for (index_t j = 0; j < a.size[1]; ++j) any += by_rows.values[std::size_t(i * a.size[1] + j)];
+      if (any == 0) by_rows.values[std::size_t(i * a.size[1])] = 1;
+    }
+    CHECK(agrees(slope(max_of_rows), by_rows));
+    CHECK(agrees(slope(min_of_all), first({}, -1)));
+  });
+  for_each_grid<line>([](const dm::grid<line>& g) {  // of nothing; where nothing equals itself
+    using X = dm::tensor<double, dm::layout<line, dm::split<dm::uneven<p>, x>>, p, q>;
+    const auto both = [](const auto& u) { return dm::max_all_reduce<p>(u); };
+    const auto none = scattered<X>(g, numbers({"p", "q"}, {0, 2}, 1));
+    const auto empty =
+        dm::value_and_grad([&](const auto& u) { return dm::complete(dm::sum(both(u))); }, none)();
+    CHECK(empty.value.data()[0] == -std::numeric_limits<double>::infinity());
+    CHECK(empty.gradient.local_size() == 0);
+    const array a = reals({"p", "q"}, {5, 3}, 3);
+    const auto h = [&](const auto& u) { return dm::complete(dm::sum(both(u * u * u))); };
+    const auto norm = [&](const auto& u) {  // of the gradient, squared: 9 u^4 of the greatest
+      const auto slope = dm::complete(dm::value_and_grad(h, u)().gradient);
+      return dm::complete(dm::sum(slope * slope));
+    };
+    const array right =
+        map([](const auto& e) { return e[0] == e[1] ? 36 * e[0] * e[0] * e[0] : 0; },
+            {a, over_lines({"q"}, a, [](const auto& line) {
+               return *std::max_element(line.begin(), line.end());
+             })});
+    const auto t = scattered<X>(g, a);
+    CHECK(agrees(dm::complete(dm::value_and_grad(norm, t)().gradient), right, 1e-12));
   });
 }
 

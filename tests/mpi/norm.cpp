@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "dimesh/op/reductions.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -99,6 +100,20 @@ TEST_CASE("a small epsilon, and single-precision rows that lie far from 0") {
       CHECK(agrees(dm::layer_norm<q>(1e-5, x), norm(true, a, {"p"}, 64, one, nullptr, 1e-5), 2e-3));
       CHECK(agrees(dm::rms_norm<q>(1e-5, x), norm(false, a, {"p"}, 64, one, nullptr, 1e-5), 1e-6));
     });
+  });
+}
+
+// Float holds whole numbers alone there, and not the mean of them; the variance is of numbers near
+// zero all the same.
+TEST_CASE("single-precision rows near 1e7: variances to its last digits") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array a = make({"p", "q"}, {5, 50}, [](const extents& i) {
+      return 1e7 + static_cast<double>((7 * i[0] + 5 * i[1]) % 13);
+    });
+    const auto y = dm::layer_norm<q>(1e-5, scattered<dm::tensor<float, L, p, q>>(g, a));
+    const array one = make({"p"}, {5}, [](const extents&) { return 1.0; });
+    CHECK(agrees(dm::var<q>(dm::cast<double>(y)), one, 1e-5));
   });
 }
 

@@ -129,6 +129,7 @@ template <class F, class Y, class... X> class block_node final : public node_bas
  private:
   template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
     recorded_run again(*outer_);
+    again.nodes.again = true;
     const auto back = [this] { (move_to(outer_, item<K>(x_)), ...); };
     const at_end<decltype(back)> whatever_happens{back};
     (move_to(&again.nodes, item<K>(x_)), ...);

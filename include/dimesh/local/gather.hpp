@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "dimesh/detail/writes_memory.hpp"
@@ -35,9 +36,11 @@ template <class T, class I> struct gather_work {
     const T* const from = x + row / l.to * l.from * l.inner;
     const I* const at = ids + row * l.inner;
     T* const to = y + row * l.inner;
+    const auto all = static_cast<std::uint64_t>(l.from);  // beyond it are negative numbers, too
+#pragma omp simd
     for (index_t j = 0; j < l.inner; ++j) {
       const auto k = static_cast<index_t>(at[j]);
-      to[j] = k >= 0 && k < l.from ? from[k * l.inner + j] : T(0);
+      to[j] = static_cast<std::uint64_t>(k) < all ? from[k * l.inner + j] : T(0);
     }
   }
 };
@@ -75,6 +78,11 @@ template <bool Descending> struct before {
     return less || (!more && a.at < b.at);
   }
 
+  /// Does a stand before b, wherever b came first?
+  template <class T> static bool strictly(const T& a, const T& b) {
+    return Descending ? greater(a, b) : greater(b, a);
+  }
+
  private:
   template <class T> static bool greater(const T& a, const T& b) {
     return a > b || ((a != a) & (b == b));
@@ -89,17 +97,24 @@ template <bool Descending, class T, class I> struct order_work {
 
   void operator()(index_t begin, index_t end) const {  // of outer * inner
     const dimesh::detail::writes_memory kernel;
-    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
+    const before<Descending> sooner;
+    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.to));
     for (index_t i = begin; i < end; ++i) {
       const index_t o = i / l.inner, j = i % l.inner;
       const T* const from = x + o * l.from * l.inner + j;
-      for (index_t k = 0; k < l.from; ++k)
+      for (index_t k = 0; k < l.to; ++k)
         line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
-      const auto first = line.begin();
-      if (l.to == l.from)
-        std::sort(first, line.end(), before<Descending>{});
-      else
-        std::partial_sort(first, first + l.to, line.end(), before<Descending>{});
+      if (l.to < l.from && l.to > 0) {  // a heap of the first so far, their last on top
+        std::make_heap(line.begin(), line.end(), sooner);
+        for (index_t k = l.to; k < l.from; ++k) {
+          const T v = from[k * l.inner];
+          if (!before<Descending>::strictly(v, line.front().value)) continue;
+          std::pop_heap(line.begin(), line.end(), sooner);
+          line.back() = {v, static_cast<I>(k)};
+          std::push_heap(line.begin(), line.end(), sooner);
+        }
+      }
+      std::sort(line.begin(), line.end(), sooner);
       I* const to = ids + o * l.to * l.inner + j;
       for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
     }

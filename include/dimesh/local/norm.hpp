@@ -27,18 +27,24 @@ template <class T> struct moments {
 inline constexpr index_t norm_rows = 4;
 
 /// x (rows, n) -> mean and scale of its first norm_rows rows. The variance is that of the
-/// differences: no digits cancel. Rows that are lacking repeat the last, so that every row is
-/// summed by the same code, wherever its block begins.
+/// differences, and these are of elements less the row's first: no digits cancel, and a mean far
+/// from zero, which is rounded as it is, does not count. Rows that are lacking repeat the last, so
+/// that every row is summed by the same code, wherever its block begins.
 template <bool Center, class T>
 void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
   const dimesh::detail::writes_memory kernel;
   const auto row = [=](index_t r) { return x + std::min(r, rows - 1) * n; };
   const T *a = row(0), *b = row(1), *c = row(2), *d = row(3);
   T mean[norm_rows] = {}, square[norm_rows];
+  T first_a = 0, first_b = 0, first_c = 0, first_d = 0;
   T sum_a = 0, sum_b = 0, sum_c = 0, sum_d = 0;
-  if constexpr (Center) {
+  if (Center && n > 0) {
+    first_a = a[0], first_b = b[0], first_c = c[0], first_d = d[0];
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum_a, sum_b, sum_c, sum_d)
-    for (index_t i = 0; i < n; ++i) sum_a += a[i], sum_b += b[i], sum_c += c[i], sum_d += d[i];
+    for (index_t i = 0; i < n; ++i) {
+      sum_a += a[i] - first_a, sum_b += b[i] - first_b;
+      sum_c += c[i] - first_c, sum_d += d[i] - first_d;
+    }
     const T size = static_cast<T>(n);
     mean[0] = sum_a / size, mean[1] = sum_b / size, mean[2] = sum_c / size, mean[3] = sum_d / size;
   }
@@ -46,14 +52,15 @@ void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
   sum_a = sum_b = sum_c = sum_d = 0;
 #pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum_a, sum_b, sum_c, sum_d)
   for (index_t i = 0; i < n; ++i) {
-    sum_a += (a[i] - mean_a) * (a[i] - mean_a);
-    sum_b += (b[i] - mean_b) * (b[i] - mean_b);
-    sum_c += (c[i] - mean_c) * (c[i] - mean_c);
-    sum_d += (d[i] - mean_d) * (d[i] - mean_d);
+    const T at_a = (a[i] - first_a) - mean_a, at_b = (b[i] - first_b) - mean_b;
+    const T at_c = (c[i] - first_c) - mean_c, at_d = (d[i] - first_d) - mean_d;
+    sum_a += at_a * at_a, sum_b += at_b * at_b;
+    sum_c += at_c * at_c, sum_d += at_d * at_d;
   }
   square[0] = sum_a, square[1] = sum_b, square[2] = sum_c, square[3] = sum_d;
+  const T first[norm_rows] = {first_a, first_b, first_c, first_d};
   for (index_t r = 0; r < norm_rows; ++r)
-    to[r] = {mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps)};
+    to[r] = {first[r] + mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps)};
 }
 
 }  // namespace detail

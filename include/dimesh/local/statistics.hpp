@@ -4,7 +4,7 @@
 // that only the run knows: array 0 has the results, and does not move along what is joined.
 //
 //   loops<2> l{2, {256, 1024}, {{1, 0}, {1024, 1}}};
-//   compensated_sum(l, x, y, 256);    deviations(l, x, mean, squares, 256);
+//   compensated_sum(l, x, y, 256);    deviations(l, x, base, mean, squares, 256);
 //   products(l, x, y, 256);
 //   extreme_places<greatest>(l, x, at, 256);
 //
@@ -61,20 +61,23 @@ template <class T> KOKKOS_FORCEINLINE_FUNCTION void add_compensated(T& s, T& c, 
   s = t;
 }
 
-/// The mean and the sum of squared deviations of n elements that lie `step` apart, in cache. What
-/// is summed is how far they are from the first: sums of elements far from zero would lose digits.
+/// How far the mean of n elements that lie `step` apart, in cache, is from `base`, and the sum of
+/// their squared deviations from it. Sums of elements far from zero would lose digits, and so would
+/// a mean that is rounded as they are: both are of how far elements are from one of them.
 template <class T> struct spread {
   T mean, squares;
 
-  static spread of(const T* x, index_t n, index_t step) {
+  static spread of(const T* x, index_t n, index_t step, T base) {
     const dimesh::detail::writes_memory kernel;
-    const T first = x[0];
     T sum = 0, squares = 0;
 #pragma omp simd reduction(+ : sum)
-    for (index_t i = 0; i < n; ++i) sum += x[i * step] - first;
-    const T m = first + sum / static_cast<T>(n);
+    for (index_t i = 0; i < n; ++i) sum += x[i * step] - base;
+    const T m = sum / static_cast<T>(n);
 #pragma omp simd reduction(+ : squares)
-    for (index_t i = 0; i < n; ++i) squares += (x[i * step] - m) * (x[i * step] - m);
+    for (index_t i = 0; i < n; ++i) {
+      const T apart = (x[i * step] - base) - m;
+      squares += apart * apart;
+    }
     return {m, squares};
   }
 };
@@ -104,31 +107,35 @@ template <class T> void products(const loops<2>& l, const T* x, T* y, index_t re
   });
 }
 
-/// mean = means of x; squares = sums of squared deviations from them. One pass over memory: blocks
-/// in cache, joined by their counts (Chan, Golub and LeVeque 1979), or element by element (Welford
-/// 1962) where results lie side by side.
+/// base = the first element that each result joins (0 of none), mean = how far the mean is from it,
+/// squares = sums of squared deviations from the mean. One pass over memory: blocks in cache,
+/// joined by their counts (Chan, Golub and LeVeque 1979), or element by element (Welford 1962)
+/// where results lie side by side.
 template <class T>
-void deviations(const loops<2>& l, const T* x, T* mean, T* squares, index_t results) {
+void deviations(const loops<2>& l, const T* x, T* base, T* mean, T* squares, index_t results) {
   constexpr index_t block = 512;
-  std::fill_n(mean, results, T(0));
-  std::fill_n(squares, results, T(0));
+  for (T* const y : {base, mean, squares}) std::fill_n(y, results, T(0));
   detail::for_joined_rows(
       l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t before) {
         const dimesh::detail::writes_memory kernel;
+        const T* const v = x + e;
+        if (before == 0)
+          for (index_t i = 0; i < (dy != 0 ? n : 1); ++i) base[o + i * dy] = v[i * dx];
         if (dy != 0) {
           const T share = T(1) / static_cast<T>(before + 1);
           T *const m = mean + o, *const s = squares + o;
-          const T* const v = x + e;
+          const T* const b = base + o;
           for (index_t i = 0; i < n; ++i) {
-            const T from = v[i * dx] - m[i * dy], to = m[i * dy] + from * share;
-            s[i * dy] += from * (v[i * dx] - to);
+            const T at = v[i * dx] - b[i * dy];
+            const T from = at - m[i * dy], to = m[i * dy] + from * share;
+            s[i * dy] += from * (at - to);
             m[i * dy] = to;
           }
           return;
         }
         for (index_t i = 0; i < n; i += block) {
           const index_t k = std::min(block, n - i), had = before + i;
-          const auto next = detail::spread<T>::of(x + e + i * dx, k, dx);
+          const auto next = detail::spread<T>::of(v + i * dx, k, dx, base[o]);
           const T apart = next.mean - mean[o], share = static_cast<T>(k) / static_cast<T>(had + k);
           mean[o] += apart * share;
           squares[o] += next.squares + apart * apart * static_cast<T>(had) * share;

@@ -143,8 +143,8 @@ constexpr auto batch_norm(const X& x, const G&... gain_and_bias) {
   detail::assert_moment_norm<typename detail::moment_norm_fault<true, kept, X, G...>::type>();
   return detail::moment_normed<true, Channel...>("batch_norm", 1e-5, x, gain_and_bias...);
 }
-/// The same where ranks may split what is joined: two all-reduces of a number a channel over the
-/// axes that do, one of two numbers on the way back; where none does, the local one.
+/// The same where ranks may split what is joined: two all-reduces over the axes that do, of one and
+/// of two numbers a channel, one of two on the way back; where none does, the local one.
 template <Dim... Channel, Operand X, Operand... G>
   requires(sizeof...(Channel) > 0 && sizeof...(G) <= 2)
 constexpr auto batch_norm_all_reduce(double epsilon, const X& x, const G&... gain_and_bias) {

@@ -6,12 +6,13 @@
 //   contract<by::summa<rows, cols, 256>, m, n>(x[m/rows, k/cols], y[k/rows, n/cols])
 //     -> [m/rows, n/cols]
 //   contract<by::best<layout<pod, split<m, rows>>>, m, n>(x, y)            -> [m/rows, n]
+//   contract<by::best<>, m, o>(x, y, z)       pair by pair, the cheapest first
 //
 // The layout of the result follows from the schedule and the operands' layouts. Transposes are
 // contractions of the cotangent with the other operand, about the same bytes again for each.
 #pragma once
 
-#include "dimesh/op/parts/contract_call.hpp"
+#include "dimesh/op/parts/contract_chain.hpp"
 
 namespace dimesh {
 
@@ -29,13 +30,56 @@ template <says_where_to_meet S> struct schedule_fault<S> : schedule_axes_fault<t
 template <class L, index_t Memory> struct schedule_fault<by::best<L, Memory>> {
   using type = std::conditional_t<std::is_void_v<L> || Layout<L>, no_fault, not_a_layout<L>>;
 };
-template <class Named, class Schedule, class Out, class... X> struct contract_fault {
+template <bool Few, class Named, class Schedule, class Out, class... X> struct contract_fault {
   using type = Named;
 };
 template <class Schedule, class Out, class... X>
-struct contract_fault<no_fault, Schedule, Out, X...> {
+struct contract_fault<true, no_fault, Schedule, Out, X...> {
   using type = fault_of<typename contract_call<Schedule, Out>::rule, X...>;
 };
+
+template <class Fault> constexpr void assert_contract() {
+  static_assert(ok<only<Fault, not_a_layout>>,
+                "contract: by::best takes the layout of the result: by::best<layout<mesh, "
+                "rules...>>");
+  static_assert(ok<only<Fault, meshes_differ>>,
+                "contract: the operands, or the layout of the result, are of different meshes; put "
+                "them on one");
+  static_assert(ok<only_placed<Fault>>,
+                "contract: the operands live on different ranks of this axis; place<axis, k> the "
+                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
+  static_assert(
+      ok<only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
+              elements_differ>>,
+      "contract: whatever their layouts, the operands make no such product: every dim stands in "
+      "two of the three tensors, once in each, and elements are of one type");
+  static_assert(ok<only<Fault, dim_has_halo>>,
+                "contract: blocks of an operand carry halos; take the tensor without them");
+  static_assert(ok<only<Fault, axis_not_in_mesh>>,
+                "contract: the operands' mesh lacks an axis of the schedule, or of the layout; "
+                "name its own");
+  static_assert(
+      ok<only<Fault, axis_splits_nothing, axis_not_innermost_of_dim>>,
+      "contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the "
+      "result, innermost; summa's a summed dim in each operand");
+  static_assert(
+      ok<only<Fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
+      "contract: two dims want one axis, or the operands split a dim differently, even after the "
+      "schedule; relayout one, or take by::gather or by::best");
+  static_assert(
+      ok<only<Fault, both_operands_partial, partial_operand, partial_meets_split>>,
+      "contract: an operand is yet to be summed where the other one is, or is split; complete it "
+      "first");
+  static_assert(
+      ok<only<Fault, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
+      "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
+      "summa a spare axis that both operands replicate");
+  static_assert(ok<only_not_divisible<Fault>>,
+                "contract: the extent of a split dim of the result is not a multiple of its mesh "
+                "axes; change one, or split uneven<dim>");
+  static_assert(ok<only<Fault, axis_used_twice, dim_has_two_rules, place_not_on_axis>>,
+                "contract: the rules of the result's layout do not agree; mend the layout");
+}
 
 }  // namespace detail
 
@@ -45,58 +89,46 @@ struct contract_fault<no_fault, Schedule, Out, X...> {
 /// elements in which no sums are formed (bfloat16), ring and summa gather, too.
 template <class Schedule, Dim... Out, Operand X, Operand Y>
 constexpr auto contract(const X& x, const Y& y) {
-  using fault = typename detail::contract_fault<typename detail::schedule_fault<Schedule>::type,
-                                                Schedule, detail::list<Out...>, X, Y>::type;
+  constexpr bool few = detail::has_few_dims<X, Y>;
+  using fault =
+      typename detail::contract_fault<few, typename detail::schedule_fault<Schedule>::type,
+                                      Schedule, detail::list<Out...>, X, Y>::type;
+  static_assert(few,
+                "contract: the operands have more than 16 dims between them; multiply fewer at a "
+                "time, or merge dims that stay side by side");
   static_assert(ok<only<fault, not_a_schedule>>,
                 "contract: how blocks move stands first in the angle brackets, before the dims: "
                 "contract<by::best<>, m, n>(x, y)");
   static_assert(ok<only<fault, not_an_axis>>,
                 "contract: a schedule goes along axes of the mesh, and names something else: "
                 "by::ring<rows>, by::summa<rows, cols>");
-  static_assert(ok<only<fault, not_a_layout>>,
-                "contract: by::best takes the layout of the result: by::best<layout<mesh, "
-                "rules...>>");
-  static_assert(ok<only<fault, meshes_differ>>,
-                "contract: the operands, or the layout of the result, are of different meshes; put "
-                "them on one");
-  static_assert(ok<only_placed<fault>>,
-                "contract: the operands live on different ranks of this axis; place<axis, k> the "
-                "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
-  static_assert(
-      ok<only<fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
-              elements_differ>>,
-      "contract: whatever their layouts, the operands make no such product: every dim stands in "
-      "two of the three tensors, once in each, and elements are of one type");
-  static_assert(ok<only<fault, dim_has_halo>>,
-                "contract: blocks of an operand carry halos; take the tensor without them");
-  static_assert(ok<only<fault, axis_not_in_mesh>>,
-                "contract: the operands' mesh lacks an axis of the schedule, or of the layout; "
-                "name its own");
-  static_assert(
-      ok<only<fault, axis_splits_nothing, axis_not_innermost_of_dim>>,
-      "contract: an axis of the schedule cuts no blocks: a ring's axis cuts an operand and the "
-      "result, innermost; summa's a summed dim in each operand");
-  static_assert(
-      ok<only<fault, dims_share_mesh_axis, dim_split_in_one_operand_only, dim_split_differently>>,
-      "contract: two dims want one axis, or the operands split a dim differently, even after the "
-      "schedule; relayout one, or take by::gather or by::best");
-  static_assert(
-      ok<only<fault, both_operands_partial, partial_operand, partial_meets_split>>,
-      "contract: an operand is yet to be summed where the other one is, or is split; complete it "
-      "first");
-  static_assert(
-      ok<only<fault, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
-      "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
-      "summa a spare axis that both operands replicate");
-  static_assert(ok<only_not_divisible<fault>>,
-                "contract: the extent of a split dim of the result is not a multiple of its mesh "
-                "axes; change one, or split uneven<dim>");
-  static_assert(ok<only<fault, axis_used_twice, dim_has_two_rules, place_not_on_axis>>,
-                "contract: the rules of the result's layout do not agree; mend the layout");
-  if constexpr (!ok<fault> || is_poison<X> || is_poison<Y>)
+  detail::assert_contract<fault>();
+  if constexpr (!few || !ok<fault> || is_poison<X> || is_poison<Y>)
     return poison{};
   else
     return detail::contract_call<Schedule, detail::list<Out...>>::run(x, y);
+}
+/// The product of three operands or more, summed over the dims that Out... lacks: pair by pair, the
+/// one first that costs a rank the least as far as types say, by layout and size (an extent known
+/// at run time counts as 64, such an axis as two ranks; a byte received as 16 operations).
+/// Schedule: by::best alone, which brings the result under its layout; what stands between keeps
+/// the splits of its dims. Communicates as the products of two do, forward and backward.
+template <class Schedule, Dim... Out, Operand X, Operand Y, Operand Z, Operand... More>
+constexpr auto contract(const X& x, const Y& y, const Z& z, const More&... more) {
+  using out = detail::list<Out...>;
+  constexpr bool few = detail::has_few_dims<X, Y, Z, More...>;
+  using fault = typename detail::chain_fault<few, Schedule, out, X, Y, Z, More...>::type;
+  static_assert(few,
+                "contract: the operands have more than 16 dims between them; multiply fewer at a "
+                "time, or merge dims that stay side by side");
+  static_assert(ok<only<fault, not_a_schedule>>,
+                "contract: three operands and more are multiplied by::best, which chooses the "
+                "pairs: contract<by::best<>, m, n>(x, y, z)");
+  detail::assert_contract<fault>();
+  if constexpr (!few || !ok<fault>)
+    return poison{};
+  else
+    return detail::contract_chain<Schedule, out>(x, y, z, more...);
 }
 
 }  // namespace dimesh

@@ -94,6 +94,11 @@ template <class Out, bool Unrounded, class... X> constexpr auto einsum_chain(con
 }
 
 template <class Out, class... X> struct einsum_fault {
+  using type = no_fault;  // of too many dims nothing is asked
+};
+template <class Out, class... X>
+  requires has_few_dims<X...>
+struct einsum_fault<Out, X...> {
   using type = fault_of<einsum_rule<Out>, X...>;
 };
 
@@ -136,7 +141,11 @@ template <detail::DimOrReal... Out, Operand... X>
   requires(sizeof...(X) > 0 && detail::DimsAfterType<Out...>)
 constexpr auto einsum(const X&... x) {
   using out = typename detail::stated<Out...>::dims;
+  constexpr bool few = detail::has_few_dims<X...>;
   using fault = typename detail::einsum_fault<out, X...>::type;
+  static_assert(few,
+                "einsum: the operands have more than 16 dims between them; multiply fewer at a "
+                "time, or merge dims that stay side by side");
   static_assert(ok<only<fault, meshes_differ>>,
                 "einsum: the operands live on different meshes; put them on one");
   static_assert(ok<only_placed<fault>>,
@@ -173,7 +182,7 @@ constexpr auto einsum(const X&... x) {
   static_assert(ok<only<fault, partial_meets_split>>,
                 "einsum: an operand is a sum yet to be made along an axis that splits the other; "
                 "complete it first");
-  if constexpr (!ok<fault> || (is_poison<X> || ...))
+  if constexpr (!few || !ok<fault> || (is_poison<X> || ...))
     return poison{};
   else if constexpr (detail::is_one_product<typename detail::stated<Out...>::type, X...>)
     return detail::apply_rule<detail::einsum_rule<out>, detail::first_value<X...>>(

@@ -51,8 +51,10 @@ inline constexpr bool is_mappable =
     detail::legal<detail::map_fault<detail::join_kind::nonlinear, X...>, X...>;
 /// einsum<Out...>(x...); Dims is shape<Out...>.
 template <class Dims, class... X>
-inline constexpr bool is_einsum = detail::legal<
-    typename detail::einsum_fault<typename detail::dims_named<Dims>::type, X...>::type, X...>;
+inline constexpr bool is_einsum =
+    detail::has_few_dims<X...> &&
+    detail::legal<
+        typename detail::einsum_fault<typename detail::dims_named<Dims>::type, X...>::type, X...>;
 /// sum<D...>(x) and mean<D...>(x).
 template <class X, class... D>
 inline constexpr bool is_summable =

@@ -82,6 +82,9 @@ constexpr outcome recut(const tensor_facts& x, dim_list olds, dim_list news, con
     return blamed(fault_code::dim_is_split, olds[0], first_axis(lost));
   if (const unsigned more = after & ~before; more != 0)
     return blamed_axis(fault_code::axis_splits_nothing, first_axis(more));
+  for (int i = 0; i < news.size; ++i)
+    if (goal.ragged[out.place_of(news[i])])
+      return blamed(fault_code::dim_split_differently, news[i]);
   table t = table_over_dims(x.layout, x.dims(), out);
   for (int a = 0; a < t.axes; ++a)
     if (after >> a & 1u) t.axis[a] = goal.axis[a];
@@ -155,6 +158,9 @@ template <class Fault> constexpr void assert_recut() {
   static_assert(ok<only<Fault, axis_splits_nothing>>,
                 "merge_exchange, cut_exchange: an axis is to split a new dim and splits none of "
                 "the old ones; name those that do, and relayout afterwards");
+  static_assert(ok<only<Fault, dim_split_differently>>,
+                "merge_exchange, cut_exchange: a new dim is to be ragged, and nothing says where "
+                "it is cut; say split<uneven<dim>, axis>");
   static_assert(ok<only<Fault, extents_differ>>,
                 "merge_exchange, cut_exchange: the extents of the dims do not multiply to those "
                 "of the new ones");

@@ -240,7 +240,8 @@ constexpr auto mean(const X& x) {
 
 /// The greatest element over D..., or over all dims where none is named. Local: partial_max along
 /// the axes that split D..., which only `complete` accepts. Gradients go to the first of equals in
-/// the order of the elements; a recorded tensor may not be split along D...
+/// the order of the elements; where a recorded tensor is split along D..., max_all_reduce finds
+/// them.
 template <Dim... D, Operand X> constexpr auto max(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   using fault = typename detail::over_list_fault<false, X, dims>::type;
@@ -257,7 +258,7 @@ template <Dim... D, Operand X> constexpr auto max(const X& x) {
       "max: blocks of this dim carry a halo, which would count twice; take the tensor without it");
   static_assert(!detail::gradient_stops<X, dims>::value,
                 "max: the dim is split, and a rank does not know to whose element the gradient "
-                "goes; whole<dim> it first, or write max<dim>(stop_gradient(x))");
+                "goes; take max_all_reduce<dim>(x), or max<dim>(stop_gradient(x))");
   return detail::extreme_list<use::partial_max>(x, dims{});
 }
 
@@ -278,7 +279,7 @@ template <Dim... D, Operand X> constexpr auto min(const X& x) {
       "min: blocks of this dim carry a halo, which would count twice; take the tensor without it");
   static_assert(!detail::gradient_stops<X, dims>::value,
                 "min: the dim is split, and a rank does not know to whose element the gradient "
-                "goes; whole<dim> it first, or write min<dim>(stop_gradient(x))");
+                "goes; take min_all_reduce<dim>(x), or min<dim>(stop_gradient(x))");
   return detail::extreme_list<use::partial_min>(x, dims{});
 }
 

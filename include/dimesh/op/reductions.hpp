@@ -13,6 +13,7 @@
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/parts/misuse_of_reductions.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
@@ -225,14 +226,14 @@ template <Dim... D, Operand X> constexpr auto l2_norm(const X& x) {
     return detail::root_of("l2_norm", dimesh::complete(dimesh::sum<D...>(dimesh::square(x))));
 }
 /// The greatest magnitude over D..., or over all dims. Shapes: x without D... One all-reduce where
-/// D... are split; gradients, as of max, where they are whole.
+/// D... are split; gradients as of max_all_reduce.
 template <Dim... D, Operand X> constexpr auto max_norm(const X& x) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return dimesh::complete(dimesh::max<D...>(dimesh::abs(x)));
+    return dimesh::max_all_reduce<D...>(dimesh::abs(x));
 }
 
 }  // namespace dimesh

@@ -47,6 +47,23 @@ constexpr outcome einsum_rule_of(rule_operands x, dim_list out) {
   return product_rule(x, all.all(), out);
 }
 
+/// Do the dims of the operands fit the loops that there are?
+template <class... Dims> constexpr bool fit_loops() {
+  constexpr int most = (0 + ... + dims_in<Dims>.size);
+  const dim_facts* seen[most + 1]{};
+  int size = 0;
+  const auto count = [&](dim_list dims) {
+    for (int d = 0; d < dims.size; ++d)
+      if (!dim_list{seen, size}.has(dims[d])) seen[size++] = dims[d];
+  };
+  (count(dims_in<Dims>), ...);
+  return size <= max_dims;
+}
+template <class... X> inline constexpr bool has_few_dims = true;
+template <class... X>
+  requires(!(is_poison<X> || ...))
+inline constexpr bool has_few_dims<X...> = fit_loops<typename spec_of<X>::dims...>();
+
 /// Rule of a product with the dims of the list Out.
 template <class Out> struct einsum_rule {
   using named = Out;

@@ -2,12 +2,13 @@
 // How is a tensor normalised by the mean and variance of all that shares some of its dims? The
 // rule, cost, kernel calls and transpose of batch and group norms (op/batch_norm.hpp). Moments of
 // blocks in one pass over memory; where ranks split what is joined, their sums are completed by two
-// all-reduces of one number a moment (mean, then squared deviations from it: no digits cancel), and
-// on the way back by one of two numbers.
+// all-reduces: of a number a moment, the mean as far as its digits go, and of two, what is left of
+// it and squared deviations (no digits cancel); on the way back by one of two numbers.
 //
 //   moment_norm_op<float>{1e-5, "batch_norm"}     x, gain, bias -> y; auxiliary: mean, variance
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
@@ -221,7 +222,8 @@ template <class T> struct moment_norm_op {
   std::string_view call;
 
   constexpr void cost(tally& t, results y, operands x) const {
-    moment_place(x[0], y[1]).cost(t, x[0], y[1].bytes(), 2);
+    for (const index_t each : {1, 2})
+      moment_place(x[0], y[1]).cost(t, x[0], each * y[1].bytes(), 1);
     t.compute(8 * y[0].elements(), y[0].bytes() + 2 * x[0].bytes());
   }
   static constexpr bool needs(int k, unsigned wanted) {
@@ -232,10 +234,10 @@ template <class T> struct moment_norm_op {
     const index_t n = y[1].elements();
     const T* const v = x[0].data<const T>();
     T *const mean = y[1].data<T>(), *const variance = y[2].data<T>();
-    local::deviations(loops_over(loop_dims(x[0]), y[1], x[0]), v, mean, variance, n);
-    const storage room = storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
-    T* const scale = static_cast<T*>(room.data());
-    join(moment_place(x[0], y[1]), x[0], mean, variance, scale, n);
+    const storage room = storage::acquire(static_cast<std::size_t>(3 * n) * sizeof(T));
+    T *const scale = static_cast<T*>(room.data()), *const apart = scale + n;
+    local::deviations(loops_over(loop_dims(x[0]), y[1], x[0]), v, mean, apart, variance, n);
+    join(moment_place(x[0], y[1]), x[0], mean, apart, variance, scale, n);
     fill_scales(variance, epsilon, n, scale);
     moment_loops<3> places(x[0]);
     places.set(0, &y[1]);
@@ -249,21 +251,29 @@ template <class T> struct moment_norm_op {
   }
 
  private:
-  /// Means and squared deviations of blocks -> those of all (Chan, Golub and LeVeque 1979).
-  static void join(const moment_place& place, const tensor_core& x, T* mean, T* squares, T* sums,
-                   index_t n) {
+  /// Of blocks, elements `mean`, how far the means are from them, and squared deviations (`apart`,
+  /// with as much room behind it, and `squares`) -> mean and variance of all (Chan, Golub and
+  /// LeVeque 1979). Deviations are from what all ranks have added up as the mean, and are corrected
+  /// by what that lacks: near 1e7 float's own rounding is as large as they are.
+  static void join(const moment_place& place, const tensor_core& x, T* mean, T* apart, T* squares,
+                   T* sums, index_t n) {
     const T own = static_cast<T>(place.own), share = static_cast<T>(place.share());
-    if (place.over != 0) {
-      for (index_t i = 0; i < n; ++i) sums[i] = own * share * mean[i];
-      place.complete(x, sums, n);
-      for (index_t i = 0; i < n; ++i) {
-        const T apart = mean[i] - sums[i];
-        squares[i] += own * apart * apart;
-        mean[i] = sums[i];
-      }
-      place.complete(x, squares, n);
+    if (place.over == 0) {
+      for (index_t i = 0; i < n; ++i) mean[i] += apart[i], squares[i] *= share;
+      return;
     }
-    for (index_t i = 0; i < n; ++i) squares[i] *= share;
+    for (index_t i = 0; i < n; ++i) sums[i] = own * share * (mean[i] + apart[i]);
+    place.complete(x, sums, n);
+    for (index_t i = 0; i < n; ++i) {
+      const T from = (mean[i] - sums[i]) + apart[i];
+      apart[i] = own * share * from;
+      apart[n + i] = share * squares[i] + own * share * from * from;
+    }
+    place.complete(x, apart, 2 * n);
+    for (index_t i = 0; i < n; ++i) {
+      mean[i] = sums[i] + apart[i];
+      squares[i] = std::max(apart[n + i] - apart[i] * apart[i], T(0));
+    }
   }
 };
 

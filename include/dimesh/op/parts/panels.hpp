@@ -24,8 +24,9 @@ struct panels_facts {
 template <class... D> constexpr tensor_facts facts_of_result(const tensor_facts& x, list<D...>) {
   tensor_facts f = x;
   f.rank = 0;
-  f.layout = table{};
-  f.layout.axes = x.layout.axes;
+  table whole;  // a temporary would end g++ 12
+  whole.axes = x.layout.axes;
+  f.layout = whole;
   enter_dims(f, list<D...>{});
   return f;
 }
@@ -106,6 +107,35 @@ constexpr void for_each_panel(const panel_source* s, index_t begin, index_t end,
     f(at, stop, owner);
     at = stop;
   }
+}
+
+/// How deep the panels of this rank's share are: at most `depth`. Those of the first share are
+/// shallower where another share, which more blocks meet in, has more of them: what the rank at the
+/// origin sends is what is foreseen, and others make no more calls.
+constexpr index_t depth_of_panels(const panel_source* s, const panels_facts& f,
+                                  const index_t* sizes, index_t depth) {
+  const int at = s[0].place;
+  const table& shares = f.part[0]->layout;
+  if (f.share < 0 || s[0].where.own(shares).begin[at] > 0) return depth;
+  const auto panels = [&](index_t share, index_t deep) {
+    const box b = s[0].where.peers(shares, share, 1u << f.share);
+    index_t n = 0;
+    for_each_panel(s, b.begin[at], b.begin[at] + b.length[at], deep,
+                   [&n](index_t, index_t, const index_t*) { ++n; });
+    return n;
+  };
+  index_t most = 0;
+  for (index_t share = 1; share < sizes[f.share]; ++share) {
+    const index_t n = panels(share, depth);
+    most = n > most ? n : most;
+  }
+  if (panels(0, depth) >= most) return depth;
+  index_t enough = 1, few = depth;  // the first share is the longest: at depth 1 it has enough
+  while (few - enough > 1) {
+    const index_t middle = (enough + few) / 2;
+    (panels(0, middle) >= most ? enough : few) = middle;
+  }
+  return enough;
 }
 
 /// An operand's elements, from those on whose place along the dim that goes by is `begin`.

@@ -33,7 +33,8 @@ template <class T> struct panels_op {
     if (depth == 0) return ring_cost(t, s);
     const int at = s[0].place;
     const index_t begin = part[0].begin[at], end = begin + part[0].length[at];
-    for_each_panel(s, begin, end, depth, [&](index_t from, index_t to, const index_t* owner) {
+    const index_t deep = depth_of_panels(s, facts, x[0].sizes(), depth);
+    for_each_panel(s, begin, end, deep, [&](index_t from, index_t to, const index_t* owner) {
       for (int k = 0; k < 2; ++k)
         if (const index_t n = s[k].slice(to - from) * s[k].element; s[k].over != 0 && n > 0)
           t.collective(event_kind::broadcast, s[k].over, owner[k] == s[k].me ? n : 0, n);
@@ -167,7 +168,8 @@ template <class T> struct panels_op {
       p.under_way.wait("contract");
       slab_product<T>(facts, y, x[0], p.of[0], x[1], p.of[1], p.begin, p.end, add);
     };
-    for_each_panel(s, first, last, depth, [&](index_t from, index_t to, const index_t* owner) {
+    const index_t deep = depth_of_panels(s, facts, x[0].sizes(), depth);
+    for_each_panel(s, first, last, deep, [&](index_t from, index_t to, const index_t* owner) {
       panel& p = ahead[count % 2];
       p.begin = from, p.end = to;
       begin(p, x, s, owner);

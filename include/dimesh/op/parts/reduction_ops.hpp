@@ -85,10 +85,10 @@ template <class T> struct var_op {
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "var: the kernel runs on the host only; use a host space");
     const index_t n = y[0].elements();
-    const storage means = storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
-    T* const to = y[0].data<T>();
-    local::deviations(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(),
-                      static_cast<T*>(means.data()), to, n);
+    const storage means = storage::acquire(static_cast<std::size_t>(2 * n) * sizeof(T));
+    T *const to = y[0].data<T>(), *const base = static_cast<T*>(means.data());
+    local::deviations(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(), base, base + n,
+                      to, n);
     for (index_t i = 0; i < n; ++i) to[i] *= static_cast<T>(scale);
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }

@@ -87,35 +87,54 @@ template <class T, class Before> class sorted_lines {
   index_t first() const { return dim_.of(dim_.me()).offset; }
   /// This rank's part of a line, in order.
   const element* line(index_t l) const { return own_.data() + l * length(part_); }
-  /// So many elements of a part of a line are among the first targets[i] of the line.
-  index_t cut(index_t l, index_t i, index_t part) const { return low_[at(l, i) + index(part)]; }
+  /// So many elements of a part of a line are among the first targets[i] of the line. Known are all
+  /// cuts of this rank's part, and of other parts those between which its block lies: cuts part()
+  /// - 1 and part().
+  index_t cut(index_t l, index_t i, index_t part) const {
+    if (part == part_) return own_cut_[index(l * cuts_ + i)];
+    return near_cut_[index((2 * l + (i - part_ + 1)) * parts() + part)];
+  }
 
   /// Finds the cuts. Collective along the axes that split the dim.
   void find(const std::vector<index_t>& targets) {
     cuts_ = static_cast<index_t>(targets.size());
-    low_.assign(static_cast<std::size_t>(lines_ * cuts_ * parts()), 0);
-    high_ = low_;
+    own_cut_.assign(index(lines_ * cuts_), 0);
+    near_cut_.assign(index(2 * lines_ * parts()), 0);
     if (cuts_ == 0) return;
     const std::vector<T> samples = tell_samples();
-    std::vector<T> one;
-    std::vector<index_t> begin{0};
+    std::vector<index_t> begin{0}, open;  // open: lines of which samples leave something undecided
+    std::vector<index_t> count(length_.size());
+    std::vector<T> mine;
     for (index_t k = 0; k < parts(); ++k) begin.push_back(begin.back() + lines_ * told(k));
     for (index_t l = 0; l < lines_; ++l) {
-      one.clear();
-      for (index_t k = 0; k < parts(); ++k) {
-        const T* const from = samples.data() + begin[index(k)] + l * told(k);
-        one.insert(one.end(), from, from + told(k));
-      }
-      const local::sampled_line<T, Before> line(length_, told_, one.data());
-      for (index_t i = 0; i < cuts_; ++i)
-        line.bound(targets[index(i)], low_.data() + at(l, i), high_.data() + at(l, i));
+      bool decided = true;
+      for_each_bound(samples, begin, l, targets, [&](index_t i, index_t* lo, const index_t* hi) {
+        keep(l, i, lo);
+        for (std::size_t k = 0; k < count.size(); ++k) {
+          count[k] += hi[k] - lo[k];
+          decided = decided && hi[k] == lo[k];
+        }
+        for (index_t e = lo[index(part_)]; e < hi[index(part_)]; ++e)
+          mine.push_back(line(l)[e].value);
+      });
+      if (!decided) open.push_back(l);
     }
-    settle(targets);
+    const std::vector<T> all = gathered(mine, count);
+    std::vector<index_t> next{0};
+    for (const index_t n : count) next.push_back(next.back() + n);
+    std::vector<T> between;
+    for (const index_t l : open)
+      for_each_bound(samples, begin, l, targets, [&](index_t i, index_t* lo, const index_t* hi) {
+        between.clear();
+        for (std::size_t k = 0; k < count.size(); ++k)
+          for (index_t e = lo[k]; e < hi[k]; ++e) between.push_back(all[index(next[k]++)]);
+        local::settle_cuts<Before>(between.data(), targets[index(i)], count.size(), lo, hi);
+        keep(l, i, lo);
+      });
   }
 
  private:
   static std::size_t index(index_t i) { return static_cast<std::size_t>(i); }
-  std::size_t at(index_t l, index_t i) const { return index((l * cuts_ + i) * parts()); }
   index_t told(index_t part) const { return told_[index(part)]; }
 
   void parts_in_order() {
@@ -164,31 +183,29 @@ template <class T, class Before> class sorted_lines {
         mine.push_back(line(l)[local::sampled_place(j, n, told(part_))].value);
     return gathered(mine, count);
   }
-  /// Tells the elements between the bounds, and takes the cuts from them.
-  void settle(const std::vector<index_t>& targets) {
-    std::vector<index_t> count(length_.size());
-    for (index_t l = 0; l < lines_; ++l)
-      for (index_t i = 0; i < cuts_; ++i)
-        for (std::size_t k = 0; k < count.size(); ++k)
-          count[k] += high_[at(l, i) + k] - low_[at(l, i) + k];
-    std::vector<T> mine;
-    for (index_t l = 0; l < lines_; ++l)
-      for (index_t i = 0; i < cuts_; ++i)
-        for (index_t e = low_[at(l, i) + index(part_)]; e < high_[at(l, i) + index(part_)]; ++e)
-          mine.push_back(line(l)[e].value);
-    const std::vector<T> all = gathered(mine, count);
-    if (all.empty()) return;
-    std::vector<index_t> next{0};
-    for (const index_t n : count) next.push_back(next.back() + n);
-    std::vector<T> between;
-    for (index_t l = 0; l < lines_; ++l)
-      for (index_t i = 0; i < cuts_; ++i) {
-        between.clear();
-        index_t *const lo = low_.data() + at(l, i), *const hi = high_.data() + at(l, i);
-        for (std::size_t k = 0; k < count.size(); ++k)
-          for (index_t e = lo[k]; e < hi[k]; ++e) between.push_back(all[index(next[k]++)]);
-        local::settle_cuts<Before>(between.data(), targets[index(i)], count.size(), lo, hi);
-      }
+  /// f(cut, least, most) for the cuts of a line: how many elements of each part are among the first
+  /// so many, as far as the samples of all parts, which begin there, say it.
+  template <class F>
+  void for_each_bound(const std::vector<T>& samples, const std::vector<index_t>& begin, index_t l,
+                      const std::vector<index_t>& targets, const F& f) const {
+    std::vector<T> one;
+    for (index_t k = 0; k < parts(); ++k) {
+      const T* const from = samples.data() + begin[index(k)] + l * told(k);
+      one.insert(one.end(), from, from + told(k));
+    }
+    const local::sampled_line<T, Before> line(length_, told_, one.data());
+    std::vector<index_t> low(length_.size()), high(length_.size());
+    for (index_t i = 0; i < cuts_; ++i) {
+      line.bound(targets[index(i)], low.data(), high.data());
+      f(i, low.data(), high.data());
+    }
+  }
+  /// What this rank is to know of a cut: of lines x ranks numbers, not of their square.
+  void keep(index_t l, index_t i, const index_t* low) {
+    own_cut_[index(l * cuts_ + i)] = low[part_];
+    const index_t side = i - part_ + 1;
+    if (side == 0 || side == 1)
+      std::copy_n(low, parts(), near_cut_.begin() + (2 * l + side) * parts());
   }
 
   cut_dim dim_;
@@ -197,7 +214,8 @@ template <class T, class Before> class sorted_lines {
   std::vector<int> rank_;  // of each part
   std::vector<index_t> length_, told_;  // of each part
   std::vector<element> own_;  // [line][place in order]
-  std::vector<index_t> low_, high_;  // [line][cut][part]
+  std::vector<index_t> own_cut_;  // [line][cut]
+  std::vector<index_t> near_cut_;  // [line][cut before, cut behind][part]
 };
 
 }  // namespace dimesh::detail
