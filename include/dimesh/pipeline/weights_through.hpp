@@ -24,16 +24,18 @@ template <class F, class W, class Step>
 auto value_and_grad_through(const F& to_cells, const W& weights, const Step& step) {
   using namespace detail;
   using recorded = typename pipeline::recorded_if<W, true>::type;
-  tape t;
+  recorded_run run;
   auto variables = in_form_of<recorded>(weights);
   const core_list<W> from(weights), to(variables);
   for (int i = 0; i < to.size; ++i) {
+    const tensor_core* const one[] = {from.at[i]};
     const tensor_facts* const facts = to.at[i]->facts;
-    *to.at[i] =
-        from.at[i]->facts->has_gradient ? pipeline::open_variable(t, *from.at[i]) : *from.at[i];
+    if (one[0]->facts->has_gradient)
+      run.open(one, to.at + i, 1, gradients_lie::anywhere);
+    else
+      *to.at[i] = *one[0];
     to.at[i]->facts = facts;
   }
-  const node_base* const start = t.last();
   const auto cells = to_cells(std::as_const(variables));
   auto r = step(unrecorded(cells));
   using cells_type = std::remove_const_t<decltype(cells)>;
@@ -44,7 +46,7 @@ auto value_and_grad_through(const F& to_cells, const W& weights, const Step& ste
     bar.facts = given.at[i]->facts->dual;
     given.at[i]->record->add(std::move(bar));
   }
-  t.backward(start);
+  run.backward();
   auto gradient = in_form_of<rebind_layout<W, dimesh::gradient>>(weights);
   const core_list<W> sums(gradient);
   for (int i = 0; i < sums.size; ++i)
