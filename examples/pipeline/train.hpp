@@ -23,7 +23,7 @@ struct outcome {
   std::vector<double> losses = {};
   double bubble = 0, simulated = 0, formula = 0;
   int held = 0, held_predicted = 0;  // micro-batches on the rank that holds most
-  dm::index_t peak = 0;  // bytes of memory in a step, on that rank that needs most
+  dm::index_t peak = 0, peak_predicted = 0;  // bytes that the pipeline adds, on the rank of most
   dm::index_t bytes = 0, bytes_predicted = 0;  // from stage to stage, in a step
   double tokens_per_second = 0;
 };
@@ -87,38 +87,40 @@ template <int... K> struct trainer {
     const dm::adam optimizer{.rate = 2e-3};
     auto state = optimizer.start(weights);
     dm::pipeline_report report;
+    const auto input = [this](int i) { return x[static_cast<std::size_t>(i)]; };
+    const auto told = net.forecast(s, weights, input, mean_loss<last>{y});
     double seconds = 0;
     for (int step = 0; step < how.steps; ++step) {
       fill(corpus, step);
       dm::detail::pool& memory = dm::detail::pool::instance();
       memory.restart_peak();
+      const dm::index_t before = memory.figures().live;
       census::reset();
       MPI_Barrier(MPI_COMM_WORLD);
       const bool recorded = step + 1 == how.steps;
       if (recorded) dm::timeline::instance().start();
       const double begin = MPI_Wtime();
-      auto one =
-          net.value_and_grad(s, weights, [this](int i) { return x[static_cast<std::size_t>(i)]; },
-                             mean_loss<last>{y}, {.report = &report});
+      auto one = net.value_and_grad(s, weights, input, mean_loss<last>{y}, {.report = &report});
+      o.peak = std::max(o.peak, memory.figures().peak - before);
       dm::timeline::instance().stop();
       o.bytes = census::snapshot().bytes_on(1u);
       const auto whole_one = dm::complete(std::move(one));
       optimizer(weights, whole_one.gradient, state);
       if (step > 0) seconds += MPI_Wtime() - begin;  // the first one makes its memory
-      o.peak = memory.figures().peak;
       const auto loss = dm::to_rank(whole_one.value);
       if (g.rank() == 0) o.losses.push_back(static_cast<double>(loss[0]));
     }
-    conclude(o, s, report, copies);
+    conclude(o, s, report, told, copies);
     o.tokens_per_second = (how.steps - 1) * how.micros *
                           static_cast<double>(batch::extent * length::extent) / seconds;
     return o;
   }
   template <class S>
-  void conclude(outcome& o, const S& s, const dm::pipeline_report& report, int copies) const {
+  void conclude(outcome& o, const S& s, const dm::pipeline_report& report,
+                const dm::pipeline_forecast& told, int copies) const {
     o.bytes = over_ranks(o.bytes, MPI_SUM), o.bytes_predicted = predicted_bytes(s, copies);
-    o.peak = over_ranks(o.peak, MPI_MAX);
-    const auto facts = dm::check_schedule(s);
+    o.peak = over_ranks(o.peak, MPI_MAX), o.peak_predicted = over_ranks(told.peak, MPI_MAX);
+    const auto facts = dm::check_schedule(s, told);
     o.held = static_cast<int>(over_ranks(report.peak, MPI_MAX)), o.held_predicted = facts.peak;
     o.simulated = facts.bubble, o.formula = double(s.ranks - 1) / (s.micros + s.ranks - 1);
     const auto spans = dm::gather_timeline(g);

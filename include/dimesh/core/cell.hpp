@@ -78,6 +78,8 @@ struct cell {
   bool filled = false;     // something has arrived
   bool offered = false;    // a transpose is writing to `slot` just now
   bool to_input = false;   // cotangents go on from here to an input: tape::backward_inputs
+  bool put_off = false;    // some of its cotangents come in the second part: then all of them do
+  constexpr bool late() const { return put_off && !to_input; }
   recorded_sum sum = nullptr;  // where cotangents are recorded
   storage slot{};          // where the sum must end up; null: anywhere
   tensor_core bar{};       // the sum so far

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/core/early_sum.hpp"
+#include "dimesh/core/left_out.hpp"
 #include "dimesh/core/run_plain.hpp"
 #include "dimesh/detail/compiled.hpp"
 
@@ -27,6 +28,9 @@ class op_node final : public node_base, public cell {
         wanted |= 1u << k, ++to[k]->uses;
         to_input = leads_to_input = to_input || to[k]->to_input;
       }
+    if (op.facts->puts_off || !leads_to_input)
+      for (int k = 0; k < count; ++k)
+        if (to[k] != nullptr) to[k]->put_off = true;
     held** last = &operands_;
     for (int k = 0; k < count; ++k) {
       add(t, last, *x[k].x, op.needs(k, wanted), x[k].record);
@@ -65,11 +69,13 @@ class op_node final : public node_base, public cell {
   constexpr unsigned summed_anyway(unsigned axes, unsigned plain, int far) const;
   constexpr unsigned early_axes(const tensor_core& ybar) const;
   constexpr void backward_part();
+  constexpr void let_go_for_the_rest();
   constexpr void transpose(const tensor_core& ybar);
   constexpr void count_down();
 
   const operation* op_;
   int x_, y_;
+  unsigned late_ = 0;  // operands whose cotangents the second part gives
   held* operands_ = nullptr;
   held* results_ = nullptr;
 };
@@ -235,26 +241,6 @@ constexpr unsigned op_node::early_axes(const tensor_core& ybar) const {
   return axes != 0 && pays(axes, results_->core, operands_) ? axes : 0;
 }
 
-/// Where cotangents go that the part of a way back under way leaves out. It is away meanwhile.
-struct left_out {
-  cell* at[max_operands] = {};
-  int count = 0, stay = 0;
-
-  constexpr left_out(held* operands, bool inputs_stay) {
-    int i = 0;
-    for (held* h = operands; h != nullptr; h = h->next, ++i)
-      if (h->to != nullptr && h->to->to_input != inputs_stay)
-        at[i] = std::exchange(h->to, nullptr), ++count;
-      else if (h->to != nullptr)
-        ++stay;
-  }
-  constexpr void put_back(held* operands) const {
-    int i = 0;
-    for (held* h = operands; h != nullptr; h = h->next, ++i)
-      if (at[i] != nullptr) h->to = at[i];
-  }
-};
-
 constexpr void op_node::backward() {
   if (leads_to_input && on->way != way_back::whole) return backward_part();
   if (filled) {
@@ -275,11 +261,23 @@ constexpr void op_node::backward_part() {
       const auto here = running::transpose(sink_of(bar), op_->facts->name);
       sum_early(bar, axes);
     }
-  const left_out others(operands_, first);
+  if (first) late_ = late_ones(operands_);
+  const left_out others(operands_, first ? late_ : ~late_);
   if (filled && others.stay > 0) transpose(bar);
   if (first && others.count == 0) bar = tensor_core(bar.facts);
   count_down();
-  if (first) others.put_back(operands_);
+  if (!first) return;
+  others.put_back(operands_);
+  let_go_for_the_rest();
+}
+/// Between the two parts a node keeps what the second one reads, and no more.
+constexpr void op_node::let_go_for_the_rest() {
+  int k = 0;
+  for (held* h = operands_; h != nullptr; h = h->next, ++k)
+    if (late_ == 0 || !op_->needs(k, late_)) h->core.forget_data();
+  k = 0;
+  for (held* h = results_; h != nullptr; h = h->next, ++k)
+    if (late_ == 0 || (k == 0 && !op_->needs(-1, late_))) h->core.forget_data();
 }
 constexpr void op_node::transpose(const tensor_core& ybar) {
   const auto here = running::transpose(sink_of(ybar), op_->facts->name);

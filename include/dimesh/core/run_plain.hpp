@@ -61,11 +61,26 @@ constexpr unsigned mixed_axes(operands x) {
 constexpr void run_settled(const operation& op, results y, const tensor_core** at, int count,
                            unsigned mixed, bool placed, const storage* slots);
 
+/// Are some operands data among shapes whose tally takes what a function has captured?
+constexpr bool some_captured(operands x) {
+  for (int k = 1; k < x.count(); ++k)
+    if (x[k].is_shape != x[0].is_shape) {
+      const tally* const t = tally_of(x);
+      return t != nullptr && t->takes_captured;
+    }
+  return false;
+}
+/// Data among shapes stand for themselves.
+void run_as_shapes(const operation& op, results y, const tensor_core** at, int count, bool placed,
+                   const storage* slots);
+
 /// Runs an operation, or enters its cost on shapes. `at` lists the operands. Placed: extents and
 /// blocks of the results are there already. Slots: memory for them, or null.
 DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const tensor_core** at,
                                         int count, bool placed, const storage* slots) {
   const operands x(at, count);
+  if (some_captured(x)) [[unlikely]]
+    return run_as_shapes(op, y, at, count, placed, slots);
   match_operands(op, x);
   if (const unsigned mixed = mixed_axes(x); mixed != 0) [[unlikely]]
     return run_settled(op, y, at, count, mixed, placed, slots);
@@ -96,6 +111,22 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
       op.fill(y, x);
   }
 }
+
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void run_as_shapes(const operation& op, results y, const tensor_core** at,
+                                         int count, bool placed, const storage* slots) {
+  tally* const t = tally_of(operands(at, count));
+  tensor_core shapes[max_operands];
+  for (int k = 0; k < count; ++k) {
+    if (at[k]->is_shape) continue;
+    shapes[k] = *at[k];
+    shapes[k].become_shape(nullptr);
+    shapes[k].count = t;
+    at[k] = &shapes[k];
+  }
+  run_plain(op, y, at, count, placed, slots);
+}
+#endif
 
 /// The same with one operand after another made addends along the mixed axes.
 constexpr void run_settled(const operation& op, results y, const tensor_core** at, int count,

@@ -108,6 +108,9 @@ template <class F, class Y, class... X> class block_node final : public node_bas
     count(1);
     const auto look = [this](const auto& t) { leads_to_input |= t.cell()->to_input; };
     with_items([&look](const auto&... one) { (for_each_recorded(look, one), ...); }, x_);
+    const auto wait = [](const auto& t) { t.cell()->put_off = true; };
+    if (!leads_to_input)
+      with_items([&wait](const auto&... one) { (for_each_recorded(wait, one), ...); }, x_);
     if (leads_to_input) for_each_recorded([](const auto& t) { t.cell()->to_input = true; }, y_);
   }
   constexpr ~block_node() {}

@@ -101,6 +101,8 @@ class transposed_node<T, Y, std::index_sequence<K...>, X...> final : public node
     count_uses(cells_, sizeof...(X), 1);
     for (const cell* c : cells_)
       if (c != nullptr && c->to_input) this->to_input = leads_to_input = true;
+    for (cell* c : cells_)
+      if (c != nullptr && !leads_to_input) c->put_off = true;
   }
   constexpr ~transposed_node() {}
   constexpr void drop() override { drop_node(this); }

@@ -47,6 +47,7 @@ template <class T> struct convolution_op {
     view.cost(t);
     t.compute(turns, y[0].bytes() + bytes_of(x) + view.copied());
   }
+  static constexpr bool puts_off = true;
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }

@@ -92,6 +92,7 @@ template <class T, class I> struct grouped_einsum_op {
       }
     t.compute((sums ? 2 : 1) * turns, y[0].bytes() + bytes_of(x));
   }
+  static constexpr bool puts_off = true;
   static constexpr bool needs(int k, unsigned wanted) {
     return k == 2 || (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }

@@ -106,7 +106,7 @@ class cell_run {
   /// Contributions add up where those of earlier micro-batches do.
   void lend(cores& sums) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
-      if (!sums[i].defined()) continue;
+      if (!sums[i].defined() && !sums[i].is_shape) continue;
       cell& c = *weights_[i].record;
       c.bar = std::move(sums[i]);
       c.filled = true;

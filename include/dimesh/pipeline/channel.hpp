@@ -49,16 +49,17 @@ struct transfer {
   cores tensors;
 };
 
-/// The messages of one rank along the pipeline's axis.
+/// The messages of one rank along the pipeline's axis. (A rehearsal, forecast.hpp, sends none.)
 class messenger {
  public:
   index_t messages = 0, bytes = 0;  ///< sent, without headers
 
   messenger(const void* object, const grid_state& g, int axis, bool waits)
       : object_(object), grid_(&g), along_(&g.along(1u << axis)), waits_(waits) {}
+  virtual ~messenger() = default;
 
   /// Begins to send tensors to a coordinate.
-  void send(channel& c, int to, const cores& x, int micro) {
+  virtual void send(channel& c, int to, const cores& x, int micro) {
     const std::vector<index_t> header = channel::header_of(x);
     auto& t = *out_.emplace_back(std::make_unique<transfer>());
     t.tensors = x;
@@ -84,7 +85,7 @@ class messenger {
   /// Can a receive begin before it is needed?
   bool knows(const channel& c) const { return !waits_ && c.known; }
   /// Begins to receive tensors with these facts from a coordinate.
-  std::unique_ptr<transfer> receive(channel& c, int from, const cores& like) {
+  virtual std::unique_ptr<transfer> receive(channel& c, int from, const cores& like) {
     auto t = std::make_unique<transfer>();
     std::size_t numbers = 0;
     for (const tensor_core& one : like) numbers += 1 + static_cast<std::size_t>(one.facts->rank);
@@ -117,14 +118,14 @@ class messenger {
     return std::move(t.tensors);
   }
   /// Tags for messages that this run alone receives. All ranks along the axis ask for them.
-  channel open() const {
+  virtual channel open() {
     const int data = along_->next_tag();
     return {data, along_->next_tag()};
   }
   /// Says to whoever waits at the other end that nothing more comes. Nobody waits for it to arrive,
   /// and perhaps nobody takes it: a request that is never started keeps the communicator, so that
   /// none gets its number later and finds the message.
-  void give_up(const channel& c, int to) noexcept {
+  virtual void give_up(const channel& c, int to) noexcept {
     MPI_Request keeps = MPI_REQUEST_NULL;
     MPI_Recv_init(nullptr, 0, MPI_BYTE, to, c.header_tag, along_->handle(), &keeps);
     collective::requests nothing;
@@ -132,7 +133,7 @@ class messenger {
               nothing.add());
   }
   /// Lets go of what has been sent.
-  void reap(bool all) {
+  virtual void reap(bool all) {
     while (!out_.empty()) {
       auto& first = out_.front()->under_way;
       if (all)

@@ -167,6 +167,8 @@ class executor {
   void add_loss(cores& y) {
     if (loss.empty())
       loss = std::move(y);
+    else if (y[0].is_shape)
+      add_shapes(loss[0], y[0]);
     else
       add_to_sum(loss[0], y[0], storage{});
   }

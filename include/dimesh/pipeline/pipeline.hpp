@@ -16,6 +16,7 @@
 
 #include "dimesh/pipeline/checked_schedule.hpp"
 #include "dimesh/pipeline/executor.hpp"
+#include "dimesh/pipeline/forecast.hpp"
 #include "dimesh/pipeline/typed_cell.hpp"
 
 namespace dimesh {
@@ -120,6 +121,31 @@ template <class A, class... Cell> class pipeline_of {
           mean, weights, [&](auto&... cell) { return train(s, inputs, how, cell...); });
     }
   }
+  /// What value_and_grad will take on this rank: memory, messages and arithmetic, counted on
+  /// shapes. Nothing is computed or sent, so each rank may ask by itself; inputs(0) is called on
+  /// every rank that does. What inputs and loss have captured counts as being there before.
+  template <PipelineSchedule S, class W, class Inputs, class Loss>
+    requires(std::tuple_size_v<W> == count)
+  pipeline_forecast forecast(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
+                             const pipeline_settings& how = {}) const {
+    using after = detail::pipeline::mean_of<Loss>;
+    using X = std::remove_cvref_t<decltype(inputs(0))>;
+    static_assert(ok<fault_of<true, after, W, X>>,
+                  "pipeline: the cells and their weights do not fit; value_and_grad of them says "
+                  "what is wrong");
+    if constexpr (!ok<fault_of<true, after, W, X>>)
+      return {};
+    else
+      return next_cell<0, true, after, W, X>(
+          after{loss, 1.0 / s.micros}, weights, [&](auto&... cell) {
+            const detail::pipeline::standing on = standing_of(cell...);
+            detail::pipeline::cell_base* const all[] = {&cell...};
+            const auto mine = detail::pipeline::operations_of(
+                s, all, on.grid->sizes()[on.axis], on.grid->coords()[on.axis], how.blocking);
+            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis, how.blocking,
+                                              input_of(inputs, first_cell(cell...))(0), mine);
+          });
+  }
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
   /// forward_only.
   template <PipelineSchedule S, class W, class Inputs>
@@ -181,6 +207,7 @@ template <class A, class... Cell> class pipeline_of {
           .raise();
     return found;
   }
+  template <class First, class... C> static First& first_cell(First& first, C&...) { return first; }
   /// The micro-batch at the first cell's place, which it need not have by type.
   template <class First, class Inputs> static auto input_of(const Inputs& inputs, const First& c) {
     return [&inputs, &c](int micro) {

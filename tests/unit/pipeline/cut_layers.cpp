@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/dimesh.hpp"
+#include "dimesh/pipeline/layer_costs.hpp"
 #include "dimesh/pipeline/partition.hpp"
 #include "dimesh/pipeline/pipeline.hpp"
 
@@ -28,6 +29,23 @@ static_assert(std::tuple_size_v<decltype(cells)> == 2);
 static_assert(std::get<0>(cells).place == 0 && std::get<1>(cells).place == 1);
 static_assert(std::get<0>(cells).function(std::tuple(0), 9) == 91);
 static_assert(std::get<1>(cells).function(std::tuple(0, 0, 1), 9) == 9235);
+
+// Costs of layers, from shapes: 2 * 8 * 16 * 64 for a product with a matrix, and the tanh between.
+template <class... D> using shape = dm::tensor<float, dm::shaped<dm::layout<pod>>, D...>;
+constexpr auto widen = [](const auto& w, const auto& x) { return dm::einsum<batch, wide>(x, w); };
+constexpr auto bend = [](const auto&, const auto& x) { return dm::tanh(x); };
+constexpr auto narrow_again = [](const auto& w, const auto& x, int) {
+  return dm::einsum<batch, narrow>(x, w);
+};
+constexpr auto counted_costs() {
+  const shape<batch, narrow> x;
+  const std::tuple<shape<narrow, wide>, std::tuple<>, shape<wide, narrow>> weights;
+  return dm::layer_costs(x, weights, widen, bend, narrow_again);
+}
+constexpr auto costs = counted_costs();
+static_assert(costs[0] == 2 * 8 * 16 * 64 && costs[2] == costs[0]);
+static_assert(costs[1] == 8 * 64);
+static_assert(dm::partition<2>(costs) == std::array{0, 1, 3});
 
 /// Bounds that are not of so many layers.
 template <class... F>

@@ -88,6 +88,7 @@ template <class T, class C = T> struct einsum_op {
       if (y[0].facts->place_of(a.facts->dim[d]) < 0) summed *= a.local(d), sums = true;
     t.compute((sums ? 2 : 1) * y[0].elements() * summed, y[0].bytes() + a.bytes() + b.bytes());
   }
+  static constexpr bool puts_off = true;
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }

@@ -40,6 +40,7 @@ template <class T> struct panels_op {
           t.collective(event_kind::broadcast, s[k].over, owner[k] == s[k].me ? n : 0, n);
     });
   }
+  static constexpr bool puts_off = true;
   static constexpr bool needs(int k, unsigned wanted) {
     return (k == 0 && (wanted & 2u)) || (k == 1 && (wanted & 1u));
   }
