@@ -9,12 +9,13 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Where several MPIs are installed side by side, take the one asked for by its full name.
 set(DIMESH_MPI openmpi CACHE STRING "Which MPI, where there are several: openmpi or mpich")
-if(NOT MPI_CXX_COMPILER)
+if(NOT MPI_CXX_COMPILER OR (dimesh_mpi_found AND NOT dimesh_mpi_found STREQUAL DIMESH_MPI))
   find_program(dimesh_mpi_wrapper NAMES mpicxx.${DIMESH_MPI} NO_CACHE)
   find_program(dimesh_mpi_launcher NAMES mpirun.${DIMESH_MPI} NO_CACHE)
   if(dimesh_mpi_wrapper AND dimesh_mpi_launcher)
-    set(MPI_CXX_COMPILER "${dimesh_mpi_wrapper}" CACHE FILEPATH "MPI compiler wrapper")
-    set(MPIEXEC_EXECUTABLE "${dimesh_mpi_launcher}" CACHE FILEPATH "MPI launcher")
+    set(MPI_CXX_COMPILER "${dimesh_mpi_wrapper}" CACHE FILEPATH "MPI compiler wrapper" FORCE)
+    set(MPIEXEC_EXECUTABLE "${dimesh_mpi_launcher}" CACHE FILEPATH "MPI launcher" FORCE)
+    set(dimesh_mpi_found "${DIMESH_MPI}" CACHE INTERNAL "Which MPI these are of")
   endif()
 endif()
 

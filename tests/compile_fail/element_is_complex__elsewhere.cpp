@@ -195,7 +195,7 @@ auto f() { return dm::clamp(dm::real(z), 0, 1); }
 // mistake: element_is_complex__var
 // lines: 13
 // Deviations.
-// expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take norm2(x), which is real, or the real part
+// expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take magnitudes, sqrt(norm2(x)), or the real part
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::var<pixel>(z); }
@@ -206,7 +206,7 @@ auto f() { return dm::var<pixel>(dm::real(z)); }
 // mistake: element_is_complex__max_norm
 // lines: 13
 // Magnitudes.
-// expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take norm2(x), which is real, or the real part
+// expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take magnitudes, sqrt(norm2(x)), or the real part
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::max_norm<pixel>(z); }
@@ -223,4 +223,15 @@ auto f() { return dm::max_norm<pixel>(dm::real(z)); }
 auto f() { return dm::batch_norm<pixel>(z); }
 #else
 auto f() { return dm::batch_norm<pixel>(dm::real(z)); }
+#endif
+
+// mistake: element_is_complex__max_all_reduce
+// lines: 13
+// The greatest on all ranks.
+// expect: max_all_reduce, min_all_reduce: complex numbers have no order; take real(x) or norm2(x) first
+// expect: element_is_complex<std::complex<float>
+#ifdef COMPILE_FAIL
+auto f() { return dm::max_all_reduce<pixel>(z); }
+#else
+auto f() { return dm::max_all_reduce<pixel>(dm::real(z)); }
 #endif

@@ -130,6 +130,16 @@ TEST_CASE("memory of a step is what was forecast") {
   }
 }
 
+TEST_CASE("a rank may ask for a forecast by itself, on a grid that has sent nothing yet") {
+  if (ranks() < 2) return;
+  const problem<0, 1> two(2, 2);
+  dm::index_t peak = 0;
+  if (two.g.rank() == 0)
+    peak = two.net().forecast(dm::gpipe{2, 2}, two.weights, two.input(), two.loss()).peak;
+  MPI_Bcast(&peak, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  CHECK(peak > 0);
+}
+
 // Products by weights wait for the second part, with what they read: their operand and the
 // cotangent of their result. The bias's gradient is done, and what tanh had read is gone.
 TEST_CASE("between the parts of a way back a stage keeps what the second one reads") {

@@ -100,6 +100,7 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
 
 /// y = products of x.
 template <class T> void products(const loops<2>& l, const T* x, T* y, index_t results) {
+  const dimesh::detail::opened memory;
   std::fill_n(y, results, T(1));
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
     const dimesh::detail::writes_memory kernel;
@@ -113,6 +114,7 @@ template <class T> void products(const loops<2>& l, const T* x, T* y, index_t re
 /// where results lie side by side.
 template <class T>
 void deviations(const loops<2>& l, const T* x, T* base, T* mean, T* squares, index_t results) {
+  const dimesh::detail::opened memory;
   constexpr index_t block = 512;
   for (T* const y : {base, mean, squares}) std::fill_n(y, results, T(0));
   detail::for_joined_rows(

@@ -83,12 +83,16 @@ constexpr auto batch_norm_by(const model<C, M>& m, const R& running, const P& p,
 /// Moments move towards those that a batch norm has seen by this part of the way; the variance to
 /// that of the population which the batch is a sample of, n / (n - 1) of what was seen (Ioffe and
 /// Szegedy 2015, algorithm 2). Relayouts what was seen to the layout of what is kept. Once for each
-/// batch: not where a recomputed block runs again.
+/// batch: not where a recomputed block runs again (a block within a block, or one that a plan of
+/// actions repeats, counts each time), and not where a step is only forecast.
 template <class R, class Y, class Moments>
 constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
   if constexpr (!is_poison<Y>) {
     if constexpr (dimesh::detail::is_tracked<Y>)
       if (const auto* const t = seen.y.tape(); t != nullptr && t->again) return;
+    const auto &met_by = dimesh::detail::core_of(seen.mean),
+               &kept = dimesh::detail::core_of(running.mean);
+    if (met_by.is_shape && !kept.is_shape) return;
     const double n = seen.count, sample = n > 1 ? n / (n - 1) : 1;
     running.mean = detail::met(running.mean, seen.mean, part, 1);
     running.variance = detail::met(running.variance, seen.variance, part, sample);

@@ -54,6 +54,9 @@ template <class Fault> constexpr void assert_extreme() {
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "max_all_reduce, min_all_reduce: blocks of this dim carry a halo, which would "
                 "count twice; take the tensor without it");
+  static_assert(ok<only<Fault, element_is_complex>>,
+                "max_all_reduce, min_all_reduce: complex numbers have no order; take real(x) or "
+                "norm2(x) first");
 }
 
 }  // namespace detail

@@ -45,10 +45,14 @@ inline constexpr bool is_multipliable =
 template <class X, class Y>
 inline constexpr bool is_divisible =
     detail::legal<detail::operator_fault<detail::join_kind::quotient, X, Y>, X, Y>;
-/// map(f, x...), comparisons, select and the functions of op/functions.hpp.
+/// map(f, x...) and select.
 template <class... X>
 inline constexpr bool is_mappable =
     detail::legal<detail::map_fault<detail::join_kind::nonlinear, X...>, X...>;
+/// What wants elements with an order: comparisons, clamp, and the functions of op/functions.hpp.
+template <class... X>
+inline constexpr bool is_real_mappable =
+    detail::legal<detail::map_fault<detail::join_kind::real, X...>, X...>;
 /// einsum<Out...>(x...); Dims is shape<Out...>.
 template <class Dims, class... X>
 inline constexpr bool is_einsum =

@@ -140,7 +140,7 @@ template <class Fault> constexpr void assert_statistics() {
                 "dim carry a halo, which would count twice; take the tensor without it");
   static_assert(ok<only<Fault, element_is_complex>>,
                 "var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones "
-                "are wanted; take norm2(x), which is real, or the real part");
+                "are wanted; take magnitudes, sqrt(norm2(x)), or the real part");
   static_assert(ok<only<Fault, dim_is_split>>,
                 "prod: the dim is split, and a rank sees its block only; gather it with whole<dim> "
                 "first");

@@ -123,7 +123,8 @@ template <class A, class... Cell> class pipeline_of {
   }
   /// What value_and_grad will take on this rank: memory, messages and arithmetic, counted on
   /// shapes. Nothing is computed or sent, so each rank may ask by itself; inputs(0) is called on
-  /// every rank that does. What inputs and loss have captured counts as being there before.
+  /// every rank that does. What inputs and loss have captured counts as being there before. Where
+  /// blocks differ, of the first rank's, which are the largest.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
     requires(std::tuple_size_v<W> == count)
   pipeline_forecast forecast(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
@@ -142,7 +143,7 @@ template <class A, class... Cell> class pipeline_of {
             detail::pipeline::cell_base* const all[] = {&cell...};
             const auto mine = detail::pipeline::operations_of(
                 s, all, on.grid->sizes()[on.axis], on.grid->coords()[on.axis], how.blocking);
-            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis, how.blocking,
+            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis,
                                               input_of(inputs, first_cell(cell...))(0), mine);
           });
   }

@@ -44,6 +44,7 @@ auto value_and_grad_through(const F& to_cells, const W& weights, const Step& ste
     if (given.at[i]->record == nullptr) continue;
     tensor_core bar = std::move(*bars.at[i]);
     bar.facts = given.at[i]->facts->dual;
+    settle(bar, bar.once);  // where it comes to, ranks know nothing of what was held whole
     given.at[i]->record->add(std::move(bar));
   }
   run.backward();

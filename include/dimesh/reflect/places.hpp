@@ -77,9 +77,23 @@ template <class S> constexpr bool knows_places() {
   else
     return false;
 }
-/// X has tensors where a Form has: the same struct under a modifier of its layout.
+/// X has tensors where a Form has: the same struct under a modifier of its layout. (A tuple may
+/// have them in another order.)
 template <class Form, class X>
-inline constexpr bool has_places = sizeof(X) == sizeof(Form) && knows_places<Form>();
+inline constexpr bool has_places = [] {
+  if constexpr (std::is_same_v<X, Form>)
+    return knows_places<Form>();
+  else if constexpr (sizeof(X) != sizeof(Form))
+    return false;
+  else if constexpr (leaf_count<X> != leaf_count<Form>)
+    return false;
+  else if constexpr (knows_places<Form>() && knows_places<X>())
+    return std::equal(leaf_places_of<Form>.at, leaf_places_of<Form>.at + leaf_count<Form>,
+                      leaf_places_of<X>.at,
+                      [](const leaf_place& a, const leaf_place& b) { return a.bytes == b.bytes; });
+  else
+    return false;
+}();
 
 DIMESH_OUTLINE inline leaf* note_places(const void* x, const leaf_place* at, int count, leaf* to) {
   for (int i = 0; i < count; ++i) {

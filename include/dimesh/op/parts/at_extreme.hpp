@@ -20,6 +20,7 @@ template <class T, class Join, bool Back> struct at_extreme_op {
   }
   void fill(results y, operands in) const {
     static_assert(is_on_host<T>, "max: gradients are made on the host only; use a host space");
+    const opened memory;
     const tensor_core &x = in[0], &extremes = Back ? in[1] : y[0];
     const index_t n = extremes.elements();
     const storage places = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));

@@ -53,11 +53,18 @@ template <class Names, int Least, class... P> struct call_taking {
       wrong_arguments<A...>>::type;
 };
 
+/// May a call without angle brackets be meant for the operation? A user's own function of that name
+/// is called in this way, too, perhaps with numbers that it converts: all there is must be ours.
+template <class... A>
+inline constexpr bool is_plain_call =
+    ((Operand<A> || Dim<A> || Axis<A> || std::is_enum_v<A>) && ...);
+
 template <class Call, class Names, class... A> inline constexpr bool is_misused = false;
 template <class Call, class... N, class... A>
 inline constexpr bool is_misused<Call, list<N...>, A...> =
-    (Operand<A> || ...) && !(Call::names::template takes<N...>() &&
-                             Call::template fit<A...>(std::index_sequence_for<A...>{}));
+    (Operand<A> || ...) && (sizeof...(N) > 0 || is_plain_call<A...>) &&
+    !(Call::names::template takes<N...>() &&
+      Call::template fit<A...>(std::index_sequence_for<A...>{}));
 
 template <bool NamesFit> struct misuse_of {
   template <class Call, class, class... A>

@@ -257,6 +257,7 @@ template <class T> struct moment_norm_op {
   /// by what that lacks: near 1e7 float's own rounding is as large as they are.
   static void join(const moment_place& place, const tensor_core& x, T* mean, T* apart, T* squares,
                    T* sums, index_t n) {
+    const opened memory;
     const T own = static_cast<T>(place.own), share = static_cast<T>(place.share());
     if (place.over == 0) {
       for (index_t i = 0; i < n; ++i) mean[i] += apart[i], squares[i] *= share;

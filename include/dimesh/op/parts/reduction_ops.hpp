@@ -84,6 +84,7 @@ template <class T> struct var_op {
   }
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "var: the kernel runs on the host only; use a host space");
+    const opened memory;
     const index_t n = y[0].elements();
     const storage means = storage::acquire(static_cast<std::size_t>(2 * n) * sizeof(T));
     T *const to = y[0].data<T>(), *const base = static_cast<T*>(means.data());
