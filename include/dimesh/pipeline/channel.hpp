@@ -57,7 +57,8 @@ class messenger {
   messenger(const void* object, const grid_state& g, int axis, bool waits)
       : object_(object), grid_(&g), along_(&g.along(1u << axis)), waits_(waits) {}
   /// One that sends nothing, and so asks for no communicator, which all would have to make.
-  messenger(const void* object, const grid_state& g) : object_(object), grid_(&g) {}
+  messenger(const void* object, const grid_state& g, bool waits)
+      : object_(object), grid_(&g), waits_(waits) {}
   virtual ~messenger() = default;
 
   /// Begins to send tensors to a coordinate.
@@ -197,7 +198,7 @@ class messenger {
   const void* object_;
   const grid_state* grid_;
   const communicator* along_ = nullptr;
-  bool waits_ = false;
+  bool waits_;
   std::deque<std::unique_ptr<transfer>> out_;
 };
 

@@ -60,9 +60,9 @@ inline cores as_shapes(const cores& x, tally* t) {
 class rehearsal final : public messenger {
  public:
   /// headers: of all channels, in the order in which they are opened.
-  rehearsal(const void* object, const grid_state& g, tally& t,
+  rehearsal(const void* object, const grid_state& g, bool waits, tally& t,
             std::vector<std::vector<index_t>> headers)
-      : messenger(object, g), sizes_(g.sizes()), tally_(&t), headers_(std::move(headers)) {}
+      : messenger(object, g, waits), sizes_(g.sizes()), tally_(&t), headers_(std::move(headers)) {}
   void send(channel&, int, const cores& x, int) override {
     for (const tensor_core& one : x) ++messages, bytes += one.bytes();
   }
@@ -147,14 +147,14 @@ inline std::vector<std::vector<index_t>> survey(std::span<cell_base* const> cell
 
 /// This rank's operations on shapes.
 inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const void* object,
-                                  const grid_state& g, int axis, const cores& input,
+                                  const grid_state& g, int axis, bool waits, const cores& input,
                                   std::span<const stage_operation> mine) {
   pipeline_forecast f;
   auto headers = survey(cells, input, f.stages);
   tally t;
   t.takes_captured = true;
   const shape_weights here(cells, t);
-  rehearsal m(object, g, t, std::move(headers));
+  rehearsal m(object, g, waits, t, std::move(headers));
   executor e(cells, m, static_cast<int>(g.coords()[axis]), true,
              [&](int) { return as_shapes(input, &t); });
   e.run(mine);

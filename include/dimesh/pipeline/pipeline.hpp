@@ -143,7 +143,7 @@ template <class A, class... Cell> class pipeline_of {
             detail::pipeline::cell_base* const all[] = {&cell...};
             const auto mine = detail::pipeline::operations_of(
                 s, all, on.grid->sizes()[on.axis], on.grid->coords()[on.axis], how.blocking);
-            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis,
+            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis, how.blocking,
                                               input_of(inputs, first_cell(cell...))(0), mine);
           });
   }
