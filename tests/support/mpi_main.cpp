@@ -31,6 +31,8 @@ constexpr double patience = 5.0;  // seconds that a rank which left early waits 
   std::fprintf(stderr, "[rank %d] test case \"%s\": %s; aborting the job\n",
                test_support::current_rank, test_support::current_case, why);
   std::fflush(stderr);
+  // MPICH's launcher loses what it has not read when the job ends.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
