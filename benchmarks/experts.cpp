@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How fast is a feed-forward layer of experts beside the same written with MPI and BLAS (the better
 // of OpenBLAS and oneDNN), forward, and forward and backward? Bar: 0.95 of its speed. And how long
-// do routing, dispatch and combining take beside the products of the experts? Bar: 0.05. Eight
-// experts, two a token, 2048 tokens a rank, 512 wide, 2048 inside.
-// ranks: 1 2
+// do routing, dispatch and combining take beside the products of the experts? Bar: 0.05. Is it
+// faster to send slots in chunks, and to compute on some while others travel? Eight experts, two a
+// token, 2048 tokens a rank, 512 wide, 2048 inside.
+// ranks: 1 2 4
 //
 //   mpirun -n 2 benchmarks/experts [--quick]     256 tokens a rank
 #include <dimesh/dimesh.hpp>
@@ -59,14 +60,19 @@ float number(index_t k, index_t i) {
   return static_cast<float>(bits >> 40) / 16777216.0f - 0.5f;
 }
 using weights = nn::mixture_parameters<experts, form>;
-const nn::model<tokens, form> layer;
 
-struct feed_forward {
+template <class Form> struct feed_forward {
   auto operator()(const auto& p, const auto& x) const {
-    return nn::mixture<experts>(layer, p, x).y;
+    return nn::mixture<experts>(nn::model<tokens, Form>{}, p, x).y;
   }
 };
-constexpr feed_forward forward;
+constexpr feed_forward<form> forward;
+
+/// The experts of each rank by halves.
+struct halves : form {
+  static constexpr int expert_chunks = 2;
+};
+constexpr feed_forward<halves> in_chunks;
 
 /// Throws where a tensor's blocks are not those of an array: by the 2-norm of the difference, since
 /// one product near 0 that is rounded to the other side of it moves single elements by their size.
@@ -109,8 +115,8 @@ struct contest {
     copy(p.up, twin.up), copy(p.down, twin.down);
   }
   /// Of weights and tokens.
-  auto gradients() const {
-    auto run = dm::vjp(forward, p, x);
+  template <class F> auto gradients(const F& f) const {
+    auto run = dm::vjp(f, p, x);
     auto [p_bar, x_bar] = run.pullback(y_bar);
     return std::pair(dm::complete(p_bar), dm::complete(x_bar));
   }
@@ -140,7 +146,7 @@ void compare(const dm::grid<line>& g, index_t length) {
   twin.forward(), twin.backward(y_bar);
   require("the result", forward(both.p, both.x), twin.y);
   {
-    const auto [p_bar, x_bar] = both.gradients();
+    const auto [p_bar, x_bar] = both.gradients(forward);
     require("the gradient of the router", dm::relayout<tokens>(p_bar.router), twin.router_bar);
     require("the gradient of up", p_bar.up, twin.up_bar);
     require("the gradient of down", p_bar.down, twin.down_bar);
@@ -152,7 +158,7 @@ void compare(const dm::grid<line>& g, index_t length) {
                                 [&] { other.forward(); });
   bench::report("experts, forward", f, {tf, of}, 0.95, false, !speaks);
   const auto [b, tb, ob] =
-      race([&] { (void)both.gradients(); }, [&] { twin.forward(), twin.backward(y_bar); },
+      race([&] { (void)both.gradients(forward); }, [&] { twin.forward(), twin.backward(y_bar); },
            [&] { other.forward(), other.backward(y_bar); });
   bench::report("experts, forward and backward", b, {tb, ob}, 0.95, false, !speaks);
 }
@@ -179,6 +185,18 @@ void compare_dispatch(const dm::grid<line>& g, index_t length) {
   bench::report("route, dispatch, combine by products", m, {w}, 0.05, true, g.rank() != 0);
 }
 
+/// Slots that travel while other experts work, beside all of them before any.
+void compare_chunks(const dm::grid<line>& g, index_t length) {
+  const contest both(g, length);
+  const bench::race race(MPI_COMM_WORLD, 6.0, 5);
+  const auto [f, tf] =
+      race([&] { (void)in_chunks(both.p, both.x); }, [&] { (void)forward(both.p, both.x); });
+  bench::report("in two chunks by in one, forward", f, {tf}, 1, false, g.rank() != 0);
+  const auto [b, tb] =
+      race([&] { (void)both.gradients(in_chunks); }, [&] { (void)both.gradients(forward); });
+  bench::report("the same, forward and backward", b, {tb}, 1, false, g.rank() != 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -190,5 +208,6 @@ int main(int argc, char** argv) {
     if (g.rank() == 0) bench::headline("a layer of experts");
     compare(g, quick ? 64 : 512);
     compare_dispatch(g, quick ? 64 : 512);
+    compare_chunks(g, quick ? 64 : 512);
   });
 }

@@ -50,7 +50,14 @@ using data = dm::layout<line, dm::split<batch, ranks>>;
 /// Multiply-adds that this processor's widest units do in a second, times two: sixteen sums of
 /// their own, nothing but registers.
 double peak_flops() {
-  using vector [[gnu::vector_size(64)]] = float;
+#if defined(__AVX512F__)
+  constexpr int bytes = 64;
+#elif defined(__AVX__)
+  constexpr int bytes = 32;
+#else
+  constexpr int bytes = 16;
+#endif
+  using vector [[gnu::vector_size(bytes)]] = float;  // a register
   vector sum[16] = {}, a = vector{} + 1.0f, b = vector{} + 1e-9f;
   double best = 0;
   for (int round = 0; round < 30; ++round) {
@@ -62,7 +69,7 @@ double peak_flops() {
       for (auto& s : sum) s += a * b;
     }
     for (auto& s : sum) asm volatile("" ::"x"(s));
-    best = std::max(best, turns * 16.0 * 16 * 2 / (MPI_Wtime() - start));
+    best = std::max(best, turns * 16.0 * (bytes / 4) * 2 / (MPI_Wtime() - start));
   }
   return best;
 }

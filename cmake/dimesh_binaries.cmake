@@ -44,7 +44,7 @@ target_compile_options(dimesh_own_part PRIVATE -ffunction-sections -fdata-sectio
 add_library(dimesh_own_compiled INTERFACE)
 add_library(dimesh::own_compiled ALIAS dimesh_own_compiled)
 target_link_libraries(dimesh_own_compiled INTERFACE dimesh_own_part dimesh_own)
-target_compile_definitions(dimesh_own_compiled INTERFACE DIMESH_COMPILED=1)
+target_compile_definitions(dimesh_own_compiled INTERFACE DIMESH_COMPILED=1 ${dimesh_compiled_files})
 if(NOT APPLE)
   target_link_options(dimesh_own_compiled INTERFACE LINKER:--gc-sections)  # a program holds what it calls
 endif()

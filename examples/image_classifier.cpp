@@ -11,7 +11,6 @@
 // args: 6 image_classifier_test
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
-#include <dimesh/io/idx.hpp>
 #include <dimesh/op/convolution_exchange.hpp>
 #include <dimesh/op/pooling_exchange.hpp>
 #include <dimesh/optim/sgd.hpp>
@@ -20,6 +19,7 @@
 #include <iostream>
 
 #include "census.hpp"
+#include "common/image_source.hpp"
 
 namespace dm = dimesh;
 
@@ -67,25 +67,6 @@ struct loss {
     return dm::mean<batch>(dm::log_sum_exp<label>(y) - dm::einsum<batch>(y, target));
   }
 };
-/// Brightness of a pixel and label of an image, read or drawn: stripes as far apart as the label.
-struct image_source {
-  const std::string base;  // of the files' names
-  const bool there = std::filesystem::exists(base + "images-idx3-ubyte.gz");
-  dm::idx_array images = read("images-idx3-ubyte.gz"), labels = read("labels-idx1-ubyte.gz");
-
-  dm::idx_array read(const std::string& name) const {
-    return there ? dm::read_idx(base + name) : dm::idx_array(name, {}, {});
-  }
-  dm::index_t right(dm::index_t i) const {
-    return there ? labels.bytes()[static_cast<std::size_t>(i)] : i * 7 % 10;
-  }
-  double at(dm::index_t i, dm::index_t h, dm::index_t w) const {
-    const dm::index_t pixel = (i * height::extent + h) * width::extent + w;
-    return there ? images.bytes()[static_cast<std::size_t>(pixel)] / 255. - 0.3
-                 : std::sin(static_cast<double>((h + 2 * w) * (right(i) + 1) + i) / 9);
-  }
-};
-
 struct run_report {
   std::vector<double> losses = {};
   dm::index_t predicted = 0, counted = 0;  // bytes of a step that the rank at the origin sends

@@ -24,6 +24,7 @@ import tempfile
 root = pathlib.Path(__file__).resolve().parents[2]
 include = root / "include"
 network = "benchmarks/compile/network.cpp"
+experts = "benchmarks/compile/experts.cpp"
 
 base = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n" \
        "#include <Kokkos_Core.hpp>\n#include <mpi.h>\n#include <boost/hana.hpp>\n"
@@ -113,6 +114,17 @@ def main_table(compiler, flags, runs, folder):
     line(names[7], got[names[7]], f"{got[names[7]][0] / got[names[3]][0]:.2f} of 2 x 2")
 
 
+def layer_of_experts(compiler, flags, runs):
+    """One program for all ranks: neither their number nor that of experts is to cost anything."""
+    units = {f"{e} experts on {r} ranks": ([f"-DRANKS={r}", f"-DEXPERTS={e}"], str(root / experts))
+             for r, e in ((8, 4), (2048, 4), (8, 64), (2048, 2048))}
+    got = best(compiler, flags, units, runs)
+    print("a layer of experts and its gradient")
+    first = next(iter(got.values()))[0]
+    for name, one in got.items():
+        line(name, one, verdict(one[0] / first, 1.1, " of the first"))
+
+
 def with_one_layout(example, folder):
     """A copy of the example that knows the layout `data` alone."""
     shutil.copytree(example, folder / "language_model")
@@ -133,7 +145,7 @@ def language_model(compiler, flags, runs, folder):
     example = root / "examples" / "language_model"
     names = ["data", "by_model", "hybrid", "sequence", "zero"]
     include = [f"-I{example}", f"-I{root / 'support/census'}"]
-    of_its_own = {"main.cpp": ["-Os"]}  # as examples/CMakeLists.txt says
+    of_its_own = {"main.cpp": ["-Os"], "step.cpp": ["-O1"], "sample.cpp": ["-O1"]}  # as examples/CMakeLists.txt says
     units = {p.name: (include + of_its_own.get(p.name, []), str(p))
              for p in sorted(example.glob("*.cpp"))}
     shallow = pathlib.Path(folder) / "language_model"
@@ -142,7 +154,7 @@ def language_model(compiler, flags, runs, folder):
         sys.exit("measure.py: the language model has not four layers any more; mend this script")
     for p in example.glob("*.?pp"):
         (shallow / p.name).write_text(p.read_text().replace("layers = 4;", "layers = 1;"))
-    units["step.cpp, one layer in place of four"] = ([], str(shallow / "step.cpp"))
+    units["step.cpp, one layer in place of four"] = (of_its_own["step.cpp"], str(shallow / "step.cpp"))
     for n in (1, 5):
         path = pathlib.Path(folder) / f"types_{n}.cpp"
         path.write_text(TYPES + "".join(f"using type_{k} = type_of<{k}>;\n" for k in names[:n]))
@@ -165,6 +177,19 @@ def language_model(compiler, flags, runs, folder):
     line(list(units)[-2], got[list(units)[-2]])
     more = (got[list(units)[-1]][0] - got[list(units)[-2]][0]) / 4
     line(list(units)[-1], got[list(units)[-1]], "one more: " + verdict(more, 0.2, " s"))
+
+
+def pipelines(compiler, flags, runs):
+    """A step of a pipeline: what further layers of one form and further schedules cost."""
+    source = str(root / "benchmarks/compile/pipeline.cpp")
+    units = {"pipeline of 4 layers": ([], source), "the same of 24 layers": (["-DLAYERS=24"], source),
+             "the same by three schedules": (["-DSCHEDULES=3"], source)}
+    got = best(compiler, flags, units, runs)
+    four, many, three = (got[name] for name in units)
+    names = list(units)
+    line(names[0], four)
+    line(names[1], many, verdict(many[0] / four[0], 1.2, " x"))
+    line(names[2], three, "one more: " + verdict((three[0] - four[0]) / 2, 0.5, " s"))
 
 
 def other_units(compiler, flags, runs, folder):
@@ -192,11 +217,13 @@ def main():
     options = parser.parse_args()
     flags = flags_of(options.build)
     if not options.headers_only:
-        flags.append("-DDIMESH_COMPILED=1")
+        flags += ["-DDIMESH_COMPILED=1", "-DDIMESH_COMPILED_FILES=1"]
     with tempfile.TemporaryDirectory() as folder:
         for compiler in options.compilers:
             main_table(compiler, flags, options.runs, folder)
+            layer_of_experts(compiler, flags, options.runs)
             language_model(compiler, flags, options.runs, folder)
+            pipelines(compiler, flags, options.runs)
             if options.headers:
                 other_units(compiler, flags, 1, folder)
 

@@ -23,6 +23,7 @@ namespace dm = dimesh;
 struct training_run {
   std::string name = {};
   int steps = 1, save_every = 0;
+  int stop_after = 0;  // steps, those of earlier runs among them: as if told to end; 0: not
   std::string save = {}, resume = {};  // folders, or none
   bool terminal = false;
   std::vector<double> losses = {};
@@ -49,8 +50,10 @@ struct training_run {
     }
     std::ostream quiet(nullptr);
     report::progress_line line(g.rank() == 0 ? std::cout : quiet, terminal, name, steps, 10);
-    dm::training_loop loop(
-        g, {.steps = steps, .save_every = save_every, .stops_on_signal = !save.empty()});
+    const bool stops = stop_after > 0 && stop_after < steps;
+    dm::training_loop loop(g, {.steps = stops ? stop_after : steps,
+                               .save_every = save_every,
+                               .stops_on_signal = !save.empty()});
     loop.step = [&](dm::index_t n) -> dm::metrics {
       losses.push_back(step(load.next(), n));
       return {{"loss", losses.back()}};
@@ -76,9 +79,12 @@ struct training_run {
       };
     const auto began = dm::timeline::now();
     const auto before = at.step;
-    told_to_end = loop.run(at) == dm::loop_end::signal;
+    told_to_end = loop.run(at) == dm::loop_end::signal || stops;
     seconds = dm::timeline::now() - began;
     done = at.step - before;
+    // What had ended before is in the new folder, too: who goes on from there finds all of it.
+    if (done == 0 && loop.save && !resume.empty() && save != resume)
+      loop.save(at, dm::save_reason::end);
   }
 };
 

@@ -59,11 +59,13 @@ template <class Plan> struct loss_and_gradient {
   }
 };
 
-/// What the compiler works on longest has a translation unit of its own: the step (step.cpp), once
-/// for each layout.
+/// What the compiler works on longest has a translation unit of its own (step.cpp), once for each
+/// layout: the step, and the loss alone, of which it has most of the types then.
 template <class Plan> struct training {
   using result =
       dm::value_and_gradient<dm::tensor<float, dm::layout<typename Plan::mesh>>, parameters<Plan>>;
   static result step(const parameters<Plan>& p, const tokens<Plan>& ids, const tokens<Plan>& next,
                      const nn::run_options& options);
+  static double loss_of(const parameters<Plan>& p, const tokens<Plan>& ids,
+                        const tokens<Plan>& next);
 };

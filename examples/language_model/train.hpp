@@ -241,7 +241,7 @@ template <class Plan> class trainer final : public training_run {
   double loss_on(const text::rows& rows) override {
     rows.fill_inputs(x_);
     rows.fill_targets(y_);
-    return dm::value(dm::complete(loss<Plan>{}(p_, x_, y_)));
+    return training<Plan>::loss_of(p_, x_, y_);
   }
   std::string write(const request& what) const override {
     return writing<Plan>::text(p_, g_, what);

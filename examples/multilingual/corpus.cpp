@@ -38,7 +38,7 @@ std::vector<texts> read_texts(const settings& s) {
   return all;
 }
 
-/// Learned from equally many pairs of each language, as far as it has them.
+/// Learned from equally many pairs of each language, as far as it has them. Of 256 symbols: bytes.
 dm::input::byte_pairs learned(const std::vector<texts>& all, std::string text::pair::* side,
                               dm::index_t symbols) {
   std::string sample;
@@ -67,8 +67,8 @@ std::size_t corpus::high() const {
 corpus read_corpus(const settings& s) {
   const auto all = read_texts(s);
   const auto vocabulary = [&](const char* name, auto side, dm::index_t symbols) {
-    return s.resume.empty() ? learned(all, side, symbols)
-                            : dm::input::byte_pairs::load(s.resume + "/" + name + ".txt");
+    if (!s.resume.empty()) return dm::input::byte_pairs::load(s.resume + "/" + name + ".txt");
+    return learned(all, side, s.tokens == "bytes" ? 256 : symbols);
   };
   corpus c{.sources = vocabulary("sources", &text::pair::other, source_vocab::extent),
            .english = vocabulary("english", &text::pair::english, vocab::extent),

@@ -4,7 +4,7 @@
 // languages that have many pairs and for those that have few; fails where the losses are not those
 // of one rank.
 //
-// ranks: 1 2 4
+// ranks: 1 2 4 8
 // writes: tables and pictures, to --out
 // args: --catalogs built-in --steps 4 --compare 4 --experts 1,4 --held-out 1 --out languages_test
 // demo ranks: 2
@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
     CLI::App app("Translates the languages of installed catalogs into English");
     app.add_option("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
     app.add_option("--domains", s.domains, "how names of catalogs begin; empty: any");
+    app.add_option("--tokens", s.tokens, "what is read and written: pairs of bytes, or bytes")
+        ->check(CLI::IsMember({"pairs", "bytes"}));
     app.add_option("--longest", s.longest, "bytes of a sentence")->check(CLI::Range(4, 1000));
     app.add_option("--experts", s.experts, "of a layer, a model each")
         ->delimiter(',')
@@ -36,8 +38,12 @@ int main(int argc, char** argv) {
     app.add_option("--rate", s.rate, "learning rate");
     app.add_option("--held-out", s.held_out, "batches of sentences never trained on")
         ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    auto* const save =
+        app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
     app.add_option("--save-every", s.save_every, "steps between them");
+    app.add_option("--stop-after", s.stop_after, "steps, to go on from there another time")
+        ->needs(save)
+        ->check(CLI::Range(1, 1 << 30));
     app.add_option("--resume", s.resume, "such a folder to go on from, on any number of ranks");
     app.add_option("--translate", s.translate, "what to translate at the end; -: lines typed");
     app.add_option("--out", s.out, "folder for tables and pictures");

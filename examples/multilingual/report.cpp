@@ -35,7 +35,10 @@ text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const g
        {+[](const score& s) { return format("%.3f", s.loss / s.symbols); },
         +[](const score& s) { return format("%.1f", 100 * s.right / s.symbols); },
         +[](const score& s) { return format("%.1f", report::chrf(s.found, s.wanted)); }})
-    for (const outcome& o : all) r.push_back(measure(sum_of(o, g)));
+    for (const outcome& o : all) {
+      const score s = sum_of(o, g);
+      r.push_back(s.found.empty() ? "-" : measure(s));
+    }
   return r;
 }
 text_table quality(const std::vector<outcome>& all) {
@@ -84,12 +87,71 @@ void draw(const std::vector<outcome>& all, const settings& s) {
     std::cout << format("  %5.1f %% ", 100 * part) << bar(part / most) << "\n";
 }
 
+/// What experts add, where there are many pairs and where there are few (Lepikhin et al. 2020,
+/// figure 6): the languages in tenths.
+void draw_gain(const std::vector<outcome>& all, const corpus& c, const settings& s) {
+  std::vector<std::size_t> tested;
+  for (std::size_t l = 0; l < c.languages.size(); ++l)
+    if (!all[0].scores[l].found.empty()) tested.push_back(l);
+  const std::size_t n = tested.size(), parts = std::min<std::size_t>(10, n);
+  dimesh::line_plot gain{
+      .title = "chrF beyond that of " + std::to_string(all[0].experts) + " expert(s) a layer",
+      .x_label = "languages, those with most pairs first, in " + std::to_string(parts) + " parts",
+      .y_label = "chrF"};
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    gain.series.push_back({.name = std::to_string(all[k].experts) + " experts"});
+    for (std::size_t i = 0; i < parts; ++i) {
+      const group g{"", tested[i * n / parts], tested[(i + 1) * n / parts - 1] + 1};
+      const score with = sum_of(all[k], g), without = sum_of(all[0], g);
+      gain.series.back().x.push_back(static_cast<double>(i + 1));
+      gain.series.back().y.push_back(report::chrf(with.found, with.wanted) -
+                                     report::chrf(without.found, without.wanted));
+    }
+  }
+  if (all.size() > 1) gain.write(s.out + "/gain.svg");
+}
+
 bool agrees(const outcome& o) {
   if (!report::bytes_agree(o))
     std::cout << "FAILED: '" << o.layout << "' moved other bytes than its types predict.\n";
   if (!(o.max_loss_difference <= 1e-4))
     std::cout << "FAILED: the losses of '" << o.layout << "' part from those of one rank.\n";
   return report::bytes_agree(o) && o.max_loss_difference <= 1e-4;
+}
+
+text_table costs_of(const std::vector<outcome>& all) {
+  text_table t{.headings = {{"", "parameters", "final", "diff from", "", "bytes per step", "",
+                             "tokens", "", ""},
+                            {"experts", "a rank", "loss", "one rank", "axis", "types = counted",
+                             "symbols/s", "dropped", "imbalance", "time"}},
+               .left = {4}};
+  for (const outcome& o : all)
+    report::add_rows(
+        t, o,
+        {std::to_string(o.experts), grouped(o.parameters_per_rank), format("%.4f", o.final_loss()),
+         report::difference_text(o.max_loss_difference), "", "",
+         grouped(std::llround(o.symbols_per_second)), format("%.1f %%", 100 * o.used[0].dropped),
+         format("%.2f", o.used[0].imbalance), format("%.1f s", o.seconds)},
+        4);
+  return t;
+}
+/// High-resource languages and low-resource ones, and a few of each.
+text_table groups_of(const std::vector<outcome>& all, const corpus& c,
+                     const std::vector<text_table::row>& every) {
+  text_table t = quality(all);
+  const std::size_t n = c.languages.size(), high = c.high();
+  for (const group& g : {group{"all " + std::to_string(n), 0, n},
+                         group{std::to_string(high) + " with half of the pairs", 0, high},
+                         group{std::to_string(n - high) + " with the rest", high, n}})
+    t.rows.push_back(row_of(all, c, g));
+  const auto few = static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, every.size()));
+  t.rows.insert(t.rows.end(), every.begin(), every.begin() + few);
+  if (std::ssize(every) >= 2 * few) t.rows.insert(t.rows.end(), every.end() - few, every.end());
+  return t;
+}
+void write_text(const std::string& path, const std::string& text) {
+  if (!(std::ofstream(path) << text))
+    throw dimesh::error("multilingual: '" + path + "' cannot be written");
 }
 
 }  // namespace
@@ -99,48 +161,23 @@ int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
     std::cout << "Told to end; --resume " << s.save << " goes on from there.\n";
     return 0;
   }
-  text_table costs{.headings = {{"", "parameters", "final", "diff from", "", "bytes per step", "",
-                                 "tokens", "", ""},
-                                {"experts", "a rank", "loss", "one rank", "axis", "types = counted",
-                                 "symbols/s", "dropped", "imbalance", "time"}},
-                   .left = {4}};
   bool agree = true;
-  for (const outcome& o : all) {
-    agree = agrees(o) && agree;
-    report::add_rows(
-        costs, o,
-        {std::to_string(o.experts), grouped(o.parameters_per_rank), format("%.4f", o.final_loss()),
-         report::difference_text(o.max_loss_difference), "", "",
-         grouped(std::llround(o.symbols_per_second)), format("%.1f %%", 100 * o.used[0].dropped),
-         format("%.2f", o.used[0].imbalance), format("%.1f s", o.seconds)},
-        4);
-  }
-  std::cout << "\nEqual products a symbol; with one expert a layer the model is dense.\n"
-            << costs.str() << "\n";
-  text_table t = quality(all), every = quality(all);
-  const std::size_t n = c.languages.size(), high = c.high();
-  for (const group& g : {group{"all " + std::to_string(n), 0, n},
-                         group{std::to_string(high) + " with half of the pairs", 0, high},
-                         group{std::to_string(n - high) + " with the rest", high, n}})
-    t.rows.push_back(row_of(all, c, g));
-  std::vector<std::size_t> tested;
-  for (std::size_t l = 0; l < n; ++l)
-    if (!all[0].scores[l].found.empty()) tested.push_back(l);
-  for (const std::size_t l : tested)
-    every.rows.push_back(row_of(all, c, {c.languages[l].name, l, l + 1}));
-  const std::size_t few = std::min<std::size_t>(5, every.rows.size());
-  t.rows.insert(t.rows.end(), every.rows.begin(),
-                every.rows.begin() + static_cast<std::ptrdiff_t>(few));
-  if (every.rows.size() >= 2 * few)
-    t.rows.insert(t.rows.end(), every.rows.end() - static_cast<std::ptrdiff_t>(few),
-                  every.rows.end());
-  std::cout << t.str();
+  for (const outcome& o : all) agree = agrees(o) && agree;
+  text_table every = quality(all);
+  for (std::size_t l = 0; l < c.languages.size(); ++l)
+    if (!all[0].scores[l].found.empty())
+      every.rows.push_back(row_of(all, c, {c.languages[l].name, l, l + 1}));
+  const std::string compared =
+      "Equal products a symbol; with one expert a layer the model is dense.\n" +
+      costs_of(all).str() + "\n" + groups_of(all, c, every.rows).str();
+  std::cout << "\n" << compared;
   std::filesystem::create_directories(s.out);
-  if (!(std::ofstream(s.out + "/languages.txt") << every.str()))
-    throw dimesh::error("multilingual: '" + s.out + "/languages.txt' cannot be written");
+  write_text(s.out + "/comparison.txt", compared);
+  write_text(s.out + "/languages.txt", every.str());
   draw(all, s);
+  draw_gain(all, c, s);
   std::cout << "\nSentences by the model of " << all.back().experts << ":\n";
-  std::vector<std::size_t> next(n, 0);
+  std::vector<std::size_t> next(c.languages.size(), 0);
   for (std::size_t i = 0; i < std::min<std::size_t>(8, c.held_out.size()); ++i) {
     const auto& p = c.held_out[i];
     std::cout << "  " << c.languages[p.language].name << ": " << p.other << "  ->  "
@@ -148,6 +185,6 @@ int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
               << ")\n";
   }
   if (agree) std::cout << "Losses are those of one rank; all bytes are as predicted.\n";
-  std::cout << "All languages and pictures of the experts: " << s.out << "\n";
+  std::cout << "The comparison, all languages and pictures: " << s.out << "\n";
   return agree ? 0 : 1;
 }

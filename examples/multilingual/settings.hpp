@@ -6,10 +6,11 @@
 #include "../common/sentence_pairs.hpp"
 
 struct settings {
-  std::string catalogs = "/usr/share/locale", domains = "iso_", out = "demo-out", save, resume;
+  std::string catalogs = "/usr/share/locale", domains = "iso_", tokens = "pairs", out = "demo-out",
+              save, resume;
   std::vector<std::string> translate;
   std::vector<int> experts = {1, 4, 16};
-  int steps = 1500, compare = 5, save_every = 200, held_out = 8, longest = 60;
+  int steps = 1500, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60;
   double rate = 3e-3, temperature = 5, balance = 0.01;
   unsigned seed = 1;
   bool terminal = false;

@@ -167,11 +167,16 @@ outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const sett
   const auto folder = [&](const std::string& of) {
     return of.empty() || is_alone ? "" : of + "/" + name;
   };
+  // The model that was under way goes on; those that had not yet begun begin.
+  std::error_code unreadable;
+  int resumes = std::filesystem::exists(folder(s.resume), unreadable) ? 1 : 0;
+  MPI_Bcast(&resumes, 1, MPI_INT, 0, g.everyone().handle());  // all ranks do as the first one sees
   text::training_run run{.name = name + (is_alone ? ", one rank" : ""),
                          .steps = is_alone ? std::min(s.compare, s.steps) : s.steps,
                          .save_every = s.save_every,
+                         .stop_after = is_alone ? 0 : s.stop_after,
                          .save = folder(s.save),
-                         .resume = folder(s.resume),
+                         .resume = resumes != 0 ? folder(s.resume) : "",
                          .terminal = s.terminal};
   const dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};

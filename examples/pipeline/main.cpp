@@ -21,9 +21,9 @@
 bool is_straight(const outcome& o) {
   return o.schedule == "gpipe" || o.schedule == "1f1b" || o.schedule == "zb-h1";
 }
-/// What is sent is in memory until it has arrived; of kernels' own room the forecast knows nothing.
+/// What is sent is in memory until it has arrived.
 bool as_forecast(const outcome& o) {
-  return o.peak >= o.peak_predicted && o.peak <= o.peak_predicted + o.peak_predicted / 20 + o.bytes;
+  return o.peak >= o.peak_predicted && o.peak <= o.peak_predicted + o.bytes;
 }
 /// The first step at which another schedule over the same stages gave other bits, in words.
 std::string other_bits(const outcome& o, const std::vector<outcome>& all) {

@@ -31,6 +31,7 @@
 // operations, all local
 #include "dimesh/local/dual_in_std.hpp" // numbers with derivatives, which functions in map get
 #include "dimesh/op/map.hpp"
+#include "dimesh/op/missing_headers.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/compound.hpp"        // x += y
 #include "dimesh/op/outer.hpp"          // all pairs
@@ -48,6 +49,7 @@
 #include "dimesh/op/take.hpp"           // rows of a table
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
+#include "dimesh/op/unnamed_dims.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
 #include "dimesh/op/wrong_numbers.hpp"
@@ -76,6 +78,7 @@
 #include "dimesh/op/start.hpp"         // moves that begin, and are awaited later
 #include "dimesh/op/is_legal.hpp"       // may these operands meet?
 #include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/to_space.hpp"
 #include "dimesh/op/operation.hpp"      // for operations of one's own
 // gradients
 #include "dimesh/grad/value_and_grad.hpp"

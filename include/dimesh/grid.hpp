@@ -9,6 +9,7 @@
 #pragma once
 
 #include "dimesh/detail/grid_state.hpp"
+#include "dimesh/memory/space.hpp"
 
 namespace dimesh {
 
@@ -18,6 +19,9 @@ namespace detail {
 template <class M> constexpr bool assert_mesh_of_grid() {
   static_assert(ok<std::conditional_t<Mesh<M>, no_fault, not_a_mesh<M>>>,
                 "grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>");
+  static_assert(ok<typename named_space_fault<M>::type>,
+                "grid: the mesh names a space that is none; say `using space = host_space`, or a "
+                "memory space of Kokkos");
   return true;
 }
 template <class M>

@@ -4,6 +4,11 @@
 //   struct pod : mesh<rows, cols> {};
 //   axis_index<pod, cols>              -> 1
 //   mesh_sizes<pod>{cols{4}}.size      -> {2, 4}
+//
+// Where the ranks along the last axis share a node, moves over several axes may go by axis, within
+// nodes and then between them (docs/relayout.md):
+//
+//   struct pod : mesh<node, core> { static constexpr bool moves_by_axis = true; };
 #pragma once
 
 #include <array>
@@ -18,13 +23,29 @@
 
 namespace dimesh {
 
+/// Names the host's memory as the space of a mesh: `using space = host_space;` in its struct.
+struct host_space {};
+
 namespace detail {
 struct mesh_base {};
 
-/// What is no axis, and the same axis a second time, is left out: one mistake, one error.
+template <class List, class Places> struct axes_at;
+template <class List, std::size_t... I> struct axes_at<List, std::index_sequence<I...>> {
+  using type = list<type_at<static_cast<int>(I), List>...>;
+};
+template <class List> struct first_axes {
+  using type = List;
+};
+template <class List>
+  requires(List::size > max_axes)
+struct first_axes<List> : axes_at<List, std::make_index_sequence<max_axes>> {};
+
+/// What is no axis, the same axis a second time, and what is too much is left out: one mistake, one
+/// error.
 template <class... A>
-using axes_of_mesh =
+using axes_named =
     united<typename concat_impl<list<>, std::conditional_t<Axis<A>, list<A>, list<>>...>::type>;
+template <class... A> using axes_of_mesh = typename first_axes<axes_named<A...>>::type;
 template <class Axes> struct mesh_of_axes;
 template <class... A> struct mesh_of_axes<list<A...>> : mesh_base {
   using axes = list<A...>;
@@ -35,7 +56,7 @@ template <class... A> struct mesh_of_axes<list<A...>> : mesh_base {
 template <class... A> struct mesh_formation {
   using type = typename first_of<
       std::conditional_t<Axis<A>, no_fault, not_an_axis<A>>...,
-      std::conditional_t<axes_of_mesh<A...>::size == sizeof...(A), no_fault,
+      std::conditional_t<axes_named<A...>::size == sizeof...(A), no_fault,
                          axis_repeated<typename first_repeated<A...>::type>>>::type;
 };
 
@@ -50,7 +71,9 @@ template <class... A> constexpr bool assert_mesh() {
 }
 }  // namespace detail
 
-/// The ordered list of axes of a processor mesh.
+/// The ordered list of axes of a processor mesh. A struct that derives from it may name the memory
+/// in which its tensors lie: `using space = host_space`, or a memory space of Kokkos; without it
+/// they lie where Kokkos' default execution space has its own.
 template <class... A>
 struct mesh : detail::asserted<detail::assert_mesh<A...>(),
                                detail::mesh_of_axes<detail::axes_of_mesh<A...>>> {};
@@ -58,6 +81,16 @@ struct mesh : detail::asserted<detail::assert_mesh<A...>(),
 /// A user's struct that derives from mesh<A...>.
 template <class M>
 concept Mesh = std::derived_from<M, detail::mesh_base> && requires { typename M::axes; };
+
+/// Are moves over several axes of M made axis by axis? One that moves them all goes to fewer ranks
+/// each time, with larger messages, and passes on what is not its own.
+template <Mesh M>
+inline constexpr bool moves_by_axis = [] {
+  if constexpr (requires { M::moves_by_axis; })
+    return bool{M::moves_by_axis};
+  else
+    return false;
+}();
 
 /// Place of axis A in mesh M, -1 where M lacks it.
 template <Mesh M, class A> inline constexpr int axis_index = detail::index_of<A, typename M::axes>;

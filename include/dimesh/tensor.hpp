@@ -39,7 +39,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   using typename base::shape_type;
   using typename base::spec_type;
   using grid_type = dimesh::grid<mesh_type>;
-  using view_type = Kokkos::View<T*, detail::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using view_type =
+      Kokkos::View<T*, detail::memory_of<mesh_type>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   constexpr basic_tensor() = default;
   using base::base;
@@ -98,6 +99,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
       const index_t place = place_of("tensor::at", index...);
       if (place < 0)
         detail::refuse_element(detail::core_of(*this), detail::element_index<spec_type>(index...));
+      const detail::in_space here(detail::space_of<mesh_type>);
       return detail::get_element(static_cast<const T*>(data() + place));
     } else {
       return T{};
@@ -109,6 +111,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
       const index_t place = place_of("tensor::set", index...);
       if (place < 0) return;
       detail::own_memory(*this, true);
+      const detail::in_space here(detail::space_of<mesh_type>);
       detail::set_element(data() + place, value);
     }
   }

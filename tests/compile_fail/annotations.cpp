@@ -64,7 +64,7 @@ auto f(const x_type& x) { return dm::shard<dm::split<hidden, cols>>(x); }
 #endif
 
 // mistake: open_sizes__inferred
-// expect: inferred: bytes depend on the sizes of axes, which only the run knows; count the text instead
+// expect: inferred: bytes depend on sizes of axes or on extents that only the run knows; count the text instead
 struct many : dm::axis<> {};
 struct few : dm::axis<2> {};
 struct open_mesh : dm::mesh<many> {};
@@ -79,6 +79,40 @@ constexpr auto n = dm::inferred<gathered<many>, dm::probe<float, open_mesh, batc
 #else
 constexpr auto n = dm::inferred<gathered<few>, dm::probe<float, closed_mesh, batch>>::bytes();
 #endif
+
+// mistake: open_extents__inferred
+// expect: inferred: bytes depend on sizes of axes or on extents that only the run knows; count the text instead
+struct length : dm::dim<> {};
+template <class D> struct gathered {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::replicate(dm::shard<dm::split<D, rows>>(x));
+  }
+};
+#ifdef COMPILE_FAIL
+constexpr auto n = dm::inferred<gathered<length>, dm::probe<float, pod, length>>::bytes();
+#else
+constexpr auto n = dm::inferred<gathered<batch>, dm::probe<float, pod, batch>>::bytes();
+#endif
+
+// mistake: differ_of_open_extents__inferred
+// expect: inferred: two annotations split a dim in different ways, and their tensors meet
+// expect: annotation<1,
+// expect: annotation<2,
+// expect: annotate_operand<1,
+// expect: bytes_of_the_run
+struct length : dm::dim<> {};
+struct sum_of {
+  template <class X, class Y> constexpr auto operator()(const X& x, const Y& y) const {
+    const auto a = dm::shard<dm::split<length, rows>>(x);
+#ifdef COMPILE_FAIL
+    return a + dm::shard<dm::split<length, cols>>(dm::rename<batch, length>(y));
+#else
+    return a + dm::shard<dm::split<length, rows>>(dm::rename<batch, length>(y));
+#endif
+  }
+};
+using found = dm::inferred<sum_of, dm::probe<float, pod, length>, dm::probe<float, pod, batch>>;
+dm::tensor<float, found::layout, length> x;
 
 // mistake: too_many_moves__inferred
 // expect: inferred: annotations move more than 64 times; count the text instead

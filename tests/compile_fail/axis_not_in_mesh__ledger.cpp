@@ -2,7 +2,7 @@
 // Traffic over an axis of another mesh.
 // expect: ledger: this axis is not in the mesh; name one that is
 // expect: axis_not_in_mesh<depth, pod>
-// lines: 18
+// lines: 15
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

@@ -2,7 +2,6 @@
 // Blocks exchanged along an axis that the mesh lacks.
 // expect: permute_along: the tensor's mesh lacks this axis; name one that splits a dim of the tensor
 // expect: axis_not_in_mesh<stage
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

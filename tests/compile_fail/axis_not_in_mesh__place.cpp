@@ -2,7 +2,6 @@
 // A place on an axis that the mesh lacks.
 // expect: place: the tensor's mesh lacks this axis; name one that the tensor is replicated along
 // expect: axis_not_in_mesh<stage
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A tensor sent along an axis that the mesh lacks.
 // expect: send: the tensor's mesh lacks this axis; name one along which the tensor has a place
 // expect: axis_not_in_mesh<stage
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

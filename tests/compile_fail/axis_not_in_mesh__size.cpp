@@ -2,7 +2,7 @@
 // The size of an axis of another mesh.
 // expect: grid: this axis is not in the mesh; add it to the mesh, or name one of its own
 // expect: axis_not_in_mesh<depth, pod>
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

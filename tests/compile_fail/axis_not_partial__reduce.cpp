@@ -2,7 +2,6 @@
 // No addends to be summed at a place.
 // expect: reduce: the tensor holds no addends along this axis; place<axis, k> what is replicated, or name an axis that it is partial along
 // expect: axis_not_partial<cols>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A split tensor placed.
 // expect: place: the tensor is not replicated along this axis; use send<axis, k> where it has a place, reduce<axis, k> where it is partial, and relayout where it is split
 // expect: axis_not_replicated<rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

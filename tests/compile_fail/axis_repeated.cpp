@@ -2,7 +2,7 @@
 // A mesh that lists an axis twice.
 // expect: mesh: an axis stands twice in one mesh; give each axis a name of its own
 // expect: axis_repeated<rows>
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

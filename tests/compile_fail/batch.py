@@ -31,6 +31,7 @@ import sys
 import run
 
 ROUNDS = 4
+FEW = 40  # cases that are not worth a division
 MARK = "case_{}_"
 MARKED = re.compile(r"\bcase_(\d+)_")
 INCLUDED = re.compile(r"(?:In file included from|                 from) (.+?):\d+(?::\d+)?[,:]$")
@@ -106,6 +107,13 @@ class Batch:
         return {n for n, case in self.cases.items()
                 if re.search(rf"\b{MARK.format(n)}", text) or f"{case.source}:" in text}
 
+    def at(self, lines: list[str]) -> set[int]:
+        """Whose lines are mentioned: those that several mistakes of a file share are all theirs."""
+        places = set(re.findall(r"(\S+):(\d+):", "\n".join(lines)))
+        return {n for n, case in self.cases.items() for source, line in places
+                if source == str(case.source) and (own := case.text.splitlines())[int(line) - 1:int(line)] != [""]
+                and own}
+
     def twins(self) -> list[int]:
         left = list(self.cases)
         for _ in range(ROUNDS):
@@ -118,18 +126,22 @@ class Batch:
             left = [n for n in left if n not in guilty]
         return []
 
-    def mistakes(self) -> dict[int, list[str]]:
-        """What the compiler says of each, as it would say it of this one alone."""
-        left = list(self.cases)
+    def mistakes(self, left: list[int] | None = None) -> dict[int, list[str]]:
+        """What the compiler says of each, as it would say it of this one alone. Where some cannot be told
+        apart, of the two halves."""
+        left = list(self.cases) if left is None else left
         for _ in range(ROUNDS):
             said = self.said(self.compile(left, True)) if left else {}
-            shared = {n for n, blocks in said.items() if n == 0 or not all(specific(b, self.cases[n]) for b in blocks)}
-            if not shared:
-                return {n: plain([line for b in blocks for line in b]) for n, blocks in said.items() if n}
-            if not shared - {0}:
+            shared = {n for n, blocks in said.items() if n and not all(specific(b, self.cases[n]) for b in blocks)}
+            if not shared and 0 not in said:
+                return {n: plain([line for b in blocks for line in b]) for n, blocks in said.items()}
+            shared |= self.at([line for b in said.get(0, []) for line in b])
+            if not shared & set(left):
                 break  # nobody knows whom it concerns
             left = [n for n in left if n not in shared]
-        return {}
+        if len(left) < FEW:
+            return {}
+        return self.mistakes(left[::2]) | self.mistakes(left[1::2])
 
     def included_first(self, n: int, header: str) -> bool:
         """Is it one of those that the case itself includes?"""

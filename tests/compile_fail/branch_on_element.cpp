@@ -2,7 +2,7 @@
 // A stencil that looks where the water flows to.
 // expect: stencil: the function branches on an element, and its gradient sees one branch; choose between values: select(c, x, y)
 // expect: branch_on_element<bool>
-// lines: 22
+// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A dual number made a plain one.
 // expect: map: where gradients are wanted, elements come as dual numbers, and this makes a plain one of it; keep auto, compare, or choose by select
 // expect: derivative_lost<float>
-// lines: 18
+// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

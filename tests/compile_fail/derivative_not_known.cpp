@@ -2,7 +2,7 @@
 // A function of <cmath> that has no derivative here.
 // expect: map: gradients do not know the derivative of this function of <cmath>; compose it of those of dm, or attach one by with_transpose
 // expect: derivative_not_known<dimesh::dual<float, 1>
-// lines: 27
+// lines: 23
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A part called like another dim.
 // expect: cut: the tensor has a dim of a new name already; choose another name
 // expect: dim_already_in_tensor<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

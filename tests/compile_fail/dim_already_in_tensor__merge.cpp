@@ -2,7 +2,6 @@
 // Merged dims called like a third.
 // expect: merge: the tensor has a dim of the new name already; choose another name
 // expect: dim_already_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

@@ -2,7 +2,6 @@
 // A padded dim called like another one.
 // expect: pad: the tensor has a dim of the new name already; choose another name
 // expect: dim_already_in_tensor<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

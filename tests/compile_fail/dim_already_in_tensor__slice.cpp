@@ -2,7 +2,6 @@
 // A slice called like another dim.
 // expect: slice: the tensor has a dim of the new name already; choose another name
 // expect: dim_already_in_tensor<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

@@ -2,7 +2,6 @@
 // A new dim that the operands have.
 // expect: concat, stack: an operand has the new dim already; choose another name
 // expect: dim_already_in_tensor<hidden>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

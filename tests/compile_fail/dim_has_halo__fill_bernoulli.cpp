@@ -2,7 +2,6 @@
 // Elements of the neighbours are fetched, not drawn.
 // expect: fill: blocks of this dim carry a halo; draw a tensor without it, then halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/random/fill.hpp>
 

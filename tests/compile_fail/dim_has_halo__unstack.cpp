@@ -2,7 +2,6 @@
 // The elements of blocks with halos.
 // expect: split_into, unstack: the blocks of the dim carry halos; cut it before halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>
 

@@ -2,7 +2,6 @@
 // A dim cut that is split unevenly.
 // expect: cut: the dim is split unevenly, so that parts would lie on two ranks; whole<dim> it
 // expect: dim_is_split<length, rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

@@ -2,7 +2,6 @@
 // Padding of a dim that is split.
 // expect: pad: needs the whole dim, and it is split; whole<dim> it, or split another
 // expect: dim_is_split<batch, rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

@@ -2,7 +2,6 @@
 // The elements of a dim of which ranks hold blocks.
 // expect: split_into, unstack: needs the whole dim, and it is split; whole<dim> it first
 // expect: dim_is_split<batch, rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>
 

@@ -2,7 +2,6 @@
 // A dim cut that the tensor lacks.
 // expect: cut: the tensor lacks the dim to be cut; name one of its dims
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

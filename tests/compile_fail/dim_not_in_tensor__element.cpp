@@ -2,7 +2,7 @@
 // An index for a dim that the tensor lacks.
 // expect: tensor: an index is given for a dim that the tensor lacks; leave it out
 // expect: dim_not_in_tensor<label>
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

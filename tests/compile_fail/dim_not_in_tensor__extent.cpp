@@ -2,7 +2,7 @@
 // The extent of a dim that the tensor lacks.
 // expect: tensor: extent, local and block are asked of a dim that the tensor lacks; name one of its own
 // expect: dim_not_in_tensor<label>
-// lines: 14
+// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A dim reversed that the tensor lacks.
 // expect: flip: the tensor lacks the dim to be reversed; name one of its dims
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

@@ -2,7 +2,7 @@
 // The gain first, then the tensor.
 // expect: layer_norm: a gain or bias has a dim that the tensor lacks; the tensor comes first, and the gain has dims of it: layer_norm<hidden>(x, gain, bias)
 // expect: dim_not_in_tensor<batch>
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A dim merged that the tensor lacks.
 // expect: merge: the tensor lacks a dim to be merged; name dims of its own
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

@@ -2,7 +2,6 @@
 // An element of a dim that the tensor lacks.
 // expect: pick: the tensor lacks the dim to be picked from; name one of its dims
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

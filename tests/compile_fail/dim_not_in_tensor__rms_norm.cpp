@@ -2,7 +2,7 @@
 // A gain with a dim of its own.
 // expect: rms_norm: the gain has a dim that the tensor lacks; the tensor comes first, and the gain has dims of it: rms_norm<hidden>(x, gain)
 // expect: dim_not_in_tensor<label>
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

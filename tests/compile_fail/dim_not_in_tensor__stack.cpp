@@ -2,7 +2,6 @@
 // Tensors of other dims stacked.
 // expect: concat, stack: an operand lacks a dim that another has; all have the same dims but for the one that is joined
 // expect: dim_not_in_tensor<hidden>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 #include <dimesh/op/slice.hpp>

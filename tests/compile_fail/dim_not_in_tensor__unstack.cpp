@@ -2,7 +2,6 @@
 // The elements of a dim of something else.
 // expect: split_into, unstack: the tensor lacks the dim to be cut; name one of its dims
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>
 

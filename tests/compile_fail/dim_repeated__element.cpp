@@ -2,7 +2,7 @@
 // Two indices for one dim.
 // expect: tensor: two indices are given for one dim; leave one out
 // expect: dim_repeated<batch>
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

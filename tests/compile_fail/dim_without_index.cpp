@@ -2,7 +2,7 @@
 // An element of a matrix by one index.
 // expect: tensor: an element has an index for every dim; give the missing one
 // expect: dim_without_index<hidden>
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A result declared with its dims in another order.
 // expect: tensor: the type declared has other dims than the value, or another order; sum, rename or permute, or declare it auto
 // expect: dims_differ<
-// lines: 13
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

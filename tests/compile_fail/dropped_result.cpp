@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A result that is dropped; tensors are values, nothing happens in place.
 // expect: ignoring return
-// lines: 16
+// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -21,7 +21,7 @@ extern const dm::tensor<int, whole, batch> target;
 extern const dm::pool_window<pixel, broad> window;
 
 // mistake: element_is_complex__sort
-// lines: 13
+// lines: 12
 // Elements in order.
 // expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -32,7 +32,7 @@ auto f() { return dm::sort<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__argsort
-// lines: 13
+// lines: 12
 // Likewise.
 // expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -43,7 +43,7 @@ auto f() { return dm::argsort<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__top_k
-// lines: 13
+// lines: 12
 // The greatest few.
 // expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -54,7 +54,7 @@ auto f() { return dm::top_k<pixel, best>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__nth_largest
-// lines: 13
+// lines: 12
 // Likewise.
 // expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -65,7 +65,7 @@ auto f() { return dm::nth_largest<pixel>(dm::real(z), 0); }
 #endif
 
 // mistake: element_is_complex__sort_all_to_all
-// lines: 13
+// lines: 11
 // Likewise.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -76,7 +76,7 @@ auto f() { return dm::sort_all_to_all<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__argsort_all_to_all
-// lines: 13
+// lines: 11
 // Likewise.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -87,7 +87,7 @@ auto f() { return dm::argsort_all_to_all<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__top_k_all_gather
-// lines: 13
+// lines: 11
 // Likewise.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -98,7 +98,7 @@ auto f() { return dm::top_k_all_gather<pixel, best>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__nth_largest_all_gather
-// lines: 13
+// lines: 11
 // Likewise.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -109,7 +109,6 @@ auto f() { return dm::nth_largest_all_gather<pixel>(dm::real(z), 0); }
 #endif
 
 // mistake: element_is_complex__cummax
-// lines: 13
 // The greatest so far.
 // expect: cummax, cummin: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -120,7 +119,6 @@ auto f() { return dm::cummax<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__cummin_exscan
-// lines: 13
 // Likewise.
 // expect: cummax, cummin: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -131,7 +129,7 @@ auto f() { return dm::cummin_exscan<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__max_pool
-// lines: 13
+// lines: 11
 // The greatest of a window.
 // expect: max_pool: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -142,7 +140,7 @@ auto f() { return dm::max_pool(dm::real(z), window); }
 #endif
 
 // mistake: element_is_complex__max_pool_exchange
-// lines: 13
+// lines: 11
 // Likewise.
 // expect: max_pool: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
@@ -193,7 +191,7 @@ auto f() { return dm::clamp(dm::real(z), 0, 1); }
 #endif
 
 // mistake: element_is_complex__var
-// lines: 13
+// lines: 11
 // Deviations.
 // expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take magnitudes, sqrt(norm2(x)), or the real part
 // expect: element_is_complex<std::complex<float>
@@ -204,7 +202,7 @@ auto f() { return dm::var<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__max_norm
-// lines: 13
+// lines: 11
 // Magnitudes.
 // expect: var, stddev, l1_norm, l2_norm, max_norm: the elements are complex, and real ones are wanted; take magnitudes, sqrt(norm2(x)), or the real part
 // expect: element_is_complex<std::complex<float>
@@ -215,7 +213,6 @@ auto f() { return dm::max_norm<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__batch_norm
-// lines: 13
 // Moments.
 // expect: batch_norm, group_norm: the elements are complex, and real ones are wanted; norm real(x) and imag(x)
 // expect: element_is_complex<std::complex<float>
@@ -226,7 +223,7 @@ auto f() { return dm::batch_norm<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__max_all_reduce
-// lines: 13
+// lines: 12
 // The greatest on all ranks.
 // expect: max_all_reduce, min_all_reduce: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>

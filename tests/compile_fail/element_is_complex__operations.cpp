@@ -140,7 +140,7 @@ auto f() { return dm::maximum(dm::real(z), dm::imag(z)); }
 #endif
 
 // mistake: element_is_complex__layer_norm
-// lines: 13
+// lines: 11
 // Deviations from a mean, squared.
 // expect: layer_norm: the elements are complex, and real ones are wanted; norm real(x) and imag(x), or divide by a root of mean(norm2(x))
 // expect: element_is_complex<std::complex<float>
@@ -151,7 +151,7 @@ auto f() { return dm::layer_norm<pixel>(dm::real(z)); }
 #endif
 
 // mistake: element_is_complex__rms_norm
-// lines: 13
+// lines: 11
 // Squares.
 // expect: rms_norm: the elements are complex, and real ones are wanted; norm real(x) and imag(x), or divide by a root of mean(norm2(x))
 // expect: element_is_complex<std::complex<float>

@@ -2,7 +2,7 @@
 // A stencil that computes with its accessor.
 // expect: stencil: the function is given an accessor, no number; take an element out of it: at<>(u), or a neighbour: at<dim>(u, 1)
 // expect: element_not_named<float, float>
-// lines: 20
+// lines: 19
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A result declared with other elements.
 // expect: tensor: the type declared has other elements than the value; cast<type>(x), or declare it auto
 // expect: elements_differ<double, float>
-// lines: 13
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // Tensors of several element types stacked.
 // expect: concat, stack: the operands have elements of several types; cast some
 // expect: elements_differ<float, double>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

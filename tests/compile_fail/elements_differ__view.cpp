@@ -2,7 +2,7 @@
 // A View of other elements.
 // expect: view: the View's elements are of another type than the tensor's; name a tensor of the same
 // expect: elements_differ<double, float>
-// lines: 14
+// lines: 11
 #include <dimesh/dimesh.hpp>
 #include <dimesh/interop/borrow.hpp>
 

@@ -2,7 +2,6 @@
 // Two tensors with the same static dim end to end.
 // expect: concat: the dim's extent is part of its type; name the dims of result and operands: concat<both, left, right>(x, y)
 // expect: extent_is_static<hidden>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

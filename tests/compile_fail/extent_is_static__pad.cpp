@@ -2,7 +2,6 @@
 // Padding of a dim whose extent is part of its type.
 // expect: pad: the dim's extent is part of its type; name the dim of the result: pad<dim, longer>(x, before)
 // expect: extent_is_static<hidden>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/slice.hpp>
 

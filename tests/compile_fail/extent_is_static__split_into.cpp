@@ -2,7 +2,6 @@
 // Parts of a dim under its own name, whose type says another extent.
 // expect: split_into: the dim's extent is part of its type; name the dims of the parts: split_into<both, left, right>(x)
 // expect: extent_is_static<hidden>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>
 

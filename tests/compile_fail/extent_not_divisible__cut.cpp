@@ -2,7 +2,6 @@
 // A split dim cut so that parts do not come out even.
 // expect: cut: the extent of the first part is not a multiple of the axes that split the dim; whole<dim> it, or cut it into others
 // expect: extent_not_divisible<three
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

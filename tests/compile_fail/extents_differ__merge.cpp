@@ -2,7 +2,6 @@
 // Dims merged into one of another extent.
 // expect: merge: the extents of the dims do not multiply to that of the new one
 // expect: extents_differ<fifty, batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/merge.hpp>
 

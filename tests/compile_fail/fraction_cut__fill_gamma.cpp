@@ -2,7 +2,6 @@
 // Gamma numbers in whole ones.
 // expect: fill: the elements are whole numbers, and the numbers drawn have fractions; draw a tensor of float or double
 // expect: fraction_cut<double, int>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/random/fill.hpp>
 

@@ -2,7 +2,6 @@
 // A loss that does not return.
 // expect: value_and_grad: the function returns nothing; return the loss
 // expect: function_gives_no_tensor<void>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

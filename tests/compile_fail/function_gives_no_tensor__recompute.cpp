@@ -2,7 +2,6 @@
 // A function that returns nothing, for recompute.
 // expect: recompute: the function returns nothing; return a tensor or a struct of them
 // expect: function_gives_no_tensor<void>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 

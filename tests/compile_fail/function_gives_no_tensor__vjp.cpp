@@ -2,7 +2,6 @@
 // A function that returns nothing, for vjp.
 // expect: vjp: the function returns nothing; return a tensor
 // expect: function_gives_no_tensor<void>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/vjp.hpp>
 

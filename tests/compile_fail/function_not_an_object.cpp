@@ -2,7 +2,7 @@
 // The name of a function that is many.
 // expect: map: a function's name may mean several functions; write a function object: map([](auto v) { return dm::exp(v); }, x)
 // expect: function_not_an_object<
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

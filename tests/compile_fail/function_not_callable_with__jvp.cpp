@@ -2,7 +2,6 @@
 // A function of two tensors, and one for jvp.
 // expect: jvp: the function cannot be called with the first half of the arguments; give it one parameter for each of them, const auto&
 // expect: function_not_callable_with<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/jvp.hpp>
 

@@ -2,7 +2,6 @@
 // A function of two tensors, and one for recompute.
 // expect: recompute: the function cannot be called with these arguments; take recorded tensors as const auto&, one parameter for each argument
 // expect: function_not_callable_with<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 

@@ -2,7 +2,6 @@
 // A function of two tensors, and one for vjp.
 // expect: vjp: the function cannot be called with these arguments; give it one parameter for each of them, const auto&
 // expect: function_not_callable_with<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/vjp.hpp>
 

@@ -2,7 +2,6 @@
 // A function object that counts its calls, for vjp.
 // expect: vjp: the function changes itself or what it is given; take const auto&, and let operator() be const
 // expect: function_not_const<counting>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/vjp.hpp>
 

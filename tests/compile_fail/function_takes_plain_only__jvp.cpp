@@ -2,7 +2,6 @@
 // A function with written-out parameters, for jvp.
 // expect: jvp: the function takes plain tensors, and gets recorded ones; take const auto&, or be a template of the arguments' layouts
 // expect: function_takes_plain_only<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/jvp.hpp>
 

@@ -2,7 +2,7 @@
 // A block with written-out parameters.
 // expect: recompute: the function takes plain tensors, and gets recorded ones; take const auto&
 // expect: function_takes_plain_only<
-// lines: 16
+// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 

@@ -2,7 +2,6 @@
 // A function with written-out parameters, for vjp.
 // expect: vjp: the function takes plain tensors, and gets recorded ones; take const auto&, or be a template of the arguments' layouts
 // expect: function_takes_plain_only<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/vjp.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tensor that is on its way among the operands.
-// expect: await: the operand is a move that has been started, not a tensor yet
+// expect: await: the operand is a move that has been started, not a tensor yet; take await(std::move(s)) of it first
 // expect: move_not_awaited<
 // lines: 24
 #include <dimesh/dimesh.hpp>

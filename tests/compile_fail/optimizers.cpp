@@ -5,6 +5,7 @@
 #include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/sgd.hpp>
+#include <dimesh/optim/sharded.hpp>
 
 #include "names.hpp"
 
@@ -22,6 +23,13 @@ template <class L, int N> struct stack {
 };
 template <class O, class P>
 using state_of = decltype(std::declval<const O&>().start(std::declval<const P&>()));
+using zero = dm::layout<pod, dm::spread<rows>>;
+inline const auto spread_out = dm::sharded<zero>(dm::adam{});
+using spread_state = decltype(spread_out.start(std::declval<const net<whole>&>()));
+struct by_sign {
+  float operator()(float p, float g) const { return g < 0 ? p + 1 : p - 1; }
+};
+using addends = dm::gradient<whole>;
 
 // mistake: optimizers__adam_const
 // expect: adam: the parameters are const, and change in place; pass them without const
@@ -190,4 +198,68 @@ void f(net<whole, dm::bfloat16>& p, const net<whole, dm::bfloat16>& g,
 void f(net<whole>& p, const net<whole>& g, state_of<dm::adafactor, net<whole>>& state) {
   dm::adafactor{}(p, g, state);
 }
+#endif
+
+// mistake: optimizers__sgd_lengths
+// expect: sgd: parameters and gradients differ in the length of an array; pass the gradients of these parameters
+#ifdef COMPILE_FAIL
+void f(stack<whole, 2>& p, const stack<whole, 3>& g) { dm::sgd{}(p, g); }
+#else
+void f(stack<whole, 2>& p, const stack<whole, 2>& g) { dm::sgd{}(p, g); }
+#endif
+
+// mistake: optimizers__sharded_const
+// expect: sharded: the parameters are const, and change in place; pass them without const
+#ifdef COMPILE_FAIL
+void f(const net<whole>& p, const net<addends>& g, spread_state& state) { spread_out(p, g, state); }
+#else
+void f(net<whole>& p, const net<addends>& g, spread_state& state) { spread_out(p, g, state); }
+#endif
+
+// mistake: optimizers__sharded_forms
+// expect: sharded: parameters and gradients are structs of two forms; pass the gradients of these parameters
+#ifdef COMPILE_FAIL
+void f(net<whole>& p, const other<addends>& g, spread_state& state) { spread_out(p, g, state); }
+#else
+void f(net<whole>& p, const net<addends>& g, spread_state& state) { spread_out(p, g, state); }
+#endif
+
+// mistake: optimizers__update_const
+// expect: update_each: the parameters are const, and change in place; pass them without const
+#ifdef COMPILE_FAIL
+void f(const net<whole>& p, const net<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#else
+void f(net<whole>& p, const net<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#endif
+
+// mistake: optimizers__update_forms
+// expect: update_each: parameters and gradients are structs of two forms; pass the gradients of these parameters
+#ifdef COMPILE_FAIL
+void f(net<whole>& p, const other<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#else
+void f(net<whole>& p, const net<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#endif
+
+// mistake: optimizers__update_addends
+// expect: update_each: a gradient is a sum yet to be made; pass complete(gradients)
+#ifdef COMPILE_FAIL
+void f(net<whole>& p, const net<addends>& g) { dm::update_each(by_sign{}, p, g); }
+#else
+void f(net<whole>& p, const net<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#endif
+
+// mistake: optimizers__update_layouts
+// expect: update_each: a parameter and its gradient have different layouts; relayout one of them
+#ifdef COMPILE_FAIL
+void f(net<whole>& p, const net<hybrid>& g) { dm::update_each(by_sign{}, p, g); }
+#else
+void f(net<whole>& p, const net<whole>& g) { dm::update_each(by_sign{}, p, g); }
+#endif
+
+// mistake: optimizers__update_lengths
+// expect: update_each: the structs differ in the length of an array; pass structs of one form
+#ifdef COMPILE_FAIL
+void f(stack<whole, 2>& p, const stack<whole, 3>& g) { dm::update_each(by_sign{}, p, g); }
+#else
+void f(stack<whole, 2>& p, const stack<whole, 2>& g) { dm::update_each(by_sign{}, p, g); }
 #endif

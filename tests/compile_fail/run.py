@@ -36,10 +36,12 @@ the error, and the line in which g++ names the culprits. It must be what they do
 
 A compiler's start costs more than a case. So batch.py compiles all cases together first and keeps
 those that pass beyond doubt in DIR/passed; what it does not vouch for is compiled alone here. A
-comment `// alone: WHY` keeps a file out of batches; --alone trusts none.
+comment `// alone: WHY` keeps a file out of batches; --alone trusts none. --tighten lowers `// lines:`
+to the most that a compiler says, and drops it where that is within the limit.
 
   run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--alone] [--verbose] [--quote] FILE...
   run.py --compiler CXX [--flags FILE] --precompile DIR
+  run.py [--compiler CXX]... [--flags FILE] --tighten FILE...
 """
 import argparse
 import dataclasses
@@ -304,6 +306,30 @@ def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Names
     return problems
 
 
+def tighten(compilers: list[str], flags: list[str], source: pathlib.Path) -> None:
+    """Each `// lines:` of a file becomes as low as what the compilers say lets it."""
+    said = {}  # of each part with such a line: the most lines, and whether it needs more than usual
+    for case in cases_of(source):
+        if not re.search(r"^// lines: \d+$", case.text, re.M):
+            continue
+        usual = dataclasses.replace(case, text=re.sub(r"^// lines: \d+$", "", case.text, flags=re.M))
+        for compiler in compilers:
+            count = len(compile_once(compiler, flags, case, True, None)[1])
+            most, more = said.get(case.part, (0, False))
+            said[case.part] = max(most, count), more or count > limit_of(usual, compiler)
+    part, kept = "", []
+    for line in source.read_text().splitlines(keepends=True):
+        found = MISTAKE.match(line)
+        part = found[1] if found else part
+        limit = re.match(r"// lines: (\d+)$", line)
+        if limit and part in said:
+            most, more = said[part]
+            print(f"{source.stem} {part}: {limit[1]} -> {most if more else 'the usual limit'}")
+            line = f"// lines: {min(most, int(limit[1]))}\n" if more else ""
+        kept.append(line)
+    source.write_text("".join(kept))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", action="append", help="default: g++ and clang++-19")
@@ -313,12 +339,17 @@ def main() -> int:
     parser.add_argument("--alone", action="store_true", help="compile everything, whatever batches said",
                         default=bool(os.environ.get("DIMESH_COMPILE_FAIL_ALONE")))
     parser.add_argument("-v", "--verbose", action="store_true", help="show every message")
+    parser.add_argument("--tighten", action="store_true", help="lower // lines: to what is said")
     parser.add_argument("--quote", action="store_true", help="write the messages into docs/errors")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
     flags = shlex.split(arguments.flags.read_text()) if arguments.flags else default_flags()
     if arguments.precompile:
         return precompile((arguments.compiler or ["g++"])[0], flags, arguments.precompile)
+    if arguments.tighten:
+        for source in arguments.files:
+            tighten(arguments.compiler or default_compilers(), flags, source.resolve())
+        return 0
     failed = 0
     for compiler in arguments.compiler or default_compilers():
         for source in (file.resolve() for file in arguments.files):

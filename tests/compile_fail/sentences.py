@@ -4,6 +4,8 @@
 are more than untested.txt allows: a new sentence comes with a test. Sentences are the texts of
 static_assert in include/; fewer than allowed is an error, too, so that the number only falls. A
 sentence has at most 160 characters: what else stands in the line, names and paths, is not ours.
+Texts that begin with "dimesh: " are of what only the library itself can get wrong: no program can
+fail them, and so no test.
 
   sentences.py [--list]
 """
@@ -15,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 ALLOWED = HERE / "untested.txt"
 LONGEST = 160
+OWN = "dimesh: "
 ASSERTION = re.compile(r"static_assert\((?:[^;\"]|\"[^\"]*\")*?,\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"\s*)+)\)\s*;")
 
 
@@ -30,7 +33,8 @@ def sentences() -> dict[str, str]:
 
 def main() -> int:
     expected = "\n".join(p.read_text() for p in sorted(HERE.glob("*.cpp")))
-    untested = {text: header for text, header in sentences().items() if text not in expected}
+    untested = {text: header for text, header in sentences().items()
+                if text not in expected and not text.startswith(OWN)}
     allowed = int(ALLOWED.read_text())
     print(f"{len(sentences())} sentences, {len(untested)} without a test, {allowed} allowed")
     if "--list" in sys.argv or len(untested) > allowed:

@@ -40,6 +40,19 @@ auto f(const model& m, const parameters& p, const stream& x) {
 }
 #endif
 
+// mistake: block_with_memory
+// An encoder's result for a layer that looks at none.
+// expect: block: a layer that looks at an encoder's result (M::cross) is given it, another one is not
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters& p, const stream& x) {
+  return nn::block(m, p.layers[0], x, x);
+}
+#else
+auto f(const model& m, const parameters& p, const stream& x) {
+  return nn::block(m, p.layers[0], x);
+}
+#endif
+
 // mistake: features
 // The token numbers first.
 // expect: features: the arguments are parameters and token numbers: m.features(p, ids)

@@ -119,4 +119,5 @@ case $kind in
     exit 2
     ;;
 esac
+cd "$work"  # where the program leaves what it saves
 "$mpirun" -n 2 "$work/$kind/consumer"

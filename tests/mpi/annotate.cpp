@@ -24,6 +24,7 @@ using dimesh::index_t;
 using dm::split;
 
 struct batch : dm::dim<8> {};
+struct some : dm::dim<> {};  // as many rows as the run says
 struct length : dm::dim<8> {};
 struct model : dm::dim<8> {};
 struct heads : dm::dim<8> {};
@@ -52,9 +53,9 @@ template <class L> struct network {
 template <bool Annotated> struct mlp {
   template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
     const auto z =
-        dm::complete(dm::einsum<batch, hidden>(said<Annotated, split<batch, rows>>(x), p.w1));
+        dm::complete(dm::einsum<some, hidden>(said<Annotated, split<some, rows>>(x), p.w1));
     const auto h = said<Annotated, split<hidden, cols>>(dm::relu(z + p.b1));
-    return dm::mean(dm::square(dm::complete(dm::einsum<batch, vocab>(h, p.w2))));
+    return dm::mean(dm::square(dm::complete(dm::einsum<some, vocab>(h, p.w2))));
   }
 };
 
@@ -108,19 +109,20 @@ void check_equal(const outcome& a, const outcome& b) {
 }
 
 using found_mlp =
-    dm::inferred<mlp<true>, network<any>, dm::probe<double, pod, batch, model>>::layout;
+    dm::inferred<mlp<true>, network<any>, dm::probe<double, pod, some, model>>::layout;
 using found_transformer = dm::inferred<transformer<true>, nn::language_model_parameters<any, form>,
                                        dm::probe<std::int32_t, pod, batch, length>>::layout;
 
-TEST_CASE("annotate: a network") {
-  using by_hand = dm::layout<pod, split<batch, rows>, split<hidden, cols>>;
+TEST_CASE("annotate: a network, whose batch has an open extent") {
+  using by_hand = dm::layout<pod, split<some, rows>, split<hidden, cols>>;
   const dm::grid<pod> g;
   const auto run_under = [&g]<class C, bool Annotated>(dm::detail::tag<C>,
                                                        std::bool_constant<Annotated>) {
     auto p = dm::make<network<C>>(g);
     nn::initialize(p, dm::random_key{5});
-    const auto x = dm::generate<dm::tensor<double, C, batch, model>>(
-        g, [](index_t i, index_t j) { return static_cast<double>((i * 5 + j * 3) % 7) - 3; });
+    const auto x = dm::generate<dm::tensor<double, C, some, model>>(
+        g, [](index_t i, index_t j) { return static_cast<double>((i * 5 + j * 3) % 7) - 3; },
+        some{12});
     return run<mlp<Annotated>>(p, x);
   };
   check_equal(run_under(dm::detail::tag<found_mlp>{}, std::true_type{}),

@@ -259,6 +259,11 @@ TEST_CASE("moments move once for each batch, where a block is computed again, to
     };
     const values once = seen_by([](const auto& f) { return f; });
     CHECK(close(seen_by([](const auto& f) { return dm::recompute(f); }), once));
+    CHECK(close(seen_by([](const auto& f) {
+                  return dm::recompute(
+                      [f](const auto& w, const auto& v) { return dm::recompute(f)(w, v); });
+                }),
+                once));
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4 6
+// labels: sanitize
 #include "dimesh/io/checkpoint/load.hpp"
 
 #include <doctest/doctest.h>
@@ -7,6 +8,8 @@
 #include <cmath>
 
 #include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/io/checkpoint/entries.hpp"
+#include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load_safetensors.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // options: -O2
+// labels: sanitize
 // Random operations against plain loops: dims of random extents, most of them static and small,
 // random layouts, the memory of results spoilt before each. support/make_differential.py writes the
 // cases while building; scripts/fuzz.sh tries others, at every optimisation level.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // DLPack's structs, out and in: the same memory, and who lets go of it when.
 // ranks: 1 2 4
+// labels: sanitize
 #include "dimesh/interop/dlpack.hpp"
 
 #include <doctest/doctest.h>

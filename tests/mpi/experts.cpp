@@ -13,55 +13,13 @@
 #include "dimesh/nn/moe/dropless.hpp"
 #include "dimesh/nn/moe/upcycle.hpp"
 #include "support/adjoint.hpp"
-#include "support/host.hpp"
+#include "support/experts.hpp"
 
 namespace {
 using namespace test_support;
+using namespace test_support::moe;
 namespace dm = dimesh;
 namespace nn = dm::nn;
-
-struct heads : dm::dim<1> {};
-struct head : dm::dim<3> {};
-struct vocab : dm::dim<3> {};
-struct model : dm::dim<3> {};
-struct hidden : dm::dim<4> {};
-struct expert : dm::dim<4> {};
-struct choice : dm::dim<2> {};
-struct slot : dm::dim<> {};
-
-/// Slots for all: p is the batch, q the length.
-struct roomy : nn::transformer {
-  using element = double;
-  using batch = p;
-  using length = q;
-  using model = ::model;
-  using heads = dm::shape<::heads>;
-  using head = ::head;
-  using hidden = ::hidden;
-  using vocab = ::vocab;
-  using expert = ::expert;
-  using choice = ::choice;
-  using slot = ::slot;
-  static constexpr int layers = 1;
-  static constexpr nn::activation act = nn::activation::silu;
-  static constexpr nn::gating gate{.capacity_factor = 2};
-};
-struct tight : roomy {
-  static constexpr nn::gating gate{.capacity_factor = 0.5,
-                                   .later = nn::later_choices::random_consuming};
-};
-struct gated : roomy {
-  static constexpr nn::activation act = nn::activation::swiglu;
-  static constexpr bool biases = false;
-};
-
-const array tokens = reals({"p", "q", "model"}, {4, 5, 3}, 1),
-            router = reals({"model", "expert"}, {3, 4}, 2),
-            up = reals({"expert", "model", "hidden"}, {4, 3, 4}, 3),
-            up_bias = reals({"expert", "hidden"}, {4, 4}, 4),
-            down = reals({"expert", "hidden", "model"}, {4, 4, 3}, 5),
-            down_bias = reals({"expert", "model"}, {4, 3}, 6),
-            up_gate = reals({"expert", "model", "hidden"}, {4, 3, 4}, 7);
 
 double silu(double v) { return v / (1 + std::exp(-v)); }
 
@@ -94,19 +52,6 @@ template <class M> array all_experts() {
   return einsum({"p", "q", "model"}, {out, weights});
 }
 
-template <class L, class M, class Grid> auto parameters_on(const Grid& g) {
-  auto w = dm::make<nn::mixture_parameters<L, M>>(g);
-  scatter(router, w.router);
-  scatter(up, w.up);
-  scatter(down, w.down);
-  if constexpr (M::biases) {
-    scatter(up_bias, w.up_bias);
-    scatter(down_bias, w.down_bias);
-  }
-  if constexpr (nn::is_gated(M::act)) scatter(up_gate, w.gate);
-  return w;
-}
-
 template <class T, class E, class M> void check_all(const dm::grid<plane>& g) {
   const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
   const auto w = parameters_on<E, M>(g);
@@ -134,47 +79,23 @@ TEST_CASE("with slots for all: every expert on every token, with masks") {
   });
 }
 
-/// As under no layout: the same slots, and values and gradients to rounding.
+/// As on one rank: the same slots, and values and gradients to rounding.
 template <class T, class E> void check_alike(const dm::grid<plane>& g) {
-  const nn::run_options run{.key = dm::random_key{11}};
+  static const auto one = [] {
+    const dm::grid<line> alone(MPI_COMM_SELF, x{1});
+    using L = dm::layout<line>;
+    const auto in = scattered<dm::tensor<double, L, p, q, model>>(alone, tokens);
+    const auto r = nn::mixture(nn::model<L, tight>{{.key = dm::random_key{11}}},
+                               parameters_on<L, tight>(alone), in);
+    return std::array{whole(r.route.slots), whole(r.route.chosen), whole(r.y)};
+  }();
   const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
-  const auto plain = scattered<dm::tensor<double, alone, p, q, model>>(g, tokens);
-  const auto w = parameters_on<E, tight>(g);
-  const auto v = parameters_on<alone, tight>(g);
-  const auto got = nn::mixture<E>(nn::model<T, tight>(run), w, in);
-  const auto want = nn::mixture(nn::model<alone, tight>(run), v, plain);
-  const auto whole = [](const auto& t) {  // (of one rank, or the same on all)
-    array a = numbers_like(t, 1);
-    std::copy_n(test_support::on_host(t).data(), a.values.size(), a.values.begin());
-    return a;
-  };
-  CHECK(agrees(got.route.slots, whole(want.route.slots)));
-  CHECK(agrees(got.route.chosen, whole(want.route.chosen)));
-  CHECK(agrees(got.y, whole(want.y), 1e-12));
-  const auto loss = [](const auto& m, const auto& weights, const auto& i, auto layouts) {
-    using X = typename decltype(layouts)::type;
-    const auto r = nn::mixture<X>(m, weights, i);
-    return dm::complete(dm::mean(r.y * r.y)) +
-           dm::complete(nn::balance_loss<q, expert, choice>(nn::balance_scale::scaled,
-                                                            r.probabilities, r.route.chosen)) +
-           0.1 * dm::complete(nn::router_z_loss<q, expert>(r.logits));
-  };
-  using dm::detail::tag;
-  const auto f = [&](const auto& weights, const auto& i) {
-    return loss(nn::model<T, tight>(run), weights, i, tag<E>{});
-  };
-  const auto h = [&](const auto& weights, const auto& i) {
-    return loss(nn::model<alone, tight>(run), weights, i, tag<alone>{});
-  };
-  const auto [a, da] = dm::value_and_grad(f, w)(in);
-  const auto [b, db] = dm::value_and_grad(h, v)(plain);
-  CHECK(static_cast<double>(dm::value(a)) == doctest::Approx(static_cast<double>(dm::value(b))));
-  const auto dp = dm::complete(da);
-  const auto dq = dm::complete(db);
-  CHECK(agrees(dp.router, whole(dq.router), 1e-11));
-  CHECK(agrees(dp.up, whole(dq.up), 1e-11));
-  CHECK(agrees(dp.down, whole(dq.down), 1e-11));
-  CHECK(agrees(dp.down_bias, whole(dq.down_bias), 1e-11));
+  const auto got = nn::mixture<E>(nn::model<T, tight>{{.key = dm::random_key{11}}},
+                                  parameters_on<E, tight>(g), in);
+  CHECK(agrees(got.route.slots, one[0]));
+  CHECK(agrees(got.route.chosen, one[1]));
+  CHECK(agrees(got.y, one[2], 1e-12));
+  check_as_alone(outcome<T, E, E, tight>(g, g));
 }
 
 TEST_CASE("with few slots: any layout routes as one rank does, and has its values and gradients") {

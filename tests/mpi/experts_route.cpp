@@ -245,6 +245,60 @@ TEST_CASE("tokens in slots: as products with one-hot masks (GSEC), and their tra
   });
 }
 
+template <class T> void check_narrow(const dm::grid<plane>& g) {
+  using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<s>, y>>;
+  const array a = scores(4, 6, 3, 5), v = numbers({"p", "q", "s"}, {4, 6, 5}, 6),
+              w = numbers({"p", "q", "choice"}, {4, 6, 2}, 7);
+  const nn::gating how{.capacity_factor = 0.75};
+  routes want =
+      one_by_one(how, a, make({"p", "q"}, {4, 6}, [](const extents&) { return 1.; }), 2, "choice");
+  want.gates = w;
+  const auto to = nn::route<q, r, choice>(how, scattered<dm::tensor<double, L, p, q, r>>(g, a));
+  const auto tokens = scattered<dm::tensor<T, L, p, q, s>>(g, v);
+  const auto gates = scattered<dm::tensor<T, L, p, q, choice>>(g, w);
+  const auto there = [&](const auto& i) {
+    return nn::to_slots<q, choice, r, slot>(i, to.slots, r{3}, slot{to.capacity});
+  };
+  const auto f = [&](const auto& i, const auto& j) {
+    return nn::from_slots<q, choice, r, slot>(there(i), j, to.slots);
+  };
+  const array held = einsum({"r", "p", "slot", "s"}, {mask_of(want, 3, 3, false), v});
+  CHECK(agrees(dm::cast<float>(there(tokens)), held));
+  CHECK(agrees(dm::cast<float>(f(tokens, gates)),
+               einsum({"p", "q", "s"}, {mask_of(want, 3, 3, true), held})));
+  // Gradients of the sum of all: whole numbers, too.
+  const auto slope = [&](const auto& i, const auto& j) {
+    const auto of_x = [&](const auto& k) { return dm::complete(dm::sum<float>(f(k, j))); };
+    const auto of_w = [&](const auto& k) { return dm::complete(dm::sum<float>(f(i, k))); };
+    return std::pair{dm::cast<float>(dm::complete(dm::value_and_grad(of_x, i)()).gradient),
+                     dm::cast<float>(dm::complete(dm::value_and_grad(of_w, j)()).gradient)};
+  };
+  const auto narrow = slope(tokens, gates);
+  const auto wide = slope(dm::cast<float>(tokens), dm::cast<float>(gates));
+  CHECK(dm::to_rank(narrow.first) == dm::to_rank(wide.first));
+  CHECK(dm::to_rank(narrow.second) == dm::to_rank(wide.second));
+}
+
+TEST_CASE("tokens in slots of half and bfloat16: summed in float, rounded once") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_narrow<dm::half>(g);
+    check_narrow<dm::bfloat16>(g);
+  });
+  // The square of 1 + 2^-7 is 1 + 2^-6 + 2^-14, whose end no bfloat16 keeps beside the rest.
+  using dm::bfloat16;
+  const dm::grid<line> g;
+  using whole = dm::layout<line>;
+  const auto held = dm::generate<dm::tensor<bfloat16, whole, r, slot, s>>(
+      g, [](index_t i, index_t, index_t) { return i == 0 ? 1 + 0x1p-7f : 1 + 0x1p-6f; }, r{2},
+      slot{1}, s{1});
+  const auto gates = dm::generate<dm::tensor<bfloat16, whole, q, choice>>(
+      g, [](index_t, index_t k) { return k == 0 ? 1 + 0x1p-7f : -1.f; }, q{1});
+  const auto slots = dm::generate<dm::tensor<std::int32_t, whole, q, choice>>(
+      g, [](index_t, index_t k) { return static_cast<std::int32_t>(k); }, q{1});
+  const auto y = dm::cast<float>(nn::from_slots<q, choice, r, slot>(held, gates, slots));
+  CHECK(dm::value(dm::sum(y)) == 0x1p-14f);
+}
+
 double loss_of(const array& a, const array& valid, const routes& to) {
   const index_t groups = a.size[0], tokens = a.size[1], experts = a.size[2];
   double loss = 0;

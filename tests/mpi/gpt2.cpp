@@ -7,7 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load_safetensors.hpp"
+#include "dimesh/io/checkpoint/safetensors.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/checkpoints.hpp"
 #include "support/small_form.hpp"

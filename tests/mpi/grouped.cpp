@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: local
+// labels: local sanitize
 // Rows in groups, each times a matrix of its own, in every layout: values and transposes beside a
 // product with the rows of a unit matrix, no communication; and lengths that do not fit.
 #include "dimesh/op/grouped_einsum.hpp"

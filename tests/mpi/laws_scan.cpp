@@ -4,7 +4,7 @@
 // costs.
 // ranks: 1 2 4
 // checks: 1580 2896 4212
-// labels: sanitize_all
+// labels: sanitize_all sanitize
 #include "dimesh/op/scan.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // Elements by number, added up by number, counted, sorted: against whole arrays under every layout
 // that their rules allow; their transposes and costs; and what only the run refuses.
 // ranks: 1 2 4
-// labels: local sanitize_all
+// labels: local sanitize_all sanitize
 #include "dimesh/op/sort.hpp"
 
 #include <doctest/doctest.h>

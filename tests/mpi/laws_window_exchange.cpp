@@ -4,7 +4,7 @@
 // and costs; and which elements travel, counted one by one.
 // ranks: 1 2 3 4
 // checks: 1201 2380 2380 3558
-// labels: local sanitize
+// labels: local
 #include "dimesh/op/convolution_exchange.hpp"
 
 #include <doctest/doctest.h>
@@ -172,6 +172,16 @@ TEST_CASE("pooling: the gradient's own derivative; blocks cut anywhere") {
   });
 }
 
+/// The blocks of all ranks along dim D.
+template <class D, class X> std::vector<dm::block> blocks_of_all(const X& y) {
+  std::vector<index_t> all(2 * y.grid().everyone().size());
+  const dm::block own = y.template block<D>();
+  const index_t mine[] = {own.offset, own.length};
+  MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, y.grid().everyone().handle());
+  std::vector<dm::block> blocks;
+  for (std::size_t k = 0; k < all.size(); k += 2) blocks.push_back({all[k], all[k + 1]});
+  return blocks;
+}
 /// Elements that leave this rank: of its block, those that windows of others' results see.
 index_t leaving(const window_case& m, dm::block mine, const std::vector<dm::block>& results,
                 int me) {
@@ -183,6 +193,20 @@ index_t leaving(const window_case& m, dm::block mine, const std::vector<dm::bloc
       for (index_t t = 0; t < m.taps; ++t)
         seen_there.insert(m.stride * o + m.dilation * t - m.before);
     for (const index_t i : seen_there) n += i >= mine.offset && i < mine.offset + mine.length;
+  }
+  return n;
+}
+/// The same on the way back: those whose windows, holes in them included, cover others' elements.
+index_t returning(const window_case& m, dm::block mine, const std::vector<dm::block>& array,
+                  int me) {
+  index_t n = 0;
+  for (std::size_t k = 0; k < array.size(); ++k) {
+    if (static_cast<int>(k) == me) continue;
+    const index_t first = array[k].offset, last = first + array[k].length - 1;
+    for (index_t o = mine.offset; o < mine.offset + mine.length; ++o) {
+      const index_t from = m.stride * o - m.before;
+      n += last >= first && from <= last && from + m.dilation * (m.taps - 1) >= first;
+    }
   }
   return n;
 }
@@ -213,13 +237,62 @@ TEST_CASE("halos: nothing travels but what windows see, whatever the halos' widt
       CHECK(agrees(
           y, convolved({"rows", "q"}, a, b,
                        {{"high", "tall", "rows", m.stride, m.dilation, m.before, m.results}})));
-      std::vector<index_t> all(2 * g.everyone().size());
-      const index_t mine[] = {y.block(0).offset, y.block(0).length};
-      MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, g.everyone().handle());
-      std::vector<dm::block> results;
-      for (std::size_t k = 0; k < all.size(); k += 2) results.push_back({all[k], all[k + 1]});
-      CHECK(sent.bytes() == 2 * 8 * leaving(m, v.block(0), results, g.rank()));
+      CHECK(sent.bytes() == 2 * 8 * leaving(m, v.block(0), blocks_of_all<rows>(y), g.rank()));
     }
+  });
+}
+
+// Lepikhin et al. 2020, section A.4: arrays with holes between their elements (base dilation).
+TEST_CASE("halos of transposes: strides that divide the blocks, and others") {
+  const std::vector<window_case> halos = {
+      {24, 3, 2, 1, dm::padding::same, 0, 12},   // whole strides in a block: all ranks pad alike
+      {21, 3, 2, 1, dm::padding::same, 1, 11},  // not so: each begins elsewhere between elements
+      {25, 4, 3, 1, {2, 1}, 2, 9},  // holes, and several filters over an element
+      {23, 2, 3, 1, dm::padding::same, 0, 8},  // elements that no filter reaches
+      {25, 3, 2, 3, {3, 3}, 3, 13},  // a filter with holes, too
+  };
+  using L = dm::layout<line, dm::split<dm::uneven<rows>, x>>;
+  for_each_grid<line>([&](const dm::grid<line>& g) {
+    for (const window_case& m : halos) {
+      INFO("extent ", m.n, ", taps ", m.taps, ", stride ", m.stride, ", dilation ", m.dilation);
+      const array a = numbers({"p", "rows", "r"}, {2, m.results, 2}, 1);
+      const array b = numbers({"tall", "q", "r"}, {m.taps, 3, 2}, 2);
+      const auto v = scattered<dm::tensor<double, L, p, rows, r>>(g, a);
+      const auto w = scattered<dm::tensor<double, dm::layout<line>, tall, q, r>>(g, b);
+      const auto before = census::snapshot();
+      const auto y = dm::transposed_convolution_exchange<p, high, q>(
+          v, w, dm::window<rows, tall, high>{m.stride, m.dilation, m.around, m.n});
+      const auto sent = census::snapshot() - before;
+      CHECK(agrees(y, transposed_whole(a, b, m)));
+      CHECK(sent.bytes() ==
+            4 * 8 * returning(m, v.block<rows>(), blocks_of_all<high>(y), g.rank()));
+    }
+  });
+}
+
+TEST_CASE("holes and a stride at once: a filter of one tap makes the holes") {
+  using L = dm::layout<line, dm::split<dm::uneven<high>, x>>;
+  for_each_grid<line>([&](const dm::grid<line>& g) {
+    const auto one = scattered<dm::tensor<double, dm::layout<line>, tall>>(
+        g, make({"tall"}, {1}, [](const extents&) { return 1.0; }));
+    for (const index_t n : {13, 16})
+      for (const auto& [holes, stride] : {std::pair<index_t, index_t>{2, 3}, {3, 2}, {2, 4}}) {
+        INFO("extent ", n, ", holes ", holes, ", stride ", stride);
+        const index_t far = holes * (n - 1) + 1;
+        const array a = numbers({"high", "q"}, {n, 2}, 1), b = numbers({"broad"}, {4}, 2);
+        const auto v = scattered<dm::tensor<double, L, high, q>>(g, a);
+        const auto w = scattered<dm::tensor<double, dm::layout<line>, broad>>(g, b);
+        const auto spread = dm::transposed_convolution_exchange<wide, q>(
+            v, one, dm::window<high, tall, wide>{.stride = holes, .extent = far});
+        const auto y = dm::convolution_exchange<rows, q>(
+            spread, w, dm::window<wide, broad, rows>{.stride = stride, .around = {2, 1}});
+        const array whole = make({"wide", "q"}, {far, 2}, [&](const extents& at) {
+          return at[0] % holes == 0 ? value_at(a, a.dims, {at[0] / holes, at[1]}) : 0.0;
+        });
+        CHECK(agrees(y,
+                     convolved({"rows", "q"}, whole, b,
+                               {{"wide", "broad", "rows", stride, 1, 2, (far - 1) / stride + 1}})));
+      }
   });
 }
 

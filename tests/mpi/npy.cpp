@@ -3,6 +3,7 @@
 // every other. NumPy reads and writes the same, where it is installed. What is damaged is refused
 // on all ranks with one text.
 // ranks: 1 2 4
+// labels: sanitize
 #include "dimesh/io/npy.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +31,7 @@ int my_rank() {
 struct shared_file {
   std::string path;
   shared_file() : path("/tmp/dimesh_npy_" + std::to_string(getpid()) + ".npy") {
-    path = dm::detail::from_first(MPI_COMM_WORLD, path);
+    path = dm::detail::text_from(MPI_COMM_WORLD, 0, path);
   }
   ~shared_file() {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -120,7 +121,7 @@ TEST_CASE("what is refused: on all ranks, naming file and tensor") {
     const std::string said = thrown([&] { (void)dm::load_npy<image<float>>(g, file.path); });
     INFO(said);
     CHECK(said.find(of + why) == 0);
-    CHECK(dm::detail::from_first(MPI_COMM_WORLD, said) == said);
+    CHECK(dm::detail::text_from(MPI_COMM_WORLD, 0, said) == said);
   };
   CHECK(thrown([&] {
           (void)dm::load_npy<image<double>>(g, file.path);

@@ -24,10 +24,14 @@
 #include <span>
 #include <vector>
 
+#include "support/distance.hpp"
+
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
 
 namespace {
+
+using test_support::distance;
 
 struct batch : dm::dim<8> {};
 struct pixel : dm::dim<6> {};
@@ -96,19 +100,6 @@ struct problem {
   model<everywhere, false> plain = begun<model<everywhere, false>>(g);
 };
 
-/// Elements differ by rounding at most.
-template <class A, class B> double distance(const A& a, const B& b) {
-  double far = 0;
-  dm::for_each_tensor(
-      [&far](const auto&, const auto& u, const auto& v) {
-        const auto one = dm::to_rank(u), two = dm::to_rank(v);
-        REQUIRE(one.size() == two.size());
-        for (std::size_t i = 0; i < one.size(); ++i)
-          far = std::max(far, std::abs(one[i] - two[i]) / (1 + std::abs(two[i])));
-      },
-      a, b);
-  return far;
-}
 constexpr double rounding = 1e-13;
 
 TEST_CASE("numbers by path are those of a model that all ranks hold") {

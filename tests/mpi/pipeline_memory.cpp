@@ -9,6 +9,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/memory/pool.hpp>
+#include <dimesh/op/attention.hpp>
 
 #include "dimesh/pipeline/pipeline.hpp"
 #include "dimesh/pipeline/schedules.hpp"
@@ -128,6 +129,37 @@ TEST_CASE("memory of a step is what was forecast") {
     four.check(dm::one_f_one_b{4, micros});
     four.check(dm::zb_h1{4, micros});
   }
+}
+
+struct length : dm::dim<24> {};
+struct key : dm::dim<24> {};
+struct head : dm::dim<8> {};
+
+// Tiles of attention's kernel are larger than all else here, forward and backward.
+TEST_CASE("room that attention takes while it runs is forecast") {
+  using sequences = dm::tensor<double, by_rows, batch, length, head>;
+  const dm::grid<pod> g(MPI_COMM_WORLD, stage{1});
+  const auto weights = std::make_tuple(
+      std::make_tuple(dm::normal<dm::tensor<double, there<0>, head>>(g, dm::random_key{1}, 0, 1)));
+  const auto looks = [](const auto& w, const auto& x) {
+    const auto seen = dm::rename<length, key>(x * std::get<0>(w));
+    return dm::attention<length, key, head>(x, seen, seen, {.causal = true});
+  };
+  const auto net = dm::pipeline<stage>(dm::cell<0>(looks));
+  const auto x = dm::normal<sequences>(g, dm::random_key{2}, 0, 1);
+  const auto input = [&x](int) { return x; };
+  const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+  const dm::gpipe s{1, 2};
+  const auto told = net.forecast(s, weights, input, loss);
+  dm::index_t peak = 0;
+  for (int again = 0; again < 2; ++again) {
+    dm::detail::pool& memory = dm::detail::pool::instance();
+    memory.restart_peak();
+    const dm::index_t before = memory.figures().live;
+    (void)net.value_and_grad(s, weights, input, loss);
+    peak = memory.figures().peak - before;
+  }
+  CHECK(peak == told.peak);
 }
 
 TEST_CASE("a rank may ask for a forecast by itself, on a grid that has sent nothing yet") {

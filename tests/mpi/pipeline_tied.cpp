@@ -16,10 +16,13 @@
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/weights_through.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
+#include "support/distance.hpp"
 
 namespace dm = dimesh;
 
 namespace {
+
+using test_support::distance;
 
 struct batch : dm::dim<8> {};
 struct vocab : dm::dim<12> {};
@@ -54,15 +57,6 @@ constexpr auto to_cells = [](const auto& w) {
   return std::make_tuple(std::make_tuple(w.embedding, w.first),
                          std::make_tuple(w.last, dm::send<stage, K>(w.embedding)));
 };
-
-template <class A, class B> double distance(const A& a, const B& b) {
-  double far = 0;
-  const auto one = dm::to_rank(a), two = dm::to_rank(b);
-  REQUIRE(one.size() == two.size());
-  for (std::size_t i = 0; i < one.size(); ++i)
-    far = std::max(far, std::abs(one[i] - two[i]) / (1 + std::abs(two[i])));
-  return far;
-}
 
 template <int K, class L> void check() {
   constexpr int micros = 3;

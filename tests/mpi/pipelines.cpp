@@ -3,6 +3,7 @@
 // those of ranks that hold everything; between schedules they have the same bits.
 //
 // ranks: 1 2 4
+// labels: sanitize
 #include "dimesh/pipeline/pipeline.hpp"
 
 #include <doctest/doctest.h>
@@ -13,15 +14,19 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/accumulate.hpp>
 #include <dimesh/op/cuts.hpp>
+#include <dimesh/op/slice.hpp>
 #include <dimesh/optim/adam.hpp>
 
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
+#include "support/distance.hpp"
 #include "support/host.hpp"
 
 namespace dm = dimesh;
 
 namespace {
+
+using test_support::distance;
 
 struct batch : dm::dim<> {};
 struct width : dm::dim<6> {};
@@ -52,7 +57,8 @@ struct problem {
   int micros;
   model plain{};
   std::vector<inputs> x, target;
-  problem(dm::index_t stages, int m) : g(MPI_COMM_WORLD, stage{stages}), micros(m) {
+  problem(dm::index_t stages, int m, MPI_Comm comm = MPI_COMM_WORLD)
+      : g(comm, stage{stages}), micros(m) {
     plain = dm::make<model>(g);
     std::uint64_t seed = 1;
     dm::for_each_tensor(
@@ -86,14 +92,6 @@ template <class X, class Y> auto squares(const X& x, const Y& y) {
   return dm::sum(d * d) * (1.0 / 8);
 }
 
-template <class A, class B> double distance(const A& a, const B& b) {
-  double far = 0;
-  const auto one = dm::to_rank(a), two = dm::to_rank(b);
-  REQUIRE(one.size() == two.size());
-  for (std::size_t i = 0; i < one.size(); ++i)
-    far = std::max(far, std::abs(one[i] - two[i]) / (1 + std::abs(two[i])));
-  return far;
-}
 constexpr double rounding = 1e-13;
 
 /// All elements of the gradient that this rank holds.
@@ -226,6 +224,101 @@ TEST_CASE("two stages on a rank: interleaved, and there and back") {
       const problem p(1, micros);
       const auto bits = runs<0, 0>{p}.check(dm::interleaved{1, micros, 2});
       CHECK(same(runs<0, 0>{p}.check(dm::zb_v{1, micros}), bits));
+    }
+  }
+}
+
+/// Value and gradients of all layers, on the first rank of the grid.
+template <int... K, class S> std::vector<double> bits_of(const problem& p, const S& s) {
+  const auto step = runs<K...>{p}.run(s);
+  std::vector<double> all = dm::to_rank(step.value);
+  dm::for_each_tensor(
+      [&all](const auto&, const auto& x) {
+        const auto one = dm::to_rank(x);
+        all.insert(all.end(), one.begin(), one.end());
+      },
+      step.gradient);
+  return all;
+}
+/// The last micro-batch has three rows, and five that are none: their losses weigh nothing, and the
+/// mean is that of the rows that there are.
+template <int... K> void check_masked(int stages, int micros) {
+  const problem p(stages, micros);
+  const runs<K...> r{p};
+  constexpr int last = std::array{K...}.back();
+  const dm::index_t rows_there = 3, all_rows = 8 * (micros - 1) + rows_there;
+  using flags = dm::tensor<double, by_rows, batch>;
+  const auto full = dm::generate<flags>(p.g, [](auto) { return 1.0; }, batch{8});
+  const auto part =
+      dm::generate<flags>(p.g, [=](dm::index_t i) { return i < rows_there ? 1.0 : 0.0; }, batch{8});
+  const double share = static_cast<double>(micros) / static_cast<double>(all_rows);
+  const auto loss = [&](const auto& y, int i) {
+    const auto d = y - dm::place<stage, last>(p.target[static_cast<std::size_t>(i)]);
+    return dm::sum(d * d * dm::place<stage, last>(i + 1 == p.micros ? part : full)) * share;
+  };
+  const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
+  const auto step =
+      dm::complete(net.value_and_grad(dm::one_f_one_b{stages, micros}, r.weights, r.x(), loss));
+
+  // The same rows without a mask, on ranks that hold everything.
+  const auto f = [&](const auto& m, const auto& x, const auto& y) {
+    const auto d = dm::each_of(block)(m, x) - y;
+    return dm::sum(d * d) * (1.0 / static_cast<double>(all_rows));
+  };
+  double value = 0;
+  std::vector<std::vector<double>> want(depth);
+  const auto add = [&](const auto& one) {
+    value += dm::value(one.value);
+    for (std::size_t l = 0; l < depth; ++l) {
+      const auto more = held(one.gradient[l]);
+      want[l].resize(more.size());
+      for (std::size_t k = 0; k < more.size(); ++k) want[l][k] += more[k];
+    }
+  };
+  for (std::size_t i = 0; i + 1 < p.x.size(); ++i)
+    add(dm::complete(dm::value_and_grad(f, p.plain)(p.x[i], p.target[i])));
+  const auto there = [&](const inputs& x) {
+    return dm::slice<batch>(dm::whole<batch>(x), 0, rows_there);
+  };
+  add(dm::complete(dm::value_and_grad(f, p.plain)(there(p.x.back()), there(p.target.back()))));
+  std::vector<double> mine;
+  for (std::size_t l = 0; l < depth; ++l)
+    if (std::array{K...}[l * sizeof...(K) / depth] == static_cast<int>(p.g.template coord<stage>()))
+      mine.insert(mine.end(), want[l].begin(), want[l].end());
+  const auto found = held(step.gradient);
+  REQUIRE(found.size() == mine.size());
+  for (std::size_t k = 0; k < mine.size(); ++k) CHECK(std::abs(found[k] - mine[k]) < rounding);
+  const auto whole_value = dm::to_rank(step.value);
+  if (p.g.rank() == 0) CHECK(std::abs(whole_value[0] - value) < rounding);
+}
+TEST_CASE("a last micro-batch of fewer rows: the mean is of the rows that there are") {
+  if (ranks() == 1) check_masked<0>(1, 3);
+  if (ranks() == 2) check_masked<0, 1>(2, 4);
+  if (ranks() == 4) check_masked<0, 1>(2, 4);  // and rows are split
+}
+
+TEST_CASE("as many stages on half as many ranks have the bits of 1F1B") {
+  for (const int micros : {2, 4, 6}) {
+    if (ranks() == 2) {
+      const problem two(2, micros), one(1, micros, MPI_COMM_SELF);
+      const auto bits = bits_of<0, 1>(two, dm::one_f_one_b{2, micros});
+      const auto there_and_back = bits_of<0, 0>(one, dm::zb_v{1, micros});
+      if (two.g.rank() == 0) CHECK(same(there_and_back, bits));
+    } else if (ranks() == 4) {
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      MPI_Comm half = MPI_COMM_NULL;
+      MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+      {
+        const problem four(4, micros), two(2, micros, half);
+        const auto bits = bits_of<0, 1, 2, 3>(four, dm::one_f_one_b{4, micros});
+        const auto there_and_back = bits_of<0, 1, 1, 0>(two, dm::zb_v{2, micros});
+        const auto in_turn = bits_of<0, 1, 0, 1>(two, dm::interleaved{2, micros, 2});
+        CHECK((rank != 0 || bits.size() == 1 + depth * (2 * 6 * 10 + 10)));
+        if (rank == 0) CHECK(same(there_and_back, bits));
+        if (rank == 0) CHECK(same(in_turn, bits));
+      }
+      MPI_Comm_free(&half);
     }
   }
 }

@@ -261,6 +261,19 @@ TEST_CASE("between layouts of three axes: sums, places, blocks of any lengths, t
   });
 }
 
+/// Axes one after another, where the moves of all of them can be made so.
+struct tower : dimesh::mesh<x, y, z> {
+  static constexpr bool moves_by_axis = true;
+};
+
+TEST_CASE("between layouts of three axes on a mesh that moves by axis") {
+  for_each_grid<tower>([](const dimesh::grid<tower>& g) {
+    check_pairs<tower, p, q>(g, {24, 24}, pure, pure, 7, 1);
+    check_pairs<tower, p, q>(g, {7, 5}, uneven, uneven, 17);
+    check_pairs<tower, p, q>(g, {7, 5}, ragged, uneven, 29);
+  });
+}
+
 // ---- is there a better way? ---------------------------------------------------------------------
 
 /// Received by all ranks together, in elements: a naive account, of even blocks.

@@ -2,6 +2,7 @@
 // Messages that are under way when an exception passes: MPI keeps the memory that it writes to, and
 // what comes after finds everything in order.
 // ranks: 1 2 4
+// labels: sanitize
 #include "dimesh/collective/requests.hpp"
 
 #include <dimesh/dimesh.hpp>

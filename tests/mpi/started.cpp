@@ -2,6 +2,7 @@
 // ranks: 1 2 4
 // checks: 2560 4530 16170
 // timeout: 600
+// labels: sanitize
 // Moves that are started and awaited: each gives what the blocking call gives, in any order, and
 // recorded where its operand is; handles that are dropped, moved from, or left by an exception
 // leave nothing behind; a steady step works out no plan.

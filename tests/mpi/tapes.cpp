@@ -4,6 +4,7 @@
 // that outlives the tape around it says so.
 //
 // ranks: 1 2
+// labels: sanitize
 #include "dimesh/core/tape_life.hpp"
 #include "support/host.hpp"
 

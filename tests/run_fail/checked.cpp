@@ -12,6 +12,7 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/relayout.hpp"
@@ -130,6 +131,24 @@ const run_fail::table cases{
        const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{4 * g.ranks()});
        if (g.rank() != 1) (void)relayout<layout<pod>>(x);
      }},
+    // case other_plan: 2 4
+    //   rank 0: all_to_all: the ranks of this communicator make different calls
+    //   rank 1: all_to_all: the ranks of this communicator make different calls
+    {"other_plan",
+     [] {
+       const grid<pod> g;
+       using ids = tensor<int, layout<pod, split<length, rows>>, length>;
+       const auto n = 2 * static_cast<index_t>(g.ranks());
+       const auto x = zeros<tensor<float, layout<pod, split<length, rows>>, length>>(g, length{n});
+       const auto counted = [&](index_t by) {  // as many rows for each rank, but of others
+         return all_to_all_counts<length, other::length, rows>(
+             generate<ids>(
+                 g, [=](index_t i) { return static_cast<int>((i * by + by) % n); }, length{n}),
+             other::length{n});
+       };
+       const auto one = counted(1), two = counted(n - 1);
+       (void)all_to_all(g.rank() == 1 ? two : one, x);
+     }},
     // case all_catch_and_go_on: 2 3
     //   went on with 2 ranks|went on with 3 ranks
     //   exit: 0
@@ -162,6 +181,8 @@ const run_fail::table cases{
          program();
        } catch (const error& e) {
          std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), e.what());
+         // The launcher takes the others down when it sees this; they have a sentence to say.
+         std::this_thread::sleep_for(std::chrono::milliseconds(300));
          std::exit(1);
        }
      },

@@ -8,11 +8,19 @@
 #include "dimesh/create.hpp"
 #include "dimesh/interop/host_block.hpp"
 #include "dimesh/interop/view.hpp"
+#include "dimesh/op/all_gather.hpp"
+#include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/halo_exchange.hpp"
+#include "dimesh/op/reduce_scatter.hpp"
 #include "dimesh/op/reductions.hpp"
+#include "dimesh/op/relayout.hpp"
+#include "dimesh/op/scan.hpp"
+#include "dimesh/op/shift.hpp"
 #include "dimesh/op/start.hpp"
 #include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/to_space.hpp"
 #include "dimesh/op/value.hpp"
 
 namespace {
@@ -20,6 +28,9 @@ using namespace dimesh;
 
 struct rows : axis<> {};
 struct pod : mesh<rows> {};
+struct near : mesh<rows> {
+  using space = host_space;
+};
 struct length : dim<> {};
 using vector = tensor<double, layout<pod, split<length, rows>>, length>;
 
@@ -29,6 +40,34 @@ vector counted(const grid<pod>& g) {
 /// Says so where all that is allowed gave the right numbers.
 void say(bool right) {
   if (right) std::fprintf(stderr, "rank %d: all went well\n", run_fail::rank());
+}
+
+/// All movers, begun and at once, of 8 elements a rank from 0.
+template <class X> bool moves_right(const X& x) {
+  using M = typename X::mesh_type;
+  const int n = x.grid().ranks(), r = x.grid().rank();
+  const double last = 8.0 * n - 1, all = last * (last + 1) / 2;
+  bool right = true;
+  const auto has = [&](const auto& y, index_t at, double value) {
+    if (y.holds(length{at})) right = right && y.at(length{at}) == value;
+  };
+  const auto whole = all_gather<rows>(x);
+  has(whole, 8 * n - 1, last);
+  has(await(start_all_gather<rows>(x)), 8 * n - 1, last);
+  right = right && value(complete(sum<length>(x))) == all;
+  const auto addends = generate<tensor<double, layout<M, partial<rows>>, length>>(
+      x.grid(), [](index_t i) { return double(i); }, length{8 * n});
+  has(all_reduce<rows>(addends), 3, 3);
+  has(await(start_all_reduce<rows>(addends)), 3, 3);
+  has(reduce_scatter<length, rows>(addends), 8 * r + 1, 8 * r + 1);
+  has(shift<length>(x, 3), 8 * n - 1, last - 3);
+  has(relayout<layout<M>>(x), 5, 5);
+  has(halo_exchange<1, length>(x), 8 * r, 8.0 * r);
+  has(cumsum_exscan<length>(x), 8 * n - 1, all);
+  right = right && broadcast_element(x, {8 * n - 1}) == last;
+  const std::vector<double> values = to_rank(x, 0);
+  has(from_rank<X>(x.grid(), values, 0, length{8 * n}), 8 * r + 2, 8 * r + 2);
+  return right;
 }
 
 const run_fail::table cases{
@@ -54,6 +93,22 @@ const run_fail::table cases{
            to_rank(x, 0).size() == (g.rank() == 0 ? std::size_t(n) : 0));
        MPI_Barrier(MPI_COMM_WORLD);
        x.data()[0] = 1;
+     }},
+    // case mpi_gets_copies: 1 2
+    //   exit: 139
+    //   rank 0: all went well
+    //   dimesh: the host touched a tensor's elements outside of kernels, copies and MPI
+    {"mpi_gets_copies",
+     [] {
+       setenv("DIMESH_STAGING", "always", 1);
+       const grid<pod> g;
+       const vector x = counted(g);
+       const grid<near> h;
+       const auto y = to_space(x, h);
+       say(moves_right(x) && moves_right(y) && y.data()[7] == 8.0 * g.rank() + 7);
+       MPI_Barrier(MPI_COMM_WORLD);
+       double own = 0;  // what no mover has copied MPI does not get
+       MPI_Reduce(x.data(), &own, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
      }},
     // case host_reads: 1
     //   exit: 139

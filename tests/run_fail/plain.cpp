@@ -14,7 +14,9 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/broadcast.hpp"
+#include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/einsum.hpp"
+#include "dimesh/op/extents_all_reduce.hpp"
 #include "dimesh/op/rotary.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/value.hpp"
@@ -41,6 +43,7 @@ template <class L> struct pair_of {
   BOOST_HANA_DEFINE_STRUCT(pair_of, (tensor<double, L, length>, a), (tensor<double, L, length>, b));
 };
 using by_rows = layout<pod, split<uneven<length>, rows>>;
+using numbers = tensor<int, by_rows, length>;
 
 whole ones(const grid<pod>& g, index_t n = 4) {
   whole x(g, length{n});
@@ -246,6 +249,35 @@ const run_fail::table cases{
          x.push_back(ones(*grids.back()));
        }
        (void)global_norm(x);
+     }},
+    // ---- a rank that says other sizes than the rest ---------------------------------------------
+    // case other_number_of_groups: 2 4
+    //   rank 0: all_to_all_counts: dim 'key' has 3 elements on rank 0 of the axis and 5 on rank 1;
+    //   rank 1: all_to_all_counts: dim 'key' has 3 elements on rank 0 of the axis and 5 on rank 1;
+    {"other_number_of_groups",
+     [] {
+       const grid<pod> g;
+       const auto to = zeros<numbers>(g, length{8});
+       (void)all_to_all_counts<length, uneven<key>, rows>(to, key{g.rank() == 1 ? 5 : 3});
+     }},
+    // case other_number_of_rows: 2 4 unchecked
+    //   rank 0: all_to_all_counts: dim 'length' has 8 elements on rank 0 of the axis and 9 on rank
+    //   1;
+    //   rank 1: all_to_all_counts: dim 'length' has 8 elements on rank 0 of the axis and 9 on rank
+    //   1;
+    {"other_number_of_rows",
+     [] {
+       const grid<pod> g;
+       const auto to = zeros<numbers>(g, length{g.rank() == 1 ? 9 : 8});
+       (void)all_to_all_counts<length, uneven<key>, rows>(to, key{3});
+     }},
+    // case other_extents: 2 4 unchecked
+    //   rank 0: extents_all_reduce: dim 'length' has 4 elements on one rank and 6 on another; all
+    //   rank 1: extents_all_reduce: dim 'length' has 4 elements on one rank and 6 on another; all
+    {"other_extents",
+     [] {
+       const grid<pod> g;
+       (void)extents_all_reduce(ones(g, g.rank() == 1 ? 6 : 4));
      }},
     // ---- before, without and after MPI ---------------------------------------------------------
     // case sizes_missing: 1 2

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/op/start_to_rank.hpp"
 #include "support/laws.hpp"

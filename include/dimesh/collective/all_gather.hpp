@@ -23,12 +23,16 @@ DIMESH_OUTLINE inline void all_gather_counted(const dimesh::detail::communicator
   prepare(c, "all_gather", sum, w);
   const told here(event_kind::all_gather, c, n * w.size, sum * w.size);
   const auto units = static_cast<int>(n * w.units());
+  staged near(later);
+  x = near.reads(x, n * w.size);
+  y = near.writes(y, sum * w.size);
   dimesh::detail::check(
       later == nullptr ? MPI_Allgatherv(x, units, w.type(), y, counts.receive_count,
                                         counts.receive_at, w.type(), c.handle())
                        : MPI_Iallgatherv(x, units, w.type(), y, counts.receive_count,
                                          counts.receive_at, w.type(), c.handle(), later->add()),
       "all_gather");
+  near.bring();
 }
 #endif
 
@@ -86,11 +90,15 @@ DIMESH_OUTLINE inline void all_gather_elements(const dimesh::detail::communicato
   prepare(c, "all_gather", n, w);
   const told here(event_kind::all_gather, c, n * w.size, c.size() * n * w.size);
   const auto units = static_cast<int>(n * w.units());
+  staged near(later);
+  x = near.reads(x, n * w.size);
+  y = near.writes(y, c.size() * n * w.size);
   dimesh::detail::check(
       later == nullptr
           ? MPI_Allgather(x, units, w.type(), y, units, w.type(), c.handle())
           : MPI_Iallgather(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
       "all_gather");
+  near.bring();
 }
 #endif
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
@@ -31,13 +31,16 @@ DIMESH_OUTLINE inline void all_reduce_elements(const dimesh::detail::communicato
   const index_t step = later == nullptr && n * w.size > cut_above ? piece / w.size : whole;
   for (index_t at = 0; at < n; at += step) {
     const auto count = static_cast<int>(step < n - at ? step : n - at);
-    const void* const from = x == y ? MPI_IN_PLACE : x + at * w.size;
-    dimesh::detail::check(later == nullptr
-                              ? MPI_Allreduce(from, y + at * w.size, count, w.type(),
-                                              operation(w.kind, r), c.handle())
-                              : MPI_Iallreduce(from, y + at * w.size, count, w.type(),
-                                               operation(w.kind, r), c.handle(), later->add()),
-                          "all_reduce");
+    staged near(later);
+    std::byte* const to = near.writes(y + at * w.size, count * w.size, x == y);
+    const void* const from = x == y ? MPI_IN_PLACE : near.reads(x + at * w.size, count * w.size);
+    dimesh::detail::check(
+        later == nullptr
+            ? MPI_Allreduce(from, to, count, w.type(), operation(w.kind, r), c.handle())
+            : MPI_Iallreduce(from, to, count, w.type(), operation(w.kind, r), c.handle(),
+                             later->add()),
+        "all_reduce");
+    near.bring();
   }
 }
 #endif

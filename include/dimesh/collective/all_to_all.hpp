@@ -23,11 +23,15 @@ DIMESH_OUTLINE inline void all_to_all_dense(const dimesh::detail::communicator& 
   const index_t sent = (c.size() - 1) * n * w.size;
   const told here(event_kind::all_to_all, c, sent, sent);
   const auto units = static_cast<int>(n * w.units());
+  staged near(later);
+  x = near.reads(x, c.size() * n * w.size);
+  y = near.writes(y, c.size() * n * w.size);
   dimesh::detail::check(
       later == nullptr
           ? MPI_Alltoall(x, units, w.type(), y, units, w.type(), c.handle())
           : MPI_Ialltoall(x, units, w.type(), y, units, w.type(), c.handle(), later->add()),
       "all_to_all");
+  near.bring();
 }
 #endif
 
@@ -43,6 +47,10 @@ DIMESH_OUTLINE inline void all_to_all_counted(const dimesh::detail::communicator
                                               const call_counts& counts, requests* later) {
   prepare(c, "all_to_all", most, w);
   const told here(event_kind::all_to_all, c, sent * w.size, received * w.size);
+  staged near(later);
+  const index_t unit = w.size / w.units();
+  x = near.reads(x, end_of_runs(counts.send_count, counts.send_at, c.size()) * unit);
+  y = near.writes(y, end_of_runs(counts.receive_count, counts.receive_at, c.size()) * unit);
   dimesh::detail::check(
       later == nullptr
           ? MPI_Alltoallv(x, counts.send_count, counts.send_at, w.type(), y, counts.receive_count,
@@ -50,6 +58,7 @@ DIMESH_OUTLINE inline void all_to_all_counted(const dimesh::detail::communicator
           : MPI_Ialltoallv(x, counts.send_count, counts.send_at, w.type(), y, counts.receive_count,
                            counts.receive_at, w.type(), c.handle(), later->add()),
       "all_to_all");
+  near.bring(counts.receive_count, counts.receive_at, c.size(), unit);
 }
 #endif
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 
 namespace dimesh::collective {
 
@@ -20,10 +20,14 @@ void broadcast(const dimesh::detail::communicator& c, T* x, index_t n, int root,
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * element<T>::units);
     const MPI_Datatype type = element<T>::type();
+    staged near(later);
+    T* const part =
+        near.writes(x + at, count / element<T>::units * wire_of<T>.size, c.rank() == root);
     dimesh::detail::check(later == nullptr
-                              ? MPI_Bcast(x + at, count, type, root, c.handle())
-                              : MPI_Ibcast(x + at, count, type, root, c.handle(), later->add()),
+                              ? MPI_Bcast(part, count, type, root, c.handle())
+                              : MPI_Ibcast(part, count, type, root, c.handle(), later->add()),
                           "broadcast");
+    if (c.rank() != root) near.bring();
   }
 }
 

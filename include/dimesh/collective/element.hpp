@@ -15,6 +15,7 @@
 
 #include "dimesh/collective/communicator.hpp"
 #include "dimesh/collective/reduction.hpp"
+#include "dimesh/collective/stages.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/ledger/event.hpp"
@@ -119,8 +120,7 @@ template <class T> inline constexpr index_t most_per_call = wire_of<T>.most_per_
 /// Nothing at all on a serial host in a plain build.
 inline void prepare(const dimesh::detail::communicator& c, const char* call, index_t count,
                     const wire& w) {
-  if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
-    Kokkos::fence();
+  if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
   c.agree(call, count, static_cast<unsigned>(w.kind) << 16 | static_cast<unsigned>(w.size));
 }
 
@@ -131,7 +131,7 @@ struct told : dimesh::detail::watched {
       : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size()), c.mesh()) {}
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload)
       : told(kind, c, payload, payload) {}
-  [[no_unique_address]] dimesh::detail::opened memory{};
+  [[no_unique_address]] opened_to_mpi memory{};
 };
 
 /// Counts and offsets in MPI's units, as its calls on blocks of different lengths want them. MPI

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
+#include "dimesh/collective/staging.hpp"
 
 namespace dimesh::collective {
 
@@ -68,11 +69,15 @@ void exscan(const dimesh::detail::communicator& c, const joiner& j, const C* x, 
   prepare(c, "exscan", n, w);
   const told here(event_kind::scan, c, n * w.size);
   const detail::scan_words in(j, w.size);
+  staged near;
+  x = near.reads(x, n * w.size);
+  y = near.writes(y, n * w.size);
   for (index_t at = 0, step = INT_MAX; at < n; at += step)
     dimesh::detail::check(
         MPI_Exscan(x + at, y + at, static_cast<int>(step < n - at ? step : n - at), in.type, in.op,
                    c.handle()),
         "exscan");
+  if (c.rank() > 0) near.bring();
 }
 
 }  // namespace dimesh::collective

@@ -21,23 +21,33 @@ void gather_v(const dimesh::detail::communicator& c, const T* x, const index_t* 
   prepare(c, "gather", sum, wire_of<T>);
   const index_t n = count[c.rank()];
   const told here(event_kind::gather, c, n * wire_of<T>.size);
+  const auto begin = [&](staged& near) {
+    x = near.reads(x, n * wire_of<T>.size);
+    if (c.rank() == root) y = near.writes(y, sum * wire_of<T>.size);
+  };
   if (sum <= limit && later != nullptr) {
     const auto ints = std::make_shared<detail::int_arrays>();
     ints->fit(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints->receive_count, ints->receive_at);
     later->keep(std::shared_ptr<const void>(ints));  // MPI reads them until it is over
+    staged near(later);
+    begin(near);
     dimesh::detail::check(
         MPI_Igatherv(x, static_cast<int>(n * element<T>::units), element<T>::type(), y,
                      ints->receive_count.data(), ints->receive_at.data(), element<T>::type(), root,
                      c.handle(), later->add()),
         "gather");
+    near.bring();
   } else if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.receive_count, ints.receive_at);
+    staged near;
+    begin(near);
     dimesh::detail::check(MPI_Gatherv(x, static_cast<int>(n * element<T>::units),
                                       element<T>::type(), y, ints.receive_count.data(),
                                       ints.receive_at.data(), element<T>::type(), root, c.handle()),
                           "gather");
+    near.bring();
   } else if (c.rank() != root) {
     exchange<T>(c, x, n, root, nullptr, 0, 0, "gather", limit);
   } else {
@@ -64,10 +74,14 @@ void scatter_v(const dimesh::detail::communicator& c, const T* x, const index_t*
   if (sum <= limit) {
     auto& ints = detail::int_arrays::instance(c.size());
     detail::to_int(element<T>::units, count, c.size(), ints.send_count, ints.send_at);
+    staged near;
+    if (c.rank() == root) x = near.reads(x, sum * wire_of<T>.size);
+    y = near.writes(y, n * wire_of<T>.size);
     dimesh::detail::check(
         MPI_Scatterv(x, ints.send_count.data(), ints.send_at.data(), element<T>::type(), y,
                      static_cast<int>(n * element<T>::units), element<T>::type(), root, c.handle()),
         "scatter");
+    near.bring();
   } else if (c.rank() != root) {
     exchange<T>(c, nullptr, 0, 0, y, n, root, "scatter", limit);
   } else {

@@ -8,7 +8,7 @@
 #include <initializer_list>
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
@@ -35,20 +35,24 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
                                                requests& under) {
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
-      for (index_t at = 0; at < m.part.count; at += limit) {
-        const index_t n = limit < m.part.count - at ? limit : m.part.count - at;
-        f(m.peer, (m.part.at + at) * w.size, static_cast<int>(n * w.units()));
-      }
+      for (index_t at = 0; at < m.part.count; at += limit)
+        f(m.peer, (m.part.at + at) * w.size, limit < m.part.count - at ? limit : m.part.count - at);
   };
-  for_each_message(receives, [&](int peer, index_t at, int n) {
-    dimesh::detail::check(
-        MPI_Irecv(y + at, n, w.type(), peer, tag, c.handle(), under.add(under_way::receive)), call);
+  for_each_message(receives, [&](int peer, index_t at, index_t n) {
+    staged near(&under);
+    std::byte* const to = near.writes(y + at, n * w.size);
+    near.bring();
+    dimesh::detail::check(MPI_Irecv(to, static_cast<int>(n * w.units()), w.type(), peer, tag,
+                                    c.handle(), under.add(under_way::receive)),
+                          call);
   });
   if (dimesh::detail::watcher != nullptr) [[unlikely]]
     for (const message& m : sends) const told one(event_kind::message, c, m.part.count * w.size);
-  for_each_message(sends, [&](int peer, index_t at, int n) {
-    dimesh::detail::check(
-        MPI_Isend(x + at, n, w.type(), peer, tag, c.handle(), under.add(under_way::other)), call);
+  for_each_message(sends, [&](int peer, index_t at, index_t n) {
+    staged near(&under);
+    dimesh::detail::check(MPI_Isend(near.reads(x + at, n * w.size), static_cast<int>(n * w.units()),
+                                    w.type(), peer, tag, c.handle(), under.add(under_way::other)),
+                          call);
   });
 }
 #endif

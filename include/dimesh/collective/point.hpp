@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
@@ -24,12 +24,16 @@ DIMESH_OUTLINE inline void exchange_elements(const dimesh::detail::communicator&
   while (n_out > 0 || n_in > 0) {
     const index_t sending = n_out < limit ? n_out : limit;
     const index_t receiving = n_in < limit ? n_in : limit;
+    staged near;
+    const std::byte* const from_here = near.reads(out, sending * w.size);
+    std::byte* const to_here = near.writes(in, receiving * w.size);
     dimesh::detail::check(
-        MPI_Sendrecv(out, static_cast<int>(sending * w.units()), w.type(),
-                     sending > 0 ? to : MPI_PROC_NULL, 0, in,
+        MPI_Sendrecv(from_here, static_cast<int>(sending * w.units()), w.type(),
+                     sending > 0 ? to : MPI_PROC_NULL, 0, to_here,
                      static_cast<int>(receiving * w.units()), w.type(),
                      receiving > 0 ? from : MPI_PROC_NULL, 0, c.handle(), MPI_STATUS_IGNORE),
         call);
+    near.bring();
     out += sending * w.size, n_out -= sending;
     in += receiving * w.size, n_in -= receiving;
   }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #include "dimesh/detail/compiled.hpp"
 
 namespace dimesh::collective {
@@ -24,14 +24,16 @@ DIMESH_OUTLINE inline void reduce_elements(const dimesh::detail::communicator& c
   const told here(event_kind::reduce, c, n * w.size);
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>(limit < n - at ? limit : n - at);
-    std::byte* const to = c.rank() == root ? y + at * w.size : nullptr;
+    staged near(later);
+    std::byte* const to = c.rank() == root ? near.writes(y + at * w.size, count * w.size) : nullptr;
     const MPI_Op sum = operation(w.kind, reduction::sum);
-    const std::byte* const from = x + at * w.size;
+    const std::byte* const from = near.reads(x + at * w.size, count * w.size);
     dimesh::detail::check(
         later == nullptr
             ? MPI_Reduce(from, to, count, w.type(), sum, root, c.handle())
             : MPI_Ireduce(from, to, count, w.type(), sum, root, c.handle(), later->add()),
         "reduce");
+    near.bring();
   }
 }
 #endif

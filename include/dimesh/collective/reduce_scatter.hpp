@@ -7,7 +7,7 @@
 
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/detail/compiled.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::collective {
 
@@ -23,10 +23,14 @@ DIMESH_OUTLINE inline void reduce_scatter_counted(const dimesh::detail::communic
   prepare(c, "reduce_scatter", sum, w);
   const told here(event_kind::reduce_scatter, c, sum * w.size);
   const MPI_Op op = operation(w.kind, reduction::sum);
+  staged near(later);
+  x = near.reads(x, sum * w.size);
+  y = near.writes(y, count[c.rank()] * w.size);
   dimesh::detail::check(
       later == nullptr ? MPI_Reduce_scatter(x, y, count, w.type(), op, c.handle())
                        : MPI_Ireduce_scatter(x, y, count, w.type(), op, c.handle(), later->add()),
       "reduce_scatter");
+  near.bring();
 }
 #endif
 
@@ -55,9 +59,11 @@ DIMESH_OUTLINE inline void reduce_scatter_elements_v(const dimesh::detail::commu
   for (int r = 0; r < c.size(); x += w.size * count[r++])  // beyond an int: block by block
     for (index_t at = 0; at < count[r]; at += limit) {
       const auto n = static_cast<int>(limit < count[r] - at ? limit : count[r] - at);
-      std::byte* const to = r == c.rank() ? y + at * w.size : nullptr;
-      dimesh::detail::check(MPI_Reduce(x + at * w.size, to, n, w.type(), op, r, c.handle()),
-                            "reduce_scatter");
+      staged near;
+      const std::byte* const from = near.reads(x + at * w.size, n * w.size);
+      std::byte* const to = r == c.rank() ? near.writes(y + at * w.size, n * w.size) : nullptr;
+      dimesh::detail::check(MPI_Reduce(from, to, n, w.type(), op, r, c.handle()), "reduce_scatter");
+      near.bring();
     }
 }
 #endif
@@ -77,6 +83,9 @@ DIMESH_OUTLINE inline void reduce_scatter_elements(const dimesh::detail::communi
   prepare(c, "reduce_scatter", n, w);
   const told here(event_kind::reduce_scatter, c, ranks * n * size);
   const auto call = [&c, &w, later](const std::byte* in, std::byte* out, index_t count) {
+    staged near(later);
+    in = near.reads(in, c.size() * count * w.size);
+    out = near.writes(out, count * w.size);
     const auto units = static_cast<int>(count);
     const MPI_Op op = operation(w.kind, reduction::sum);
     dimesh::detail::check(
@@ -84,6 +93,7 @@ DIMESH_OUTLINE inline void reduce_scatter_elements(const dimesh::detail::communi
             ? MPI_Reduce_scatter_block(in, out, units, w.type(), op, c.handle())
             : MPI_Ireduce_scatter_block(in, out, units, w.type(), op, c.handle(), later->add()),
         "reduce_scatter");
+    near.bring();
   };
   if (later != nullptr || n * ranks * size <= cut_above) return call(x, y, n);
   const index_t step = piece / size / ranks > 0 ? piece / size / ranks : 1;

@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/collective/stages.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/waiting.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::collective {
 
@@ -39,7 +40,7 @@ class abandoned {
     std::vector<MPI_Request> requests;
     std::vector<dimesh::detail::storage> memory;
     std::shared_ptr<const void> counts;
-    [[no_unique_address]] dimesh::detail::opened elements{};
+    [[no_unique_address]] opened_to_mpi elements{};
   };
   std::mutex mutex_;
   std::vector<set> sets_;
@@ -75,6 +76,14 @@ DIMESH_OUTLINE inline std::size_t abandoned::reap() {
 
 }  // namespace detail
 
+/// What is on the host when requests are over, and belongs elsewhere.
+struct arrival {
+  void* to;
+  const void* from;
+  index_t bytes;
+  const dimesh::detail::space_facts* space;  // in which `to` lies
+};
+
 /// Requests in the order in which they were made. Its vectors are kept from use to use; they move
 /// as requests are added, while MPI holds no pointers to them.
 class requests {
@@ -91,6 +100,9 @@ class requests {
   /// What holds the counts that MPI reads until then.
   void keep(std::shared_ptr<const void> counts) { counts_ = std::move(counts); }
 
+  /// What to copy when they are over.
+  void bring_when_over(const arrival& a) { arrivals_.push_back(a); }
+
   /// Lets MPI work on them; those made first are asked first.
   void progress(const char* call);
   void wait(const char* call);
@@ -105,9 +117,11 @@ class requests {
 
  private:
   void clear() noexcept;
+  void bring_all();
   std::vector<MPI_Request> requests_;
   std::vector<bool> receives_;
   std::vector<dimesh::detail::storage> memory_;
+  std::vector<arrival> arrivals_;
   std::shared_ptr<const void> counts_;
   std::size_t first_ = 0;  // those before it are done
   [[no_unique_address]] dimesh::detail::opening elements_{};  // while any is under way
@@ -117,7 +131,7 @@ class requests {
 DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   receives_.push_back(what == under_way::receive);
   requests_.push_back(MPI_REQUEST_NULL);
-  elements_.open();
+  if (!dimesh::detail::stands_for_device || !stages()) elements_.open();
   return &requests_.back();
 }
 DIMESH_OUTLINE inline void requests::progress(const char* call) {
@@ -131,6 +145,7 @@ DIMESH_OUTLINE inline void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
   dimesh::detail::check(
       MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
+  bring_all();
   clear();
   detail::abandoned::all().reap();  // those given up earlier may be over, too
 }
@@ -145,9 +160,16 @@ DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
     full = full && (!receives_[i] || bytes != 0);
     if (!full) return false;  // others may never come: what gives these up cancels them
   }
+  bring_all();
   clear();
   detail::abandoned::all().reap();
   return full;
+}
+DIMESH_OUTLINE inline void requests::bring_all() {
+  for (const arrival& a : arrivals_) {
+    const dimesh::detail::in_space there(a.space);
+    dimesh::detail::copy_from_host(a.to, a.from, a.bytes);
+  }
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
   int running = 0, over = 0;
@@ -166,7 +188,7 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
   clear();
 }
 DIMESH_OUTLINE inline void requests::clear() noexcept {
-  requests_.clear(), receives_.clear(), memory_.clear();
+  requests_.clear(), receives_.clear(), memory_.clear(), arrivals_.clear();
   counts_.reset();
   first_ = 0;
   elements_.close();

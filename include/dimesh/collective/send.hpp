@@ -6,7 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #ifdef DIMESH_CHECKED
 #include "dimesh/collective/pair.hpp"
 #endif
@@ -24,7 +24,7 @@ DIMESH_OUTLINE inline void send_watched(const dimesh::detail::communicator& c, c
                                         const std::byte* x, int count, int to) {
   const auto bytes = static_cast<std::size_t>(count / w.units() * w.size);
   const auto own = std::make_shared<std::vector<std::byte>>(bytes);
-  copy(x, own->data(), static_cast<index_t>(bytes));
+  dimesh::detail::copy_to_host(own->data(), x, static_cast<index_t>(bytes));
   requests r;
   r.keep(own);
   dimesh::detail::check(MPI_Isend(own->data(), count, w.type(), to, 0, c.handle(), r.add()),
@@ -35,8 +35,11 @@ DIMESH_OUTLINE inline void send_watched(const dimesh::detail::communicator& c, c
 inline void receive_watched(const dimesh::detail::communicator& c, const wire& w, std::byte* y,
                             int count, int from) {
   requests r;
+  staged near(&r);
+  std::byte* const here = near.writes(y, count / w.units() * w.size);
+  near.bring();
   dimesh::detail::check(
-      MPI_Irecv(y, count, w.type(), from, 0, c.handle(), r.add(under_way::receive)), "send");
+      MPI_Irecv(here, count, w.type(), from, 0, c.handle(), r.add(under_way::receive)), "send");
   wait_for(r, c, from, "send");
 }
 #endif
@@ -44,10 +47,16 @@ inline void receive_watched(const dimesh::detail::communicator& c, const wire& w
 /// Begins to send x to rank `other` of c; or to receive y from it, where x is null.
 inline void begin_message(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
                           std::byte* y, int count, int other, requests& later) {
-  if (x == nullptr)
+  const index_t bytes = count / w.units() * w.size;
+  staged near(&later);
+  if (x == nullptr) {
+    y = near.writes(y, bytes);
+    near.bring();
     return dimesh::detail::check(
         MPI_Irecv(y, count, w.type(), other, 0, c.handle(), later.add(under_way::receive)), "send");
-  const told here(event_kind::message, c, count / w.units() * w.size);
+  }
+  const told here(event_kind::message, c, bytes);
+  x = near.reads(x, bytes);
   dimesh::detail::check(MPI_Isend(x, count, w.type(), other, 0, c.handle(), later.add()), "send");
 }
 
@@ -64,8 +73,7 @@ DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, 
   if (n == 0 || !(sends || receives)) return;
   if (sends && receives) return copy(x, y, n * w.size);
   // No comparison of calls in checked builds: most ranks of the communicator are elsewhere.
-  if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
-    Kokkos::fence();
+  if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>((limit < n - at ? limit : n - at) * w.units());
     if (later != nullptr) {
@@ -81,14 +89,18 @@ DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, 
       receive_watched(c, w, y + at * w.size, count, from);
     }
 #else
+    const index_t bytes = count / w.units() * w.size;
+    staged near;
     if (sends) {
-      const told here(event_kind::message, c, count / w.units() * w.size);
-      dimesh::detail::check(MPI_Send(x + at * w.size, count, w.type(), to, 0, c.handle()), "send");
+      const told here(event_kind::message, c, bytes);
+      const std::byte* const part = near.reads(x + at * w.size, bytes);
+      dimesh::detail::check(MPI_Send(part, count, w.type(), to, 0, c.handle()), "send");
     } else {
       const dimesh::detail::waiting here("send");
-      dimesh::detail::check(
-          MPI_Recv(y + at * w.size, count, w.type(), from, 0, c.handle(), MPI_STATUS_IGNORE),
-          "send");
+      std::byte* const part = near.writes(y + at * w.size, bytes);
+      dimesh::detail::check(MPI_Recv(part, count, w.type(), from, 0, c.handle(), MPI_STATUS_IGNORE),
+                            "send");
+      near.bring();
     }
 #endif
   }

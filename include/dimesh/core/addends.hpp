@@ -21,7 +21,8 @@ DIMESH_OUTLINE inline void settle_addends(storage& memory, const grid_state& gri
   for (int a = 0; a < max_axes; ++a)
     if (axes >> a & 1u) first = first && grid.coords()[a] == 0;
   if (first) return;
-  memory = storage::acquire(static_cast<std::size_t>(bytes));
+  memory = storage::acquire(static_cast<std::size_t>(bytes), memory.space());
+  const in_space here(memory.space());
   zero_bytes(memory.data(), bytes);
 }
 #endif

@@ -18,6 +18,7 @@ void settle_in_slot(storage& sum, const storage& slot, index_t bytes);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void settle_in_slot(storage& sum, const storage& slot, index_t bytes) {
   if (!slot || sum.data() == slot.data()) return;
+  const in_space here(slot.space());
   copy_bytes(slot.data(), sum.data(), bytes);
   sum = slot;
 }
@@ -41,6 +42,7 @@ DIMESH_OUTLINE inline void add_to_sum(tensor_core& sum, tensor_core& x, const st
     settle_in_slot(sum.memory, slot, bytes);
   }
   if (x.once != whole) settle_addends(x.memory, *sum.grid, x.once & ~whole, bytes);
+  const in_space there(sum.facts->space);
   void* const at = sum.memory.data();
   if (sum.memory.alone() || (slot && at == slot.data())) {
     sum.facts->real->add(at, at, x.memory.data(), n);

@@ -30,6 +30,15 @@ template <class T, class L, class... D>
 inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
 template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
 
+/// Why a shape X is not a tensor with elements.
+template <class X> struct shape_fault {
+  using type = no_fault;
+};
+template <class T, class L, class... D> struct shape_fault<shaped_tensor<T, L, D...>> {
+  using type = not_the_same_kind<basic_tensor<T, L, D...>, shaped_tensor<T, L, D...>>;
+};
+template <class V> struct shape_fault<tracked_tensor<V>> : shape_fault<V> {};
+
 /// Why a tensor X is not one of type To.
 template <class To, class X> struct conversion_fault {
   using to = spec_of<To>;

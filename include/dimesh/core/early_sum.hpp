@@ -56,6 +56,7 @@ constexpr bool pays(unsigned axes, const tensor_core& y, const held* operands) {
 
 /// The sum of what the ranks along some axes hold, elements of any type.
 inline void sum_addends(const tensor_core& y, const tensor_core& x, unsigned axes) {
+  const in_space here(x.facts->space);
   collective::all_reduce_elements(x.grid->along(axes), {x.facts->kind, x.facts->element},
                                   x.data<const std::byte>(), y.data<std::byte>(), x.elements());
 }

@@ -12,6 +12,7 @@
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/layout/dim_facts.hpp"
 #include "dimesh/layout/spec.hpp"
+#include "dimesh/memory/space.hpp"
 
 namespace dimesh::detail {
 
@@ -34,6 +35,8 @@ struct tensor_facts {
   element_kind kind = element_kind::other;
   std::uint64_t type = 0;  // the number of the elements' type
   std::uint64_t mesh = 0;  // its number
+  bool moves_by_axis = false;  // its mesh says so
+  const space_facts* space = nullptr;  // in which they lie; null: the default one
   bool has_gradient = false;
   const real_functions* real = nullptr;  // where it is
   bool is_static = true;  // all extents are
@@ -108,6 +111,8 @@ template <class T, class M, class Dims> constexpr tensor_facts make_facts() {
   f.kind = element_traits<T>::kind;
   f.type = type_number<T>;
   f.mesh = type_number<M>;
+  f.moves_by_axis = moves_by_axis<M>;
+  f.space = space_of<M>;
   f.has_gradient = has_gradient<T>;
   if constexpr (has_gradient<T>) f.real = &real_functions_of<T>;
   f.axes = names<typename M::axes>::at;

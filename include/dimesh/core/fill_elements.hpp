@@ -74,6 +74,7 @@ void clear_number(tensor_core& x);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
   begin_to_fill(x);
+  const in_space here(x.facts->space);
   zero_bytes(x.memory.data(), x.bytes());
 }
 #endif
@@ -83,7 +84,8 @@ template <class T> void store_everywhere(tensor_core& x, const T& value) {
   const auto n = static_cast<std::size_t>(x.elements());
   T* const at = x.template data<T>();
   const opened memory;
-  if constexpr (on_host)
+  const in_space here(x.facts->space);
+  if (hosts_only || facts_of_space(x.facts->space).on_host_threads)
     std::fill_n(at, n, value);
   else
     Kokkos::deep_copy(
@@ -103,13 +105,9 @@ template <class T> void fill_core(tensor_core& x, const T& value) {
     clear_core<T>(x);
 }
 
-/// Element (i...) of the whole is f(i...).
-template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f) {
-  if (!holds_value(x)) return clear_core<T>(x);
-  if (x.elements() == 0) return;
-  begin_to_fill(x);
-  using space = Kokkos::DefaultExecutionSpace;
-  constexpr bool flat = !on_host;
+/// The same by the threads of one execution space.
+template <class Space, int R, class T, class F> void fill_in(tensor_core& x, const F& f) {
+  constexpr bool flat = !std::is_same_v<Space, host_execution>;
   generate_kernel<flat, R, T, F> kernel{x.template data<T>(), f, {}, {}};
   index_t calls = 1;
   for (int d = 0; d < R; ++d) {
@@ -118,8 +116,18 @@ template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f
     if (flat || d < R - 1) calls *= kernel.length[d];
   }
   Kokkos::parallel_for("dimesh::fill_by",
-                       Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>(0, calls), kernel);
-  if constexpr (flat) space().fence();
+                       Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, calls), kernel);
+  if constexpr (flat) Space().fence();
+}
+
+/// Element (i...) of the whole is f(i...).
+template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f) {
+  if (!holds_value(x)) return clear_core<T>(x);
+  if (x.elements() == 0) return;
+  begin_to_fill(x);
+  if constexpr (!hosts_only)
+    if (facts_of_space(x.facts->space).on_host_threads) return fill_in<host_execution, R, T>(x, f);
+  fill_in<Kokkos::DefaultExecutionSpace, R, T>(x, f);
 }
 
 template <class> using index_of_dim = const index_t&;

@@ -49,7 +49,7 @@ struct flight {
 
   /// A place for the mover, as the tape and the end of the move ask it.
   template <class Bound, class Op> Bound& hold(const Op& op) {
-    static_assert(sizeof(Bound) <= sizeof room_, "start: the operation is too large");
+    static_assert(sizeof(Bound) <= sizeof room_, "dimesh: start: the operation is too large");
     auto* const b = new (static_cast<void*>(room_)) Bound(op);
     mover = b;
     return *b;
@@ -149,6 +149,7 @@ DIMESH_OUTLINE inline void flight::end_stage(tensor_core& y) {
   if (between != nullptr && x.grid->alive())
     collective::wait_for(under_way, *between, peer, name());
 #endif
+  const in_space here(y.facts->space);
   under_way.wait(name());
   landed = land == nullptr || land(*this, y);
 }

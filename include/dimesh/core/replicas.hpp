@@ -29,10 +29,8 @@ inline unsigned replica_axes(const tensor_core& x) {
 inline std::vector<std::byte> bytes_on_host(const tensor_core& x) {
   std::vector<std::byte> out(static_cast<std::size_t>(x.bytes()));
   Kokkos::fence();
-  Kokkos::deep_copy(
-      Kokkos::View<std::byte*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(out.data(), out.size()),
-      Kokkos::View<const std::byte*, memory_space, Kokkos::MemoryUnmanaged>(
-          static_cast<const std::byte*>(x.memory.data()), out.size()));
+  const in_space here(x.facts->space);
+  copy_to_host(out.data(), x.memory.data(), x.bytes());
   return out;
 }
 

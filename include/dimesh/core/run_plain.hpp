@@ -102,6 +102,7 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
       op.cost(*t, y, x);
     }
   } else if (op.facts->aliases < 0) {
+    const in_space here_too(x[0].facts->space);
 #ifdef DIMESH_CHECKED
     if (!std::is_constant_evaluated() && op.compares) check_before(op, y, x);
 #endif

@@ -75,6 +75,7 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
         const detail::checked_run checked(it, detail::operands(from, 1));
         detail::check_before(it, detail::results(to, 1), detail::operands(from, 1));
 #endif
+        const detail::in_space there(x.facts->space);
         op.start(detail::results(to, 1), detail::operands(from, 1), *flight_);
       }
     } catch (...) {

@@ -64,7 +64,6 @@ class tape {
   backward_listener* listener = nullptr;
   way_back way = way_back::whole;
   int level = 1;  // one more than that of the tape around it
-  bool again = false;  // what is recorded has run before (grad/recompute.hpp)
 
   constexpr tape() = default;
   tape(const tape&) = delete;

@@ -14,7 +14,7 @@
 #include "dimesh/core/real_functions.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::detail {
 
@@ -224,7 +224,8 @@ struct tensor_core {
   }
   /// Memory of the pool for the elements: none where this rank is not where the tensor lives.
   storage fresh_memory() const {
-    return away != 0 ? storage{} : storage::acquire(static_cast<std::size_t>(bytes()));
+    return away != 0 ? storage{}
+                     : storage::acquire(static_cast<std::size_t>(bytes()), facts->space);
   }
   /// Gives up the elements; blocks and grid stay.
   DIMESH_OUTLINE constexpr void forget_data() {

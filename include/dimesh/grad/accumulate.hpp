@@ -34,6 +34,7 @@ template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
     const grid_state& grid = sum.grid().state();
     const running here(watcher, "accumulate");
     const watched event(2 * sum.local_size(), 3 * sum.local_bytes());
+    const in_space there(core_of(sum).facts->space);
     own_memory(sum, true);
     // Where only one of them is counted once, it is so by the first rank alone from here on.
     if (sum.once() != whole && !grid.is_first(sum.once() & ~whole))

@@ -50,6 +50,14 @@ template <class X> constexpr X counted(const X& x, tally* t) {
   return y;
 }
 
+/// f(x...), for what it enters in a ledger; it may give nothing.
+template <class F, class... X> constexpr void call_to_count(const F& f, const X&... x) {
+  if constexpr (std::is_void_v<decltype(f(x...))>)
+    f(x...);
+  else [[maybe_unused]]
+    const auto result = f(x...);
+}
+
 /// The sizes of mesh M on which x, or a tensor in it, lives; and other meshes.
 template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
   if constexpr (Tensor<X>) {
@@ -130,9 +138,7 @@ template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
                 "its parameters, which are const auto&");
   detail::tally t;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
-  if constexpr (ok<fault>) {
-    [[maybe_unused]] const auto result = f(detail::counted(x, &t)...);
-  }
+  if constexpr (ok<fault>) detail::call_to_count(f, detail::counted(x, &t)...);
   return ledger<M>{t};
 }
 /// Where a type is given for the function.
@@ -154,7 +160,7 @@ constexpr auto count_at(const F& f, const X&... x) {
   detail::tally t;
   if constexpr (a >= 0) t.seat[static_cast<std::size_t>(a)] = K;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
-  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  detail::call_to_count(f, detail::counted(x, &t)...);
   return ledger<M>{t};
 }
 
@@ -166,7 +172,7 @@ constexpr auto count_to(event_sink& sink, const F& f, const X&... x) {
   detail::tally t;
   t.sink = &sink;
   if constexpr (!std::is_void_v<M>) t.home = mesh_number<M>;
-  { [[maybe_unused]] const auto result = f(detail::counted(x, &t)...); }
+  detail::call_to_count(f, detail::counted(x, &t)...);
   t.sink = nullptr;
   return ledger<M>{t};
 }

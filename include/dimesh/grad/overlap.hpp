@@ -33,6 +33,7 @@ struct pending_gradient {
   const grid_state* grid = nullptr;
   collective::wire element;
   index_t most_bytes = 0;  // of any rank's block: all ranks must cut the same buckets
+  const space_facts* space = nullptr;
   unsigned (*settle)(void* cell) = nullptr;  // the axes to be summed over; nothing came: zeros
 };
 
@@ -57,6 +58,10 @@ class bucket_sums final : public backward_listener {
     buckets_.clear();
   }
   void add(const pending_gradient& g) {
+    if (memory_ && g.space != memory_.space())
+      throw error(
+          "value_and_grad: sums that travel during the way back are those of parameters and a loss "
+          "in one memory; let their meshes name the same space, or overlap nothing");
     if (buckets_.empty() || bytes_ + slab_step(g.most_bytes) > most_) {
       buckets_.push_back({gradients_.size(), gradients_.size()});
       bytes_ = 0;
@@ -76,6 +81,7 @@ class bucket_sums final : public backward_listener {
   }
   /// Starts what has not been, and waits for all.
   void finish() {
+    const in_space here(memory_.space());
     for (std::size_t b = buckets_.size(); b-- > 0;)
       if (!buckets_[b].started) start(buckets_[b]);
     sums_.wait();
@@ -92,6 +98,7 @@ class bucket_sums final : public backward_listener {
 
   /// One message for each stretch of gradients that go the same way.
   void start(bucket& b) {
+    const in_space here(memory_.space());
     b.started = true;
     std::byte *from = nullptr, *end = nullptr;
     sum_group way;
@@ -204,6 +211,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             &v.value().grid().state(),
             collective::wire_of<value_of<V>>,
             most_bytes(v.value()),
+            core_of(v.value()).facts->space,
             &settle_gradient<V>};
   }
   /// The loss is complete before the backward pass begins.
@@ -216,6 +224,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
             &value.grid().state(),
             collective::wire_of<value_of<V>>,
             most_bytes(value),
+            core_of(value).facts->space,
             [](void* at) { return addend_axes(core_of(*static_cast<const V*>(at))); }};
   }
 

@@ -21,6 +21,7 @@ struct sum_group {
   const grid_state* grid = nullptr;
   unsigned axes = 0;
   collective::wire element;
+  const space_facts* space = nullptr;  // in which the elements lie
   bool operator==(const sum_group&) const = default;
 };
 
@@ -105,6 +106,7 @@ DIMESH_OUTLINE inline void reduce_pieces(const piece* p, int count) {
     for (int j = 0; j < i && !seen; ++j) seen = p[j].goes() && p[j].group == p[i].group;
     if (seen) continue;
     const piece_group g = group_of(p, count, p[i].group);
+    const in_space here(g.of.space);
     if (g.runs == 1)
       reduce_in_place(p, g);
     else
@@ -122,7 +124,7 @@ constexpr unsigned addend_axes(const tensor_core& x) {
 template <Tensor X> constexpr unsigned addend_axes(const X& x) { return addend_axes(core_of(x)); }
 
 inline sum_group sum_group_of(const tensor_core& x, unsigned axes) {
-  return {x.grid, axes, {x.facts->kind, x.facts->element}};
+  return {x.grid, axes, {x.facts->kind, x.facts->element}, x.facts->space};
 }
 
 template <Tensor X> sum_group sum_group_of(const X& x, unsigned axes) {
@@ -146,9 +148,12 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
   const while_doing checked("complete");
 #endif
   index_t total = 0, at = 0;
-  for (int i = 0; i < count; ++i)
-    if (from[i]->defined() && needs_room(*from[i], in_place)) total += slab_step(from[i]->bytes());
-  const storage slab = total > 0 ? storage::acquire(static_cast<std::size_t>(total)) : storage{};
+  const space_facts* const space = count > 0 ? from[0]->facts->space : nullptr;
+  for (int i = 0; i < count; ++i)  // a slab lies in one space
+    if (from[i]->defined() && needs_room(*from[i], in_place) && from[i]->facts->space == space)
+      total += slab_step(from[i]->bytes());
+  const storage slab =
+      total > 0 ? storage::acquire(static_cast<std::size_t>(total), space) : storage{};
   piece* next = room;
   for (int i = 0; i < count; ++i) {
     const tensor_core& g = *from[i];
@@ -160,7 +165,9 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
       require_replicas("complete", "tensor " + std::to_string(i + 1) + " of the struct", g);
 #endif
     r.place_like(g);
-    if (needs_room(g, in_place)) {
+    if (needs_room(g, in_place) && g.facts->space != space) {
+      r.memory = r.fresh_memory();
+    } else if (needs_room(g, in_place)) {
       r.memory = slab.part(static_cast<std::size_t>(at));
       at += slab_step(g.bytes());
     } else {

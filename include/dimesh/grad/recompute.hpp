@@ -10,6 +10,7 @@
 #pragma once
 
 #include "dimesh/core/pullback.hpp"
+#include "dimesh/core/runs_again.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -132,13 +133,16 @@ template <class F, class Y, class... X> class block_node final : public node_bas
  private:
   template <std::size_t... K> constexpr void run(std::index_sequence<K...>) {
     recorded_run again(*outer_);
-    again.nodes.again = true;
     const auto back = [this] { (move_to(outer_, item<K>(x_)), ...); };
     const at_end<decltype(back)> whatever_happens{back};
     (move_to(&again.nodes, item<K>(x_)), ...);
-    seed(f_(item<K>(x_)...));
+    seed(run_again(item<K>(x_)...));
     count(-1);  // the nodes of this run count instead
     again.backward();
+  }
+  constexpr Y run_again(const X&... x) const {
+    const runs_again here;
+    return f_(x...);
   }
   constexpr void seed(const Y& again) {
     for_each_tensor(

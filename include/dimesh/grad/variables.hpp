@@ -29,13 +29,18 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
                                                 tensor_core* const* variables, int count,
                                                 gradients_lie where) {
   index_t at = 0;
+  const space_facts* const space = count > 0 ? parameters[0]->facts->space : nullptr;
+  const auto on_slab = [&](const tensor_core& p) {  // a slab lies in one space
+    return !p.is_shape && p.facts->space == space && where == gradients_lie::side_by_side;
+  };
   for (int i = 0; i < count; ++i) {
     const tensor_core& p = *parameters[i];
     if (p.record != nullptr && p.record->on->level >= t.level) t.level = p.record->on->level + 1;
-    if (!p.is_shape && where == gradients_lie::side_by_side) at += slab_step(p.bytes());
+    if (on_slab(p)) at += slab_step(p.bytes());
   }
   storage slab;
-  if (at > 0) slab = storage::acquire(static_cast<std::size_t>(at + slab_step(1)));
+  const in_space here(space);
+  if (at > 0) slab = storage::acquire(static_cast<std::size_t>(at + slab_step(1)), space);
   at = 0;
   for (int i = 0; i < count; ++i) {
     const tensor_core& p = *parameters[i];
@@ -44,7 +49,7 @@ DIMESH_OUTLINE constexpr storage open_variables(tape& t, const tensor_core* cons
     leaf->on = &t;
     leaf->outer = p.record;
     if (p.record != nullptr) t.lean_on(*p.record->on);
-    if (slab && !p.is_shape && p.away == 0) {
+    if (slab && on_slab(p) && p.away == 0) {
       take_room(leaf->slot, slab, at, p.bytes());
       at += slab_step(p.bytes());
     }
@@ -69,6 +74,7 @@ constexpr void zero_cotangent(tensor_core& bar, const tensor_core& y, const stor
   shape_cotangent(bar, y);
   if (bar.is_shape) return;
   bar.memory = slot ? slot : bar.fresh_memory();
+  const in_space here(bar.facts->space);
   zero_bytes(bar.memory.data(), bar.bytes());
 }
 
@@ -92,6 +98,7 @@ constexpr tensor_core seed_of(const tensor_core& loss) {
   shape_cotangent(bar, loss);
   if (!bar.is_shape) {
     bar.memory = bar.fresh_memory();
+    const in_space here(bar.facts->space);
     if (bar.away == 0) bar.facts->real->set_one(bar.memory.data());
   }
   return bar;
@@ -112,6 +119,8 @@ constexpr cell* start_of(const tape& t, const tensor_core& value, std::string_vi
 /// The loss in its room behind the gradients.
 inline void move_beside(tensor_core& loss, const storage& room) {
   if (loss.is_shape || !room || loss.record != nullptr || loss.away != 0) return;
+  if (room.space() != loss.facts->space) return;
+  const in_space here(room.space());
   copy_bytes(room.data(), loss.memory.data(), loss.bytes());
   loss.memory = room;
 }

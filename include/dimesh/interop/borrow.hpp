@@ -20,9 +20,11 @@ namespace dimesh {
 
 namespace detail {
 
-template <class T> storage lent_storage(T* data, std::shared_ptr<const void> keeps) {
+/// Of tensors X.
+template <class X, class T> storage lent_storage(T* data, std::shared_ptr<const void> keeps) {
   constexpr lent how = std::is_const_v<T> ? lent::to_read : lent::to_write;
-  return storage::lent_by(const_cast<void*>(static_cast<const void*>(data)), how, std::move(keeps));
+  return storage::lent_by(const_cast<void*>(static_cast<const void*>(data)), how, std::move(keeps),
+                          space_of<typename X::mesh_type>);
 }
 template <class X, class... From>
 X tensor_over(const typename X::grid_type& g, const storage& memory, const From&... extents) {
@@ -38,13 +40,13 @@ X tensor_over(const typename X::grid_type& g, const storage& memory, const From&
 template <Tensor X, class V, Extents... From>
   requires(detail::is_view<V>)
 X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
-  static_assert(
-      Kokkos::SpaceAccessibility<detail::memory_space, typename V::memory_space>::accessible,
-      "borrow: tensors' kernels do not reach the memory space of this View; copy it: "
-      "from_view<X>(grid, view)");
+  static_assert(Kokkos::SpaceAccessibility<detail::memory_of<typename X::mesh_type>,
+                                           typename V::memory_space>::accessible,
+                "borrow: tensors' kernels do not reach the memory space of this View; copy it: "
+                "from_view<X>(grid, view)");
   if constexpr (detail::assert_fits<X, V>()) {
     const X x = detail::tensor_over<X>(
-        g, detail::lent_storage(v.data(), std::make_shared<const V>(v)), extents...);
+        g, detail::lent_storage<X>(v.data(), std::make_shared<const V>(v)), extents...);
     detail::require_extents("borrow", x, v);
     for (int d = 0; d < X::rank; ++d)
       detail::require_stride("borrow", detail::core_of(x), d,
@@ -60,7 +62,7 @@ X borrow(const typename X::grid_type& g, const V& v, const From&... extents) {
 template <Tensor X, class T, Extents... From>
   requires(std::is_same_v<std::remove_const_t<T>, value_of<X>>)
 X borrow(const typename X::grid_type& g, T* data, index_t count, const From&... extents) {
-  X x = detail::tensor_over<X>(g, detail::lent_storage(data, nullptr), extents...);
+  X x = detail::tensor_over<X>(g, detail::lent_storage<X>(data, nullptr), extents...);
   if (count != x.local_size())
     (detail::words() << "borrow: " << count << " elements are lent, this rank's block has "
                      << x.local_size())

@@ -120,7 +120,7 @@ X from_dlpack(const typename X::grid_type& g, dlpack::managed_tensor* m, const F
     }
   };
   const auto keeps = std::make_shared<back>(back{m});
-  X x = detail::tensor_over<X>(g, detail::lent_storage(data, keeps), extents...);
+  X x = detail::tensor_over<X>(g, detail::lent_storage<X>(data, keeps), extents...);
   for (int d = 0; d < X::rank; ++d) {
     detail::require_dlpack(v.extents[d] == detail::core_of(x).local(d),
                            "the array is not as long as this rank's block");

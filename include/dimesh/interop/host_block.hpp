@@ -29,7 +29,7 @@ class host_block {
   explicit host_block(const X& x) : memory_(x.memory()) {
     detail::require_grid("host_block", detail::core_of(x));
     const auto n = static_cast<std::size_t>(x.local_size());
-    if constexpr (detail::on_host) {
+    if constexpr (is_there) {
       all_ = {x.data(), n};
     } else {
       near_ = Kokkos::View<value_type*, Kokkos::HostSpace>("dimesh::host_block", n);
@@ -47,10 +47,11 @@ class host_block {
   auto end() const { return all_.end(); }
 
  private:
+  static constexpr bool is_there = detail::host_reaches<detail::memory_of<typename X::mesh_type>>;
   struct nothing {};
   detail::storage memory_;  // stays taken
   [[no_unique_address]] detail::opened open_;
-  [[no_unique_address]] std::conditional_t<detail::on_host, nothing,
+  [[no_unique_address]] std::conditional_t<is_there, nothing,
                                            Kokkos::View<value_type*, Kokkos::HostSpace>> near_;
   std::span<const value_type> all_;
 };

@@ -25,21 +25,22 @@ template <class T, int R> struct stars {
 template <class T> struct stars<T, 0> {
   using type = T;
 };
-template <class T, int R>
-using block_view_type = Kokkos::View<typename stars<T, R>::type, Kokkos::LayoutRight, memory_space,
+template <class T, int R, class Memory>
+using block_view_type = Kokkos::View<typename stars<T, R>::type, Kokkos::LayoutRight, Memory,
                                      Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 inline constexpr int max_view_rank = 8;  // of Kokkos
-template <class T, int R> auto block_view_at(T* data, const tensor_core& x) {
+template <class T, int R, class Memory = memory_space>
+auto block_view_at(T* data, const tensor_core& x) {
   static_assert(R <= max_view_rank,
                 "view_of: Kokkos' Views have up to 8 dimensions; use data() and stride(d)");
   if constexpr (R > max_view_rank) {
-    return block_view_type<T, 0>(data);
+    return block_view_type<T, 0, Memory>(data);
   } else {
     constexpr auto none = KOKKOS_IMPL_CTOR_DEFAULT_ARG;
     std::size_t n[max_view_rank] = {none, none, none, none, none, none, none, none};
     for (int d = 0; d < R; ++d) n[d] = static_cast<std::size_t>(x.local(d));
-    return block_view_type<T, R>(data, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
+    return block_view_type<T, R, Memory>(data, n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
   }
 }
 
@@ -96,14 +97,17 @@ template <Tensor X>
 auto view_of(X& x) {
   detail::require_grid("view_of", detail::core_of(x));
   detail::own_memory(x, true);
-  return detail::block_view_at<value_of<X>, X::rank>(x.data(), detail::core_of(x));
+  return detail::block_view_at<value_of<X>, X::rank, detail::memory_of<typename X::mesh_type>>(
+      x.data(), detail::core_of(x));
 }
 /// The same to be read only.
 template <Tensor X>
   requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
 auto view_of(const X& x) {
   detail::require_grid("view_of", detail::core_of(x));
-  return detail::block_view_at<const value_of<X>, X::rank>(x.data(), detail::core_of(x));
+  return detail::block_view_at<const value_of<X>, X::rank,
+                               detail::memory_of<typename X::mesh_type>>(x.data(),
+                                                                         detail::core_of(x));
 }
 /// In an operation of one's own: a core's block as a View of R dimensions of elements T (const T:
 /// of an operand).
@@ -120,7 +124,7 @@ void copy_to(const V& to, const X& x) {
     detail::require_grid("copy_to", detail::core_of(x));
     detail::require_extents("copy_to", x, to);
     if (x.local_size() == 0) return;  // also of a number that lives elsewhere
-    const auto near = Kokkos::create_mirror_view(detail::memory_space{}, to);
+    const auto near = Kokkos::create_mirror_view(detail::memory_of<typename X::mesh_type>{}, to);
     Kokkos::deep_copy(near, dimesh::view_of(x));
     Kokkos::deep_copy(to, near);
   }
@@ -136,7 +140,8 @@ X from_view(const typename X::grid_type& g, const V& v, const From&... extents) 
   if constexpr (detail::assert_fits<X, V>()) {
     detail::require_extents("from_view", x, v);
     if (x.local_size() == 0) return x;
-    const auto near = Kokkos::create_mirror_view_and_copy(detail::memory_space{}, v);
+    const auto near =
+        Kokkos::create_mirror_view_and_copy(detail::memory_of<typename X::mesh_type>{}, v);
     Kokkos::deep_copy(dimesh::view_of(x), near);
   }
   return x;

@@ -8,9 +8,6 @@
 // Needs zlib (link with -lz); the umbrella header does not include it.
 #pragma once
 
-#include <dimesh/detail/config.hpp>
-#include <dimesh/error.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -19,12 +16,15 @@
 #include <fstream>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <zlib.h>
+#include "dimesh/detail/config.hpp"
+#include "dimesh/error.hpp"
+#include "dimesh/io/gzip.hpp"
 
 namespace dimesh {
 
@@ -69,34 +69,26 @@ inline std::string print(std::span<const index_t> extents) {
   throw error("read_idx: '" + path + "': " + what);
 }
 
-inline std::vector<std::uint8_t> slurp(const std::string& path) {
+inline std::string slurp(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status)) fail(path, "expected a file, found nothing of that name");
   if (std::filesystem::is_directory(status)) fail(path, "expected a file, found a directory");
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path, "expected a readable file, found one that cannot be opened");
-  std::vector<std::uint8_t> bytes;
+  std::string bytes;
   std::array<char, 1 << 16> piece;
   while (in.read(piece.data(), piece.size()), in.gcount() > 0)
-    bytes.insert(bytes.end(), piece.data(), piece.data() + in.gcount());
+    bytes.append(piece.data(), static_cast<std::size_t>(in.gcount()));
   if (in.bad()) fail(path, "expected to read to its end, found a read error");
   return bytes;
 }
 
-/// Hands out the file's contents front to back, inflating gzip members as they come.
+/// Hands out the file's contents front to back, inflated where they are gzip'ed.
 class source {
  public:
   explicit source(const std::string& path) : path_(path), raw_(slurp(path)) {
-    zipped_ = raw_.size() >= 2 && raw_[0] == 0x1f && raw_[1] == 0x8b;
-    if (!zipped_) return;
-    if (inflateInit2(&stream_, 16 + MAX_WBITS) != Z_OK) fail(path_, "zlib could not be started");
-    open_ = true;
-  }
-  source(const source&) = delete;
-  source& operator=(const source&) = delete;
-  ~source() {
-    if (open_) inflateEnd(&stream_);
+    if (raw_.size() >= 2 && raw_[0] == '\x1f' && raw_[1] == '\x8b') zipped_.emplace(raw_);
   }
 
   /// No content can be longer than this: deflate shrinks at most 1032-fold. It keeps a lying
@@ -113,44 +105,22 @@ class source {
   }
 
   /// False when gzip data lack their end, where the checksum stands.
-  bool closed() const { return !zipped_ || ended_; }
+  bool closed() const { return !zipped_ || zipped_->end() == gzip_end::sound; }
 
  private:
   index_t inflate_up_to(std::uint8_t* to, index_t n) {
-    constexpr index_t limit = 1 << 30;  // zlib counts in unsigned int
-    index_t done = 0;
-    while (done < n) {
-      const auto room = static_cast<uInt>(std::min(n - done, limit));
-      const auto left = static_cast<uInt>(std::min(static_cast<index_t>(raw_.size() - at_), limit));
-      stream_.next_in = raw_.data() + at_;
-      stream_.avail_in = left;
-      stream_.next_out = to + done;
-      stream_.avail_out = room;
-      const int status = ended_ ? Z_STREAM_END : inflate(&stream_, Z_NO_FLUSH);
-      at_ += left - stream_.avail_in;
-      done += room - stream_.avail_out;
-      if (status == Z_STREAM_END) {
-        ended_ = true;
-        if (at_ == raw_.size()) break;
-        if (raw_[at_] != 0x1f)
-          fail(path_, "expected the end of the gzip data, found " +
-                          std::to_string(raw_.size() - at_) + " trailing bytes");
-        inflateReset(&stream_);  // a gzip file may hold several members, one after the other
-        ended_ = false;
-      } else if (status != Z_OK) {
-        if (status == Z_BUF_ERROR) break;  // the file ends inside the gzip data
-        fail(path_, std::string("expected gzip data, found corrupt bytes (zlib: ") +
-                        (stream_.msg ? stream_.msg : "no detail") + ")");
-      }
-    }
+    const index_t done = zipped_->read(to, n);
+    if (zipped_->end() == gzip_end::trailing)
+      fail(path_, "expected the end of the gzip data, found " + std::to_string(zipped_->rest()) +
+                      " trailing bytes");
+    if (zipped_->end() == gzip_end::corrupt)
+      fail(path_, "expected gzip data, found corrupt bytes (" + zipped_->reason() + ")");
     return done;
   }
 
-  std::string path_;
-  std::vector<std::uint8_t> raw_;
+  std::string path_, raw_;
   std::size_t at_ = 0;
-  z_stream stream_{};
-  bool zipped_ = false, open_ = false, ended_ = false;
+  std::optional<gzip_reader> zipped_;  // reads raw_
 };
 
 inline const char* element_name(int code) {

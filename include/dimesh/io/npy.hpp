@@ -15,8 +15,10 @@
 #include <fstream>
 #include <string>
 
+#include "dimesh/collective/staging.hpp"
+#include "dimesh/core/replicas.hpp"
 #include "dimesh/core/rule_types.hpp"
-#include "dimesh/io/checkpoint/agree.hpp"
+#include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/blocks.hpp"
 #include "dimesh/io/npy_header.hpp"
 #include "dimesh/memory/closed.hpp"
@@ -79,10 +81,15 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   faults.note(MPI_File_set_view(file, data_at + there.at, MPI_BYTE,
                                 mine ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
               what);
-  char* const at = mine ? x.data<char>() + here.at : nullptr;
+  const in_space there_too(x.facts->space);
+  collective::staged near = collective::staged::of_file();
+  char* at = nullptr;
+  if (mine)
+    at = here.at + (Reads ? near.writes(x.data<char>(), x.bytes(), true)
+                          : const_cast<char*>(near.reads(x.data<const char>(), x.bytes())));
   const MPI_Datatype type = mine ? here.type.get() : MPI_BYTE;
   const index_t bytes = mine ? checkpoint::own_elements(x) * x.facts->element : 0;
-  const opened memory;
+  const collective::opened_to_mpi memory;
   MPI_Status done;
   int code = MPI_SUCCESS;
   if constexpr (Reads)
@@ -90,6 +97,7 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   else
     code = MPI_File_write_at_all(file, 0, at, mine ? 1 : 0, type, &done);
   faults.note_moved(code, done, bytes, what);
+  near.bring();
   faults.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, faults.text);
 }
@@ -146,10 +154,9 @@ inline void require_match(const std::string& of, const header& h, const tensor_c
 }
 /// A byte that is neither 0 nor 1 is no truth.
 inline void require_truths(const std::string& of, const tensor_core& x) {
-  const opened memory;
-  const auto* const byte = x.data<const unsigned char>();
-  for (index_t i = 0; i < x.elements(); ++i)
-    if (byte[i] > 1) throw error("npy: " + of + ": a truth is " + std::to_string(byte[i]));
+  for (const std::byte b : bytes_on_host(x))
+    if (b > std::byte{1})
+      throw error("npy: " + of + ": a truth is " + std::to_string(std::to_integer<int>(b)));
 }
 
 template <class X, std::size_t... I>

@@ -14,6 +14,13 @@
 
 namespace dimesh::detail {
 
+/// W, or 0: one mistake, one error.
+template <index_t W> constexpr index_t halo_width() {
+  constexpr bool is_width = W >= 0 && W <= max_halo;
+  static_assert(is_width, "halo: the width is a number from 0 to max_halo; choose one");
+  return is_width ? W : 0;
+}
+
 template <class D> struct bare_dim {
   using type = D;
   static constexpr bool uneven = false, ragged = false;
@@ -26,9 +33,7 @@ template <class D> struct bare_dim<ragged<D>> : bare_dim<D> {
   static constexpr bool uneven = true, ragged = true;
 };
 template <class D, index_t W> struct bare_dim<halo<D, W>> : bare_dim<D> {
-  static_assert(W >= 0 && W <= max_halo,
-                "halo: the width is a number from 0 to max_halo; choose one");
-  static constexpr index_t halo = W;
+  static constexpr index_t halo = halo_width<W>();
 };
 
 // ---- rules as values ----------------------------------------------------------------------------
@@ -43,7 +48,7 @@ struct layout_rule {
   signed char halo = 0;
   short place = -1;  // of use placed: the coordinate, -1 where there can be none
   signed char axes = 0;
-  signed char axis[max_axes]{};
+  signed char axis[max_axes + 1]{};  // of more than all axes of a mesh one comes again
   const dim_facts* dim = nullptr;  // of a split
 };
 /// Some rules for a mesh: how many axes that has, and their sizes as far as they are known.
@@ -55,10 +60,12 @@ struct rule_list_view {
 };
 
 template <class M, class... A> constexpr layout_rule axes_rule(rule_kind kind) {
-  static_assert(sizeof...(A) <= max_axes, "layout: a rule names more axes than a mesh can have");
   layout_rule r;
   r.kind = kind;
-  ((r.axis[static_cast<int>(r.axes++)] = static_cast<signed char>(axis_index<M, A>)), ...);
+  ((r.axes <= max_axes
+        ? void(r.axis[static_cast<int>(r.axes++)] = static_cast<signed char>(axis_index<M, A>))
+        : void()),
+   ...);
   return r;
 }
 template <class M, class D, class... A> constexpr layout_rule split_rule(rule_kind kind) {

@@ -13,10 +13,15 @@ namespace dimesh {
 
 struct no_fault {};
 
+/// Operations whose names dimesh.hpp knows, and whose headers it does not include.
+enum class op_header { slice, sort, scan, concat, gather, expand, split_into };
+template <op_header H> struct header_missing;
+
 // Something else stands where a name of this kind is wanted.
 template <class X> struct not_a_dim;
 template <class X> struct not_an_axis;
 template <class X> struct not_a_mesh;
+template <class X> struct not_a_space;
 template <class X> struct not_a_layout;
 template <class X> struct not_a_rule;
 template <class X> struct not_an_element;
@@ -116,6 +121,7 @@ template <int Cells, int Layers> struct fewer_layers_than_cells;
 template <class Place, class Weights> struct weight_not_on_stage;
 template <class Cell, class Given> struct cell_not_callable_with;
 template <class Given, class Taken> struct stages_do_not_meet;  // dims, as cells say them
+template <class Cell> struct slice_hands_on_other_type;  // than its next slice takes
 
 // Functions of the user's.
 template <class... Arguments> struct function_not_callable_with;

@@ -130,7 +130,7 @@ constexpr table decoded(const table_code& c, int axes) {
   }
   return t;
 }
-static_assert(max_axes <= 8 && max_dims <= 16, "layout: tables are coded in bytes and bits");
+static_assert(max_axes <= 8 && max_dims <= 16, "dimesh: tables are coded in bytes and bits");
 
 /// A table, kept where template arguments can find it.
 template <table_code Code, int Axes> struct table_holder {

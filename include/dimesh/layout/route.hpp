@@ -3,7 +3,8 @@
 // steps, each to a table. What can be cut locally is cut first, so that sums run over less; then
 // addends are summed; then one step of moves, or gathers, brings every rank exactly what it still
 // lacks. What lives at one place of an axis is sent, or given to all after the first cuts; what
-// shall live there goes there at the end (addends: at the beginning, as a sum).
+// shall live there goes there at the end (addends: at the beginning, as a sum). Moves over several
+// axes may be made axis by axis instead (mesh.hpp, moves_by_axis): more bytes, in fewer messages.
 //
 //   route_between({split d over 0}, {replicated})         -> gather
 //   route_between({split d over 0}, {split e over 0})     -> move
@@ -103,6 +104,42 @@ constexpr hop last_hop(const table& now, const table& to) {
   return others == 0 && gathered == 0 && moved == 1 ? hop::all_to_all : hop::exchange;
 }
 
+/// An axis at the minor end of its dim that may go straight to the minor end of the dim that it is
+/// to split, where all before it stand already; -1: none. The last in the mesh first: it joins the
+/// ranks that are nearest.
+constexpr int next_move(const table& now, const table& to) {
+  for (int a = now.axes - 1; a >= 0; --a) {
+    const axis_use u = now.axis[a], v = to.axis[a];
+    if (u.what != use::split || v.what != use::split || u.dim == v.dim) continue;
+    const int count = now.split_count(v.dim);
+    bool fits = u.level + 1 == now.split_count(u.dim) && v.level == count &&
+                (count == 0 || now.ragged[v.dim] == to.ragged[v.dim]);
+    for (int level = 0; level < count; ++level)
+      fits = fits && now.axis_at(v.dim, level) == to.axis_at(v.dim, level);
+    if (fits) return a;
+  }
+  return -1;
+}
+/// The moves that are left, one axis after another. False, and nothing is added, where they cannot
+/// be made so, or where there is but one.
+constexpr bool move_by_axis(route& r, table now, const table& to) {
+  const int before = r.size;
+  for (int a = next_move(now, to); a >= 0; a = next_move(now, to)) {
+    const int d = to.axis[a].dim;
+    now.unsplit(a);
+    now.set_split(a, d);
+    now.uneven[d] = now.uneven[d] || to.uneven[d];
+    now.ragged[d] = to.ragged[d];
+    r.add(hop::all_to_all, now);
+  }
+  if (moved_axes(now, to) == 0 && r.size > before + 1) {
+    r.at[r.size - 1].to = to;
+    return true;
+  }
+  r.size = before;
+  return false;
+}
+
 /// One step for each axis that has the use `from` now and shall have the use `want`; `by` says how.
 /// It then has its use in `to`, or replicates.
 constexpr void change_places(route& r, table& now, const table& to, hop by, use from, use want) {
@@ -130,8 +167,8 @@ constexpr void cut_straight(route& r, table& now, const table& to) {
 
 /// The route from one table to another over the same dims, which asks for no new addends. Received
 /// bytes: those of the sums, over blocks cut as small as they can be without moving anything, and
-/// then what each rank lacks.
-constexpr route route_between(table now, const table& goal) {
+/// then what each rank lacks; with `by_axis` what it passes on to others, too.
+constexpr route route_between(table now, const table& goal, bool by_axis = false) {
   route r;
   table to = goal;  // but for places that are yet to be gone to
   for (int a = 0; a < to.axes; ++a)
@@ -151,12 +188,13 @@ constexpr route route_between(table now, const table& goal) {
       sums = true;
     }
   if (sums) r.add(hop::all_reduce, now);
-  if (moved_axes(now, to) != 0)
-    r.add(last_hop(now, to), to);
-  else if (r.size == 0 && !(now == to))
+  if (moved_axes(now, to) != 0) {
+    if (!by_axis || !move_by_axis(r, now, to)) r.add(last_hop(now, to), to);
+  } else if (r.size == 0 && !(now == to)) {
     r.add(hop::own, to);  // the same blocks by another name: uneven where they happen to be even
-  else if (r.size > 0)
+  } else if (r.size > 0) {
     r.at[r.size - 1].to = to;
+  }
   now = to;
   change_places(r, now, goal, hop::place, use::replicated, use::placed);
   return r;

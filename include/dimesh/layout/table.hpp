@@ -35,7 +35,7 @@ struct table {
   axis_use axis[max_axes]{};  // in mesh order
   bool uneven[max_dims]{};  // per dim: blocks may differ, and are of ceil(n/p)
   bool ragged[max_dims]{};  // per dim: or of lengths that only the run knows; then uneven, too
-  static_assert(max_halo <= 127, "table: halos are kept as signed chars");
+  static_assert(max_halo <= 127, "dimesh: halos are kept as signed chars");
   signed char halo[max_dims]{};  // per dim: elements of the neighbours' blocks kept on each side
 
   constexpr bool operator==(const table&) const = default;

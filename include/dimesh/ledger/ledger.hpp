@@ -76,6 +76,11 @@ struct tally {
     if (live > peak) peak = live;
     if (sink != nullptr) tell_memory(bytes);
   }
+  /// Memory that a kernel takes while it runs, beside its results.
+  constexpr void room(index_t bytes) {
+    hold(bytes);
+    hold(-bytes);
+  }
   /// What an event says: from all events of a run comes its tally.
   constexpr void enter(const event& e) {
     mesh = e.mesh;

@@ -74,7 +74,7 @@ class attention_turn {
 };
 
 /// Where products can read rows of keys and values: in place, or padded to whole vectors.
-template <class T> index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
+template <class T> constexpr index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
 
 /// Keys and values of one head as the products read them.
 template <class T> class prepared_keys {
@@ -86,7 +86,7 @@ template <class T> class prepared_keys {
         at_(scratch) {}
 
   /// Elements of scratch for one of the two in one form.
-  static index_t elements(const attention_problem& x) {
+  static constexpr index_t elements(const attention_problem& x) {
     return rounded_up(x.keys, attention_sizes<T>::key_strip) * padded<T>(x.head);
   }
   const T* transposed(const T* y, index_t row) {
@@ -211,7 +211,7 @@ void attend_block(const attention_problem& x, index_t query, index_t draw, const
 }  // namespace detail
 
 /// Elements of T that `attention` needs as scratch: a few tiles, and the keys of one head.
-template <class T> index_t attention_scratch(const attention_problem& x) {
+template <class T> constexpr index_t attention_scratch(const attention_problem& x) {
   using sizes = detail::attention_sizes<T>;
   return sizes::queries * (2 * detail::padded<T>(x.head) + sizes::row) +
          2 * detail::prepared_keys<T>::elements(x);

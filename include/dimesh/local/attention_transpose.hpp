@@ -126,7 +126,7 @@ void transpose_attention_block(const attention_problem& x, index_t query, index_
 }  // namespace detail
 
 /// Elements of T that `attention_transpose` needs as scratch.
-template <class T> index_t attention_transpose_scratch(const attention_problem& x) {
+template <class T> constexpr index_t attention_transpose_scratch(const attention_problem& x) {
   using sizes = detail::attention_sizes<T>;
   return sizes::queries * (3 * detail::padded<T>(x.head) + 2 * sizes::row) +
          3 * detail::prepared_keys<T>::elements(x);

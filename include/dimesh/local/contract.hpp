@@ -20,6 +20,7 @@
 #include "dimesh/local/contract_plain.hpp"
 #include "dimesh/local/contraction.hpp"
 #include "dimesh/local/gemm.hpp"
+#include "dimesh/local/pieces.hpp"
 #ifdef DIMESH_WITH_ONEDNN
 #include "dimesh/local/backend_onednn.hpp"
 #endif
@@ -166,6 +167,7 @@ void contract(const contraction& x, const T* a, const T* b, T* c, bool accumulat
       detail::clear(x, c);
     }
   } else {
+    if (detail::moves_to_host<Space>()) return contract<T, host_space>(x, a, b, c, accumulate);
     Kokkos::parallel_for("dimesh::contract",
                          Kokkos::RangePolicy<Space>(0, detail::elements_of_c(x)),
                          detail::element_contraction<T>{x, a, b, c, accumulate});

@@ -147,6 +147,8 @@ void contract_bfloat16(const contraction& x, const bfloat16* a, const bfloat16* 
       detail::clear_c(x, c);
     }
   } else {
+    if (detail::moves_to_host<Space>())
+      return contract_bfloat16<host_space>(x, a, b, c, accumulate);
     Kokkos::parallel_for("dimesh::contract",
                          Kokkos::RangePolicy<Space>(0, detail::elements_of_c(x)),
                          detail::element_contraction<bfloat16, C>{x, a, b, c, accumulate});

@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 #include "dimesh/local/choice.hpp"
+#include "dimesh/local/joint.hpp"
 
 namespace dimesh {
 
@@ -49,25 +50,6 @@ template <class T, int N> struct dual {
 
 template <class T, int N> inline constexpr bool is_scalar<dual<T, N>> = true;
 template <class T, int N> inline constexpr bool is_dual<dual<T, N>> = true;
-
-namespace detail {
-
-/// The dual type of an operation on A and B, one of which may be a plain number.
-template <class A, class B> struct joint {};
-template <class T, int N> struct joint<dual<T, N>, dual<T, N>> : std::type_identity<dual<T, N>> {};
-template <class T, int N, class S>
-  requires std::is_arithmetic_v<S>
-struct joint<dual<T, N>, S> : std::type_identity<dual<T, N>> {};
-template <class T, int N, class S>
-  requires std::is_arithmetic_v<S>
-struct joint<S, dual<T, N>> : std::type_identity<dual<T, N>> {};
-template <class T, int M, int N>
-struct joint<dual<dual<T, M>, N>, dual<T, M>> : std::type_identity<dual<dual<T, M>, N>> {};
-template <class T, int M, int N>
-struct joint<dual<T, M>, dual<dual<T, M>, N>> : std::type_identity<dual<dual<T, M>, N>> {};
-template <class A, class B> using joint_t = typename joint<A, B>::type;
-
-}  // namespace detail
 
 // Declared before all others: their derivatives may be dual numbers themselves.
 template <class X, class Y, class D = detail::joint_t<X, Y>>
@@ -177,23 +159,28 @@ KOKKOS_FORCEINLINE_FUNCTION dual<T, N>& operator/=(dual<T, N>& x, const Y& y) {
 // Comparisons look at the values only.
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator==(const X& x, const Y& y) {
-  return {detail::primal_of(x) == detail::primal_of(y)};
+  using T = detail::compared<X, Y>;
+  return {T(detail::primal_of(x)) == T(detail::primal_of(y))};
 }
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator<(const X& x, const Y& y) {
-  return {detail::primal_of(x) < detail::primal_of(y)};
+  using T = detail::compared<X, Y>;
+  return {T(detail::primal_of(x)) < T(detail::primal_of(y))};
 }
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator>(const X& x, const Y& y) {
-  return {detail::primal_of(x) > detail::primal_of(y)};
+  using T = detail::compared<X, Y>;
+  return {T(detail::primal_of(x)) > T(detail::primal_of(y))};
 }
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator<=(const X& x, const Y& y) {
-  return {detail::primal_of(x) <= detail::primal_of(y)};
+  using T = detail::compared<X, Y>;
+  return {T(detail::primal_of(x)) <= T(detail::primal_of(y))};
 }
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION detail::comparison_t<D> operator>=(const X& x, const Y& y) {
-  return {detail::primal_of(x) >= detail::primal_of(y)};
+  using T = detail::compared<X, Y>;
+  return {T(detail::primal_of(x)) >= T(detail::primal_of(y))};
 }
 
 template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> exp(const dual<T, N>& x) {

@@ -240,15 +240,17 @@ template <class F, class Y, class... X> struct map_element {
   }
 };
 
+/// Of these elements, and so many inputs, rows are computed.
+template <class Y, class... X>
+inline constexpr bool fills_rows =
+    sizeof...(X) <= staged_block::max_arrays_staged && (is_stageable<Y> && ... && is_stageable<X>);
+
 }  // namespace detail
 
 /// y[i] = f(x[i]...). y is contiguous and has every group; it may be one of the inputs, exactly.
 template <class Space = default_space, class Y, class F, class... X>
 void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y* y, const X*... x) {
-  static_assert(detail::is_stageable<Y> && (detail::is_stageable<X> && ...) &&
-                    sizeof...(X) <= detail::staged_block::max_arrays_staged,
-                "map_over: elements have 1, 2, 4, 8 or 16 bytes, and there are 8 inputs at most; "
-                "compose f of several");
+  static_assert(detail::fills_rows<Y, X...>, "dimesh: map has taken other elements");
   if (l.size() == 0) return;
   if constexpr (detail::runs_on_host<Space>) {
     detail::row_kernels k = detail::map_kernels<F, Y, X...>();
@@ -258,6 +260,7 @@ void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y*
       if (!detail::map_simple(part, k)) detail::map_blocks(part, k);
     });
   } else {
+    if (detail::moves_to_host<Space>()) return map_over<host_space>(l, f, y, x...);
     Kokkos::parallel_for(
         Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, l.size()),
         detail::map_element<F, Y, X...>{l, f, y, dimesh::detail::bundle<const X*...>(x...)});

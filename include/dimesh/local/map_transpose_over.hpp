@@ -28,8 +28,7 @@ template <unsigned Mask, class F, class B, class... X, int... K>
 constexpr pull_kernels kernels_of_pullback(std::integer_sequence<int, K...>) {
   using reals = real_inputs<Mask, X...>;
   using T = typename reals::value;
-  static_assert(reals::count <= max_reals,
-                "map_transpose_over: there are 8 real inputs at most; compose f of several");
+  static_assert(reals::count <= max_reals, "dimesh: map has taken fewer operands");
   pull_kernels k{pull_direct<Mask, deposits_with<deposit::write, K...>, F, B, X...>::run,
                  nullptr,
                  nullptr,
@@ -166,8 +165,7 @@ void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F&
   const dimesh::detail::opened memory;
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
-  static_assert(first_bar + reals::count <= max_arrays,
-                "map_transpose_over: too many inputs; compose f of several");
+  static_assert(first_bar + reals::count <= max_arrays, "dimesh: map has taken fewer operands");
   dimesh::detail::bundle_of<bar_place<typename types<X...>::template type<reals::place(K)>>...> to{
       {bar_place_of<typename types<X...>::template type<reals::place(K)>>(
           l, 1 + reals::place(K), bars[static_cast<std::size_t>(reals::place(K))])}...};
@@ -202,16 +200,16 @@ template <unsigned Mask = ~0u, class Space = default_space, class F, class B, cl
 void map_transpose_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f,
                         const B* ybar, const std::array<void*, sizeof...(X)>& bars, const X*... x) {
   static_assert(detail::is_stageable<B> && (detail::is_stageable<X> && ...),
-                "map_transpose_over: elements have 1, 2, 4, 8 or 16 bytes; cast them");
+                "dimesh: map has taken other elements");
   constexpr int reals = detail::real_inputs<Mask, X...>::count;
-  static_assert(reals > 0,
-                "map_transpose_over: no input is a real number, so none has a cotangent");
+  static_assert(reals > 0, "dimesh: no input is a real number, so none has a cotangent");
   constexpr auto variables = std::make_integer_sequence<int, reals>{};
-  if constexpr (reals > 0) {
-    if constexpr (detail::runs_on_host<Space>)
-      detail::pull_back_host<Mask, Space>(l, f, ybar, bars, variables, x...);
-    else
-      detail::pull_back_parts<Mask, Space>(l, f, ybar, bars, variables, x...);
+  if constexpr (reals > 0 && detail::runs_on_host<Space>) {
+    detail::pull_back_host<Mask, Space>(l, f, ybar, bars, variables, x...);
+  } else if constexpr (reals > 0) {
+    if (detail::moves_to_host<Space>())
+      return map_transpose_over<Mask, host_space>(l, f, ybar, bars, x...);
+    detail::pull_back_parts<Mask, Space>(l, f, ybar, bars, variables, x...);
   }
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
-#include "dimesh/memory/closed.hpp"
+#include "dimesh/memory/space.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -22,11 +22,20 @@ using default_space = DIMESH_TEST_SPACE;
 using default_space = Kokkos::DefaultExecutionSpace;
 #endif
 
+using host_space = dimesh::detail::host_execution;
+
 namespace detail {
 
 template <class Space>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
+/// Does a kernel of a device's space run on the host's threads, since this thread works on tensors
+/// that lie where the device does not reach?
+template <class Space> bool moves_to_host() {
+  const dimesh::detail::space_facts* const now = dimesh::detail::space_now;
+  return now != nullptr && now->on_host_threads;
+}
 
 /// Any work in pieces: one kernel type for all kernels on hosts, or the compiler would make Kokkos'
 /// launch code anew for each.
@@ -77,6 +86,7 @@ template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
     const index_t count = std::min(n, detail::pieces<Space>::most());
     detail::launch<Space>(count, [&](index_t p) { work(n * p / count, n * (p + 1) / count); });
   } else {
+    if (detail::moves_to_host<Space>()) return in_ranges<host_space>(n, work);
     Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n),
                          detail::one_by_one<Work>{work});
   }

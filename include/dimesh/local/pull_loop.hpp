@@ -60,7 +60,7 @@ struct pullback<Value, std::integer_sequence<int, Slot...>, D...> {
   static constexpr int inputs = sizeof...(Slot), bars = sizeof...(D);
   static constexpr int slot[sizeof...(Slot)] = {Slot...};
   static constexpr deposit how[sizeof...(D)] = {D...};
-  static_assert(((D == deposit::sum ? 1 : 0) + ... + 0) <= 1, "pullback: one row sum at most");
+  static_assert(((D == deposit::sum ? 1 : 0) + ... + 0) <= 1, "dimesh: one row sum at most");
 
   /// The variable whose cotangent is the row sum; -1 if none is.
   static constexpr int summed() {

@@ -237,6 +237,7 @@ void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T
     else
       reduce_in_pieces<Space>(all, k);
   } else {
+    if (moves_to_host<Space>()) return reduce_to<host_space, Op>(l, f, y, x...);
     reduce_parts<Space, Op>(l, f, y, x...);
   }
 }
@@ -249,7 +250,7 @@ template <class Space = default_space, class Join, class Y, class F, class... X>
 void map_reduce_over(Join, const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y* y,
                      const X*... x) {
   static_assert(detail::is_stageable<computed<Y>> && (detail::is_stageable<X> && ...),
-                "map_reduce_over: elements have 1, 2, 4, 8 or 16 bytes; cast them");
+                "dimesh: sums have taken other elements");
   index_t size = 1;
   for (int g = 0; g < l.groups; ++g) size *= l.stride[0][g] != 0 ? l.extent[g] : 1;
   const dimesh::detail::rounded_sums<Y> sums(y, size);

@@ -9,7 +9,7 @@
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/memory/closed.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "dimesh/local/map.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::detail {
 

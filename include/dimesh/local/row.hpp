@@ -20,7 +20,7 @@ enum class step : unsigned char { zero, unit, strided };
 
 /// Where a row begins, and how it goes on. T is const for inputs.
 template <class T, step S> struct row {
-  static_assert(S != step::strided, "row: elements stand side by side; stage others");
+  static_assert(S != step::strided, "dimesh: elements of a row stand side by side");
   T* data;
 
   using element = T;

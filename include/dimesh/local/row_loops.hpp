@@ -30,7 +30,7 @@ struct array_loops {
   template <int N, class... T>
   array_loops(const loops<N>& l, T*... x) : arrays(N), groups(l.groups) {
     static_assert(N == static_cast<int>(sizeof...(T)) && N <= max_arrays,
-                  "loops: so many arrays are not supported; give one for each row of strides");
+                  "dimesh: one array for each row of strides, and not so many");
     stride = l.stride;
     for (int g = 0; g < groups; ++g) extent[g] = l.extent[g];
     int k = 0;

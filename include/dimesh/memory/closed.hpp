@@ -20,6 +20,8 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -47,8 +49,10 @@ class closed_pages {
  private:
   closed_pages();
   void protect(int how) {
-    if (used_ > 0) mprotect(begin_, used_, how);
+    if (used_ > 0 && mprotect(begin_, used_, how) != 0) fail();
   }
+  /// The system refuses: nothing that the program does from here on would show anything.
+  [[noreturn]] static void fail();
   /// Also after others have taken the signal over, as test programs do in each test.
   void handle_signal();
   static void on_access(int number, siginfo_t* info, void* context);
@@ -83,6 +87,10 @@ DIMESH_OUTLINE inline closed_pages::closed_pages() {
                                          const void*, std::uint64_t) { all().open(); });
   tools::set_end_deep_copy_callback([] { all().close(); });
   handle_signal();
+}
+DIMESH_OUTLINE inline void closed_pages::fail() {
+  std::perror("dimesh: DIMESH_CLOSED: mprotect cannot open or close tensors' pages");
+  std::abort();
 }
 DIMESH_OUTLINE inline void closed_pages::handle_signal() {
   struct sigaction there{}, ours{};

@@ -10,16 +10,21 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/error.hpp"
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::detail {
 
-inline constexpr bool on_host =
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible;
-/// The same of the memory of tensors X: for assertions that only a use may trip.
-template <class X> inline constexpr bool is_on_host = on_host;
-
-using raw_view = Kokkos::View<char*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+/// Memory that the host reaches is the host's when kernels of a device have ended that may still
+/// write there.
+inline bool is_settled(bool reached) {
+  if constexpr (!hosts_only)
+    if (reached) Kokkos::fence();
+  return reached;
+}
+/// Are pointers to what this thread works on good for the host?
+inline bool reached_now() {
+  return is_settled(space_now == nullptr ? on_host : space_now->is_reached);
+}
 
 void zero_bytes(void* to, index_t bytes);
 #if DIMESH_COMPILED != 1
@@ -27,10 +32,10 @@ DIMESH_OUTLINE inline void zero_bytes(void* to, index_t bytes) {
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   const opened memory;
-  if constexpr (on_host)
+  if (reached_now())
     std::memset(to, 0, n);
   else
-    Kokkos::deep_copy(raw_view(static_cast<char*>(to), n), char{0});
+    facts_of_space(space_now).set(to, 0, n);
 }
 #endif
 
@@ -40,24 +45,39 @@ DIMESH_OUTLINE inline void copy_bytes(void* to, const void* from, index_t bytes)
   const auto n = static_cast<std::size_t>(bytes);
   if (n == 0) return;
   const opened memory;
-  if constexpr (on_host)
+  if (reached_now())
     std::memcpy(to, from, n);
   else
-    Kokkos::deep_copy(raw_view(static_cast<char*>(to), n),
-                      raw_view(static_cast<char*>(const_cast<void*>(from)), n));
+    facts_of_space(space_now).copy(to, from, n);
 }
 #endif
 
-/// The same from memory of the host to where tensors live.
+/// The same from memory of the host to where tensors live, and back.
 inline void copy_from_host(void* to, const void* from, index_t bytes) {
-  if constexpr (on_host)
-    copy_bytes(to, from, bytes);
-  else if (bytes > 0)
-    Kokkos::deep_copy(
-        raw_view(static_cast<char*>(to), static_cast<std::size_t>(bytes)),
-        Kokkos::View<const char*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-            static_cast<const char*>(from), static_cast<std::size_t>(bytes)));
+  if (bytes > 0) facts_of_space(space_now).copy_in(to, from, static_cast<std::size_t>(bytes));
 }
+inline void copy_to_host(void* to, const void* from, index_t bytes) {
+  if (bytes > 0) facts_of_space(space_now).copy_out(to, from, static_cast<std::size_t>(bytes));
+}
+
+/// The same from one space to another (null: the default one).
+void copy_between(void* to, const space_facts* there, const void* from, const space_facts* here,
+                  index_t bytes);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void copy_between(void* to, const space_facts* there, const void* from,
+                                        const space_facts* here, index_t bytes) {
+  const auto n = static_cast<std::size_t>(bytes);
+  const space_facts &a = facts_of_space(here), &b = facts_of_space(there);
+  if (n == 0) return;
+  const opened memory;
+  if (is_settled(a.is_reached)) return b.copy_in(to, from, n);
+  if (is_settled(b.is_reached)) return a.copy_out(to, from, n);
+  if (a.memory == b.memory) return a.copy(to, from, n);
+  const storage near = storage::acquire(n, &facts_of_memory<pinned_space>);
+  a.copy_out(near.data(), from, n);
+  b.copy_in(to, near.data(), n);
+}
+#endif
 
 /// Before elements are written where they lie: memory that others hold, too, is left to them, and
 /// the writer takes some of its own. Keeping: the elements come along. Throws dimesh::error where
@@ -70,7 +90,8 @@ DIMESH_OUTLINE inline void own_memory(storage& memory, index_t bytes, bool keepi
     throw error(
         "tensor: memory of the program, borrowed to be written, is shared by another tensor "
         "now; let that one go first, or clone it");
-  storage mine = storage::acquire(static_cast<std::size_t>(bytes));
+  storage mine = storage::acquire(static_cast<std::size_t>(bytes), memory.space());
+  const in_space there(memory.space());
   if (keeping) copy_bytes(mine.data(), memory.data(), bytes);
   memory = std::move(mine);
 }
@@ -83,25 +104,19 @@ template <class X> void own_memory(X& x, bool keeping) {
 /// One element, from the host.
 template <class T> void set_element(T* to, T value) {
   const opened memory;
-  if constexpr (on_host)
+  if (reached_now())
     *to = value;
   else
-    Kokkos::deep_copy(Kokkos::View<T, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(to),
-                      value);
+    copy_from_host(to, &value, sizeof(T));
 }
 
 /// One element, on the host.
 template <class T> T get_element(const T* from) {
   const opened memory;
-  if constexpr (on_host) {
-    return *from;
-  } else {
-    T value{};
-    Kokkos::deep_copy(
-        Kokkos::View<T, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(&value),
-        Kokkos::View<const T, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(from));
-    return value;
-  }
+  if (reached_now()) return *from;
+  T value{};
+  copy_to_host(&value, from, sizeof(T));
+  return value;
 }
 
 }  // namespace dimesh::detail

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where do tensors get their memory? From lists of free buffers, by size: after the first step of
-// a training loop nothing is allocated any more. Handles count their owners.
+// a training loop nothing is allocated any more. Each memory space has a pool of its own.
 //
-//   storage s = storage::acquire(4096);   // uninitialised, 64-byte aligned, in the default memory
-//                                         space
-//   storage t = s.at(1024);               // shares the buffer, starts 1024 bytes further on
-//   storage u = s.part(1024);             // likewise, but u.alone(): nobody else has this part
-//   storage v = storage::lent_by(p, lent::to_read, keeps);   // the program's own memory
+//   buffer* b = pool::of(space_of<near>).acquire(4096);   // uninitialised, 64-byte aligned
+//   b->home->release(b);
 //
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
@@ -17,10 +14,8 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 #include <utility>
 
 #include "dimesh/detail/compiled.hpp"
@@ -29,6 +24,7 @@
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/slab.hpp"
+#include "dimesh/memory/space.hpp"
 
 namespace dimesh::detail {
 
@@ -43,6 +39,7 @@ struct buffer {
   buffer* next = nullptr;
   buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
   bool in_slab = false;
+  pool* home = nullptr;
   lent from_program = lent::no;
   std::shared_ptr<const void> keeps;  // of lent memory: what keeps it there
 };
@@ -55,7 +52,11 @@ struct pool_figures {
 
 class pool {
  public:
+  explicit pool(const space_facts* s) : space_(s) {}
+  /// Of the default memory space.
   static pool& instance();
+  static pool& of(const space_facts* s) { return s == nullptr ? instance() : s->buffers(); }
+  const space_facts* space() const { return space_; }
 
   buffer* acquire(std::size_t bytes);
 
@@ -79,13 +80,12 @@ class pool {
   /// Its memory is as its last owner left it.
   buffer* take(std::size_t bytes);
 
-  static void spoil(void* data, std::size_t bytes);
-
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
   static int slot_of(std::size_t bytes);
   static std::size_t size_of(int slot);
   void drain();
 
+  const space_facts* space_;  // null: the default one
   std::array<buffer*, 256> free_{};
   buffer* parts_ = nullptr;  // free records of parts
   slabs slabs_;
@@ -101,12 +101,12 @@ class pool {
 
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline pool& pool::instance() {
-  static pool* it = new pool;  // never destroyed: handles may outlive static destructors
+  static pool* it = new pool(nullptr);  // never destroyed: handles may outlive static destructors
   return *it;
 }
 DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
   buffer* const b = take(bytes);
-  if (spoils_) spoil(b->data, bytes);
+  if (spoils_) facts_of_space(space_).set(b->data, 0xff, bytes);
   if (watcher != nullptr) [[unlikely]]
     report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
   return b;
@@ -158,6 +158,7 @@ DIMESH_OUTLINE inline buffer* pool::record() {
     parts_ = b->next;
   else
     b = new buffer;
+  b->home = this;
   b->owners.store(1, std::memory_order_relaxed);
   return b;
 }
@@ -173,17 +174,19 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
       throw error(
           "tensor: there is no memory: Kokkos has not begun, or has ended; make a "
           "dimesh::runtime first, and tensors in main, after it");
-    if (!hooked_) Kokkos::push_finalize_hook([] { instance().drain(); });
+    if (!hooked_) Kokkos::push_finalize_hook([this] { drain(); });
     hooked_ = true;
     b = new buffer;
+    b->home = this;
     b->capacity = size_of(slot);
+    const space_facts& space = facts_of_space(space_);
 #ifdef DIMESH_CLOSED
-    b->data = closed_pages::all().take(b->capacity);
+    if (!space.is_near) b->data = closed_pages::all().take(b->capacity);
 #else
-    b->data = slabs_.take(b->capacity);
+    if (space_ == nullptr) b->data = slabs_.take(b->capacity);
 #endif
     b->in_slab = b->data != nullptr;
-    if (!b->in_slab) b->data = Kokkos::kokkos_malloc<memory_space>("dimesh", b->capacity);
+    if (!b->in_slab) b->data = space.take(b->capacity);
     ++figures_.allocations;
   }
   b->asked = bytes;
@@ -191,16 +194,6 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
   figures_.live += static_cast<index_t>(bytes);
   if (figures_.live > figures_.peak) figures_.peak = figures_.live;
   return b;
-}
-DIMESH_OUTLINE inline void pool::spoil(void* data, std::size_t bytes) {
-  constexpr int pattern = 0xff;
-  const opened memory;
-  if constexpr (std::is_same_v<memory_space, Kokkos::HostSpace>)
-    std::memset(data, pattern, bytes);
-  else
-    Kokkos::deep_copy(Kokkos::View<unsigned char*, memory_space, Kokkos::MemoryUnmanaged>(
-                          static_cast<unsigned char*>(data), bytes),
-                      static_cast<unsigned char>(pattern));
 }
 DIMESH_OUTLINE inline int pool::slot_of(std::size_t bytes) {
   if (bytes <= 64) return 0;
@@ -218,7 +211,7 @@ DIMESH_OUTLINE inline void pool::drain() {
   for (buffer*& head : free_)
     while (head != nullptr) {
       buffer* b = std::exchange(head, head->next);
-      if (!b->in_slab) Kokkos::kokkos_free<memory_space>(b->data);
+      if (!b->in_slab) facts_of_space(space_).give_back(b->data);
       delete b;
     }
   if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
@@ -226,71 +219,9 @@ DIMESH_OUTLINE inline void pool::drain() {
 }
 #endif
 
-/// A counted handle of (a part of) a pool buffer.
-class storage {
- public:
-  constexpr storage() = default;
-  DIMESH_OUTLINE static inline storage acquire(std::size_t bytes) {
-    storage s;
-    s.buffer_ = pool::instance().acquire(bytes);
-    s.data_ = s.buffer_->data;
-    return s;
-  }
-  constexpr storage(const storage& o) noexcept : buffer_(o.buffer_), data_(o.data_) {
-    if (buffer_ != nullptr) buffer_->owners.fetch_add(1, std::memory_order_relaxed);
-  }
-  constexpr storage(storage&& o) noexcept
-      : buffer_(std::exchange(o.buffer_, nullptr)), data_(std::exchange(o.data_, nullptr)) {}
-  constexpr storage& operator=(storage o) noexcept {
-    std::swap(buffer_, o.buffer_);
-    std::swap(data_, o.data_);
-    return *this;
-  }
-  constexpr ~storage() {
-    if (buffer_ != nullptr) let_go(buffer_);
-  }
-  /// Memory of the program, which stays there as long as `keeps` does (null: as long as it takes).
-  static storage lent_by(void* data, lent how, std::shared_ptr<const void> keeps) {
-    storage s;
-    s.buffer_ = pool::instance().borrow(data, how, std::move(keeps));
-    s.data_ = data;
-    return s;
-  }
-  storage at(std::size_t bytes) const {
-    storage s(*this);
-    s.data_ = static_cast<std::byte*>(data_) + bytes;
-    return s;
-  }
-  /// A part whose owners are counted by themselves: whoever holds other parts of the buffer, this
-  /// one is alone as long as it has one handle. Parts do not overlap; they keep the buffer.
-  storage part(std::size_t bytes) const {
-    storage s;
-    s.buffer_ = pool::instance().part_of(buffer_);
-    s.data_ = static_cast<std::byte*>(data_) + bytes;
-    return s;
-  }
-  constexpr void* data() const { return data_; }
-  constexpr explicit operator bool() const { return buffer_ != nullptr; }
-  /// May it be written without anybody else noticing who should not?
-  constexpr bool alone() const {
-    return buffer_ != nullptr && buffer_->owners.load(std::memory_order_acquire) == 1 &&
-           buffer_->from_program != lent::to_read;
-  }
-  constexpr bool lent_to_write() const {
-    return buffer_ != nullptr && buffer_->from_program == lent::to_write;
-  }
-
- private:
-  /// Out of line: handles die in many places.
-  DIMESH_OUTLINE static inline void let_go(buffer* b) noexcept {
-    while (b != nullptr && b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      buffer* const whole = b->whole;
-      pool::instance().release(b);
-      b = whole;
-    }
-  }
-  buffer* buffer_ = nullptr;
-  void* data_ = nullptr;
-};
+template <class Memory> pool& pool_of_memory() {
+  static pool* it = new pool(&facts_of_memory<Memory>);  // never destroyed, as that one
+  return *it;
+}
 
 }  // namespace dimesh::detail

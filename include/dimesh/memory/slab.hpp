@@ -16,13 +16,12 @@
 #if __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 
-#include "dimesh/detail/compiled.hpp"
 #endif
 
-namespace dimesh::detail {
+#include "dimesh/detail/compiled.hpp"
+#include "dimesh/memory/space.hpp"
 
-/// Where all tensors live.
-using memory_space = Kokkos::DefaultExecutionSpace::memory_space;
+namespace dimesh::detail {
 
 class slabs {
  public:

@@ -7,10 +7,14 @@
 //   nn::scale_and_shift<L, float, channel> p;     nn::running_moments<L, float, channel> seen;
 //   const auto made = nn::batch_norm<channel>(m, p, x);          // in training: made.y
 //   nn::keep_moments(seen, made, 0.1);
+//   nn::keep_moments(mini, made);  ... nn::keep_moments(seen, mini, 0.1);   // of micro-batches
 //   const auto y = nn::batch_norm_by(m, seen, p, x);             // afterwards; local
 //   nn::group_norm<channel, group, within, batch>(m, p, x)       // of groups of channels
 #pragma once
 
+#include <utility>
+
+#include "dimesh/core/runs_again.hpp"
 #include "dimesh/nn/dense.hpp"
 #include "dimesh/nn/parameter.hpp"
 #include "dimesh/op/batch_norm.hpp"
@@ -51,6 +55,31 @@ constexpr auto met(const R& running, const X& seen, double part, double scale) {
       "keep_moments", keep_function{part, scale}, running,
       relayout<typename spec_of<R>::layout>(cast<value_of<R>>(seen)));
 }
+template <class R, class X> constexpr auto kept_form(const X& seen) {
+  using kept = std::remove_cvref_t<decltype(std::declval<R&>().mean)>;
+  return relayout<typename spec_of<kept>::layout>(cast<value_of<kept>>(seen));
+}
+/// What is kept meets a mean and a variance of n elements each.
+template <class R, class Seen>
+constexpr void keep_these(R& running, const Seen& seen, double n, double part) {
+  running.mean = met(running.mean, seen.mean, part, 1);
+  running.variance = met(running.variance, seen.variance, part, n > 1 ? n / (n - 1) : 1);
+}
+/// Is what a batch norm has seen to be counted where tensors are kept?
+template <class R, class Seen> constexpr bool counts_for(const R& kept, const Seen& seen) {
+  using dimesh::detail::core_of, dimesh::detail::runs_again;
+  return !runs_again::now() && (!core_of(seen.mean).is_shape || core_of(kept.mean).is_shape);
+}
+/// The variance of two populations together, the second of which is `part` of both.
+struct join_function {
+  double part;
+  template <class A, class B, class M, class N>
+  KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b, const M& mean,
+                                         const N& other) const {
+    const A share = static_cast<A>(part), apart = other - mean;
+    return a + (b - a) * share + apart * apart * share * (A(1) - share);
+  }
+};
 struct scale_and_shift_function {
   double epsilon;
   template <class X, class A, class V, class G, class B>
@@ -83,20 +112,47 @@ constexpr auto batch_norm_by(const model<C, M>& m, const R& running, const P& p,
 /// Moments move towards those that a batch norm has seen by this part of the way; the variance to
 /// that of the population which the batch is a sample of, n / (n - 1) of what was seen (Ioffe and
 /// Szegedy 2015, algorithm 2). Relayouts what was seen to the layout of what is kept. Once for each
-/// batch: not where a recomputed block runs again (a block within a block, or one that a plan of
-/// actions repeats, counts each time), and not where a step is only forecast.
+/// batch: not where a recomputed block or a plan runs a layer again, and not where a step is only
+/// forecast.
 template <class R, class Y, class Moments>
 constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
   if constexpr (!is_poison<Y>) {
-    if constexpr (dimesh::detail::is_tracked<Y>)
-      if (const auto* const t = seen.y.tape(); t != nullptr && t->again) return;
-    const auto &met_by = dimesh::detail::core_of(seen.mean),
-               &kept = dimesh::detail::core_of(running.mean);
-    if (met_by.is_shape && !kept.is_shape) return;
-    const double n = seen.count, sample = n > 1 ? n / (n - 1) : 1;
-    running.mean = detail::met(running.mean, seen.mean, part, 1);
-    running.variance = detail::met(running.variance, seen.variance, part, sample);
+    if (detail::counts_for(running, seen)) detail::keep_these(running, seen, seen.count, part);
   }
+}
+
+/// Mean and variance of the micro-batches that have come since the last mini-batch was kept: of a
+/// layer that trains by the moments of each, and is used afterwards by those of whole mini-batches.
+template <class R> struct deferred_moments {
+  R so_far{};  ///< of the population that has come; no tensors at first
+  double count = 0;  ///< elements that each of them is of
+};
+
+/// A micro-batch joins those before it (Chan, Golub and LeVeque 1979). Relayouts and counts as
+/// keep_moments. The result has the same bits wherever micro-batches come in one order.
+template <class R, class Y, class Moments>
+constexpr void keep_moments(deferred_moments<R>& mini, const batch_normed<Y, Moments>& seen) {
+  if constexpr (!is_poison<Y>) {
+    if (!detail::counts_for(mini.so_far, seen)) return;
+    const auto mean = detail::kept_form<R>(seen.mean);
+    const auto variance = detail::kept_form<R>(seen.variance);
+    const double before = std::exchange(mini.count, mini.count + seen.count);
+    if (before == 0) {
+      mini.so_far.mean = mean, mini.so_far.variance = variance;
+      return;
+    }
+    const double part = seen.count / mini.count;
+    mini.so_far.variance = dimesh::detail::map_called<dimesh::detail::join_kind::nonlinear>(
+        "keep_moments", detail::join_function{part}, mini.so_far.variance, variance,
+        mini.so_far.mean, mean);
+    mini.so_far.mean = detail::met(mini.so_far.mean, mean, part, 1);
+  }
+}
+/// After a mini-batch: what is kept meets the moments of all its micro-batches, which begin anew.
+/// Ranks that have seen none, those of other stages of a pipeline, do nothing.
+template <class R> constexpr void keep_moments(R& running, deferred_moments<R>& mini, double part) {
+  if (mini.count > 0) detail::keep_these(running, mini.so_far, mini.count, part);
+  mini = {};
 }
 
 /// Group norm: the elements of Channel are Group x Within; each group of each place of Kept... is

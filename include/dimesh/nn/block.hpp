@@ -67,12 +67,17 @@ constexpr auto add_feed_forward(const model<C, M>& m, const P& p, const X& x) {
 template <Layout C, class M, class P, Operand X, Operand... Memory>
 [[gnu::noinline]] constexpr auto block(const model<C, M>& m, const P& p, const X& x,
                                        const Memory&... memory) {
-  static_assert(sizeof...(Memory) == (M::cross ? 1 : 0),
+  constexpr bool is_given = sizeof...(Memory) == (M::cross ? 1 : 0);
+  static_assert(is_given,
                 "block: a layer that looks at an encoder's result (M::cross) is given it, another "
                 "one is not");
-  const auto h = detail::add_attention(m.part("attention"), p, x);
-  return detail::add_feed_forward(m.part("feed_forward"), p,
-                                  detail::add_cross(m.part("cross"), p, h, memory...));
+  if constexpr (is_given) {
+    const auto h = detail::add_attention(m.part("attention"), p, x);
+    return detail::add_feed_forward(m.part("feed_forward"), p,
+                                    detail::add_cross(m.part("cross"), p, h, memory...));
+  } else {
+    return poison{};
+  }
 }
 
 /// What it says to other arguments, or to the same in another order.

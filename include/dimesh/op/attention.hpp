@@ -23,6 +23,7 @@
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/attention_plan.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
@@ -40,6 +41,7 @@ template <class T> struct attention_transpose_op {
     for (int k = 0; k < bars.count(); ++k) products += bars.has(k);
     t.compute(products * 2 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
               bytes_of(in) + bars.bytes());
+    t.room(bytes_of_scratch(x));
   }
   void fill(results bars, operands in) const {
     const tensor_core &out = in[in.count() - 2], &log_sum = in[in.count() - 1];
@@ -49,11 +51,13 @@ template <class T> struct attention_transpose_op {
     for (const int k : {1, 2})
       if (bars.has(k)) zero_bytes(bars[k].memory.data(), bars[k].bytes());
     const local::attention_cotangents<T> to{bars.data<T>(0), bars.data<T>(1), bars.data<T>(2)};
-    const auto scratch = storage::acquire(
-        static_cast<std::size_t>(local::attention_transpose_scratch<T>(x)) * sizeof(T));
+    const auto scratch = storage::acquire(static_cast<std::size_t>(bytes_of_scratch(x)));
     local::attention_transpose<T>(
         x, in[1].data<const T>(), in[2].data<const T>(), in[3].data<const T>(), out.data<const T>(),
         log_sum.data<const T>(), in[0].data<const T>(), to, static_cast<T*>(scratch.data()));
+  }
+  static constexpr index_t bytes_of_scratch(const local::attention_problem& x) {
+    return local::attention_transpose_scratch<T>(x) * static_cast<index_t>(sizeof(T));
   }
 };
 
@@ -68,16 +72,19 @@ template <class T> struct attention_op {
     const auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     t.compute(4 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
               y.bytes() + bytes_of(in));
+    t.room(bytes_of_scratch(x));
   }
   void fill(results y, operands in) const {
     static_assert(is_on_host<T>, "attention: the kernel runs on the host only; use a host space");
     auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     x.scale = attention_scale(options, x.head);
     hide_keys(x, dims, y[1], in, 3);
-    const auto scratch =
-        storage::acquire(static_cast<std::size_t>(local::attention_scratch<T>(x)) * sizeof(T));
+    const auto scratch = storage::acquire(static_cast<std::size_t>(bytes_of_scratch(x)));
     local::attention<T>(x, in[0].data<const T>(), in[1].data<const T>(), in[2].data<const T>(),
                         y[0].data<T>(), y[1].data<T>(), static_cast<T*>(scratch.data()));
+  }
+  static constexpr index_t bytes_of_scratch(const local::attention_problem& x) {
+    return local::attention_scratch<T>(x) * static_cast<index_t>(sizeof(T));
   }
   static constexpr bool needs(int, unsigned wanted) { return wanted != 0; }
   constexpr void transpose(const auto& to) const {
@@ -197,6 +204,30 @@ constexpr auto attention(const Q& q, const K& k, const V& v, const attention_opt
                                                       detail::with_last<Head>(k),
                                                       detail::with_last<Head>(v), numbers...));
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using attention_call = call_taking<names_taken<3, 3, named_kind::dim>, 3, a_tensor, a_tensor,
+                                   a_tensor, attention_options, tensors_only>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::attention_call, detail::list<N...>, A...>
+constexpr poison attention(const A&...) {
+  static_assert(ok<detail::misuse<detail::attention_call, detail::list<N...>, A...>>,
+                "attention: dims of queries, keys and heads stand in the angle brackets, such "
+                "tensors in the parentheses: attention<query, key, head>(q, k, v)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison attention(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "attention: dims of queries, keys and heads stand in the angle brackets, such "
+                "tensors in the parentheses: attention<query, key, head>(q, k, v)");
+  return {};
 }
 
 }  // namespace dimesh

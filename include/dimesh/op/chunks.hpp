@@ -162,7 +162,7 @@ constexpr auto all_to_all_in_chunks(const X& x, index_t chunks, const F& f) {
     if constexpr (std::is_same_v<coming, poison>) {
       return poison{};
     } else {
-      using made = decltype(f(await(std::declval<coming>())));
+      using made = std::remove_cvref_t<decltype(f(await(std::declval<coming>())))>;
       std::vector<coming> on_their_way;
       for (index_t k = 0; k < chunks; ++k) on_their_way.push_back(start(k));
       if constexpr (std::is_void_v<made>) {

@@ -21,13 +21,14 @@ namespace detail {
 /// What is wrong with the name that stands first, if anything is.
 template <class S>
 concept says_where_to_meet = requires(rule_operands x, dim_list out) { S::meet(x, out); };
-template <class S> struct schedule_fault {
+template <class S> struct contract_schedule_fault {
   using type = not_a_schedule<S>;
 };
 template <class Axes> struct schedule_axes_fault;
 template <class... A> struct schedule_axes_fault<list<A...>> : first_of<axis_fault<A>...> {};
-template <says_where_to_meet S> struct schedule_fault<S> : schedule_axes_fault<typename S::axes> {};
-template <class L, index_t Memory> struct schedule_fault<by::best<L, Memory>> {
+template <says_where_to_meet S>
+struct contract_schedule_fault<S> : schedule_axes_fault<typename S::axes> {};
+template <class L, index_t Memory> struct contract_schedule_fault<by::best<L, Memory>> {
   using type = std::conditional_t<std::is_void_v<L> || Layout<L>, no_fault, not_a_layout<L>>;
 };
 template <bool Few, class Named, class Schedule, class Out, class... X> struct contract_fault {
@@ -91,7 +92,7 @@ template <class Schedule, Dim... Out, Operand X, Operand Y>
 constexpr auto contract(const X& x, const Y& y) {
   constexpr bool few = detail::has_few_dims<X, Y>;
   using fault =
-      typename detail::contract_fault<few, typename detail::schedule_fault<Schedule>::type,
+      typename detail::contract_fault<few, typename detail::contract_schedule_fault<Schedule>::type,
                                       Schedule, detail::list<Out...>, X, Y>::type;
   static_assert(few,
                 "contract: the operands have more than 16 dims between them; multiply fewer at a "

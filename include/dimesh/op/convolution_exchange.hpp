@@ -61,4 +61,40 @@ constexpr auto transposed_convolution_exchange(const Y& y, const W& w,
   return detail::convolved<true, list, true>("transposed_convolution_exchange", y, w, windows...);
 }
 
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::convolution_call, detail::list<N...>, A...>
+constexpr poison convolution_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::convolution_call, detail::list<N...>, A...>>,
+                "convolution_exchange: dims of the result stand in the angle brackets, tensor, "
+                "filter and windows in the parentheses: (x, w, window<d, tap>{})");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison convolution_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "convolution_exchange: dims of the result stand in the angle brackets, tensor, "
+                "filter and windows in the parentheses: (x, w, window<d, tap>{})");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::convolution_call, detail::list<N...>, A...>
+constexpr poison transposed_convolution_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::convolution_call, detail::list<N...>, A...>>,
+                "transposed_convolution_exchange: dims of the result stand in the angle brackets, "
+                "tensor, filter and windows in the parentheses: (x, w, window<d, tap>{})");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison transposed_convolution_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "transposed_convolution_exchange: dims of the result stand in the angle brackets, "
+                "tensor, filter and windows in the parentheses: (x, w, window<d, tap>{})");
+  return {};
+}
+
 }  // namespace dimesh

@@ -117,9 +117,10 @@ template <class I> struct counts_op {
     if (y[0].extent(0) > 0)
       t.collective(event_kind::all_to_all, 1u << axis, (y[0].extent(0) - own) * size,
                    (n - 1) * own * size);
-    const index_t word = dispatch_table::word_bytes;
-    t.collective(event_kind::all_gather, 1u << axis, word,
-                 ring_bytes(event_kind::all_gather, n * word, n));
+    for (const index_t word :
+         {index_t{sizeof(dispatch_table::claim)}, index_t{sizeof(dispatch_table::finding)}})
+      t.collective(event_kind::all_gather, 1u << axis, word,
+                   ring_bytes(event_kind::all_gather, n * word, n));
   }
 
  private:
@@ -168,8 +169,9 @@ class [[nodiscard("a plan moves nothing; pass it to all_to_all")]] dispatch {
 /// Counts which rows go to which rank. Shapes: whole numbers where[Rows], the group of each row ->
 /// a plan. A alone splits the rows, evenly or not; it will split the groups (which may be written
 /// uneven<Groups>). Groups carries its extent where that is given at run time. One all-to-all of a
-/// number for each group, and a gather of four numbers for each rank. Throws dimesh::error on all
-/// ranks where a number is no group.
+/// number for each group, and gathers of five and of two numbers for each rank. Throws
+/// dimesh::error on all ranks where a number is no group, or where ranks disagree on how many rows
+/// or groups there are. (In checked builds the comparison of calls says it first.)
 template <Dim Rows, class Groups, Axis A, Operand X>
 auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
   using G = detail::plain_dim<Groups>;

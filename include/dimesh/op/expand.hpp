@@ -8,11 +8,15 @@
 // The gradient is the sum over the copies.
 #pragma once
 
+#include "dimesh/op/parts/missing_header.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::expand, A...> = true;
 
 /// Copies of elements T along dim `to`, which has `extent` elements.
 template <class T> struct copies_op : expand_op<T> {
@@ -64,6 +68,29 @@ template <Dim New, Operand X> constexpr auto expand(const X& x, const New& to = 
     return detail::apply_rule<rule, value_of<X>>(
         detail::copies_op<value_of<X>>(&detail::facts_of_dim<New>, n), x);
   }
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using expand_call = call_taking<one_dim, 1, a_tensor, no_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::expand_call, detail::list<N...>, A...>
+constexpr poison expand(const A&...) {
+  static_assert(ok<detail::misuse<detail::expand_call, detail::list<N...>, A...>>,
+                "expand: a new dim stands in the angle brackets, a tensor in the parentheses: "
+                "expand<layer>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison expand(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "expand: a new dim stands in the angle brackets, a tensor in the parentheses: "
+                "expand<layer>(x)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -12,6 +12,7 @@
 
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/extreme_place.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {
@@ -76,6 +77,47 @@ template <Dim... D, Operand X> constexpr auto min_all_reduce(const X& x) {
   using dims = typename detail::dims_or_all<X, detail::list<D...>>::type;
   detail::assert_extreme<typename detail::over_list_fault<false, X, dims>::type>();
   return detail::extreme_all_reduce<use::partial_min>("min_all_reduce", x, dims{});
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using max_all_reduce_call = call_taking<any_dims, 1, a_tensor>;
+using min_all_reduce_call = call_taking<any_dims, 1, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::max_all_reduce_call, detail::list<N...>, A...>
+constexpr poison max_all_reduce(const A&...) {
+  static_assert(ok<detail::misuse<detail::max_all_reduce_call, detail::list<N...>, A...>>,
+                "max_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "max_all_reduce<batch>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison max_all_reduce(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "max_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "max_all_reduce<batch>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::min_all_reduce_call, detail::list<N...>, A...>
+constexpr poison min_all_reduce(const A&...) {
+  static_assert(ok<detail::misuse<detail::min_all_reduce_call, detail::list<N...>, A...>>,
+                "min_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "min_all_reduce<batch>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison min_all_reduce(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "min_all_reduce: dims stand in the angle brackets, a tensor in the parentheses: "
+                "min_all_reduce<batch>(x)");
+  return {};
 }
 
 }  // namespace dimesh

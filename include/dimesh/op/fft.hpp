@@ -76,7 +76,7 @@ template <class Rule, class D, class H, class... More, class X>
 constexpr auto to_half(std::string_view call, const X& x) {
   using T = value_of<X>;
   const index_t n = x.template extent<D>();
-  require_half<D, H>(call, n, half_extent<D, H, X>(n));
+  if (!has_assumed_extents(x)) require_half<D, H>(call, n, half_extent<D, H, X>(n));
   return apply_rule<Rule, std::complex<T>>(
       to_half_op<T>({index_of<D, typename spec_of<X>::dims>, places_of<X, More...>,
                      &facts_of_dim<D>, &facts_of_dim<H>, n, 1, 1, call}),
@@ -91,7 +91,7 @@ constexpr index_t full_extent(std::string_view call, const X& x, const D& d) {
              << 2 * half - 1 << " elements of '" << name_of<D>() << "'; pass that dim with its "
              << "extent behind the tensor")
         .raise();
-  return require_half<D, H>(call, n, half);
+  return has_assumed_extents(x) ? n : require_half<D, H>(call, n, half);
 }
 template <class Rule, class H, class D, class... More, class X>
 constexpr auto from_half(std::string_view call, const X& x, index_t n, double scale) {
@@ -247,6 +247,27 @@ constexpr poison rfft(const A&...) {
   static_assert(ok<detail::dim_by_number<First, More...>>,
                 "rfft: a dim and that of half as many frequencies stand in the angle brackets, a "
                 "tensor in the parentheses: rfft<time, half>(x)");
+  return {};
+}
+
+namespace detail {
+using irfft_call = call_taking<more_dims, 1, a_tensor, no_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::irfft_call, detail::list<N...>, A...>
+constexpr poison irfft(const A&...) {
+  static_assert(ok<detail::misuse<detail::irfft_call, detail::list<N...>, A...>>,
+                "irfft: the dim of frequencies and the new one stand in the angle brackets, a "
+                "tensor in the parentheses: irfft<half, time>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison irfft(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "irfft: the dim of frequencies and the new one stand in the angle brackets, a "
+                "tensor in the parentheses: irfft<half, time>(x)");
   return {};
 }
 

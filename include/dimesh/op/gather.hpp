@@ -14,13 +14,16 @@
 #include "dimesh/local/rounded_sums.hpp"
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/one_hot.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
+#include "dimesh/op/parts/misuse_of_gather.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::gather, A...> = true;
 
 /// Of a tensor with `from` elements along dim d here and `to` there.
 inline local::picked_lines lines_along(const tensor_core& x, int d, index_t from, index_t to) {
@@ -239,29 +242,6 @@ template <Dim From, Dim D, Operand I> constexpr auto bincount(const I& ids, D d 
   else
     return dimesh::scatter_add<From, D>(
         detail::map_as<detail::join_kind::nonlinear>(detail::one_function{}, ids), ids, d);
-}
-
-// ---- names and arguments of the wrong kind ------------------------------------------------------
-
-namespace detail {
-using gather_call = call_taking<two_dims, 2, a_tensor, a_tensor>;
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::gather_call, detail::list<N...>, A...>
-constexpr poison gather(const A&...) {
-  static_assert(ok<detail::misuse<detail::gather_call, detail::list<N...>, A...>>,
-                "gather: a dim of the tensor and one of the ids stand in the angle brackets, both"
-                " in the parentheses: gather<token, best>(x, ids)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison gather(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "gather: a dim of the tensor and one of the ids stand in the angle brackets, both"
-                " in the parentheses: gather<token, best>(x, ids)");
-  return {};
 }
 
 }  // namespace dimesh

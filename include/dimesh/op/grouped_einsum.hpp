@@ -16,6 +16,7 @@
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/parts/group_runs.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
@@ -183,6 +184,29 @@ constexpr auto grouped_einsum(const X& x, const W& w, const L& lengths) {
         detail::grouped_einsum_op<value_of<X>, value_of<L>>{&detail::facts_of_dim<Rows>,
                                                             &detail::facts_of_dim<Group>},
         x, w, lengths);
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using grouped_einsum_call = call_taking<more_dims, 3, a_tensor, a_tensor, a_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::grouped_einsum_call, detail::list<N...>, A...>
+constexpr poison grouped_einsum(const A&...) {
+  static_assert(ok<detail::misuse<detail::grouped_einsum_call, detail::list<N...>, A...>>,
+                "grouped_einsum: dims of rows, of groups and of the result stand in the angle "
+                "brackets, two tensors and lengths in the parentheses");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison grouped_einsum(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "grouped_einsum: dims of rows, of groups and of the result stand in the angle "
+                "brackets, two tensors and lengths in the parentheses");
+  return {};
 }
 
 }  // namespace dimesh

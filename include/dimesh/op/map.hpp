@@ -138,6 +138,12 @@ constexpr auto map_legal(std::string_view call, const F& f, const X&... x) {
   return apply_rule<elementwise_rule<Kind>, R>(map_op<F, R, value_of<X>...>{f, call}, x...);
 }
 
+/// Kernels take such elements, and so many of them. Where F is refused nothing is asked.
+template <class As, bool Called, class F, class... V> inline constexpr bool fits_map = true;
+template <class As, class F, class... V>
+inline constexpr bool fits_map<As, true, F, V...> =
+    local::detail::fills_rows<typename map_value<As, F, V...>::type, V...>;
+
 /// Applies an elementwise operation of a kind; poison where it may not be. The caller says why.
 /// What only the run can refuse is said of the call that the user made.
 template <join_kind Kind, class As = void, class F, class... X>
@@ -224,11 +230,15 @@ constexpr auto map(const F& f, const X&... x) {
     static_assert(ok<only<called, function_takes_plain_only>>,
                   "map: where gradients are wanted the function gets dual numbers, and this one "
                   "takes plain ones; give it auto parameters");
+    constexpr bool fits = detail::fits_map<T, ok<called>, F, value_of<X>...>;
+    static_assert(fits,
+                  "map: elements have 1, 2, 4, 8 or 16 bytes, and there are 8 operands at most; "
+                  "map a function of some, and another one of the results");
     using complex_fault = typename detail::map_complex_fault<F, X...>::type;
     static_assert(ok<only<complex_fault, element_not_differentiable>>,
                   "map: gradients do not pass through a function of complex elements; compose it "
                   "of + - * /, conj, real, imag and norm2, or use stop_gradient");
-    if constexpr (!ok<complex_fault> || !ok<called>)
+    if constexpr (!ok<complex_fault> || !ok<called> || !fits)
       return poison{};
     else
       return detail::map_as<detail::join_kind::nonlinear, T>(f, x...);

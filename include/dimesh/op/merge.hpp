@@ -7,7 +7,7 @@
 //   cut<token, row, col>(x, col{8})                             dims whose extents the run says
 #pragma once
 
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/misuse_of_merge.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh {
@@ -136,10 +136,27 @@ template <class From, class First, class... Rest> struct cut_rule {
   }
 };
 
-/// The extents of To... that make up n, of which one at most is open.
-template <class From, class... To, class... E>
-named_extents cut_extents(std::string_view call, index_t n, list<To...>, const E&... given) {
+[[noreturn]] inline void refuse_parts(std::string_view call, std::string_view dim, index_t n,
+                                      const named_extents& parts) {
+  words w;
+  w << call << ": dim '" << dim << "' has " << n << " elements, not the product of";
+  for (int i = 0; i < parts.count; ++i) {
+    w << (i > 0 ? " x " : " ") << parts.dim[i]->name << "=";
+    if (parts.n[i] == dynamic)
+      w << "?";
+    else
+      w << parts.n[i];
+  }
+  w << "; give all open extents but one";
+  w.raise();
+}
+/// The extents of To... that make up that of From, of which one at most is open.
+template <class From, class X, class... To, class... E>
+constexpr named_extents cut_extents(std::string_view call, const X& x, list<To...>,
+                                    const E&... given) {
   named_extents all;
+  if (has_assumed_extents(x)) return all;
+  const index_t n = x.template extent<From>();
   const shape<To...> said(shape<To...>{}, given...);
   const std::array<index_t, sizeof...(To)> extent = said.extents();
   (all.add(&facts_of_dim<To>, 0), ...);
@@ -153,19 +170,8 @@ named_extents cut_extents(std::string_view call, index_t n, list<To...>, const E
       known *= all.n[i];
   }
   if (opens == 1 && known > 0 && n % known == 0) known *= all.n[open] = n / known;
-  if (opens > 1 || known != n || (opens == 1 && all.n[open] == dynamic)) {
-    words w;
-    w << call << ": dim '" << name_of<From>() << "' has " << n << " elements, not the product of";
-    for (int i = 0; i < all.count; ++i) {
-      w << (i > 0 ? " x " : " ") << all.dim[i]->name << "=";
-      if (all.n[i] == dynamic)
-        w << "?";
-      else
-        w << all.n[i];
-    }
-    w << "; give all open extents but one";
-    w.raise();
-  }
+  if (opens > 1 || known != n || (opens == 1 && all.n[open] == dynamic))
+    refuse_parts(call, name_of<From>(), n, all);
   return all;
 }
 
@@ -196,7 +202,7 @@ template <Dim To, Dim First, Dim... Rest, Operand X> constexpr auto merge(const 
     return poison{};
   } else {
     const index_t n = (x.template extent<First>() * ... * x.template extent<Rest>());
-    if (is_static_dim<To> && To::extent != n)
+    if (is_static_dim<To> && To::extent != n && !detail::has_assumed_extents(x))
       (detail::words() << "merge: the dims have " << n << " elements together, and dim '"
                        << detail::name_of<To>() << "' has " << To::extent)
           .raise();
@@ -230,33 +236,9 @@ constexpr auto cut(const X& x, const E&... extents) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    const auto to = detail::cut_extents<From>("cut", x.template extent<From>(),
-                                              detail::list<First, Rest...>{}, extents...);
+    const auto to = detail::cut_extents<From>("cut", x, detail::list<First, Rest...>{}, extents...);
     return detail::apply_rule<rule, value_of<X>>(detail::reshape_op{to, "cut"}, x);
   }
-}
-
-// ---- names and arguments of the wrong kind ------------------------------------------------------
-
-namespace detail {
-using merge_call = call_taking<more_dims, 1, a_tensor>;
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::merge_call, detail::list<N...>, A...>
-constexpr poison merge(const A&...) {
-  static_assert(ok<detail::misuse<detail::merge_call, detail::list<N...>, A...>>,
-                "merge: the new dim and those it replaces stand in the angle brackets, a tensor "
-                "in the parentheses: merge<flat, batch, token>(x)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison merge(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "merge: the new dim and those it replaces stand in the angle brackets, a tensor "
-                "in the parentheses: merge<flat, batch, token>(x)");
-  return {};
 }
 
 }  // namespace dimesh

@@ -11,6 +11,7 @@
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/parts/goal.hpp"
 #include "dimesh/op/parts/merged_map.hpp"
+#include "dimesh/op/parts/misuse_of_merge_exchange.hpp"
 
 namespace dimesh {
 
@@ -195,7 +196,9 @@ constexpr auto recut_as(std::string_view call, const X& x, int olds, const named
 /// layout would have it: split<To, A...>, split<uneven<To>, A...>; A... are the axes that split any
 /// of First, Rest..., major first. Shapes: [.., First, Rest.., ..] -> [.., To, ..]. Throws
 /// dimesh::error where a static extent of To is not their product, or axes do not divide it.
-template <class To, Dim First, Dim... Rest, Operand X> constexpr auto merge_exchange(const X& x) {
+template <class To, Dim First, Dim... Rest, Operand X>
+  requires Dim<detail::new_dim_of<To>>
+constexpr auto merge_exchange(const X& x) {
   using rule = detail::recut_rule_of<X, detail::list<First, Rest...>, To>;
   using fault = detail::fault_of<rule, X>;
   detail::assert_recut<fault>();
@@ -204,7 +207,7 @@ template <class To, Dim First, Dim... Rest, Operand X> constexpr auto merge_exch
   } else {
     using to = detail::new_dim_of<To>;
     const index_t n = (x.template extent<First>() * ... * x.template extent<Rest>());
-    if (is_static_dim<to> && to::extent != n)
+    if (is_static_dim<to> && to::extent != n && !detail::has_assumed_extents(x))
       (detail::words() << "merge_exchange: the dims have " << n << " elements together, and dim '"
                        << detail::name_of<to>() << "' has " << to::extent)
           .raise();
@@ -219,6 +222,7 @@ template <class To, Dim First, Dim... Rest, Operand X> constexpr auto merge_exch
 /// Shapes: [.., From, ..] -> [.., New.., ..]. Throws dimesh::error where extents do not multiply to
 /// that of From, or axes do not divide theirs.
 template <Dim From, class... New, Operand X, Extents... E>
+  requires(sizeof...(New) > 0 && (Dim<detail::new_dim_of<New>> && ...))
 constexpr auto cut_exchange(const X& x, const E&... extents) {
   using rule = detail::recut_rule_of<X, detail::list<From>, New...>;
   using fault = detail::fault_of<rule, X>;
@@ -226,9 +230,8 @@ constexpr auto cut_exchange(const X& x, const E&... extents) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    const auto to =
-        detail::cut_extents<From>("cut_exchange", x.template extent<From>(),
-                                  detail::list<detail::new_dim_of<New>...>{}, extents...);
+    const auto to = detail::cut_extents<From>(
+        "cut_exchange", x, detail::list<detail::new_dim_of<New>...>{}, extents...);
     return detail::recut_as<rule, From>("cut_exchange", x, 1, to);
   }
 }

@@ -6,9 +6,10 @@
 //   one_hot<label, double>(classes, label{10})  -> a run-time extent
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
+#include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
@@ -20,6 +21,7 @@ template <class T, class Index> struct one_hot_kernel {
   const Index* in;
   index_t length;
   KOKKOS_INLINE_FUNCTION void operator()(index_t row) const {
+    const writes_memory kernel;
     const auto at = static_cast<index_t>(in[row]);
     for (index_t j = 0; j < length; ++j) out[row * length + j] = T(j == at ? 1 : 0);
   }
@@ -57,10 +59,8 @@ template <class T, class I> struct one_hot_op {
     if constexpr (is_on_host<I>)
       require_places<I>("one_hot", x[0], *dim, y[0].extent(y[0].rank() - 1));
 #endif
-    using space = Kokkos::DefaultExecutionSpace;
-    using policy = Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>;
-    Kokkos::parallel_for(
-        "dimesh::one_hot", policy(0, x[0].elements()),
+    local::for_each_index<local::default_space>(
+        x[0].elements(),
         one_hot_kernel<T, I>{y[0].data<T>(), x[0].data<const I>(), y[0].extent(y[0].rank() - 1)});
   }
 };
@@ -93,6 +93,30 @@ template <Dim D, class T = float, Operand X> constexpr auto one_hot(const X& x, 
         detail::one_hot_op<T, value_of<X>>{&detail::facts_of_dim<D>,
                                            shape<D>(dim).template extent<D>()},
         x);
+}
+
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+namespace detail {
+using one_hot_call =
+    call_taking<names_taken<1, 2, named_kind::dim, named_kind::type>, 1, a_tensor, no_tensor>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::one_hot_call, detail::list<N...>, A...>
+constexpr poison one_hot(const A&...) {
+  static_assert(ok<detail::misuse<detail::one_hot_call, detail::list<N...>, A...>>,
+                "one_hot: a dim for the classes stands in the angle brackets, whole numbers in the "
+                "parentheses: one_hot<label>(ids)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison one_hot(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "one_hot: a dim for the classes stands in the angle brackets, whole numbers in the "
+                "parentheses: one_hot<label>(ids)");
+  return {};
 }
 
 }  // namespace dimesh

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "dimesh/local/pooling.hpp"
+#include "dimesh/op/parts/misuse_of_pooling.hpp"
 #include "dimesh/op/parts/window.hpp"
 
 namespace dimesh {
@@ -99,18 +100,26 @@ template <bool Back, class T> struct at_greatest_op {
     local::pool_places(w.over(in[0], v, like_results), x, at, n);
     if constexpr (Back) {
       T* const sums = v.sums(y[0].data<T>(), more_room);
-      std::fill_n(sums, v.here().size(), T(0));
-      for (index_t o = 0; o < n; ++o)
-        if (at[o] >= 0) sums[at[o]] += in[1].data<const T>()[o];
+      add_at(at, n, in[1].data<const T>(), sums, v.here().size());
       v.fold(sums, y[0].data<T>(), call.data());
     } else {
       const T* const from = v.fetch(in[1].data<const T>(), call.data(), more_room);
+      const opened memory;
       for (index_t o = 0; o < n; ++o) y[0].data<T>()[o] = at[o] >= 0 ? from[at[o]] : T(0);
     }
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }
   constexpr void transpose(const auto& to) const {
     to.give(1, at_greatest_op<!Back, T>{w, call}, to.x(0), to.ybar);
+  }
+
+ private:
+  /// n elements to their places among `size` sums.
+  static void add_at(const index_t* at, index_t n, const T* x, T* sums, index_t size) {
+    const opened memory;
+    std::fill_n(sums, size, T(0));
+    for (index_t o = 0; o < n; ++o)
+      if (at[o] >= 0) sums[at[o]] += x[o];
   }
 };
 

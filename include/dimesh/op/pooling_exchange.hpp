@@ -54,4 +54,40 @@ constexpr auto mean_pool_exchange(const X& x, const pool_window<From, To>&... wi
     return detail::pooled<detail::mean_pool_forward, rule>("mean_pool_exchange", x, windows...);
 }
 
+// ---- names and arguments of the wrong kind ------------------------------------------------------
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
+constexpr poison max_pool_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::pool_call, detail::list<N...>, A...>>,
+                "max_pool_exchange: a tensor and windows stand in the parentheses, and nothing in "
+                "angle brackets: max_pool_exchange(x, pool_window<height>{})");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison max_pool_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "max_pool_exchange: a tensor and windows stand in the parentheses, and nothing in "
+                "angle brackets: max_pool_exchange(x, pool_window<height>{})");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
+constexpr poison mean_pool_exchange(const A&...) {
+  static_assert(ok<detail::misuse<detail::pool_call, detail::list<N...>, A...>>,
+                "mean_pool_exchange: a tensor and windows stand in the parentheses, and nothing in "
+                "angle brackets: mean_pool_exchange(x, pool_window<height>{})");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison mean_pool_exchange(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "mean_pool_exchange: a tensor and windows stand in the parentheses, and nothing in "
+                "angle brackets: mean_pool_exchange(x, pool_window<height>{})");
+  return {};
+}
+
 }  // namespace dimesh

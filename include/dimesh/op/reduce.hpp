@@ -38,6 +38,8 @@ template <class... D, class Gone> struct remaining<list<D...>, Gone> {
   static auto pick_kept(std::index_sequence<I...>) -> list<type_at<at.kept[I], list<D...>>...>;
   using type = decltype(pick_kept(std::make_index_sequence<static_cast<std::size_t>(at.size)>{}));
 };
+/// The list without one of its dims.
+template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
 
 /// What is left of x without some dims, over those of `out`: along the axes that split these dims
 /// lie results of that kind. Addends: it takes a sum yet to be made.

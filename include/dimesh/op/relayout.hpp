@@ -35,7 +35,7 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x);
 namespace detail {
 
 constexpr route tidied_route(const tensor_facts& x, const table& to) {
-  route r = route_between(x.layout, to);
+  route r = route_between(x.layout, to, x.moves_by_axis);
   for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied(x, r.at[i].to);
   return r;
 }

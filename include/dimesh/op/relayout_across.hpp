@@ -5,6 +5,7 @@
 //
 //   relayout<layout<experts, split<expert, owner>>>(x, expert_grid)
 //     -> x under that layout, on that grid
+//   relayout<layout<experts>>(x, w)   the same, where tensor w lives
 //   relayout<layout<experts>>(shape, mesh_sizes<experts>{owner{4}})   the same of a shape
 //
 // On the way back cotangents go where the values came from, and those of copies add up. Where the
@@ -58,8 +59,12 @@ template <class T> struct across_op {
   }
   void fill(results y, operands x) const {
     const auto& p = across_plans::of(*x[0].grid, *y[0].grid, across_between(x[0], y[0]), false);
+    const space_facts *const here = x[0].facts->space, *const there = y[0].facts->space;
+    const storage to =
+        here == there ? y[0].memory : storage::acquire(static_cast<std::size_t>(y[0].bytes()));
     move_across<false, T>(p, x[0].grid->along(across_axes(x[0])), p.had, x[0].data<const T>(),
-                          p.wanted, y[0].data<T>());
+                          p.wanted, static_cast<T*>(to.data()));
+    if (here != there) copy_between(y[0].memory.data(), there, to.data(), here, y[0].bytes());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     count_across(t, x[0], across_between(x[0], y[0]), false);
@@ -91,9 +96,16 @@ template <class T> struct across_back_op {
   }
   void fill(results y, operands x) const {
     const auto& p = across_plans::of(*y[0].grid, *x[0].grid, across_between(y[0], x[0]), true);
+    const space_facts *const here = x[0].facts->space, *const there = y[0].facts->space;
+    const in_space of_result(there);
+    storage from = x[0].memory;
+    if (here != there) {
+      from = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
+      copy_between(from.data(), there, x[0].memory.data(), here, x[0].bytes());
+    }
     zero_bytes(y[0].memory.data(), y[0].bytes());
-    move_across<true, T>(p, y[0].grid->along(across_axes(y[0])), p.wanted, x[0].data<const T>(),
-                         p.had, y[0].data<T>());
+    move_across<true, T>(p, y[0].grid->along(across_axes(y[0])), p.wanted,
+                         static_cast<const T*>(from.data()), p.had, y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     t.mesh = y[0].facts->mesh;
@@ -137,16 +149,22 @@ template <class L> struct across_rule : keeps_dims {
   }
 };
 
+/// The mesh of a grid, of sizes, or of a tensor.
+template <class Where> struct landing_mesh : mesh_of_where<Where> {};
+template <Tensor Y> struct landing_mesh<Y> {
+  using type = typename spec_of<Y>::mesh;
+};
 /// What is no grid; the grid of another mesh than the layout's; or sizes without ranks for data.
 template <class L, class X, class Where> struct landing_fault {
   static constexpr auto find() {
     if constexpr (is_poison<X>) {
       return tag<no_fault>{};
-    } else if constexpr (requires { typename mesh_of_where<Where>::type; }) {
-      using mesh = typename mesh_of_where<Where>::type;
+    } else if constexpr (requires { typename landing_mesh<Where>::type; }) {
+      using mesh = typename landing_mesh<Where>::type;
+      constexpr bool has_ranks = !std::is_same_v<Where, mesh_sizes<mesh>> && !is_shaped<Where>;
       if constexpr (!std::is_same_v<typename L::mesh, mesh>)
         return tag<meshes_differ<typename L::mesh, mesh>>{};
-      else if constexpr (!is_shaped<X> && std::is_same_v<Where, mesh_sizes<mesh>>)
+      else if constexpr (!is_shaped<X> && !has_ranks)
         return tag<wrong_arguments<Where>>{};
       else
         return tag<no_fault>{};
@@ -175,10 +193,20 @@ DIMESH_OUTLINE inline bool stays(const tensor_core& x, const far_grid& to, const
 }
 #endif
 
+template <class Where> constexpr far_grid landing_of(const Where& where, bool shaped) {
+  if constexpr (Tensor<Where>) {
+    const tensor_core& y = core_of(where);
+    if (!y.is_shape) require_grid("relayout", y);
+    return far_grid::of(y, shaped);
+  } else {
+    return far_grid::of(where, shaped);
+  }
+}
+
 template <class L, class X, class Where>
 constexpr auto relayout_across(const X& x, const Where& where) {
   using T = value_of<X>;
-  const across_op<T> op{far_grid::of(where, core_of(x).is_shape)};
+  const across_op<T> op{landing_of(where, core_of(x).is_shape)};
   if constexpr (is_probe<X>) {
     using S = probe_spec<T, typename L::mesh, typename spec_of<X>::dims>;
     const tensor_facts* const facts[] = {
@@ -189,7 +217,8 @@ constexpr auto relayout_across(const X& x, const Where& where) {
     if constexpr (is_tracked<X> || is_shaped<X>) {
       return apply_as<S>(op, x);
     } else {
-      const bool same = stays(core_of(x), op.to_where, spec_facts<S>.layout);
+      const bool same = core_of(x).facts->space == spec_facts<S>.space &&
+                        stays(core_of(x), op.to_where, spec_facts<S>.layout);
       return apply_on_cores(list<S>{}, nullptr, op, same ? &core_of(x).memory : nullptr, x);
     }
   }
@@ -198,10 +227,13 @@ constexpr auto relayout_across(const X& x, const Where& where) {
 }  // namespace detail
 
 /// x under layout L on another grid over the same ranks, in any order; L and the grid are of one
-/// mesh, which may be that of x. Of a shape: on a grid of such sizes, its ranks in the same order.
+/// mesh, which may be that of x. A tensor stands for the grid on which it lives. Of a shape: on a
+/// grid of such sizes, its ranks in the same order.
 /// Shapes of tensors stay. Communicates: one all-to-all over all ranks, where any rank lacks
 /// anything; received bytes a rank: the elements of its new block that it lacks. Of copies, the
 /// receivers ask one after another in turn. A block that stays as it is shares the memory of x.
+/// The meshes may name different spaces: what has moved is then copied to that of the result (where
+/// no rank lacks anything, to_space is the way).
 /// Throws dimesh::error, on every rank, where the grids are not over the same ranks, or a run-time
 /// extent cannot be cut evenly.
 template <Layout L, Operand X, class Where>

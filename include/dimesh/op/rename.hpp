@@ -84,7 +84,8 @@ template <Dim From, Dim To, Operand X> constexpr auto rename(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    if (is_static_dim<To> && To::extent != x.template extent<From>())
+    if (is_static_dim<To> && To::extent != x.template extent<From>() &&
+        !detail::has_assumed_extents(x))
       throw error("rename: dim " + detail::quoted<From>() + " has " +
                   std::to_string(x.template extent<From>()) + " elements, " + detail::quoted<To>() +
                   " has " + std::to_string(To::extent));

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_scan.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
 #include "dimesh/op/permute.hpp"
@@ -24,6 +25,8 @@
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::scan, A...> = true;
 
 /// What is wrong with a scan of X... along D; Whole: a rank must hold all of it.
 template <class D, bool Whole, bool Addends, class... X>

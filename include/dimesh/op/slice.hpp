@@ -13,6 +13,7 @@
 // Parts of addends are addends, as are addends among zeros.
 #pragma once
 
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_slice.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
@@ -20,6 +21,8 @@
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::slice, A...> = true;
 
 /// The extent that the result's dim has: of its type, or given.
 template <class To> constexpr index_t extent_given(const To& to) {

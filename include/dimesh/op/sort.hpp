@@ -14,6 +14,7 @@
 
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 #include "dimesh/op/stop_gradient.hpp"
@@ -30,6 +31,8 @@ template <class V, class P> struct top_elements {
 };
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::sort, A...> = true;
 
 /// The first places of dim d in order, as many as the result has along it. Elements T.
 template <class T> struct order_op {

@@ -14,12 +14,15 @@
 #include <tuple>
 #include <vector>
 
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::split_into, A...> = true;
 
 template <class Fault> constexpr void assert_taken_apart() {
   static_assert(ok<only<Fault, extent_is_static>>,
@@ -37,7 +40,7 @@ template <class Fault> constexpr void assert_taken_apart() {
 }
 
 template <class D, class X> constexpr void require_parts(const X& x, index_t together) {
-  if (together != x.template extent<D>())
+  if (!has_assumed_extents(x) && together != x.template extent<D>())
     (words() << "split_into: the parts have " << together << " elements together, and dim '"
              << name_of<D>() << "' has " << x.template extent<D>())
         .raise();
@@ -139,6 +142,27 @@ constexpr poison unstack(const A&...) {
   static_assert(ok<detail::dim_by_number<First, More...>>,
                 "unstack: a dim stands in the angle brackets, a tensor in the parentheses: "
                 "unstack<layer>(x)");
+  return {};
+}
+
+namespace detail {
+using split_into_call = call_taking<some_dims, 1, a_tensor, no_tensors>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::split_into_call, detail::list<N...>, A...>
+constexpr poison split_into(const A&...) {
+  static_assert(ok<detail::misuse<detail::split_into_call, detail::list<N...>, A...>>,
+                "split_into: the dim and its parts stand in the angle brackets, a tensor in the "
+                "parentheses: split_into<both, left, right>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison split_into(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "split_into: the dim and its parts stand in the angle brackets, a tensor in the "
+                "parentheses: split_into<both, left, right>(x)");
   return {};
 }
 

@@ -72,6 +72,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
     const running now(detail::watcher, name);
     const in_part part(detail::watcher, event_part::finish);
     const detail::watched here(event_kind::gather, it->axes, 0, 0, it->mesh);
+    const detail::in_space there(it->values.received.space());
     it->under_way.wait(name);
     return rank_values<T>(it->values.values(), it->root);
   }
@@ -104,12 +105,17 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
 /// Begins to_rank(x, root); addends are summed at once. Collective over the grid: all ranks begin
 /// their moves in one order.
 template <Operand X> auto start_to_rank(const X& x, int root = 0) {
-  if constexpr (is_poison<X>) {
+  using shape = typename detail::shape_fault<X>::type;
+  static_assert(ok<shape>,
+                "start_to_rank: the tensor is a shape, as in a program whose cost is counted, and "
+                "has no elements; let the cost not depend on them");
+  if constexpr (!ok<shape> || is_poison<X>) {
     return poison{};
   } else {
     const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
     const in_part part(detail::watcher, event_part::start);
+    const detail::in_space here(detail::core_of(y).facts->space);
     return started_values<value_of<X>>(y, root);
   }
 }

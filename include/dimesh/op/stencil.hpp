@@ -226,7 +226,7 @@ template <class... X> struct stencil_fault {
   using type = typename map_rule<join_kind::nonlinear, bare_spec<spec_of<X>>...>::fault;
 };
 template <class... X>
-  requires((is_poison<X> || is_probe<X>) || ...)
+  requires(((is_poison<X> || is_probe<X>) || ...) || sizeof...(X) > max_operands)
 struct stencil_fault<X...> {
   using type = no_fault;
 };
@@ -240,6 +240,8 @@ template <class F, Operand... X>
   requires(sizeof...(X) > 0 && !Operand<F>)
 constexpr auto stencil(const F& f, const X&... x) {
   using fault = typename detail::stencil_fault<X...>::type;
+  constexpr bool are_few = sizeof...(X) <= detail::max_operands;
+  static_assert(are_few, "stencil: there are 16 operands at most; stack some of them");
   static_assert(ok<only<fault, meshes_differ>>,
                 "stencil: the operands live on different meshes; put them on one");
   static_assert(ok<only_placed<fault>>,
@@ -254,7 +256,7 @@ constexpr auto stencil(const F& f, const X&... x) {
                 "stencil: the operands split this dim in different ways; relayout one of them");
   static_assert(ok<only<fault, partial_operand>>,
                 "stencil: an operand is a sum yet to be made; complete it first");
-  if constexpr (!ok<fault> || (is_poison<X> || ...)) {
+  if constexpr (!are_few || !ok<fault> || (is_poison<X> || ...)) {
     return poison{};
   } else if constexpr ((detail::is_probe<X> || ...)) {
     (detail::words() << "stencil: an operand is a probe, and how far a stencil sees is said by its "

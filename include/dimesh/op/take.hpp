@@ -18,8 +18,6 @@ namespace dimesh {
 
 namespace detail {
 
-template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
-
 /// The product's rule fits: ids and table never share a dim, and what splits D leaves addends.
 constexpr outcome take_rule_of(rule_operands x, const dim_facts* d, dim_list out) {
   const tensor_facts &table = x[0], &ids = x[1];

@@ -13,50 +13,12 @@
 
 #include "dimesh/collective/broadcast.hpp"
 #include "dimesh/collective/gather.hpp"
+#include "dimesh/fill.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/blocks.hpp"
+#include "dimesh/op/rank_values.hpp"
 
 namespace dimesh {
-
-/// What to_rank gives: a vector of all elements on one rank, empty on others, where asking for an
-/// element throws dimesh::error. (A plain std::vector made of it does not.)
-template <class T> class rank_values : public std::vector<T> {
-  using base = std::vector<T>;
-
- public:
-  rank_values(base&& values, int root) : base(std::move(values)), root_(root) {}
-
-  typename base::const_reference operator[](std::size_t i) const {
-    require(i);
-    return base::operator[](i);
-  }
-  typename base::reference operator[](std::size_t i) {
-    require(i);
-    return base::operator[](i);
-  }
-  typename base::const_reference front() const { return (*this)[0]; }
-  typename base::const_reference back() const { return (*this)[this->size() - 1]; }
-  typename base::reference front() { return (*this)[0]; }
-  typename base::reference back() { return (*this)[this->size() - 1]; }
-
- private:
-  void require(std::size_t i) const {
-    if (i >= this->size()) [[unlikely]]
-      refuse(i);
-  }
-  [[noreturn, gnu::noinline]] void refuse(std::size_t i) const {
-    detail::words w;
-    if (this->empty() && detail::world_rank() != root_)
-      w << "to_rank: rank " << detail::world_rank()
-        << " has none of the elements; they are on rank " << root_
-        << ", so use them there, or broadcast_element(x, {...})";
-    else
-      w << "to_rank: element " << static_cast<index_t>(i) << " is none of the "
-        << static_cast<index_t>(this->size());
-    w.raise();
-  }
-  int root_;
-};
 
 namespace detail {
 
@@ -93,17 +55,14 @@ inline box stored_box(const placement& where, const table& t) {
   return b;
 }
 
-template <class T>
-using device_array = Kokkos::View<T*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-template <class T>
-using host_array = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 template <class T> storage room_for(index_t n) {
   return storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
 }
 template <class T> std::vector<T> to_vector(const T* x, index_t n) {
   const auto count = static_cast<std::size_t>(n);
   const std::unique_ptr<T[]> host(new T[count]);  // a vector<bool> has no array
-  Kokkos::deep_copy(host_array<T>(host.get(), count), device_array<const T>(x, count));
+  Kokkos::fence();
+  copy_to_host(host.get(), x, n * static_cast<index_t>(sizeof(T)));
   return std::vector<T>(host.get(), host.get() + count);
 }
 
@@ -177,8 +136,8 @@ void scatter_blocks(const communicator& everyone, const placement& where, const 
   if (here) {
     const std::unique_ptr<T[]> host(new T[values.size()]);  // a vector<bool> has no array
     std::copy(values.begin(), values.end(), host.get());
-    Kokkos::deep_copy(device_array<T>(static_cast<T*>(given.data()), values.size()),
-                      host_array<const T>(host.get(), values.size()));
+    copy_from_host(given.data(), host.get(),
+                   static_cast<index_t>(values.size()) * static_cast<index_t>(sizeof(T)));
     T* packed = static_cast<T*>(sent.data());
     for (std::size_t r = 0; r < to.part.size(); packed += to.count[r++])
       local::pack(all.rank, to.part[r].length,
@@ -217,6 +176,7 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
                   std::string(names<typename spec_of<X>::dims>::at[d]) + "' is outside 0.." +
                   std::to_string(extents[d] - 1));
   const auto& grid = x.grid().state();
+  const in_space here(core_of(x).facts->space);
   const owner who(spec_of<X>::table, X::rank, extents.data(), grid.sizes(), at.data());
   // Of replicated blocks every rank asks the copy that has its own coordinates.
   const unsigned talk = talking(
@@ -240,11 +200,16 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
 /// ranks. Addends are summed; a replicated block is taken once, and nothing is sent that the root
 /// has. Collective over the grid. Throws dimesh::error if the grid has no such rank.
 template <Operand X> auto to_rank(const X& x, int root = 0) {
-  if constexpr (is_poison<X>) {
+  using shape = typename detail::shape_fault<X>::type;
+  static_assert(ok<shape>,
+                "to_rank: the tensor is a shape, as in a program whose cost is counted, and has no "
+                "elements; let the cost not depend on them");
+  if constexpr (!ok<shape> || is_poison<X>) {
     return poison{};
   } else {
     const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
+    const detail::in_space here(detail::core_of(y).facts->space);
     const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::placement_of(y),
                                               spec_of<std::remove_const_t<decltype(y)>>::table,
                                               y.data(), root);
@@ -258,16 +223,20 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
 template <Tensor X, Extents... E>
 X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& values, int root,
             const E&... extents) {
-  static_assert(detail::haloed_dim(detail::spec_facts<spec_of<X>>) == nullptr,
+  static_assert(ok<only<typename detail::fill_fault<X>::type, dim_has_halo>>,
                 "from_rank: the blocks carry halos; take it without, then halo_exchange");
   X x(g, extents...);
   detail::require_root("from_rank", root, g.ranks());
   const index_t n = x.shape().size();
   auto given = static_cast<index_t>(values.size());  // of which others wait for their parts
-  collective::broadcast(g.everyone(), &given, 1, root);
+  {
+    const detail::of_host numbers;
+    collective::broadcast(g.everyone(), &given, 1, root);
+  }
   if (given != n)
     throw error("from_rank: " + std::to_string(given) + " values on rank " + std::to_string(root) +
                 " for a tensor of " + std::to_string(n) + " elements");
+  const detail::in_space here(detail::core_of(x).facts->space);
   detail::scatter_blocks(g.everyone(), detail::placement_of(x), spec_of<X>::table, values, x.data(),
                          root);
   x.set_once(spec_of<X>::table.mask(use::partial));
@@ -283,7 +252,11 @@ X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& valu
 /// summed. Collective over the grid. Throws dimesh::error if an index is outside its dim.
 template <Operand X, std::size_t N>
 auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
-  if constexpr (is_poison<X>) {
+  using shape = typename detail::shape_fault<X>::type;
+  static_assert(ok<shape>,
+                "broadcast_element: the tensor is a shape, as in a program whose cost is counted, "
+                "and has no elements; let the cost not depend on them");
+  if constexpr (!ok<shape> || is_poison<X>) {
     return poison{};
   } else {
     static_assert(N == static_cast<std::size_t>(spec_of<X>::rank),

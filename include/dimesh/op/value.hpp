@@ -26,12 +26,6 @@ template <class X> struct recorded_value_of {
 template <Tensor X> struct recorded_value_of<X> {
   using type = value_is_recorded<value_of<X>>;
 };
-template <class X> struct shape_without_value {
-  using type = no_fault;
-};
-template <class T, class L, class... D> struct shape_without_value<shaped_tensor<T, L, D...>> {
-  using type = not_the_same_kind<basic_tensor<T, L, D...>, shaped_tensor<T, L, D...>>;
-};
 template <class X> using recorded_value = typename recorded_value_of<X>::type;
 
 }  // namespace detail
@@ -54,7 +48,7 @@ template <Operand X> constexpr auto value(const X& x) {
       ok<only<fault, value_is_recorded>>,
       "value: the tensor is recorded, and its number would be a constant to the gradient; "
       "compute with the tensor, or say value(stop_gradient(x))");
-  using shape = typename detail::shape_without_value<X>::type;
+  using shape = typename detail::shape_fault<X>::type;
   static_assert(!ok<fault> || ok<shape>,
                 "value: the tensor is a shape, as in a program whose cost is counted, and has no "
                 "number; let the cost not depend on it");
@@ -63,6 +57,7 @@ template <Operand X> constexpr auto value(const X& x) {
   } else {
     detail::require_grid("value", detail::core_of(x));
     Kokkos::fence();
+    const detail::in_space here(detail::core_of(x).facts->space);
     return detail::get_element(x.data());
   }
 }

@@ -185,6 +185,7 @@ struct adafactor {
             add(row + rows, columns, over_p);
             add(row + rows + columns, n.both(), over_p | over_q);
           } else {
+            const detail::opened memory;
             std::fill_n(row, rows, T(1));
             for (index_t i = 0; i < columns; ++i)
               row[rows + i] = g.data()[i] * g.data()[i] + static_cast<T>(epsilon1);

@@ -170,6 +170,7 @@ template <class S> void rescale(S& gradients, double factor) {
           core.count->compute(n, bytes);
         } else if constexpr (!detail::is_shaped<std::remove_cvref_t<decltype(x)>>) {
           const detail::watched here(n, bytes);
+          const detail::in_space there(core.facts->space);
           detail::own_memory(x, true);
           local::for_each(x.local_size(), detail::scale_rule{factor}, x.data());
         }
@@ -196,10 +197,12 @@ template <class S> double global_norm(const S& gradients) {
     double sum[detail::split_grids::most]{}, all = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {
+          const detail::in_space here(detail::core_of(x).facts->space);
           if (on.counts_here(x))
             sum[on.at(x.grid().state())] += detail::sum_of_squares(x.data(), x.local_size());
         },
         gradients);
+    const detail::of_host numbers;
     for (int i = 0; i < on.count(); ++i) {
       if (on.axes(i) != 0)
         collective::all_reduce(on.grid(i).along(on.axes(i)), sum + i, sum + i, 1);

@@ -74,6 +74,7 @@ struct shard_buffers {
 template <bool Gather> void exchange_shards(const shard_piece* p, int count, const sum_group& g) {
   const communicator& c = g.grid->along(g.axes);
   const collective::wire& w = g.element;
+  const in_space there(g.space);
   const arena::scope here;
   auto* const counts = static_cast<index_t*>(
       arena::here().take(static_cast<std::size_t>(c.size()) * sizeof(index_t)));

@@ -129,6 +129,7 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
   const update_cost cost(p, sizeof...(S));
   const running named(watcher, "update_each");
   const watched here(cost.flops, cost.moved);
+  const in_space there(p.facts->space);
   own_memory(p.memory, p.bytes(), true);
   (own_memory(s.memory, s.bytes(), true), ...);
   const index_t n = p.elements();
@@ -246,6 +247,7 @@ template <class P> P zeros_in_form_of(const P& parameters) {
       continue;
     }
     s.memory = s.fresh_memory();
+    const in_space here(s.facts->space);
     zero_bytes(s.memory.data(), s.bytes());
   }
   return state;

@@ -7,9 +7,14 @@
 //   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
 //   cell<1>(in_turn(f, g))      g(weights[1], f(weights[0], x)); weights: a tuple or a struct
 //   cell<1>(each_of(f))         f for each element of an array or vector of weights
+//   cell<1>(carrying(f, past))  of slices of a sequence (slices.hpp): f(weights, x, p) or (weights,
+//                               x, p, i) gives a pair, what goes on and what the next slice gets as
+//                               p, of the type of past(i), which the first slice, i, gets
 #pragma once
 
 #include <iterator>
+#include <tuple>
+#include <utility>
 
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/bundle.hpp"
@@ -59,6 +64,59 @@ constexpr auto call_cell(const F& f, const W& w, const X& x, int i) {
   else
     return f(w, x);
 }
+/// A function of a slice, of what the slice before it has handed on, and of weights.
+template <class F, class Past> struct function_of_slices {
+  F f;
+  Past past;
+};
+/// What f(w, x, past) is; or else f(w, x, past, i).
+template <class F, class W, class X, class P> constexpr auto find_slice_call() {
+  if constexpr (calls<const F&, const W&, const X&, const P&>)
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(),
+                                      std::declval<const P&>())),
+                    std::false_type>>{};
+  else
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(),
+                                      std::declval<const P&>(), 0)),
+                    std::true_type>>{};
+}
+/// What a cell gives and what it hands on to the next slice: nothing, as a rule.
+template <class F> struct slices_of_cell {
+  using past = std::tuple<>;
+  template <class W, class X, class P> struct call : cell_call<F, W, X> {
+    using given = typename cell_call<F, W, X>::type;
+    using handed_on = std::tuple<>;
+  };
+  template <class W, class X, class P>
+  static constexpr auto run(const F& f, const W& w, const X& x, const P& p, int i) {
+    return std::pair(call_cell(f, w, x, i), p);
+  }
+  static past first(const F&, int) { return {}; }
+};
+template <class F, class Past> struct slices_of_cell<function_of_slices<F, Past>> {
+  using past = std::remove_cvref_t<decltype(std::declval<const Past&>()(0))>;
+  template <class Y> struct parts {
+    using given = not_called;
+    using handed_on = not_called;
+  };
+  template <class Y, class P> struct parts<std::pair<Y, P>> {
+    using given = Y;
+    using handed_on = P;
+  };
+  template <class W, class X, class P>
+  using found = cell_call_of<typename decltype(find_slice_call<F, W, X, P>())::type>;
+  template <class W, class X, class P>
+  struct call : parts<std::remove_cvref_t<typename found<W, X, P>::type>> {};
+  template <class W, class X, class P>
+  static constexpr auto run(const function_of_slices<F, Past>& s, const W& w, const X& x,
+                            const P& p, int i) {
+    if constexpr (found<W, X, P>::with_number)
+      return s.f(w, x, p, i);
+    else
+      return s.f(w, x, p);
+  }
+  static past first(const function_of_slices<F, Past>& s, int i) { return s.past(i); }
+};
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
   static constexpr bool hands_number_on = true;
@@ -99,6 +157,12 @@ template <class... F> constexpr auto in_turn(const F&... f) {
 /// compiler one. f gives what it takes, but for the first, and for what is recorded.
 template <class F> constexpr auto each_of(const F& f) {
   return detail::pipeline::function_of_each<F>{f};
+}
+
+/// A cell of slices: what f hands on goes to the next slice of the sequence at this stage, on the
+/// same rank, and its cotangent comes back from there.
+template <class F, class Past> constexpr auto carrying(const F& f, const Past& past) {
+  return detail::pipeline::function_of_slices<F, Past>{f, past};
 }
 
 }  // namespace dimesh

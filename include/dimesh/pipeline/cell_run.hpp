@@ -23,11 +23,16 @@ class cell_base {
   int place = 0;  // along the pipeline's axis
   cores weights, sums;  // and the sums of their cotangents
   cores takes, gives;  // tensors that say nothing but their facts
+  cores carries;  // likewise: what a slice gets of the one before it, behind what it takes
   const tensor_facts* const* gradient_facts = nullptr;
 
   /// The function on tensors that are recorded where their cores say so; the last cell gives the
   /// loss of the micro-batch.
   virtual void call(const cores& w, const cores& x, int micro, cores& y) const = 0;
+  /// What the first slice of a sequence gets.
+  virtual cores first_past(int micro) const = 0;
+  /// `weights` are again those that the user has, after an update.
+  virtual void renew() = 0;
 
  protected:
   ~cell_base() = default;
@@ -39,8 +44,10 @@ class cell_run {
 
   cell_run(const cell_base& c, const cores& x, int micro, bool recorded, bool wants_inputs) {
     for (const tensor_core& w : c.weights) weights_.push_back(recorded ? opened(w) : w);
+    carried_ = c.carries.size();
     for (const tensor_core& one : x) {
-      const bool opens = recorded && wants_inputs && one.facts->has_gradient;
+      const bool wanted = wants_inputs || x_.size() + carried_ >= x.size();
+      const bool opens = recorded && wanted && one.facts->has_gradient;
       x_.push_back(opens ? opened(one) : one);
       if (opens) x_.back().record->to_input = true;
     }
@@ -50,14 +57,18 @@ class cell_run {
   cell_run(const cell_run&) = delete;
   cell_run& operator=(const cell_run&) = delete;
 
-  /// Takes cotangents of y, one for each that has some; none: y is a loss. The sums are lent first:
-  /// a weight that the cell gives as it is has its cotangent here.
-  void seed(cores& ybar, cores& sums) {
+  /// Takes cotangents of y, one for each that has some; none: y is a loss. Then those of what the
+  /// next slice has got, if there is one. The sums are lent first: a weight that the cell gives as
+  /// it is has its cotangent here.
+  void seed(cores& ybar, cores& sums, cores next = {}) {
     lend(sums);
-    std::size_t i = 0;
+    std::size_t i = 0, j = 0, left = y.size();
     for (tensor_core& one : y) {
-      if (!one.facts->has_gradient) continue;
-      tensor_core bar = ybar.empty() ? seed_of(one) : std::move(ybar[i++]);
+      const bool handed_on = left-- <= carried_;
+      if (!one.facts->has_gradient || (handed_on && next.empty())) continue;
+      tensor_core bar = handed_on      ? std::move(next[j++])
+                        : ybar.empty() ? seed_of(one)
+                                       : std::move(ybar[i++]);
       if (one.record == nullptr) continue;
       bar.facts = one.facts->dual;
       one.record->add(std::move(bar));
@@ -82,7 +93,7 @@ class cell_run {
     }
   }
 
-  /// The cotangents of the inputs that have one.
+  /// The cotangents of the inputs that have one, and of what came from the slice before.
   cores xbar() {
     cores out;
     for (const tensor_core& one : x_) {
@@ -121,6 +132,7 @@ class cell_run {
 
   recorded_run run_;
   cores weights_, x_;
+  std::size_t carried_ = 0;
 };
 
 }  // namespace dimesh::detail::pipeline

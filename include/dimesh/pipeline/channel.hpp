@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dimesh/collective/element.hpp"
-#include "dimesh/collective/requests.hpp"
+#include "dimesh/collective/staging.hpp"
 #include "dimesh/pipeline/cell_run.hpp"
 
 namespace dimesh::detail::pipeline {
@@ -177,20 +177,25 @@ class messenger {
     const collective::wire w{x.facts->kind, x.facts->element};
     const index_t n = x.elements(), limit = (index_t{1} << 30) / w.units();
     r.keep(x.memory);
-    if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
+    const in_space here(x.facts->space);
+    if constexpr (!hosts_only)
       if (sends) Kokkos::fence();
     auto* const data = static_cast<std::byte*>(x.memory.data());
     for (index_t at = 0; at < n; at += limit) {
       const index_t part = limit < n - at ? limit : n - at;
       const auto count = static_cast<int>(part * w.units());
-      std::byte* const from = data + at * w.size;
+      std::byte* const own = data + at * w.size;
+      collective::staged near(&r);
       if (!sends) {
-        check(MPI_Irecv(from, count, w.type(), other, tag, along_->handle(),
+        std::byte* const to = near.writes(own, part * w.size);
+        near.bring();
+        check(MPI_Irecv(to, count, w.type(), other, tag, along_->handle(),
                         r.add(collective::under_way::receive)),
               call);
         continue;
       }
-      const collective::told here(event_kind::message, *along_, part * w.size);
+      const collective::told told(event_kind::message, *along_, part * w.size);
+      const std::byte* const from = near.reads(own, part * w.size);
       check(MPI_Isend(from, count, w.type(), other, tag, along_->handle(), r.add()), call);
     }
   }

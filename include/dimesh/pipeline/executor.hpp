@@ -16,6 +16,7 @@
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/pipeline/channel.hpp"
 #include "dimesh/pipeline/operation.hpp"
+#include "dimesh/pipeline/updates.hpp"
 
 namespace dimesh {
 
@@ -32,12 +33,21 @@ class executor {
  public:
   pipeline_report report;
   cores loss;  // the sum of the last cell's
+  stage_listener* listener = nullptr;
 
   /// recorded: with a way back. input(i) gives the first cell's micro-batch i.
+  /// slices: of a sequence, each of which is a micro-batch of extents of its own.
   executor(std::span<cell_base* const> cells, messenger& m, int place, bool recorded,
-           const std::function<cores(int)>& input)
-      : cells_(cells), messages_(m), place_(place), recorded_(recorded), input_(input) {
-    for (std::size_t s = 0; s < cells.size(); ++s) {
+           const std::function<cores(int)>& input, int slices = 1)
+      : cells_(cells),
+        messages_(m),
+        place_(place),
+        recorded_(recorded),
+        slices_(slices),
+        input_(input),
+        pasts_(cells.size()),
+        past_bars_(cells.size()) {
+    for (std::size_t s = 0; s < cells.size() * static_cast<std::size_t>(slices); ++s) {
       forward_.push_back(m.open());
       backward_.push_back(m.open());
     }
@@ -52,6 +62,15 @@ class executor {
       give_up();
       throw;
     }
+  }
+  /// The loss, where it is; else a tensor on the grid without elements.
+  void take_loss(tensor_core& to, const void* object, const grid_state& g) {
+    const tensor_facts* const facts = to.facts;
+    if (loss.empty())
+      to.make_on(object, g, nullptr, storage{});
+    else
+      to = std::move(loss[0]);
+    to.facts = facts;
   }
   /// What the last cell gave of each micro-batch, where nothing goes back.
   std::map<int, cores> given;
@@ -73,11 +92,12 @@ class executor {
   void give_up() noexcept {
     for (int s = 0; s <= last(); ++s) {
       if (cell(s).place != place_) continue;
-      const auto at = static_cast<std::size_t>(s);
-      if (s < last() && cell(s + 1).place != place_)
-        messages_.give_up(forward_[at + 1], cell(s + 1).place);
-      if (s > 0 && cell(s - 1).place != place_ && recorded_)
-        messages_.give_up(backward_[at - 1], cell(s - 1).place);
+      for (int slice = 0; slice < slices_; ++slice) {
+        if (s < last() && cell(s + 1).place != place_)
+          messages_.give_up(forward_[channel_number(s + 1, slice)], cell(s + 1).place);
+        if (s > 0 && cell(s - 1).place != place_ && recorded_)
+          messages_.give_up(backward_[channel_number(s - 1, slice)], cell(s - 1).place);
+      }
     }
   }
 
@@ -90,9 +110,20 @@ class executor {
     if (forward(o)) return o.stage - 1;
     return o.work == stage_work::backward_weight || o.stage == last() ? -1 : o.stage + 1;
   }
+  std::size_t channel_number(int stage, int micro) const {
+    return static_cast<std::size_t>(stage * slices_ + micro % slices_);
+  }
   channel& channel_to(const stage_operation& o) {
-    auto& all = forward(o) ? forward_ : backward_;
-    return all[static_cast<std::size_t>(o.stage)];
+    return (forward(o) ? forward_ : backward_)[channel_number(o.stage, o.micro)];
+  }
+  bool begins_sequence(const stage_operation& o) const { return o.micro % slices_ == 0; }
+  bool ends_sequence(const stage_operation& o) const { return (o.micro + 1) % slices_ == 0; }
+  /// The last so many of some tensors, which lose them.
+  static cores split_off(cores& from, std::size_t count) {
+    const auto at = from.end() - static_cast<std::ptrdiff_t>(count);
+    cores out(std::make_move_iterator(at), std::make_move_iterator(from.end()));
+    from.erase(at, from.end());
+    return out;
   }
   auto& coming(const stage_operation& o) { return forward(o) ? x_ : ybar_; }
 
@@ -145,13 +176,20 @@ class executor {
   }
   void go_forward(const stage_operation& o) {
     const bool begins = o.stage == 0, ends = o.stage == last();
-    const cores x = begins ? input_(o.micro) : take(o);
+    const auto stage = static_cast<std::size_t>(o.stage);
+    cores x = begins ? input_(o.micro) : take(o);
+    const std::size_t carried = cell(o.stage).carries.size();
+    if (carried > 0 && begins_sequence(o)) pasts_[stage] = cell(o.stage).first_past(o.micro);
+    for (tensor_core& one : pasts_[stage]) x.push_back(std::move(one));
+    if (listener != nullptr) listener->before_forward(o.stage, o.micro);
     const trace_span here("forward");  // what is waited for is no work
     auto r = std::make_unique<cell_run>(cell(o.stage), x, o.micro, recorded_, !begins);
     const int now = static_cast<int>(runs_.size()) + 1;
     if (now > report.peak) report.peak = now;
     cores y = r->y;
     for (tensor_core& one : y) one.record = nullptr;
+    pasts_[stage] = split_off(y, carried);
+    if (ends_sequence(o)) pasts_[stage].clear();
     if (!ends) {
       hand_on(o, o.stage + 1, std::move(y));
     } else if (recorded_) {
@@ -160,8 +198,8 @@ class executor {
       given[o.micro] = std::move(y);
     }
     if (!recorded_) return;
-    for (tensor_core& one : r->y)
-      if (!ends) one.forget_data();
+    for (std::size_t i = ends ? r->y.size() - carried : 0; i < r->y.size(); ++i)
+      r->y[i].forget_data();
     runs_[{o.stage, o.micro}] = std::move(r);
   }
   void add_loss(cores& y) {
@@ -177,26 +215,38 @@ class executor {
     if (o.stage < last()) ybar = take(o);
     const trace_span here("backward");
     cell_run& r = *runs_.at({o.stage, o.micro});
-    r.seed(ybar, cell(o.stage).sums);
+    cores& past_bar = past_bars_[static_cast<std::size_t>(o.stage)];
+    r.seed(ybar, cell(o.stage).sums, std::exchange(past_bar, {}));
     if (whole)
       r.backward(cell(o.stage).sums);
     else
       r.backward_input(cell(o.stage).sums);
-    if (o.stage > 0) hand_on(o, o.stage - 1, r.xbar());
-    if (whole) runs_.erase({o.stage, o.micro});
+    cores xbar = r.xbar();
+    std::size_t carried = 0;
+    for (const tensor_core& one : cell(o.stage).carries) carried += one.facts->has_gradient;
+    past_bar = split_off(xbar, carried);
+    if (begins_sequence(o)) past_bar.clear();
+    if (o.stage > 0) hand_on(o, o.stage - 1, std::move(xbar));
+    if (whole) end(o);
   }
   void finish(const stage_operation& o) {
     const trace_span here("backward");
     runs_.at({o.stage, o.micro})->backward(cell(o.stage).sums);
+    end(o);
+  }
+  void end(const stage_operation& o) {
     runs_.erase({o.stage, o.micro});
+    if (listener != nullptr) listener->summed(o.stage);
   }
 
   std::span<cell_base* const> cells_;
   messenger& messages_;
   int place_;
   bool recorded_;
+  int slices_;
   std::function<cores(int)> input_;
   std::vector<channel> forward_, backward_;
+  std::vector<cores> pasts_, past_bars_;  // of each stage's slice that is under way
   std::map<key, std::unique_ptr<cell_run>> runs_;
   std::map<key, std::unique_ptr<transfer>> x_, ybar_;
 };

@@ -149,6 +149,11 @@ inline std::vector<std::vector<index_t>> survey(std::span<cell_base* const> cell
 inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const void* object,
                                   const grid_state& g, int axis, bool waits, const cores& input,
                                   std::span<const stage_operation> mine) {
+  for (const cell_base* c : cells)
+    if (!c->carries.empty())
+      (words() << "pipeline: a cell of slices has no forecast, since each slice costs what those "
+                  "before it make it cost; run it")
+          .raise();
   pipeline_forecast f;
   auto headers = survey(cells, input, f.stages);
   tally t;

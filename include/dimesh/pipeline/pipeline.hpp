@@ -14,9 +14,9 @@
 // needs, too, is handed through.
 #pragma once
 
-#include "dimesh/pipeline/checked_schedule.hpp"
 #include "dimesh/pipeline/executor.hpp"
 #include "dimesh/pipeline/forecast.hpp"
+#include "dimesh/pipeline/rank_operations.hpp"
 #include "dimesh/pipeline/typed_cell.hpp"
 
 namespace dimesh {
@@ -26,53 +26,6 @@ struct pipeline_settings {
   bool blocking = false;  ///< messages are waited for; of schedules that are safe_blocking
   pipeline_report* report = nullptr;  ///< where to note what this rank did
 };
-
-namespace detail::pipeline {
-
-[[noreturn]] inline void refuse_place(const stage_operation& o, int rank, int place) {
-  (words() << "pipeline: the schedule has stage " << o.stage << " on rank " << rank
-           << ", and its cell lives at coordinate " << place
-           << "; place cells as the schedule says")
-      .raise();
-}
-[[noreturn]] inline void refuse_stages(int schedule, int cells, index_t ranks, index_t axis) {
-  (words() << "pipeline: the schedule has " << schedule << " stages on " << ranks
-           << " ranks, the pipeline " << cells << " cells on " << axis
-           << "; give as many cells as stages, on an axis of as many ranks")
-      .raise();
-}
-
-/// The list of a rank's operations. Throws where the schedule is wrong, or not made for the cells.
-template <class S>
-std::vector<stage_operation> operations_of(const S& s, std::span<cell_base* const> cells,
-                                           index_t size, index_t rank, bool blocking) {
-  const schedule_facts facts = checked_schedule(s);
-  if (s.stages() != static_cast<int>(cells.size()) || s.ranks != size)
-    refuse_stages(s.stages(), static_cast<int>(cells.size()), s.ranks, size);
-  if (blocking && !facts.safe_blocking)
-    (words() << "pipeline: the schedule does not run with blocking messages: two ranks would both "
-                "send; leave `blocking` out")
-        .raise();
-  for (int stage = 0; stage < s.stages(); ++stage)
-    for (int micro = 0; micro < s.micros; ++micro)
-      if (const int at = s.rank_of(stage, micro);
-          at != cells[static_cast<std::size_t>(stage)]->place)
-        refuse_place({stage_work::forward, micro, stage}, at,
-                     cells[static_cast<std::size_t>(stage)]->place);
-  std::vector<stage_operation> all;
-  const int mine = static_cast<int>(rank);
-  for (int k = 0; k < s.length(mine); ++k) all.push_back(s.at(mine, k));
-  return all;
-}
-
-/// Where a pipeline stands: the grid of its weights, and an axis of it.
-struct standing {
-  const void* object = nullptr;
-  const grid_state* grid = nullptr;
-  int axis = 0;
-};
-
-}  // namespace detail::pipeline
 
 /// What pipeline<A>(cells...) gives.
 template <class A, class... Cell> class pipeline_of {
@@ -113,12 +66,39 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "pipeline: a cell cannot be called with its weights and what the cell before it "
                   "gives; take both as const auto&, and return a tensor");
+    static_assert(ok<only<fault, slice_hands_on_other_type>>,
+                  "pipeline: a cell of slices hands on other tensors than it takes from the slice "
+                  "before; return a pair, the second as past(i) gives it");
     if constexpr (!ok<fault>) {
       return value_and_gradient<poison, poison>{};
     } else {
-      const after mean{loss, 1.0 / s.micros};
-      return next_cell<0, true, after, W, X>(
-          mean, weights, [&](auto&... cell) { return train(s, inputs, how, cell...); });
+      return step<X>(detail::pipeline::listed_schedule(s), weights, cores_of(inputs), loss, how);
+    }
+  }
+  /// The mean loss; and update(k, weights of cell k, their gradient) is called as soon as that is
+  /// whole, while other cells go back still, those of this rank among them, and before the next
+  /// batch of this rank whatever the others do: the optimizer works in the pipeline's bubble. k is
+  /// an integral_constant; of ranks where a cell does not live, it is called at the end, with
+  /// tensors without elements. Under a schedule without a flush (stale.hpp) each update of it has
+  /// the mean gradient of its micro-batches, by the weights that they saw on their way forward;
+  /// the loss is the mean of all.
+  template <PipelineSchedule S, class W, class Inputs, class Loss, class Update>
+    requires(std::tuple_size_v<W> == count)
+  auto value_and_update(const S& s, W& weights, const Inputs& inputs, const Loss& loss,
+                        const Update& update, const pipeline_settings& how = {}) const {
+    using after = detail::pipeline::mean_of<Loss>;
+    using X = std::remove_cvref_t<decltype(inputs(0))>;
+    static_assert(ok<fault_of<true, after, W, X>>,
+                  "pipeline: the cells and their weights do not fit; value_and_grad of them says "
+                  "what is wrong");
+    if constexpr (!ok<fault_of<true, after, W, X>>) {
+      return poison{};
+    } else {
+      detail::pipeline::require_versions(s);
+      const after mean{loss, 1.0 / detail::pipeline::micros_of_update(s)};
+      return next_cell<0, true, after, W, X>(mean, weights, [&](auto&... cell) {
+        return train_along(s, cores_of(inputs), how, weights, update, cell...);
+      });
     }
   }
   /// What value_and_grad will take on this rank: memory, messages and arithmetic, counted on
@@ -139,12 +119,13 @@ template <class A, class... Cell> class pipeline_of {
     else
       return next_cell<0, true, after, W, X>(
           after{loss, 1.0 / s.micros}, weights, [&](auto&... cell) {
-            const detail::pipeline::standing on = standing_of(cell...);
             detail::pipeline::cell_base* const all[] = {&cell...};
+            const detail::pipeline::standing on = detail::pipeline::standing_of<A>(all);
             const auto mine = detail::pipeline::operations_of(
-                s, all, on.grid->sizes()[on.axis], on.grid->coords()[on.axis], how.blocking);
+                detail::pipeline::listed_schedule(s), all, on.grid->sizes()[on.axis],
+                on.grid->coords()[on.axis], how.blocking);
             return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis, how.blocking,
-                                              input_of(inputs, first_cell(cell...))(0), mine);
+                                              input_of(cores_of(inputs), *all[0])(0), mine);
           });
   }
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
@@ -161,11 +142,33 @@ template <class A, class... Cell> class pipeline_of {
     if constexpr (!ok<fault_of<false, after, W, X>>)
       return std::vector<poison>{};
     else
-      return next_cell<0, false, after, W, X>(
-          after{}, weights, [&](auto&... cell) { return serve(s, inputs, how, cell...); });
+      return next_cell<0, false, after, W, X>(after{}, weights, [&](auto&... cell) {
+        return serve(detail::pipeline::listed_schedule(s), cores_of(inputs), how, cell...);
+      });
   }
 
  private:
+  using micro_batches = std::function<detail::pipeline::cores(int)>;
+  using schedule = detail::pipeline::listed_schedule;
+
+  /// One function for all schedules, and for all functions that give an X.
+  template <class X, class W, class Loss>
+  auto step(const schedule& s, const W& weights, const micro_batches& inputs, const Loss& loss,
+            const pipeline_settings& how) const {
+    using after = detail::pipeline::mean_of<Loss>;
+    return next_cell<0, true, after, W, X>(
+        after{loss, 1.0 / s.micros}, weights,
+        [&](auto&... cell) { return train(s, inputs, how, cell...); });
+  }
+  template <class Inputs> static micro_batches cores_of(const Inputs& inputs) {
+    return [&inputs](int micro) {
+      const auto x = inputs(micro);
+      detail::pipeline::cores all;
+      const detail::core_list<std::remove_cvref_t<decltype(x)>> from(x);
+      for (int i = 0; i < from.size; ++i) all.push_back(*from.at[i]);
+      return all;
+    };
+  }
   template <bool Recorded, class After, class W, class X>
   using fault_of =
       typename detail::pipeline::chain_fault<A, Recorded, After, W, X, 0, Cell...>::type;
@@ -187,82 +190,88 @@ template <class A, class... Cell> class pipeline_of {
     else
       return nothing;
   }
-  [[noreturn]] static void refuse_grids() {
-    (detail::words() << "pipeline: weights of the cells live on different grids; make all of them "
-                        "on one")
-        .raise();
-  }
-  template <class... C> static detail::pipeline::standing standing_of(const C&... cell) {
-    detail::pipeline::standing found;
-    const auto look = [&found](const detail::pipeline::cell_base& c) {
-      for (const detail::tensor_core& w : c.weights) {
-        detail::require_grid("pipeline", w);
-        if (found.grid != nullptr && found.grid != w.grid) refuse_grids();
-        found = {w.grid_object, w.grid, w.facts->axis_of(detail::type_number<A>)};
-      }
-    };
-    (look(cell), ...);
-    if (found.grid == nullptr)
-      (detail::words() << "pipeline: no cell has a weight, so that nothing says on which grid it "
-                          "runs; give one of them a tensor")
-          .raise();
-    return found;
-  }
-  template <class First, class... C> static First& first_cell(First& first, C&...) { return first; }
   /// The micro-batch at the first cell's place, which it need not have by type.
-  template <class First, class Inputs> static auto input_of(const Inputs& inputs, const First& c) {
-    return [&inputs, &c](int micro) {
-      const auto x = inputs(micro);
-      using X = std::remove_cvref_t<decltype(x)>;
-      detail::pipeline::cores all;
-      const detail::core_list<X> from(x);
-      for (int i = 0; i < from.size; ++i) {
-        all.push_back(*from.at[i]);
-        all.back().facts = c.takes[static_cast<std::size_t>(i)].facts;
-      }
+  static micro_batches input_of(const micro_batches& inputs, const detail::pipeline::cell_base& c) {
+    return [inputs, &c](int micro) {
+      detail::pipeline::cores all = inputs(micro);
+      for (std::size_t i = 0; i < all.size(); ++i) all[i].facts = c.takes[i].facts;
       return all;
     };
   }
-  template <bool Recorded, class S, class Inputs, class First, class... C, class Then>
-  static auto run(const S& s, const Inputs& inputs, const pipeline_settings& how, const Then& then,
-                  First& first, C&... cell) {
-    const detail::pipeline::standing on = standing_of(first, cell...);
-    detail::pipeline::cell_base* const all[] = {&first, &cell...};
+  template <bool Recorded, class... C, class Then>
+  static auto run(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
+                  detail::pipeline::stage_listener* listener, const Then& then, C&... cell) {
+    detail::pipeline::cell_base* const all[] = {&cell...};
+    const detail::pipeline::standing on = detail::pipeline::standing_of<A>(all);
     const index_t size = on.grid->sizes()[on.axis], rank = on.grid->coords()[on.axis];
     const auto mine = detail::pipeline::operations_of(s, all, size, rank, how.blocking);
     detail::pipeline::messenger m(on.object, *on.grid, on.axis, how.blocking);
-    detail::pipeline::executor e(all, m, static_cast<int>(rank), Recorded, input_of(inputs, first));
+    detail::pipeline::executor e(all, m, static_cast<int>(rank), Recorded,
+                                 input_of(inputs, *all[0]), s.slices);
+    e.listener = listener;
     e.run(mine);
     if (how.report != nullptr) *how.report = e.report;
     return then(e, on);
   }
-  template <class S, class Inputs, class... C>
-  static auto train(const S& s, const Inputs& inputs, const pipeline_settings& how, C&... cell) {
-    using last = std::tuple_element_t<count - 1, std::tuple<C...>>;
-    using loss_type = typename last::plain_given;
+  template <class... C>
+  static auto train(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
+                    C&... cell) {
     return run<true>(
-        s, inputs, how,
+        s, inputs, how, nullptr,
         [&](detail::pipeline::executor& e, const detail::pipeline::standing& on) {
-          loss_type loss{};
-          detail::tensor_core& to = detail::core_of(loss);
-          const detail::tensor_facts* const facts = to.facts;
-          if (e.loss.empty())
-            to.make_on(on.object, *on.grid, nullptr, detail::storage{});
-          else
-            to = std::move(e.loss[0]);
-          to.facts = facts;
+          auto loss = loss_of<C...>(e, on);
           using gradients = std::tuple<decltype(cell.gradient())...>;
-          return value_and_gradient<loss_type, gradients>{std::move(loss),
-                                                          gradients{cell.gradient()...}};
+          return value_and_gradient<decltype(loss), gradients>{std::move(loss),
+                                                               gradients{cell.gradient()...}};
         },
         cell...);
   }
-  template <class S, class Inputs, class... C>
-  static auto serve(const S& s, const Inputs& inputs, const pipeline_settings& how, C&... cell) {
+  template <class... C>
+  static auto loss_of(detail::pipeline::executor& e, const detail::pipeline::standing& on) {
+    typename std::tuple_element_t<count - 1, std::tuple<C...>>::plain_given loss{};
+    e.take_loss(detail::core_of(loss), on.object, *on.grid);
+    return loss;
+  }
+  template <class S, class W, class Update, class... C>
+  static auto train_along(const S& s, const micro_batches& inputs, const pipeline_settings& how,
+                          W& weights, const Update& update, C&... cell) {
+    detail::pipeline::cell_base* const all[] = {&cell...};
+    detail::pipeline::stage_updates<S> updates(s, all, [&](int stage) {
+      update_cell(std::index_sequence_for<C...>{}, stage, weights, update, cell...);
+    });
+    return run<true>(
+        schedule(s), inputs, how, &updates,
+        [&](detail::pipeline::executor& e, const detail::pipeline::standing& on) {
+          const auto rank = on.grid->coords()[on.axis];
+          const int times = detail::pipeline::updates_of(s);
+          for (int k = 0; k < s.stages(); ++k)
+            for (int i = 0; i < times && all[k]->place != rank; ++i)
+              update_cell(std::index_sequence_for<C...>{}, k, weights, update, cell...);
+          auto loss = loss_of<C...>(e, on);
+          if (times > 1) loss = loss * (1.0 / times);
+          return loss;
+        },
+        cell...);
+  }
+  template <std::size_t... I, class W, class Update, class... C>
+  static void update_cell(std::index_sequence<I...>, int stage, W& weights, const Update& update,
+                          C&... cell) {
+    const auto one = [&](auto k, auto& c) {
+      auto g = c.gradient();
+      c.weights.clear();  // where nobody else has them, they are changed in place
+      update(k, std::get<k>(weights), g);
+      c.renew();
+    };
+    ((static_cast<int>(I) == stage ? one(std::integral_constant<std::size_t, I>{}, cell) : void()),
+     ...);
+  }
+  template <class... C>
+  static auto serve(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
+                    C&... cell) {
     using last = std::tuple_element_t<count - 1, std::tuple<C...>>;
     using Y = typename last::plain_given;
     return run<false>(
-        s, inputs, how,
+        s, inputs, how, nullptr,
         [&](detail::pipeline::executor& e, const detail::pipeline::standing&) {
           std::vector<Y> all;
           for (auto& [micro, y] : e.given) {

@@ -7,6 +7,7 @@
 //   plan.each(r);            // r.bar(): the cotangent of x0; steps' sums: those of the weights
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "dimesh/core/runs_again.hpp"
 #include "dimesh/pipeline/cell_run.hpp"
 #include "dimesh/pipeline/recompute_plan.hpp"
 
@@ -50,11 +52,8 @@ class state_on_disk {
       std::vector<std::byte> host(static_cast<std::size_t>(one.bytes()));
       if (std::fread(host.data(), 1, host.size(), file_.get()) != host.size()) refuse("it");
       one.memory = one.fresh_memory();
-      if (host.empty()) continue;
-      Kokkos::deep_copy(Kokkos::View<std::byte*, memory_space, Kokkos::MemoryUnmanaged>(
-                            static_cast<std::byte*>(one.memory.data()), host.size()),
-                        Kokkos::View<const std::byte*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(
-                            host.data(), host.size()));
+      const in_space here(one.facts->space);
+      copy_from_host(one.memory.data(), host.data(), one.bytes());
     }
     return out;
   }
@@ -115,6 +114,8 @@ class plan_runner {
  private:
   void step(int i, bool taped) {
     ++report.forward;
+    const runs_again here(i < first_);
+    first_ = std::max(first_, i + 1);
     auto r =
         std::make_unique<cell_run>(*steps_[static_cast<std::size_t>(i)], hand_, i, taped, true);
     cores from = std::exchange(hand_, r->y);
@@ -160,6 +161,7 @@ class plan_runner {
   std::function<cores(const cores&)> ends_;
   std::string directory_;
   bool ended_ = false;
+  int first_ = 0;  // the step that has not run yet
   std::map<int, cores> kept_;
   std::map<int, std::unique_ptr<state_on_disk>> disk_;
   std::map<int, taped_step> runs_;

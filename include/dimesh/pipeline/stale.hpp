@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a pipeline without a flush cost? No bubble, but weights that are older than they should
-// be, and several versions of them at a time. Simulated only: to show what synchronous schedules
-// avoid.
+// be, and several versions of them at a time. They run by value_and_update (pipeline.hpp), and are
+// here to show what synchronous schedules avoid.
 //
 //   pipedream{.ranks = 4, .micros = 32}      an update a micro-batch; rank r has p - r versions
 //   pipedream_2bw{.ranks = 4, .micros = 32, .accumulate = 4}   one in four; two versions, one old
@@ -64,8 +64,11 @@ struct weight_facts {
 template <class S> constexpr weight_facts weight_facts_of(const S& s, int rank) {
   weight_facts facts;
   detail::numbered<int> users(static_cast<std::size_t>(s.micros) + 1);
-  for (int micro = 0; micro < s.micros; ++micro)
-    ++users[static_cast<std::size_t>(s.version(rank, micro))];
+  for (int micro = 0; micro < s.micros; ++micro) {
+    const int version = s.version(rank, micro);
+    if (version < 0 || version > s.micros) return {.available = false};
+    ++users[static_cast<std::size_t>(version)];
+  }
   int newest = 0, gone = 0;
   for (int k = 0; k < s.length(rank); ++k) {
     const stage_operation o = s.at(rank, k);

@@ -100,10 +100,17 @@ template <index_t K, class F, class W, class X, bool Recorded, bool First, class
 class typed_cell final : public cell_base {
   using weights_type = typename recorded_if<W, Recorded>::type;
   using x_type = typename recorded_if<X, Recorded && !First>::type;
-  using raw = typename cell_call<F, weights_type, x_type>::type;
+  using slices = slices_of_cell<F>;
+  using past = typename slices::past;
+  using past_type = typename recorded_if<past, Recorded>::type;
+  using call_type = typename slices::template call<weights_type, x_type, past_type>;
+  using raw = typename call_type::given;
 
  public:
   static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
+  /// What is handed on to the next slice is what that takes.
+  static constexpr bool follows =
+      !meets || std::is_same_v<map_leaves<typename call_type::handed_on, without_records>, past>;
   using y_type = std::conditional_t<meets, std::remove_cvref_t<raw>, poison>;
   using given =
       std::remove_cvref_t<decltype(std::declval<const After&>()(std::declval<const y_type&>(), 0))>;
@@ -111,23 +118,35 @@ class typed_cell final : public cell_base {
 
   typed_cell(const F& f, const W& w, const After& after) : f_(f), w_(w), after_(after) {
     place = static_cast<int>(K);
-    const core_list<W> all(w);
-    weights.reserve(static_cast<std::size_t>(all.size));
-    for (int i = 0; i < all.size; ++i) weights.push_back(*all.at[i]);
+    typed_cell::renew();
     sums.resize(weights.size());
     note<X>(takes);
     note<plain_given>(gives);
+    note<past>(carries);
   }
   void call(const cores& w, const cores& x, int micro, cores& y) const override {
     auto weights_here = in_form_of<weights_type>(w_);
     put<W>(w, weights_here);
     x_type x_here{};
     put<X>(x, x_here);
-    const auto out = after_(call_cell(f_, weights_here, x_here, micro), micro);
-    const core_list<plain_given> all(out);
-    for (int i = 0; i < all.size; ++i) y.push_back(*all.at[i]);
+    past_type past_here{};
+    put<past>(x, past_here, x.size() - carries.size());
+    const auto made = slices::run(f_, weights_here, x_here, past_here, micro);
+    const auto out = after_(made.first, micro);
+    add<plain_given>(y, out);
+    add<past>(y, made.second);
   }
-  /// The gradient, of other cells' without elements.
+  cores first_past(int micro) const override {
+    cores all;
+    add<past>(all, slices::first(f_, micro));
+    return all;
+  }
+  void renew() override {
+    const core_list<W> all(w_);
+    weights.clear();
+    for (int i = 0; i < all.size; ++i) weights.push_back(*all.at[i]);
+  }
+  /// The gradient, of other cells' without elements. Sums begin anew.
   auto gradient() {
     auto g = in_form_of<rebind_layout<W, dimesh::gradient>>(w_);
     const core_list<W> to(g);
@@ -135,7 +154,7 @@ class typed_cell final : public cell_base {
       const auto n = static_cast<std::size_t>(i);
       const tensor_facts* const facts = to.at[i]->facts;
       if (sums[n].defined())
-        *to.at[i] = std::move(sums[n]);
+        *to.at[i] = std::exchange(sums[n], tensor_core{});
       else
         to.at[i]->place_like(weights[n]);
       to.at[i]->facts = facts;
@@ -149,11 +168,15 @@ class typed_cell final : public cell_base {
     const core_list<S> all(empty);
     for (int i = 0; i < all.size; ++i) to.emplace_back(all.at[i]->facts);
   }
-  template <class Form, class S> static void put(const cores& from, S& to) {
+  template <class Form, class S> static void add(cores& to, const S& from) {
+    const core_list<Form> all(from);
+    for (int i = 0; i < all.size; ++i) to.push_back(*all.at[i]);
+  }
+  template <class Form, class S> static void put(const cores& from, S& to, std::size_t at = 0) {
     const core_list<Form> all(to);
     for (int i = 0; i < all.size; ++i) {
       const tensor_facts* const facts = all.at[i]->facts;
-      *all.at[i] = from[static_cast<std::size_t>(i)];
+      *all.at[i] = from[at + static_cast<std::size_t>(i)];
       all.at[i]->facts = facts;
     }
   }
@@ -186,6 +209,8 @@ struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
                               std::conditional_t<sizeof...(More) == 0, After, nothing_more>>;
       if constexpr (!here::meets)
         return tag<cell_not_callable_with<C, in>>{};
+      else if constexpr (!here::follows)
+        return tag<slice_hands_on_other_type<C>>{};
       else
         return tag<typename chain_fault<A, Recorded, After, W, typename here::plain_given, I + 1,
                                         More...>::type>{};

@@ -15,7 +15,8 @@
 
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/parts/repair.hpp"
-#include "dimesh/plan/parts/inferred_text.hpp"
+#include "dimesh/plan/parts/inferred_svg.hpp"
+#include "dimesh/plan/parts/settle.hpp"
 #include "dimesh/plan/probe.hpp"
 
 namespace dimesh {
@@ -30,7 +31,7 @@ template <int Operand, class... Dim> struct replicate_operand;
 
 /// What annotations move, in the order of the text.
 template <class... Moved> struct inserted;
-/// In the place of received_bytes: they depend on axes whose sizes only the run knows.
+/// In the place of received_bytes: they depend on extents or axes that only the run knows.
 struct bytes_of_the_run;
 /// A step of the Number-th annotation, along axes A..., and what a rank receives.
 template <int Number, movement Kind, class Bytes, class... A> struct moved;
@@ -40,11 +41,15 @@ namespace detail {
 /// An argument of which nothing is said.
 template <class X> constexpr X sketched_argument(sketch& s) {
   X x{};
+  const auto sketched = [&s](tensor_core& core) {
+    core.facts = &s.given(*core.facts).facts;
+    if (!core.facts->is_static) assume_extents(core);
+  };
   if constexpr (Tensor<X>) {
-    core_of(x).facts = &s.given(*core_of(x).facts).facts;
+    sketched(core_of(x));
   } else {
     const core_list<X> all(x);
-    for (int i = 0; i < all.size; ++i) all.at[i]->facts = &s.given(*all.at[i]->facts).facts;
+    for (int i = 0; i < all.size; ++i) sketched(*all.at[i]);
   }
   return x;
 }
@@ -138,8 +143,6 @@ template <class Fault> struct agreed {
   static_assert(ok<only<Fault, wrong_arguments>>,
                 "inferred: behind the text stand probes, or structs of them, and one at least: "
                 "inferred<text, network<layout<pod, at_run_time>>, probe<float, pod, batch>>");
-  static_assert(ok<only<Fault, dim_without_extent>>,
-                "inferred: the extent of a dim is not known to the compiler; give it one");
   static_assert(ok<only<Fault, function_not_constexpr>>,
                 "inferred: the text cannot run while compiling; let its operator() be constexpr, "
                 "and take operations that run on probes");
@@ -160,15 +163,8 @@ template <class X>
 inline constexpr bool is_sketchable<X> = probes_only<typename leaves<X>::type>;
 
 /// What is wrong with the arguments themselves.
-template <class Dims> struct extents_fault;
-template <class... D> struct extents_fault<list<D...>> : first_of<extent_fault<D>...> {};
-template <bool Probes, class... X> struct sketching_fault {
-  using type = wrong_arguments<X...>;
-};
-template <class... X>
-struct sketching_fault<true, X...>
-    : extents_fault<typename dims_of_leaves<
-          typename concat_impl<list<>, typename leaves<X>::type...>::type>::type> {};
+template <bool Probes, class... X>
+using sketching_fault = std::conditional_t<Probes, no_fault, wrong_arguments<X...>>;
 
 template <class Text, class... X>
 concept RunsOnSketches =
@@ -207,15 +203,15 @@ struct fault_before_run<no_fault, Text, X...> : sketch_run_fault<Text, X...> {};
 template <class Text, class... X>
 using inference_from = inference_of<
     typename fault_before_run<
-        typename sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>::type, Text,
-        X...>::type,
+        sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>, Text, X...>::type,
     Text, X...>;
 
 }  // namespace detail
 
 /// What the annotations of Text, a function object without a state, imply when it is called with
-/// arguments of types X...: probes, or structs of them, whose extents are static. Of one dim,
-/// all arguments have the same layout; parameters of which nothing is said replicate.
+/// arguments of types X...: probes, or structs of them. Of one dim, all arguments have the same
+/// layout; parameters of which nothing is said replicate. Extents that are open stay so: the text
+/// is run with others in their place.
 template <class Text, class... X>
 class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fault> {
   using found = detail::inference_from<Text, X...>;
@@ -228,26 +224,22 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   using moves = typename found::moves;
 
   static constexpr int annotations() { return found::report.annotations; }
-  /// What a rank receives in all moves: blocks even, extents and axes static.
+  /// What a rank receives in all moves, blocks even; where it depends on no open extent or axis.
   static constexpr index_t bytes() {
     static_assert(moves_are_all_there,
                   "inferred: annotations move more than 64 times; count the text instead");
     static_assert(moves_are_sized(),
-                  "inferred: bytes depend on the sizes of axes, which only the run knows; count "
-                  "the text instead");
+                  "inferred: bytes depend on sizes of axes or on extents that only the run knows; "
+                  "count the text instead");
     double sum = 0;
     for (const detail::sketched_move& m : found::report.moves) sum += m.bytes;
     return static_cast<index_t>(sum);
   }
-  /// The layout, who said what, every argument's tensors, and the moves, as a text.
-  static std::string text() {
-    std::string all;
-    detail::list_layout(all, found::report, layout{});
-    int n = 0;
-    (detail::list_argument<layout, X>(all, ++n), ...);
-    detail::list_moves<typename layout::mesh>(all, found::report);
-    return all;
-  }
+  /// The layout, who said what, every argument's tensors, and the moves, as a text. Its first line
+  /// can be pasted.
+  static std::string text() { return detail::inferred_text<layout, X...>(found::report); }
+  /// The same as a picture, an SVG file's text.
+  static std::string svg() { return detail::inferred_svg<layout, X...>(found::report); }
 
  private:
   static constexpr bool moves_are_all_there =

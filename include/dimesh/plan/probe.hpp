@@ -136,13 +136,19 @@ template <class X, Dim... Beside, Mesh M, Extents... E>
 X probe_of(const layout_value<M>& rules, const mesh_sizes<M>& sizes, const E&... extents) {
   if constexpr (Tensor<X>) {
     static_assert(detail::is_probe<X>, "probe_of: this tensor's layout is a type; ask for a probe");
-    return detail::one_probe<X>(detail::list<Beside...>{}, rules, sizes, extents...);
+    if constexpr (detail::is_probe<X>)
+      return detail::one_probe<X>(detail::list<Beside...>{}, rules, sizes, extents...);
+    else
+      return X();
   } else {
     return build_tensors<X>([&](const auto&, auto made) {
       using type = typename decltype(made)::type;
       static_assert(detail::is_probe<type>,
                     "probe_of: a tensor's layout is a type; make it one of probes");
-      return detail::one_probe<type>(detail::list<Beside...>{}, rules, sizes, extents...);
+      if constexpr (detail::is_probe<type>)
+        return detail::one_probe<type>(detail::list<Beside...>{}, rules, sizes, extents...);
+      else
+        return type();
     });
   }
 }

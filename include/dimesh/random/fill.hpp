@@ -100,6 +100,7 @@ template <class V, class X, class Draw> void fill_drawn(X& x, const Draw& draw) 
   if (!holds_value(core_of(x))) return dimesh::clear(x);
   if (x.local_size() == 0) return;
   begin_to_fill(core_of(x));
+  const in_space here(core_of(x).facts->space);
   for_each_tile(
       draw_kernel<V, value_of<X>, Draw>{x.data(), draw, block_places(core_of(x)), x.local_size()});
 }

@@ -7,12 +7,12 @@
 //   for_each_tile(draw_kernel<double, float, Draw>{out, draw, where, size})
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <limits>
 
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/element/bfloat16.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
@@ -69,11 +69,9 @@ template <class V, class T, class Draw> struct draw_kernel {
   }
 };
 template <class V, class T, class Draw> void for_each_tile(const draw_kernel<V, T, Draw>& kernel) {
-  using space = Kokkos::DefaultExecutionSpace;
   const index_t tiles = (kernel.size + drawn_at_once - 1) / drawn_at_once;
-  Kokkos::parallel_for("dimesh::draw",
-                       Kokkos::RangePolicy<space, Kokkos::IndexType<index_t>>(0, tiles), kernel);
-  if constexpr (!on_host) space().fence();
+  local::for_each_index<local::default_space>(tiles, kernel);
+  if constexpr (!hosts_only) Kokkos::fence();
 }
 
 /// Does T hold all whole numbers from 0 to n?

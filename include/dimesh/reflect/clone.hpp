@@ -27,6 +27,7 @@ template <class X> constexpr X cloned(const X& x) {
     if (!x.defined()) return y;
     const watched event(0, 2 * x.local_bytes());
     y.memory() = core_of(x).fresh_memory();
+    const in_space there(core_of(x).facts->space);
     copy_bytes(y.data(), x.data(), x.local_bytes());
   }
   return y;

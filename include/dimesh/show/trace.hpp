@@ -78,7 +78,7 @@ struct packed_span {
   std::int32_t where;
   std::uint32_t axes;
 };
-static_assert(std::is_trivially_copyable_v<packed_span>, "gather_timeline: spans travel as bytes");
+static_assert(std::is_trivially_copyable_v<packed_span>, "dimesh: spans travel as bytes");
 
 DIMESH_OUTLINE inline std::vector<packed_span> pack_spans(const std::vector<time_span>& spans,
                                                           double offset) {

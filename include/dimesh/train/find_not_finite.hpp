@@ -114,6 +114,7 @@ template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) 
     const detail::watched_by here(&finder);
     static_cast<F&&>(f)();
   }
+  const detail::of_host numbers;
   const auto& everyone = g.everyone();
   const index_t none = std::numeric_limits<index_t>::max();
   index_t mine = finder.words.empty() ? none : finder.operations, first = mine;

@@ -57,6 +57,7 @@ class value_histogram {
   /// Adds up what the ranks counted. Collective over c.
   void sum_over(const detail::communicator& c) {
     if (c.size() == 1) return;
+    const detail::of_host numbers;
     std::vector<index_t> whole = counts_;
     whole.push_back(count), whole.push_back(not_finite);
     collective::all_reduce(c, whole.data(), whole.data(), static_cast<index_t>(whole.size()),

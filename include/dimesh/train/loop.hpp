@@ -157,6 +157,7 @@ class training_loop {
   /// What any rank says. One reduction of two numbers a step.
   std::pair<bool, bool> agreed(bool bad, bool stop) const {
     int flags[2] = {bad, stop};
+    const detail::of_host numbers;
     if (everyone_->size() > 1)
       collective::all_reduce(*everyone_, flags, flags, 2, collective::reduction::max);
     return {flags[0] != 0, flags[1] != 0};

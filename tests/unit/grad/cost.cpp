@@ -113,4 +113,14 @@ TEST_CASE("events_of: memory comes and goes, and phases have names") {
   CHECK(backward > 0);
 }
 
+TEST_CASE("count: a function that gives nothing") {
+  const network<dm::shaped<hybrid>> p{};
+  const input<dm::shaped<hybrid>> x{};
+  const auto nothing = [](const auto& q, const auto& y) { (void)step{}(q, y); };
+  const auto some = dm::count(step{}, p, x), none = dm::count(nothing, p, x);
+  CHECK(none.flops() == some.flops());
+  CHECK(none.counts.over == some.counts.over);
+  CHECK(none.flops() > 0);
+}
+
 }  // namespace

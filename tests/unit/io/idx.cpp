@@ -3,12 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
-#include <unistd.h>
+#include "support/gzip.hpp"
+#include "support/scratch.hpp"
 
 namespace {
 
@@ -16,19 +15,8 @@ namespace fs = std::filesystem;
 using dimesh::idx_array;
 using dimesh::index_t;
 using dimesh::read_idx;
-
-/// A file of the test's own that vanishes with it.
-struct scratch_file {
-  std::string path;
-  explicit scratch_file(const std::string& bytes) {
-    static std::atomic<int> count{0};
-    path = (fs::temp_directory_path() /
-            ("dimesh_idx_" + std::to_string(getpid()) + "_" + std::to_string(count++)))
-               .string();
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  ~scratch_file() { fs::remove(path); }
-};
+using test_support::gzip;
+using test_support::scratch_file;
 
 std::string bytes_of(std::initializer_list<int> values) {
   std::string s;
@@ -39,20 +27,6 @@ std::string bytes_of(std::initializer_list<int> values) {
 /// 2 x 3 unsigned bytes: 10 20 30 / 40 50 250
 std::string good() {
   return bytes_of({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 10, 20, 30, 40, 50, 250});
-}
-
-std::string gzip(const std::string& text) {
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 100, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
 }
 
 std::string message_of(const std::string& path) {

@@ -79,8 +79,8 @@ template <class F> void for_each_pair(int axes, int dims, F&& f, int places = 0)
 
 TEST_CASE("a route ends where it should, by steps that are what they are called") {
   int routes = 0, wrong = 0;
-  const auto check = [&](const table& from, const table& to) {
-    const route r = route_between(from, to);
+  int by_axis = 0;
+  const auto check_one = [&](const table& from, const table& to, const route& r) {
     table now = from;
     bool sound = true;
     for (int i = 0; i < r.size; ++i) {
@@ -90,11 +90,19 @@ TEST_CASE("a route ends where it should, by steps that are what they are called"
     ++routes;
     wrong += !(sound && now == to && (r.size == 0) == (from == to));
   };
+  const auto check = [&](const table& from, const table& to) {
+    const route r = route_between(from, to), s = route_between(from, to, true);
+    check_one(from, to, r), check_one(from, to, s);
+    by_axis += s.size > r.size;
+    for (int i = r.size - 1; s.size > r.size && i < s.size; ++i)
+      wrong += s.at[i].kind != hop::all_to_all;  // in the place of the last step
+  };
   for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}, {2, 3}, {3, 2}})
     for_each_pair(axes, dims, check);
   for (const auto& [axes, dims] : {std::pair{1, 1}, {1, 3}, {2, 2}})
     for_each_pair(axes, dims, check, 2);
-  CHECK(routes > 4500);
+  CHECK(routes > 9000);
+  CHECK(by_axis > 50);
   CHECK(wrong == 0);
 }
 
@@ -134,6 +142,24 @@ TEST_CASE("sums run over blocks that have been cut") {
   CHECK(r.at[0].kind == hop::own);           // over axis 2, which is replicated
   CHECK(r.at[1].kind == hop::reduce_scatter);  // over axis 1, within those blocks
   CHECK(r.at[2].kind == hop::all_reduce);      // over axis 0, on what is left
+}
+
+TEST_CASE("a mesh that moves by axis: the last axis first, and back the same way") {
+  table tokens, experts;  // over axes 0 (nodes) and 1 (ranks of a node)
+  tokens.axes = experts.axes = 2;
+  tokens.set_split(0, 0), tokens.set_split(1, 0);
+  experts.set_split(1, 1), experts.set_split(0, 1);
+  CHECK(route_between(tokens, experts).size == 1);
+  const route there = route_between(tokens, experts, true);
+  REQUIRE(there.size == 2);
+  CHECK(moved_axes(tokens, there.at[0].to) == 0b10);
+  CHECK(moved_axes(there.at[0].to, experts) == 0b01);
+  const route back = route_between(experts, tokens, true);
+  REQUIRE(back.size == 2);
+  CHECK(back.at[0].to == there.at[0].to);
+  table in_mesh_order = tokens;  // blocks of experts do not nest so: one step
+  in_mesh_order.axis[0].dim = in_mesh_order.axis[1].dim = 1;
+  CHECK(route_between(tokens, in_mesh_order, true).size == 1);
 }
 
 }  // namespace

@@ -134,18 +134,19 @@ index_t span(const contraction& x, const index_t* outer, index_t rows, index_t r
 
 /// Calls f(offset in a, in b, in c) for all (o.., m, n, k); the oracle's only loop.
 template <class F> void for_all(const contraction& x, const F& f) {
-  index_t turns = x.m * x.n * x.k;
-  for (int o = 0; o < x.outer; ++o) turns *= x.extent[o];
-  for (index_t t = 0; t < turns; ++t) {
-    const index_t p = t % x.k, j = t / x.k % x.n, i = t / x.k / x.n % x.m;
-    index_t rest = t / x.k / x.n / x.m;
-    index_t a = i * x.a_m + p * x.a_k, b = p * x.b_k + j * x.b_n, c = i * x.c_m + j * x.c_n;
+  index_t outer = 1;
+  for (int o = 0; o < x.outer; ++o) outer *= x.extent[o];
+  for (index_t t = 0; t < outer; ++t) {
+    index_t rest = t, a = 0, b = 0, c = 0;
     for (int o = 0; o < x.outer; ++o) {
       const index_t at = rest % x.extent[o];
       rest /= x.extent[o];
       a += at * x.a_outer[o], b += at * x.b_outer[o], c += at * x.c_outer[o];
     }
-    f(a, b, c);
+    for (index_t i = 0; i < x.m; ++i)
+      for (index_t j = 0; j < x.n; ++j)
+        for (index_t p = 0; p < x.k; ++p)
+          f(a + i * x.a_m + p * x.a_k, b + p * x.b_k + j * x.b_n, c + i * x.c_m + j * x.c_n);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 #include <doctest/doctest.h>
 

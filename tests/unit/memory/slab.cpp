@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "dimesh/memory/pool.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace {
 using dimesh::detail::slabs;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user's own functions have names that operations have, too: calls without angle brackets, which
-// find both because the arguments are tensors, are the user's.
+// find both because the arguments are tensors, are the user's where they take tensors as they are.
 #include <complex>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/is_legal.hpp>
+#include <dimesh/op/missing_headers.hpp>
 #include <dimesh/op/parts/misuse.hpp>
 #include <dimesh/op/shuffle.hpp>
 #include <dimesh/op/slice.hpp>
 #include <dimesh/op/sort.hpp>
+#include <dimesh/op/unnamed_dims.hpp>
 
 namespace dm = dimesh;
 
@@ -32,6 +34,20 @@ inline constexpr bool all_are_users = requires(const X& x) {
   { slice(x, 0, 4) } -> std::same_as<reals>;
 };
 static_assert(all_are_users<reals>);
+
+// With angle brackets, too: of names whose headers are not there, and of those whose are.
+struct first_one {};
+template <class D, class X> first_one cumsum(const X& x);
+template <class D, class X> first_one gather(X&& x, int at);
+template <class D> first_one flip(const reals& x);
+template <class X>
+inline constexpr bool all_named_are_users = requires(const X& x) {
+  { cumsum<time>(x) } -> std::same_as<first_one>;
+  { gather<time>(x, 1) } -> std::same_as<first_one>;
+  { flip<time>(x) } -> std::same_as<first_one>;
+};
+static_assert(all_named_are_users<reals>);
+static_assert(!std::is_same_v<decltype(dm::flip<time>(std::declval<const reals&>())), dm::poison>);
 
 using complexes = dm::tensor<std::complex<double>, dm::layout<line>, time>;
 static_assert(dm::is_mappable<complexes> && !dm::is_real_mappable<complexes>);

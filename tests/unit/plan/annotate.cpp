@@ -158,13 +158,15 @@ static_assert(same<decltype(nn::language_model_parameters<found_plain::layout, f
 
 /// The model of nn/ itself: it brings every tensor to one line of rules, so that four annotations
 /// of arguments say all; a fifth lets the length give way (sequence parallelism).
-template <class C, bool Sequence> struct library_model {
+template <class C, bool Sequence, class Form = form> struct library_model {
+  using batch = typename Form::batch;
+  using length = typename Form::length;
   template <class P, class I> constexpr auto operator()(P p, const I& ids) const {
     p.embedding = dm::shard<split<vocab, cols>>(p.embedding);
     p.layers[0].attention.query = dm::shard<split<heads, cols>>(p.layers[0].attention.query);
     p.layers[0].feed_forward.up = dm::shard<split<hidden, cols>>(p.layers[0].feed_forward.up);
     if constexpr (Sequence) p.positions = dm::shard<dm::split_if_free<length, cols>>(p.positions);
-    return nn::language_model<C, form>{}.logits(p, dm::shard<split<batch, rows>>(ids));
+    return nn::language_model<C, Form>{}.logits(p, dm::shard<split<batch, rows>>(ids));
   }
 };
 template <bool Sequence>
@@ -213,6 +215,35 @@ TEST_CASE("annotate: an annotated Transformer costs what the one with layouts by
                             with_gradient<by_hand<hand>>{});
 }
 
+namespace {
+
+// ---- what can be pasted -------------------------------------------------------------------------
+
+using dm::layout, dm::uneven, dm::split_if_free;
+#define AS_WRITTEN(...) #__VA_ARGS__
+#define AS_TEXT(...) AS_WRITTEN(__VA_ARGS__)
+#define TWO layout<pod, split<batch, rows>, split<hidden, cols>>
+#define OTHERS \
+  layout<large, split<uneven<batch>, rows>, split<hidden, cols, cells>, split_if_free<length, rows>>
+
+struct cells : dm::axis<2> {};
+struct large : dm::mesh<rows, cols, cells> {};
+struct of_all_kinds {
+  template <class X> constexpr auto operator()(const X& x) const {
+    return dm::shard<split<uneven<batch>, rows>, split<hidden, cols, cells>,
+                     split_if_free<length, rows>>(x);
+  }
+};
+using others = dm::inferred<of_all_kinds, dm::probe<float, large, batch, length, hidden>>;
+static_assert(same<two::layout, TWO> && same<others::layout, OTHERS>);
+
+}  // namespace
+
+TEST_CASE("annotate: the first line can be pasted") {
+  CHECK(two::text().starts_with(AS_TEXT(TWO) "\n"));
+  CHECK(others::text().starts_with(AS_TEXT(OTHERS) "\n"));
+}
+
 TEST_CASE("annotate: what was inferred, as a table") {
   CHECK(two::text() ==
         "layout<pod, split<batch, rows>, split<hidden, cols>>\n"
@@ -255,4 +286,93 @@ TEST_CASE("annotate: bytes that only the run knows are not made up") {
         "  split<batch, many>      annotation 1: shard<split<batch, many>>\n"
         "  1                       float[batch=8/many]\n"
         "  annotation 2            all_gather over many: bytes that the run knows, by replicate\n");
+}
+
+namespace {
+
+// ---- extents that only the run knows ------------------------------------------------------------
+
+struct some : dm::dim<> {};  // rows of a batch
+struct long_text : dm::dim<> {};
+struct open_network {
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    const auto z = dm::complete(dm::einsum<some, hidden>(dm::shard<split<some, rows>>(x), p.w1));
+    const auto h = dm::shard<split<hidden, cols>>(dm::relu(z + p.b1));
+    return dm::replicate<some>(dm::complete(dm::einsum<some, vocab>(h, p.w2)) + p.b2);
+  }
+};
+using open_two = dm::inferred<open_network, network<any>, X<some, model>>;
+static_assert(same<open_two::layout, L<split<some, rows>, split<hidden, cols>>>);
+static_assert(
+    same<open_two::moves, inserted<moved<3, movement::all_gather, dm::bytes_of_the_run, rows>>>);
+
+/// Means, and open dims that become static ones or several.
+struct open_shapes {
+  template <class X, class Y> constexpr auto operator()(const X& x, const Y& y) const {
+    const auto a = dm::shard<split<some, rows>>(x);
+    const auto flat = dm::merge<wide, some, model>(a) * dm::rename<long_text, wide>(y);
+    return dm::complete(dm::mean<model>(dm::cut<wide, heads, model>(flat))) +
+           dm::mean<head>(dm::cut<long_text, heads, head>(y)) + dm::complete(dm::mean(a));
+  }
+};
+using open_parts = dm::inferred<open_shapes, X<some, model>, X<long_text>>;
+static_assert(same<open_parts::layout, L<split<some, rows>, split<long_text, rows>>>);
+
+/// The Transformer, of any batch and any length.
+struct open_form : test_support::small_form<some, long_text, model, heads, head, hidden, vocab> {};
+using open_model = test_support::plain_transformer<open_form, true, rows, cols>;
+using found_open_model = dm::inferred<open_model, nn::language_model_parameters<any, open_form>,
+                                      dm::probe<std::int32_t, pod, some, long_text>>;
+static_assert(
+    same<found_open_model::layout,
+         L<split<some, rows>, split<vocab, cols>, split<heads, cols>, split<hidden, cols>>>);
+using found_open_library =
+    dm::inferred<library_model<any, true, open_form>, nn::language_model_parameters<any, open_form>,
+                 dm::probe<std::int32_t, pod, some, long_text>>;
+static_assert(
+    same<found_open_library::layout, L<split<some, rows>, split<vocab, cols>, split<heads, cols>,
+                                       split<hidden, cols>, split_if_free<long_text, cols>>>);
+static_assert(found_open_model::annotations() == 8 && same<found_open_model::moves, inserted<>> &&
+              found_open_model::bytes() == 0);
+
+}  // namespace
+
+TEST_CASE("annotate: open extents stay open") {
+  CHECK(open_two::text() ==
+        "layout<pod, split<some, rows>, split<hidden, cols>>\n"
+        "  split<some, rows>       annotation 1: shard<split<some, rows>>\n"
+        "  split<hidden, cols>     annotation 2: shard<split<hidden, cols>>\n"
+        "  1.w1                    float[model=64, hidden=256/cols:2]\n"
+        "  1.b1                    float[hidden=256/cols:2]\n"
+        "  1.w2                    float[hidden=256/cols:2, vocab=128]\n"
+        "  1.b2                    float[vocab=128]\n"
+        "  2                       float[some/rows:2, model=64]\n"
+        "  annotation 3            all_gather over rows: bytes that the run knows, by "
+        "replicate<some>\n");
+}
+
+TEST_CASE("annotate: what was inferred, as a picture") {
+  const auto count = [](const std::string& text, const std::string& part) {
+    int n = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  const std::string drawn = found_gather::svg();
+  CHECK(drawn.starts_with("<svg "));
+  CHECK(drawn.ends_with("</svg>\n"));
+  CHECK(count(drawn, ">layout&lt;pod, split&lt;batch, rows&gt;, split&lt;hidden, cols&gt;&gt;<") ==
+        1);
+  CHECK(count(drawn,
+              ">annotation 1: shard&lt;split&lt;hidden, cols&gt;, split&lt;batch, rows&gt;"
+              "&gt;<") == 2);
+  CHECK(count(drawn, ">batch=8<") == 1);
+  CHECK(count(drawn, ">/rows:2<") == 1);
+  CHECK(count(drawn, ">/cols:2<") == 1);
+  CHECK(count(drawn, ">all_gather over cols: 2048 bytes, by replicate&lt;hidden&gt;<") == 1);
+  CHECK(count(drawn, "fill-opacity") == 2 + 2);  // rules, and boxes of dims
+  CHECK(count(drawn, "stroke=\"#ffffff\"") == 2);  // each cut once
+  // A dim over two axes has the colours of both, and is cut in four; an open one is cut in two.
+  CHECK(count(others::svg(), "stroke=\"#ffffff\"") == 1 + 3);
+  CHECK(count(found_open::svg(), ">/many<") == 1);
+  CHECK(count(found_open::svg(), "stroke=\"#ffffff\"") == 1);
 }

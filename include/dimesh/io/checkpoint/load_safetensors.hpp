@@ -8,6 +8,8 @@
 #pragma once
 
 #include "dimesh/io/checkpoint/load.hpp"
+#include "dimesh/io/checkpoint/manifest.hpp"
+#include "dimesh/io/checkpoint/read.hpp"
 
 namespace dimesh {
 namespace detail::checkpoint {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dimesh/core/tensor_core.hpp"
-#include "dimesh/io/checkpoint/safetensors.hpp"
+#include "dimesh/error.hpp"
 #include "dimesh/layout/fault.hpp"
 #include "dimesh/reflect/walk.hpp"
 
@@ -54,12 +54,9 @@ template <class S> void note_part(const checkpoint_part<S>& p, std::vector<named
       },
       p.tensors);
 }
-/// All tensors of the parts. Throws where there is none, where one is not there, or recorded, and
-/// where they do not live on the same ranks.
-template <class... S>
-std::vector<named_core> note_parts_of(const char* call, const checkpoint_part<S>&... p) {
-  std::vector<named_core> all;
-  (note_part(p, all), ...);
+/// Throws where there is no tensor, where one is not there, or recorded, and where they do not live
+/// on the same ranks.
+inline void require_parts(const char* call, const std::vector<named_core>& all) {
   if (all.empty())
     throw error(std::string(call) + ": the parts have no tensors; name some that do");
   for (const named_core& x : all) {
@@ -74,25 +71,14 @@ std::vector<named_core> note_parts_of(const char* call, const checkpoint_part<S>
       throw error(std::string(call) + ": tensor '" + x.name +
                   "' is recorded on a tape; take the parameters themselves");
   }
+}
+/// All tensors of the parts, as require_parts wants them.
+template <class... S>
+std::vector<named_core> note_parts_of(const char* call, const checkpoint_part<S>&... p) {
+  std::vector<named_core> all;
+  (note_part(p, all), ...);
+  require_parts(call, all);
   return all;
-}
-
-/// How a tensor stands in a file. complex<double>, which the format lacks, as pairs of doubles.
-inline safetensors_entry entry_of(const named_core& x) {
-  const tensor_facts& f = *x.core->facts;
-  safetensors_entry e{x.name, f.kind, {}, 0, 0};
-  for (int d = 0; d < f.rank; ++d) e.shape.push_back(x.core->extent(d));
-  if (f.kind == element_kind::complex128) {
-    e.kind = element_kind::float64;
-    e.shape.push_back(2);
-  }
-  return e;
-}
-/// "batch hidden"
-inline std::string dims_of(const tensor_core& x) {
-  std::string s;
-  for (int d = 0; d < x.rank(); ++d) s += (d > 0 ? " " : "") + std::string(x.facts->dim[d]->name);
-  return s;
 }
 
 }  // namespace detail::checkpoint

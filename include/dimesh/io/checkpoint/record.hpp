@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a checkpoint hold besides tensors? The step, and whatever else a program needs to go on
-// where it was: random keys, the place in the data, the optimizer's count of steps, metrics. It is
-// kept in the manifest, with sizes and checksums of all files, under a checksum of its own.
+// where it was: random keys, the place in the data, the optimizer's count of steps, metrics.
 //
 //   checkpoint_record r{.step = 7};  r.integers["adam.steps"] = 7;  r.numbers["loss"] = 1.25;
-//   manifest_text({r, {{"model.safetensors", {4096, 0x1c291ca3}}}})   -> JSON
 #pragma once
 
-#include <zlib.h>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "dimesh/detail/config.hpp"
-#include "dimesh/error.hpp"
 
 namespace dimesh {
 
@@ -28,72 +21,4 @@ struct checkpoint_record {
   std::map<std::string, std::string> texts{};
 };
 
-namespace detail::checkpoint {
-
-struct file_mark {
-  index_t bytes = 0;
-  std::uint32_t crc = 0;
-};
-struct manifest {
-  checkpoint_record record;
-  std::map<std::string, file_mark> files;
-};
-
-inline std::uint32_t crc_of(const std::string& text) {
-  return static_cast<std::uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
-}
-
-inline std::string manifest_text(const manifest& m) {
-  nlohmann::json j = {{"format", "dimesh checkpoint 1"},
-                      {"step", m.record.step},
-                      {"integers", m.record.integers},
-                      {"texts", m.record.texts}};
-  j["numbers"] = nlohmann::json::object();
-  for (const auto& [name, x] : m.record.numbers) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%a", x);
-    j["numbers"][name] = text;
-  }
-  j["files"] = nlohmann::json::object();
-  for (const auto& [name, f] : m.files) j["files"][name] = {{"bytes", f.bytes}, {"crc32", f.crc}};
-  return nlohmann::json{{"content", j}, {"crc32", crc_of(j.dump())}}.dump(1) + "\n";
-}
-
-/// A file of the checkpoint's own folder, and of no other.
-inline bool is_plain_name(const std::string& name) {
-  return !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos &&
-         name.find('\0') == std::string::npos;
-}
-
-/// Throws dimesh::error that names the file if it is no manifest, or not as it was written.
-inline manifest parse_manifest(const std::string& text, const std::string& path) {
-  const auto fail = [&path](const std::string& what) {
-    throw error("checkpoint: '" + path + "': " + what);
-  };
-  manifest m;
-  try {
-    const auto all = nlohmann::json::parse(text);
-    const auto& j = all.at("content");
-    if (crc_of(j.dump()) != all.at("crc32").get<std::uint32_t>())
-      fail("expected the manifest that was written, found another checksum");
-    if (j.at("format") != "dimesh checkpoint 1")
-      fail("expected format 'dimesh checkpoint 1', found " + j.at("format").dump());
-    m.record.step = j.at("step").get<index_t>();
-    m.record.integers = j.at("integers").get<std::map<std::string, std::int64_t>>();
-    m.record.texts = j.at("texts").get<std::map<std::string, std::string>>();
-    for (const auto& [name, x] : j.at("numbers").items())
-      m.record.numbers[name] = std::strtod(x.get<std::string>().c_str(), nullptr);
-    for (const auto& [name, f] : j.at("files").items()) {
-      if (!is_plain_name(name))
-        fail("expected names of files in this folder, found '" + name + "'");
-      m.files[name] = {f.at("bytes").get<index_t>(), f.at("crc32").get<std::uint32_t>()};
-    }
-  } catch (const nlohmann::json::exception& e) {
-    fail(std::string("expected a manifest, found what is none (") + e.what() + ")");
-  }
-  return m;
-}
-
-}  // namespace detail::checkpoint
 }  // namespace dimesh

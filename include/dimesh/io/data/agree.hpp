@@ -12,8 +12,8 @@
 #include <string>
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/collective/broadcast.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/io/agree.hpp"
 
 namespace dimesh::input {
 
@@ -37,15 +37,11 @@ inline void agree(const dimesh::detail::communicator& c, std::optional<index_t> 
   constexpr index_t nowhere = std::numeric_limits<index_t>::max();
   const index_t mine = place ? *place * c.size() + c.rank() : nowhere;
   index_t first = mine;
+  const dimesh::detail::of_host numbers;
   collective::all_reduce(c, &mine, &first, 1, collective::reduction::min);
   if (first == nowhere) return;
   const auto root = static_cast<int>(first % c.size());
-  std::string said = c.rank() == root ? text : std::string();
-  auto length = static_cast<index_t>(said.size());
-  collective::broadcast(c, &length, 1, root);
-  said.resize(static_cast<std::size_t>(length));
-  collective::broadcast(c, said.data(), length, root);
-  throw error(said);
+  throw error(dimesh::detail::text_from(c.handle(), root, text));
 }
 
 }  // namespace detail

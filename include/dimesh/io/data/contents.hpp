@@ -27,7 +27,7 @@
 #include "dimesh/error.hpp"
 
 #if __has_include(<zlib.h>)
-#include <zlib.h>
+#include "dimesh/io/gzip.hpp"
 #endif
 
 namespace dimesh::input {
@@ -114,41 +114,22 @@ class mapping {
 };
 
 #if __has_include(<zlib.h>)
-/// What gzip'ed bytes stand for; several members one after the other are one text.
+/// What gzip'ed bytes stand for.
 inline std::string inflated(const std::string& path, std::string_view zipped) {
-  z_stream z{};
-  if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) refuse_file(path, "zlib could not be started");
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&z, inflateEnd);
+  using dimesh::detail::gzip_end;
+  dimesh::detail::gzip_reader in(zipped);
   std::string out;
   std::vector<char> piece(1 << 16);
-  std::size_t at = 0;
-  bool ended = false;
-  while (at < zipped.size()) {
-    if (ended) inflateReset(&z);
-    const auto left = static_cast<uInt>(std::min<std::size_t>(zipped.size() - at, 1u << 30));
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zipped.data() + at));
-    z.avail_in = left;
-    z.next_out = reinterpret_cast<Bytef*>(piece.data());
-    z.avail_out = static_cast<uInt>(piece.size());
-    const int status = ::inflate(&z, Z_NO_FLUSH);
-    at += left - z.avail_in;
-    out.append(piece.data(), piece.size() - z.avail_out);
-    ended = status == Z_STREAM_END;
-    if (status == Z_OK || ended) continue;
-    if (status == Z_BUF_ERROR) break;
-    refuse_file(path, std::string("corrupt gzip data after ") + std::to_string(at) +
-                          " bytes (zlib: " + (z.msg != nullptr ? z.msg : "no detail") + ")");
-  }
-  // What was read to its end may still wait in zlib: the loop ends by bytes in, not by bytes out.
-  while (!ended) {
-    z.avail_in = 0;
-    z.next_out = reinterpret_cast<Bytef*>(piece.data());
-    z.avail_out = static_cast<uInt>(piece.size());
-    const int status = ::inflate(&z, Z_NO_FLUSH);
-    out.append(piece.data(), piece.size() - z.avail_out);
-    ended = status == Z_STREAM_END;
-    if (status != Z_OK && !ended) refuse_file(path, "ends in the middle of its gzip data");
-  }
+  while (in.end() == gzip_end::none)
+    out.append(piece.data(),
+               static_cast<std::size_t>(in.read(piece.data(), static_cast<index_t>(piece.size()))));
+  if (in.end() == gzip_end::cut) refuse_file(path, "ends in the middle of its gzip data");
+  if (in.end() != gzip_end::sound)
+    refuse_file(
+        path, "corrupt gzip data after " + std::to_string(in.at()) + " bytes (" +
+                  (in.end() == gzip_end::corrupt ? in.reason()
+                                                 : std::to_string(in.rest()) + " trailing bytes") +
+                  ")");
   return out;
 }
 #endif

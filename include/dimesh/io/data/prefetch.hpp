@@ -88,6 +88,7 @@ template <class B> class loader {
       text = detail::current_text();
     }
     detail::agree(c, text.empty() ? std::optional<index_t>() : 0, text);
+    const dimesh::detail::of_host numbers;
     index_t least = n, most = n;
     collective::all_reduce(c, &n, &least, 1, collective::reduction::min);
     collective::all_reduce(c, &n, &most, 1, collective::reduction::max);

@@ -13,6 +13,7 @@
 #include "dimesh/nn/moe/experts.hpp"
 #include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/expand.hpp"
+#include "dimesh/op/extents_all_reduce.hpp"
 #include "dimesh/op/grouped_einsum.hpp"
 #include "dimesh/op/merge.hpp"
 
@@ -101,9 +102,9 @@ constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
 
 /// Tokens through all the experts that they choose. A: the axis that splits the batch (evenly), and
 /// in layout Experts the experts, which may split the hidden dim over other axes. Shapes, results
-/// as of mixture; .route.slots are .chosen. Communicates: as mixture does for the router; an
-/// exchange of counts, rows there and back (twice as many small ones where there are biases), and
-/// sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
+/// as of mixture; .route.slots are .chosen. Communicates: as mixture does for extents and the
+/// router; an exchange of counts, rows there and back (twice as many small ones where there are
+/// biases), and sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
 template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V = all_tokens>
 auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
   using token = typename M::length;
@@ -113,7 +114,9 @@ auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid
   if constexpr (is_poison<X>) {
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   } else {
-    const auto in = whole<token>(complete(x));
+    const auto in = whole<token>(complete(extents_all_reduce(x)));
+    (void)extents_all_reduce(p.router);
+    (void)extents_all_reduce(p.up);
     const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
     const auto probabilities = softmax<expert>(logits);
     const auto found =

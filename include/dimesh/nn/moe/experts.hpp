@@ -17,6 +17,8 @@
 
 #include "dimesh/nn/feed_forward.hpp"
 #include "dimesh/nn/moe/balance.hpp"
+#include "dimesh/nn/moe/parts/in_chunks.hpp"
+#include "dimesh/op/extents_all_reduce.hpp"
 #include "dimesh/op/whole.hpp"
 
 namespace dimesh::nn {
@@ -50,44 +52,6 @@ template <class Y, class R, class P, class X> struct mixture_result {
 
 namespace detail {
 
-/// Layout L of x's kind, of a tensor of other dims.
-template <class L, class Dims> using over = layout_over<L, Dims>;
-template <class X> using layout_of_x = typename spec_of<X>::layout;
-
-/// x.w for each expert: [Expert, .., K] and [Expert, K, N] -> [Expert, .., N], under C. Not
-/// `project`, which would add up experts.
-template <class Expert, Layout C, class M, class X, class W>
-constexpr auto project_each(const model<C, M>& m, const X& x, const W& w) {
-  using shared = typename remaining<typename spec_of<W>::dims, list<Expert>>::type;
-  using summed =
-      typename remaining<shared, typename remaining<shared, typename spec_of<X>::dims>::type>::type;
-  using out = typename concat_impl<typename remaining<typename spec_of<X>::dims, summed>::type,
-                                   typename remaining<shared, summed>::type>::type;
-  return product<void>(out{}, relayout<product_layout<C, X, W>>(x), beside_tensor(m, x, w));
-}
-
-/// The feed-forward networks of all experts, on x[Expert, .., model]. Under C, as relayout does.
-template <class Expert, Layout C, class M, class P, class X>
-constexpr auto expert_feed_forward(const model<C, M>& m, const P& p, const X& x) {
-  constexpr auto f = activation_function<M::act>();
-  const auto up = relayout<C>(project_each<Expert>(m, x, p.up));
-  const auto inside = [&] {
-    if constexpr (is_gated(M::act))
-      return map_with(gated_function<std::remove_cvref_t<decltype(f)>>{f}, up,
-                      relayout<C>(project_each<Expert>(m, x, p.gate)));
-    else if constexpr (M::biases)
-      return map_with(biased_function<std::remove_cvref_t<decltype(f)>>{f}, up,
-                      beside_tensor(m, up, p.up_bias));
-    else
-      return map_with(f, up);
-  }();
-  const auto down = relayout<C>(project_each<Expert>(m, inside, p.down));
-  if constexpr (M::biases)
-    return add_bias(m, down, p.down_bias);
-  else
-    return down;
-}
-
 /// The router's logits, in float or wider, and whole along experts; x as it lies.
 template <class Expert, class Model, class X, class W>
 constexpr auto router_logits(const X& x, const W& w) {
@@ -97,7 +61,8 @@ constexpr auto router_logits(const X& x, const W& w) {
   using out = typename concat_impl<typename remaining<typename spec_of<X>::dims, list<Model>>::type,
                                    list<Expert>>::type;
   const auto in = cast<T>(x);
-  return complete(product<void>(out{}, in, relayout<over<L, list<Model, Expert>>>(cast<T>(w))));
+  const auto weights = beside_on_mesh<layout_over<L, list<Model, Expert>>>(cast<T>(w), x);
+  return complete(product<void>(out{}, in, weights));
 }
 
 template <class M> constexpr gating gate_of() {
@@ -113,8 +78,9 @@ template <class M> constexpr gating gate_of() {
 /// tokens that find none come out as zeros, which the residual sum around this layer replaces. X:
 /// the layout of the experts and of what is in their slots; it may split other dims over the axes
 /// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x. valid[..,
-/// length]: 0 for padding. Communicates: gathers the length where it is split, and the router's
-/// weights; relayouts slots to X and back; sums under X as feed_forward does.
+/// length]: 0 for padding. Communicates: compares extents given at run time; gathers the length
+/// where it is split, and the router's weights; relayouts slots to X and back; sums under X as
+/// feed_forward does.
 template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
   using token = typename M::length;
@@ -122,10 +88,16 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
   using choice = typename M::choice;
   using slot = typename M::slot;
   using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
-  if constexpr (is_poison<X>) {
+  constexpr bool few_chunks = detail::chunks_of<M>() <= dimesh::detail::max_operands;
+  static_assert(few_chunks,
+                "mixture: the form asks for more expert_chunks than can be under way at a time; 16 "
+                "is the most");
+  if constexpr (is_poison<X> || !few_chunks) {
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   } else {
-    const auto in = whole<token>(complete(x));
+    const auto in = whole<token>(complete(extents_all_reduce(x)));
+    (void)extents_all_reduce(p.router);
+    (void)extents_all_reduce(p.up);
     const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
     const auto probabilities = softmax<expert>(logits);
     gating how = detail::gate_of<M>();
@@ -133,9 +105,7 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
     const auto r = route<token, expert, choice>(how, probabilities, valid);
     const auto held = to_slots<token, choice, expert, slot>(
         in, r.slots, expert{probabilities.template extent<expert>()}, slot{r.capacity});
-    const model<E, M> there(m.run);
-    const auto worked = detail::expert_feed_forward<expert>(there, p, relayout<E>(held));
-    const auto back = relayout<detail::layout_of_x<decltype(held)>>(worked);
+    const auto back = detail::through_experts(model<E, M>(m.run), p, held);
     auto y = relayout<detail::layout_of_x<X>>(
         from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
     return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,

@@ -14,17 +14,17 @@
 #include "dimesh/nn/moe/parts/slots_op.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/reduce.hpp"
 
 namespace dimesh::nn {
 
 namespace detail {
 
 using dimesh::detail::apply_rule;
+using dimesh::detail::dims_without;
 using dimesh::detail::facts_of_dim;
 using dimesh::detail::fault_of;
 using dimesh::detail::permuted;
-
-template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
 
 /// One line where an assertion prints it.
 template <class Fault>

@@ -16,13 +16,14 @@ namespace dimesh::nn {
 
 namespace detail {
 template <class Expert, class Old, class New> void copy_to_experts(const Old& from, New& to) {
-  to = relayout<layout_of_x<New>>(
-      cast<value_of<New>>(expand<Expert>(from, Expert{to.template extent<Expert>()})));
+  to = beside_on_mesh<layout_of_x<New>>(
+      cast<value_of<New>>(expand<Expert>(from, Expert{to.template extent<Expert>()})), to);
 }
 }  // namespace detail
 
-/// Fills the experts of `to` with copies of a dense layer of the same form, under any two layouts
-/// of one mesh; the router stays as it is. Communicates as relayout does.
+/// Fills the experts of `to` with copies of a dense layer of the same form, under any two layouts,
+/// of one mesh or of two over the same ranks; the router stays as it is. Communicates as relayout
+/// does.
 template <class L, class M, class K>
 void upcycle(const feed_forward_parameters<L, M>& from, mixture_parameters<K, M>& to) {
   using expert = typename M::expert;

@@ -121,9 +121,11 @@ struct across {
 
 /// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
 /// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
-const int* ranks_between(const grid_state& a, const grid_state& b);
+const int* ranks_between(const grid_state& a, const grid_state& b,
+                         std::string_view call = "relayout");
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b) {
+DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_state& b,
+                                               std::string_view call) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
   if (!a.alive() || !b.alive())
@@ -138,7 +140,7 @@ DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_s
   int how = MPI_UNEQUAL;
   check(MPI_Comm_compare(ca.handle(), cb.handle(), &how), "relayout");
   if (how == MPI_UNEQUAL)
-    (words() << "relayout: the grids of mesh '" << a.mesh_name() << "' (" << ca.size()
+    (words() << call << ": the grids of mesh '" << a.mesh_name() << "' (" << ca.size()
              << " ranks) and mesh '" << b.mesh_name() << "' (" << cb.size()
              << " ranks) are not over the same ranks; make both over one communicator")
         .raise();

@@ -89,7 +89,7 @@ DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
 template <class First, class... More, class Op, class... X>
 constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* const* facts,
                               const Op& op, const storage* slots, const X&... x) {
-  static_assert(sizeof...(X) <= max_operands, "apply: too many operands; at most 16 are supported");
+  static_assert(sizeof...(X) <= max_operands, "dimesh: operations take fewer operands");
   constexpr bool recorded = has_transpose<Op> && has_gradient<typename First::value_type>;
   using fault = std::conditional_t<recorded, typename complex_fault<Op, X...>::type, no_fault>;
   static_assert(ok<only<fault, element_not_differentiable>>,

@@ -83,10 +83,32 @@ constexpr const tensor_facts& result_facts(std::string_view call, const X&... x)
   else
     return spec_facts<S>;
 }
+/// In the place of extents that only the run knows, while a program is sketched: 8!, so that it can
+/// be cut and halved, and four of them fit in a number.
+inline constexpr index_t assumed_extent = 40320;
+
+/// Are some of the extents assumed?
+template <class X> constexpr bool has_assumed_extents(const X& x) {
+  if constexpr (is_probe<X>)
+    return core_of(x).facts->sketched != nullptr && !core_of(x).facts->is_static;
+  else
+    return false;
+}
+/// The shape of a sketch with open extents.
+constexpr void assume_extents(tensor_core& x) {
+  index_t extents[max_dims] = {};
+  for (int a = 0; a < x.facts->layout.axes; ++a)
+    x.shape_sizes[static_cast<std::size_t>(a)] = std::max<index_t>(x.facts->axis_sizes[a], 1);
+  for (int d = 0; d < x.facts->rank; ++d)
+    extents[d] = x.facts->dim[d]->extent == dynamic ? assumed_extent : x.facts->dim[d]->extent;
+  x.is_shape = true;
+  x.place(extents);
+}
 /// A sketch of spec S.
 template <class S> constexpr auto sketch_of(const tensor_facts& known) {
   typename tensor_of_spec<S>::shaped y;
   core_of(y).facts = &known;
+  if (!known.is_static) assume_extents(core_of(y));
   return y;
 }
 /// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The

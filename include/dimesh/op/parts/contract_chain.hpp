@@ -109,7 +109,7 @@ template <class Schedule, class Out, class... X> constexpr auto contract_chain(c
         std::make_index_sequence<sizeof...(X) - 2>{}, x...);
   }
 }
-template <class L, index_t Memory> constexpr index_t memory_of(tag<by::best<L, Memory>>) {
+template <class L, index_t Memory> constexpr index_t most_memory(tag<by::best<L, Memory>>) {
   return Memory;
 }
 template <class Schedule, class Out, std::size_t I, std::size_t J, std::size_t... Rest, class... X>
@@ -117,7 +117,7 @@ constexpr auto contract_pair(std::index_sequence<Rest...>, const X&... x) {
   constexpr auto other = [](std::size_t k) { return k < I ? k : k + 1 < J ? k + 1 : k + 2; };
   const auto all = std::tie(x...);
   using inner = typename pair_dims<Out, I, J, typename spec_of<X>::dims...>::type;
-  using between = by::best<void, memory_of(tag<Schedule>{})>;
+  using between = by::best<void, most_memory(tag<Schedule>{})>;
   const auto product = contract_call<between, inner>::run(std::get<I>(all), std::get<J>(all));
   return contract_chain<Schedule, Out>(product, std::get<other(Rest)>(all)...);
 }

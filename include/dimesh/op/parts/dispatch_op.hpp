@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "dimesh/core/flight.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/parts/dispatch_table.hpp"
 #include "dimesh/op/parts/far_grid.hpp"
 #include "dimesh/op/parts/transition.hpp"
@@ -27,6 +28,7 @@ struct row_lines {
 };
 template <class T>
 void pack_rows(const row_lines& l, const std::vector<index_t>& at, const T* x, T* packed) {
+  const writes_memory kernel;
   const auto bytes = static_cast<std::size_t>(l.inner) * sizeof(T);
   for (const index_t row : at)
     for (index_t o = 0; o < l.outer; ++o, packed += l.inner)
@@ -34,6 +36,7 @@ void pack_rows(const row_lines& l, const std::vector<index_t>& at, const T* x, T
 }
 template <class T>
 void unpack_rows(const row_lines& l, const std::vector<index_t>& at, const T* packed, T* y) {
+  const writes_memory kernel;
   const auto bytes = static_cast<std::size_t>(l.inner) * sizeof(T);
   for (const index_t row : at)
     for (index_t o = 0; o < l.outer; ++o, packed += l.inner)
@@ -124,6 +127,10 @@ template <class T, bool Back> struct dispatch_op {
     static_assert(is_on_host<T>,
                   "all_to_all: rows are packed on the host; relayout the tensor to a host space");
     const dispatch_table& t = *table;
+#ifdef DIMESH_CHECKED
+    // A rank that goes by another plan is one that makes another call.
+    const while_doing here(call, doing::now().operands ^ t.told);
+#endif
     const int d = place_in(x);
     const row_lines from(x, d), to(y, d);
     const std::vector<index_t>&out = Back ? t.arrive : t.leave, &in = Back ? t.leave : t.arrive;
@@ -154,7 +161,7 @@ template <class T, bool Back> struct dispatch_op {
                &in = Back ? table->send : table->receive;
     const T* const x = static_cast<const T*>(packed.data());
     T* const y = static_cast<T*>(received.data());
-    std::copy_n(x + out[me].at * across, out[me].count * across, y + in[me].at * across);
+    collective::copy(x + out[me].at * across, y + in[me].at * across, out[me].count * across);
     const index_t most = table->most * across;
     if (table->over == nullptr || most == 0) return false;
     const auto counts = std::make_shared<row_counts>(out, in, across, me);

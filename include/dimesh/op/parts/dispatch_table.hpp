@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which rows go to which rank, when every row names a group and groups lie on ranks? Every rank
-// counts its rows by group; the counts meet in one all-to-all, and what each rank is to hold in one
-// gather, so that all ranks know the new cuts. Sizes that enter a later collective are those that
-// sender and receiver agreed on here.
+// counts its rows by group. First all say how many rows and groups there are: one with other
+// numbers is found before anybody waits for its counts. Then counts meet in one all-to-all, and
+// what each rank is to hold in one gather, so that all ranks know the new cuts. Sizes that enter a
+// later collective are those that sender and receiver agreed on here.
 //
 //   dispatch_table t;   t.meet(group_of_row, group_cuts, lengths)
 //     leave[k]    the row that lies k-th in the send buffer (by group, then as rows lay)
@@ -24,9 +25,18 @@ struct dispatch_table : move_plan {
   std::vector<index_t> leave, arrive;
   std::vector<collective::run> send, receive;  // rows for and from each rank
   index_t most = 0;  // rows of any rank, before or after
+  std::uint64_t told = 0;  // a hash of what all ranks said: two plans of other rows differ in it
 
-  /// What each rank tells all others of itself.
-  static constexpr index_t word_bytes = 4 * sizeof(index_t);
+  /// What each rank says of itself before counts travel: its rows and all, all groups, the first
+  /// row without a group (-1: none), and what stands there.
+  struct claim {
+    index_t rows, extent, groups, wrong, group;
+  };
+  /// And afterwards: the rows that it will hold, and a hash of its counts.
+  struct finding {
+    index_t rows;
+    std::uint64_t counts;
+  };
 
   /// Of rows numbered by x, which an axis splits. Until they have met: as though all ranks were to
   /// hold equally many.
@@ -48,7 +58,6 @@ struct dispatch_table : move_plan {
   void meet(const std::vector<index_t>& group, index_t offset, const cut_record& cut,
             index_t* lengths) {
     const index_t all = cut.extent(), parts = ranks();
-    const block mine = cut.at(me(), parts);
     std::vector<index_t> count(static_cast<std::size_t>(all));
     index_t wrong = -1;
     for (std::size_t i = 0; i < group.size(); ++i)
@@ -56,27 +65,22 @@ struct dispatch_table : move_plan {
         ++count[static_cast<std::size_t>(group[i])];
       else if (wrong < 0)
         wrong = static_cast<index_t>(i);
+    agree({static_cast<index_t>(group.size()), extent, all, wrong < 0 ? -1 : offset + wrong,
+           wrong < 0 ? 0 : group[static_cast<std::size_t>(wrong)]});
+    const block mine = cut.at(me(), parts);
     const std::vector<index_t> theirs = swap_counts(count, cut);
     for (index_t j = 0; j < mine.length; ++j) {
       lengths[j] = 0;
       for (index_t r = 0; r < parts; ++r)
         lengths[j] += theirs[static_cast<std::size_t>(r * mine.length + j)];
     }
-    agree({static_cast<index_t>(group.size()), sum_of(theirs.data(), theirs.size()),
-           wrong < 0 ? -1 : offset + wrong, wrong < 0 ? 0 : group[static_cast<std::size_t>(wrong)]},
-          all);
+    cut_anew({sum_of(theirs.data(), theirs.size()), mixed(0, count)});
     sort_leaving(group, count);
     lay_out_runs(count, theirs, cut);
     place_arrivals(theirs, mine.length, lengths);
   }
 
  private:
-  /// What a rank says of itself: rows before and after, the first row without a group (-1: none),
-  /// and what stands there.
-  struct word {
-    index_t before, after, wrong, group;
-  };
-
   static index_t sum_of(const index_t* x, std::size_t n) {
     index_t s = 0;
     for (std::size_t i = 0; i < n; ++i) s += x[i];
@@ -94,24 +98,55 @@ struct dispatch_table : move_plan {
       in[static_cast<std::size_t>(r)] = {r * own, own};
     }
     const index_t longest = parts * cut.longest(parts);
+    const of_host numbers;
     if (over != nullptr)
       collective::all_to_all_v(*over, count.data(), out.data(), theirs.data(), in.data(),
                                longest > cut.extent() ? longest : cut.extent());
     std::copy_n(count.begin() + cut.at(me(), parts).offset, own, theirs.begin() + me() * own);
     return theirs;
   }
-  void agree(const word& own, index_t all) {
-    std::vector<word> said(static_cast<std::size_t>(ranks()), own);
+  /// A hash of numbers (Fowler, Noll, Vo).
+  static std::uint64_t mixed(std::uint64_t h, const std::vector<index_t>& x) {
+    for (const index_t n : x) h = (h ^ static_cast<std::uint64_t>(n)) * 1099511628211ull;
+    return h;
+  }
+  template <class W> std::vector<W> said_by_all(const W& own) const {
+    std::vector<W> said(static_cast<std::size_t>(ranks()), own);
+    const of_host numbers;
     if (over != nullptr) collective::all_gather(*over, &own, 1, said.data());
-    std::vector<index_t> begin{0};
-    for (const word& w : said) {
-      if (w.wrong >= 0)
-        (words() << "all_to_all_counts: row " << w.wrong << " of dim '" << rows->name
-                 << "' belongs to group " << w.group << ", and dim '" << groups->name << "' has "
-                 << all << " groups; numbers of groups begin at 0")
+    return said;
+  }
+  /// What all say is alike, and no row is without a group.
+  void agree(const claim& own) {
+    const std::vector<claim> said = said_by_all(own);
+    for (std::size_t r = 0; r < said.size(); ++r) {
+      require_same(rows, &claim::extent, said, r);
+      require_same(groups, &claim::groups, said, r);
+    }
+    for (const claim& c : said) {
+      if (c.wrong >= 0)
+        (words() << "all_to_all_counts: row " << c.wrong << " of dim '" << rows->name
+                 << "' belongs to group " << c.group << ", and dim '" << groups->name << "' has "
+                 << c.groups << " groups; numbers of groups begin at 0")
             .raise();
-      begin.push_back(begin.back() + w.after);
-      most = std::max({most, w.before, w.after});
+      most = std::max(most, c.rows);
+    }
+  }
+  static void require_same(const dim_facts* d, index_t claim::* what,
+                           const std::vector<claim>& said, std::size_t r) {
+    if (said[r].*what == said[0].*what) return;
+    (words() << "all_to_all_counts: dim '" << d->name << "' has " << said[0].*what
+             << " elements on rank 0 of the axis and " << said[r].*what << " on rank "
+             << static_cast<index_t>(r) << "; all ranks of a call give it one extent")
+        .raise();
+  }
+  void cut_anew(const finding& own) {
+    const std::vector<finding> said = said_by_all(own);
+    std::vector<index_t> begin{0};
+    for (const finding& f : said) {
+      begin.push_back(begin.back() + f.rows);
+      most = std::max(most, f.rows);
+      told = mixed(told, {f.rows, static_cast<index_t>(f.counts)});
     }
     after = cut_list();
     after.add(rows, std::move(begin));

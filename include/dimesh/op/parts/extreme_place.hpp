@@ -52,6 +52,7 @@ template <class T> struct first_place_op {
     static_assert(is_on_host<T>, "max: gradients are made on the host only; use a host space");
     const T *const v = in[0].data<const T>(), *const best = in[1].data<const T>();
     index_t* const to = y[0].data<index_t>();
+    const opened memory;
     std::fill_n(to, y[0].elements(), nowhere_among);
     for_each_place(in[0], y[0], [=](index_t o, index_t e, index_t place) {
       const bool is_it = v[e] == best[o] || (v[e] != v[e] && best[o] != best[o]);
@@ -78,6 +79,7 @@ template <class T, bool Back> struct at_place_op {
     const index_t* const at = in[1].data<const index_t>();
     const T* const from = in[0].data<const T>();
     T* const to = y[0].data<T>();
+    const opened memory;
     if constexpr (Back) {
       for_each_place(y[0], in[0], [=](index_t o, index_t e, index_t place) {
         to[e] = at[o] == place ? from[o] : T(0);

@@ -25,6 +25,14 @@ struct far_grid {
   static constexpr far_grid of(const tensor_core& x) {
     return {x.grid_object, x.is_shape ? nullptr : x.grid, x.shape_sizes};
   }
+  /// Where x lives; as sizes alone, if what is to live there is a shape.
+  static constexpr far_grid of(const tensor_core& x, bool shaped) {
+    far_grid l = of(x);
+    if (!shaped || x.is_shape) return l;
+    for (std::size_t a = 0; a < l.sizes.size(); ++a) l.sizes[a] = x.sizes()[a];
+    l.object = nullptr, l.grid = nullptr;
+    return l;
+  }
   /// Of a tensor with data, or of a shape, which takes a grid for its sizes.
   template <Mesh M> static far_grid of(const dimesh::grid<M>& g, bool shaped) {
     if (!shaped) return {&g, &g.state(), {}};

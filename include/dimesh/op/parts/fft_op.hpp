@@ -64,7 +64,7 @@ template <class R, class T> const T* aligned(const tensor_core& x, storage& copi
   const T* const data = x.data<const T>();
   if (local::fft_is_aligned<R>(data)) return data;
   copied = storage::acquire(static_cast<std::size_t>(x.bytes()));
-  std::memcpy(copied.data(), static_cast<const void*>(data), static_cast<std::size_t>(x.bytes()));
+  copy_bytes(copied.data(), data, x.bytes());
   return static_cast<const T*>(copied.data());
 }
 

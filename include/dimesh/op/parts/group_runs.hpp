@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::detail {
 
@@ -45,14 +46,14 @@ void for_each_group(const tensor_core& lengths, const I* length, const tensor_co
   const index_t first = split ? 0 : own.offset, last = first + own.length;
   index_t total = 0;
   for (index_t g = 0; g < count; ++g) {
-    const auto n = static_cast<index_t>(length[g]);
+    const auto n = static_cast<index_t>(get_element(length + g));
     if (n < 0) refuse_length(lengths.facts->dim[0], lengths.own(0).offset + g, n);
     total += n;
   }
   if (total != there) refuse_lengths(rows, total, there, split);
   index_t at = 0;
   for (index_t g = 0; g < count; ++g) {
-    const index_t end = at + static_cast<index_t>(length[g]);
+    const index_t end = at + static_cast<index_t>(get_element(length + g));
     const index_t from = at < first ? first : at, to = end < last ? end : last;
     f(g, to > from ? from - first : index_t{0}, to > from ? to - from : index_t{0});
     at = end;

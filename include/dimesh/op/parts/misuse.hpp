@@ -26,18 +26,24 @@ template <int Least, int Most, named_kind... K> struct names_taken : kinds<K...>
 struct a_tensor;
 struct tensors_only;  // and all that follow: tensors
 struct no_tensor;  // a function, a dim that carries its extent
+struct no_tensors;  // and all that follow: none
 
 template <class P, class A>
 inline constexpr bool is_taken = std::is_convertible_v<const A&, P> && !Operand<A>;
 template <class A> inline constexpr bool is_taken<a_tensor, A> = Operand<A>;
 template <class A> inline constexpr bool is_taken<tensors_only, A> = Operand<A>;
 template <class A> inline constexpr bool is_taken<no_tensor, A> = !Operand<A>;
+template <class A> inline constexpr bool is_taken<no_tensors, A> = !Operand<A>;
+
+/// Any number of such arguments.
+template <class P> inline constexpr bool goes_on = false;
+template <> inline constexpr bool goes_on<tensors_only> = true;
+template <> inline constexpr bool goes_on<no_tensors> = true;
 
 /// Names, and parameters P of which the first Least must be given.
 template <class Names, int Least, class... P> struct call_taking {
   using names = Names;
-  static constexpr int most =
-      (std::is_same_v<P, tensors_only> || ...) ? -1 : static_cast<int>(sizeof...(P));
+  static constexpr int most = (goes_on<P> || ...) ? -1 : static_cast<int>(sizeof...(P));
   /// Parameter I; the last one holds for all that follow.
   template <std::size_t I>
   using at = type_at<static_cast<int>(I < sizeof...(P) ? I : sizeof...(P) - 1), list<P...>>;
@@ -97,6 +103,7 @@ using one_axis = names_taken<1, 1, named_kind::axis>;
 using one_dim = names_taken<1, 1, named_kind::dim>;
 using two_dims = names_taken<2, 2, named_kind::dim>;
 using one_dim_or_two = names_taken<1, 2, named_kind::dim>;
+using one_cut_dim_or_two = names_taken<1, 2, named_kind::dim_in_layout>;
 using any_dims = names_taken<0, -1, named_kind::dim>;
 using some_dims = names_taken<1, -1, named_kind::dim>;
 using more_dims = names_taken<2, -1, named_kind::dim>;

@@ -191,4 +191,43 @@ constexpr poison linear_recurrence_exscan(const A&...) {
   return {};
 }
 
+namespace detail {
+using scan_call = call_taking<one_dim, 3, no_tensor, double, a_tensor, scan_options>;
+using scan_exscan_call = call_taking<one_dim, 3, no_tensor, double, a_tensor, scan_options>;
+}  // namespace detail
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::scan_call, detail::list<N...>, A...>
+constexpr poison scan(const A&...) {
+  static_assert(ok<detail::misuse<detail::scan_call, detail::list<N...>, A...>>,
+                "scan: a dim stands in the angle brackets, a function, its first value and a "
+                "tensor in the parentheses: scan<token>(f, 0, x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison scan(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "scan: a dim stands in the angle brackets, a function, its first value and a "
+                "tensor in the parentheses: scan<token>(f, 0, x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::scan_exscan_call, detail::list<N...>, A...>
+constexpr poison scan_exscan(const A&...) {
+  static_assert(ok<detail::misuse<detail::scan_exscan_call, detail::list<N...>, A...>>,
+                "scan_exscan: a dim stands in the angle brackets, a function, its first value and "
+                "a tensor in the parentheses: scan_exscan<token>(f, 0, x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison scan_exscan(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "scan_exscan: a dim stands in the angle brackets, a function, its first value and "
+                "a tensor in the parentheses: scan_exscan<token>(f, 0, x)");
+  return {};
+}
+
 }  // namespace dimesh

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/moments.hpp"
 #include "dimesh/local/statistics.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
@@ -134,6 +135,7 @@ template <int N> class moment_loops {
 };
 
 template <class T> void fill_scales(const T* variance, double epsilon, index_t n, T* scale) {
+  const writes_memory kernel;
   for (index_t i = 0; i < n; ++i)
     scale[i] = T(1) / std::sqrt(variance[i] + static_cast<T>(epsilon));
 }
@@ -174,6 +176,7 @@ template <class T> struct moment_norm_transpose_op {
     place.complete(x, drift, 2 * moments);
     T* const slope = drift + moments;
     const T share = static_cast<T>(place.share());
+    const opened memory;
     for (index_t i = 0; i < moments; ++i) {
       drift[i] *= scale[i] * share;
       slope[i] *= scale[i] * scale[i] * scale[i] * share;
@@ -199,6 +202,7 @@ template <class T> struct moment_norm_transpose_op {
                                                                           bars.count() > 2
                                                                               ? bars.data<T>(2)
                                                                               : nullptr;
+    const opened memory;
     std::fill_n(drift, 2 * moments, T(0));
     if (gain_bar != nullptr) std::fill_n(gain_bar, bars[1].elements(), T(0));
     if (bias_bar != nullptr) std::fill_n(bias_bar, bars[2].elements(), T(0));

@@ -9,8 +9,23 @@
 
 namespace dimesh::detail {
 
-/// Dim_in_layout: also uneven<dim>, halo<dim, W>.
-enum class named_kind : signed char { dim, dim_in_layout, dim_or_real, axis, layout };
+/// Dim_in_layout: also uneven<dim>, halo<dim, W>. New_dim: also split<dim, axis>. Type: any.
+enum class named_kind : signed char {
+  dim,
+  dim_in_layout,
+  new_dim,
+  dim_or_real,
+  axis,
+  layout,
+  type
+};
+
+template <class N> struct unsplit_dim {
+  using type = N;
+};
+template <class N, class... A> struct unsplit_dim<split<N, A...>> {
+  using type = N;
+};
 
 template <class N> constexpr bool is_of(named_kind k) {
   switch (k) {
@@ -18,12 +33,16 @@ template <class N> constexpr bool is_of(named_kind k) {
       return Dim<N>;
     case named_kind::dim_in_layout:
       return Dim<typename bare_dim<N>::type>;
+    case named_kind::new_dim:
+      return Dim<typename bare_dim<typename unsplit_dim<N>::type>::type>;
     case named_kind::dim_or_real:
       return DimOrReal<N>;
     case named_kind::axis:
       return Axis<N>;
     case named_kind::layout:
       return Layout<N>;
+    case named_kind::type:
+      return true;
   }
   return false;
 }

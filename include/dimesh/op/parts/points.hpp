@@ -81,6 +81,7 @@ void for_each_row(const point_box& box, unsigned kept, const Rows& rows) {
       walk_rows(part, rows);
     });
   } else {
+    if (moves_to_host<Space>()) return for_each_row<local::host_space>(box, kept, rows);
     index_t size = 1, shared = 1;
     for (int d = 0; d < box.rank; ++d) (kept >> d & 1u ? size : shared) *= box.extent(d);
     Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, size),

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/collective/exscan.hpp"
+#include "dimesh/local/map.hpp"
 #include "dimesh/local/scan.hpp"
 #include "dimesh/op/map.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
@@ -63,7 +64,7 @@ template <class Step, class T> struct scan_op {
     auto* const own = static_cast<total*>(mine.data());
     auto* const from = static_cast<total*>(before.data());
     local::scan_totals(step, l, in, own);
-    for (index_t i = 0; i < l.count(); ++i) from[i] = nothing();  // the first rank keeps these
+    local::for_each(l.count(), set_to{nothing()}, from);  // the first rank keeps these
     const local::join_totals<Step, T> join{step};
     collective::exscan(x[0].grid->in_order(c.axis, c.count, reverse),
                        collective::joined_by<total>(join), own, from, l.count());
@@ -85,6 +86,10 @@ template <class Step, class T> struct scan_op {
   }
 
  private:
+  struct set_to {
+    total value;
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(total& x) const { x = value; }
+  };
   void scan_from(const local::lines& l, const local::detail::scan_inputs<T>& in, const T* start,
                  index_t apart, tensor_core& y) const {
     local::scan(step, l, in, start, apart, y.template data<T>());

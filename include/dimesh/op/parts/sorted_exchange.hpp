@@ -93,6 +93,7 @@ class sorted_exchange {
     const auto me = static_cast<std::size_t>(over_->rank());
     std::copy_n(packed.begin() + out[me].at, out[me].count, came.begin() + in[me].at);
     out[me] = in[me] = {};
+    const of_host numbers;
     collective::all_to_all_v(*over_, packed.data(), out.data(), came.data(), in.data(), most_);
     return came;
   }

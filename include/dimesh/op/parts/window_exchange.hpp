@@ -126,7 +126,7 @@ class windowed_view {
     if (!travels()) return;
     if constexpr (is_on_host<T>) {
       const box mine = own(me_), kept = intersection(mine, seen_);
-      std::fill_n(x, mine.size(), T(0));
+      zero_bytes(x, mine.size() * static_cast<index_t>(sizeof(T)));
       move<true>(kept, seen_, sums, mine, x);
       send<true>(seen_, sums, mine, x, call);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does one read what annotations imply? As a table: who said which rule, how every tensor of
-// the arguments lies, and what is moved.
+// the arguments lies, and what is moved. The rows are those of the picture, too (inferred_svg.hpp).
 //
 //   layout<pod, split<hidden, cols>>
 //     split<hidden, cols>   annotation 2: shard<split<hidden, cols>>
@@ -15,28 +15,25 @@
 
 namespace dimesh::detail {
 
-/// A line of two columns.
-inline void list_row(std::string& all, std::string left, const std::string& right) {
-  constexpr std::size_t width = 24;
-  left.resize(std::max(width, left.size() + 2), ' ');
-  all += "  " + left + right + "\n";
+/// The layout as it is written.
+template <class M, class... Rule> std::string layout_line(layout<M, Rule...>) {
+  std::string all = "layout<" + std::string(name_of<M>());
+  ((all += ", " + text_of_rule(Rule{})), ...);
+  return all + ">";
 }
 /// An annotation's text, without what it is called with.
 inline std::string annotation_text(int number, const annotation_note& note) {
   return number == 0 ? "an operation" : "annotation " + std::to_string(number) + ": " + note.text();
 }
-/// The layout, and who said its rules.
-template <class M, class... Rule>
-void list_layout(std::string& all, const sketch_report& r, layout<M, Rule...>) {
-  all += "layout<" + std::string(name_of<M>());
-  ((all += ", " + text_of_rule(Rule{})), ...);
-  all += ">\n";
+/// f(rule, who said it, the rule as a value) for each rule of the layout.
+template <class M, class... Rule, class F>
+void for_each_rule(const sketch_report& r, layout<M, Rule...>, const F& f) {
   int i = 0;
-  const auto row = [&](const std::string& rule) {
+  const auto one = [&](const std::string& rule) {
     const settled_rule& said = r.line[i++];
-    list_row(all, rule, annotation_text(said.by, *said.note));
+    f(rule, annotation_text(said.by, *said.note), said.rule);
   };
-  (row(text_of_rule(Rule{})), ...);
+  (one(text_of_rule(Rule{})), ...);
 }
 
 /// X, a probe, as a tensor under layout L.
@@ -45,28 +42,46 @@ template <class T, class M, class... D, class L>
 struct tensor_under<shaped_tensor<T, layout<M, at_run_time>, D...>, L> {
   using type = tensor<T, L, D...>;
 };
-template <class L, class X> void list_argument(std::string& all, int number) {
-  const auto list_one = [&](std::string name, const auto& leaf) {
+/// f("2.w1", facts) for each tensor of an argument of this number, under L.
+template <class L, class X, class F> void for_each_laid_out(int number, const F& f) {
+  const auto one = [&](std::string name, const auto& leaf) {
     using typed = typename tensor_under<std::remove_cvref_t<decltype(leaf)>, L>::type;
-    list_row(all, std::to_string(number) + (name.empty() ? "" : ".") + name, describe<typed>());
+    f(std::to_string(number) + (name.empty() ? "" : ".") + name, facts_of<typed>());
   };
   if constexpr (Tensor<X>)
-    list_one("", X{});
+    one("", X{});
   else
-    for_each_tensor([&](const auto& path, const auto& leaf) { list_one(path.text(), leaf); }, X{});
+    for_each_tensor([&](const auto& path, const auto& leaf) { one(path.text(), leaf); }, X{});
 }
-template <class M> void list_moves(std::string& all, const sketch_report& r) {
+/// f("annotation 3", what it moves) for each move.
+template <class M, class F> void for_each_move(const sketch_report& r, const F& f) {
   constexpr std::string_view names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
                                         "exchange"};
   for (int i = 0; i < r.steps && i < sketch_report::most_moves; ++i) {
     const sketched_move& m = r.moves[i];
-    list_row(all, "annotation " + std::to_string(m.number),
-             std::string(names[static_cast<std::size_t>(m.kind)]) + " over " +
-                 describe_axes<M>(m.axes) + ": " +
-                 (m.is_sized ? std::to_string(static_cast<index_t>(m.bytes)) + " bytes"
-                             : "bytes that the run knows") +
-                 ", by " + m.note->text());
+    f("annotation " + std::to_string(m.number),
+      std::string(names[static_cast<std::size_t>(m.kind)]) + " over " + describe_axes<M>(m.axes) +
+          ": " +
+          (m.is_sized ? std::to_string(static_cast<index_t>(m.bytes)) + " bytes"
+                      : "bytes that the run knows") +
+          ", by " + m.note->text());
   }
+}
+
+/// The table: of layout L, and arguments X...
+template <class L, class... X> std::string inferred_text(const sketch_report& r) {
+  std::string all = layout_line(L{}) + "\n";
+  const auto row = [&all](std::string left, const std::string& right) {
+    constexpr std::size_t width = 24;
+    left.resize(std::max(width, left.size() + 2), ' ');
+    all += "  " + left + right + "\n";
+  };
+  for_each_rule(r, L{}, [&](const auto& rule, const auto& by, const auto&) { row(rule, by); });
+  int n = 0;
+  (for_each_laid_out<L, X>(++n, [&](const auto& name, const auto& f) { row(name, text_of(f)); }),
+   ...);
+  for_each_move<typename L::mesh>(r, row);
+  return all;
 }
 
 }  // namespace dimesh::detail

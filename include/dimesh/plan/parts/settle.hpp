@@ -115,17 +115,19 @@ constexpr void lay_out(sketch& s, sketch_quarrel& clash) {
     v->facts.layout = t;
   }
 }
-/// Does a move depend on no axis of which only the run knows the size?
+/// What a rank receives; open axes count as two ranks, open extents as measure says.
+constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
+  return completing_bytes(measure{}, v.facts, from, to);
+}
+/// Do its bytes depend on no extent, and on no axis, that only the run knows?
 constexpr bool is_sized(const sketch_value& v, const table& from, const table& to) {
+  if (bytes_between(v, from, to) == 0) return true;
+  if (!v.facts.is_static) return false;
   for (int a = 0; a < from.axes; ++a)
     if (v.facts.axis_sizes[a] == dynamic &&
         (from.axis[a].what != use::replicated || to.axis[a].what != use::replicated))
       return false;
   return true;
-}
-/// What a rank receives; open axes count as two ranks.
-constexpr double bytes_between(const sketch_value& v, const table& from, const table& to) {
-  return completing_bytes(measure{}, v.facts, from, to);
 }
 /// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
 constexpr bool split_anew(table& t, int d, const layout_rule& r) {
@@ -189,7 +191,7 @@ constexpr void settle_moves(sketch_report& r, const sketch& s) {
   for (const sketch_value* v = s.first; v != nullptr; v = v->next) {
     if (v->number == 0) continue;
     table now = v->of[0]->facts.layout;
-    const route way = route_between(now, v->facts.layout);
+    const route way = route_between(now, v->facts.layout, v->facts.moves_by_axis);
     for (int i = 0; i < way.size; ++i) {
       if (way.at[i].kind != hop::own && r.steps++ < sketch_report::most_moves)
         r.moves[r.steps - 1] = {v->number,

@@ -8,11 +8,13 @@
 
 #include <doctest/doctest.h>
 
+#include "support/gzip.hpp"
 #include "support/scratch.hpp"
 
 namespace {
 namespace in = dimesh::input;
 using dimesh::index_t;
+using test_support::gzip;
 using test_support::scratch_file;
 using test_support::thrown;
 
@@ -28,20 +30,6 @@ template <class S> std::vector<std::string> all(const S& s) {
   return out;
 }
 using texts = std::vector<std::string>;
-
-std::string gzip(const std::string& text) {
-  z_stream z{};
-  deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 100, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 TEST_CASE("lines: ends of both kinds, empty ones, and a last one without an end") {
   const scratch_file a("one\ntwo\r\n\nthree"), b(""), c("four\n");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <vector>
 
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
@@ -120,11 +121,40 @@ struct slot_extents {
   }
 };
 
-template <class T> void add_row(T by, const T* from, T* to, index_t n) {
+template <class A, class T, class S> void add_row(A by, const T* from, S* to, index_t n) {
   const dimesh::detail::writes_memory kernel;
 #pragma omp simd
-  for (index_t i = 0; i < n; ++i) to[i] += by * from[i];
+  for (index_t i = 0; i < n; ++i) to[i] += by * static_cast<A>(from[i]);
 }
+/// A row as the sum of others. Where T only stores it is summed in float, and rounded once.
+template <class T> class row_sum {
+ public:
+  row_sum(T* to, index_t n) : to_(to), n_(n) {}
+  void begin() {
+    if constexpr (is_storage_only<T>)
+      sum_.assign(static_cast<std::size_t>(n_), 0);
+    else if (n_ > 0)
+      std::memset(to_, 0, static_cast<std::size_t>(n_) * sizeof(T));
+  }
+  void add(computed<T> by, const T* from) {
+    if constexpr (is_storage_only<T>)
+      add_row(by, from, sum_.data(), n_);
+    else
+      add_row(by, from, to_, n_);
+  }
+  /// On to the next row.
+  void end() {
+    const dimesh::detail::writes_memory kernel;
+    if constexpr (is_storage_only<T>)
+      for (index_t i = 0; i < n_; ++i) to_[i] = static_cast<T>(sum_[static_cast<std::size_t>(i)]);
+    to_ += n_;
+  }
+
+ private:
+  T* to_;
+  index_t n_;
+  std::vector<computed<T>> sum_;
+};
 
 /// Summed in float where T is narrower.
 template <class T> T row_product(const T* a, const T* b, index_t n) {
@@ -183,7 +213,7 @@ template <class T, bool Weighted> struct to_slots_op : slot_extents {
             std::memcpy(to + at, from, bytes);
           } else {
             if (there == 0) std::memset(to + at, 0, bytes);
-            add_row(Weighted ? gates[i] : T(1), from, to + at, s.width);
+            add_row(Weighted ? static_cast<computed<T>>(gates[i]) : 1, from, to + at, s.width);
           }
           there = 1;
         }
@@ -216,13 +246,14 @@ template <class T, bool Weighted> struct from_slots_op : slot_extents {
     const T* const from = x[0].data<const T>();
     const T* const gates = Weighted ? x[1].data<const T>() : nullptr;
     const auto* const place = places.data<const std::int32_t>();
-    T* to = y[0].data<T>();
+    row_sum<T> to(y[0].data<T>(), s.width);
     index_t i = 0;
-    for (index_t row = 0; row < s.groups * s.tokens; ++row, to += s.width) {
-      if (s.width > 0) std::memset(to, 0, static_cast<std::size_t>(s.width) * sizeof(T));
+    for (index_t row = 0; row < s.groups * s.tokens; ++row) {
+      to.begin();
       for (index_t k = 0; k < s.choices; ++k, ++i)
         if (const index_t at = s.row(row / s.tokens, place[i]); at >= 0)
-          add_row(Weighted ? gates[i] : T(1), from + at, to, s.width);
+          to.add(Weighted ? static_cast<computed<T>>(gates[i]) : 1, from + at);
+      to.end();
     }
   }
 };

@@ -13,6 +13,15 @@
 
 namespace dimesh::detail {
 
+/// A text of rank `root`, on all ranks. Collective.
+inline std::string text_from(MPI_Comm comm, int root, std::string text) {
+  auto length = static_cast<int>(text.size());
+  check(MPI_Bcast(&length, 1, MPI_INT, root, comm), "agree");
+  text.resize(static_cast<std::size_t>(length));
+  check(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "agree");
+  return text;
+}
+
 /// Throws `fault` of the first rank whose fault is not empty, on all ranks. Collective.
 inline void agree_on_fault(MPI_Comm comm, std::string fault) {
   int rank = 0, ranks = 0;
@@ -22,11 +31,7 @@ inline void agree_on_fault(MPI_Comm comm, std::string fault) {
   check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "checkpoint");
   if (first == ranks) return;
   if (rank == first && ranks > 1) fault += " (rank " + std::to_string(rank) + ")";
-  int length = static_cast<int>(fault.size());
-  check(MPI_Bcast(&length, 1, MPI_INT, first, comm), "checkpoint");
-  fault.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(fault.data(), length, MPI_CHAR, first, comm), "checkpoint");
-  throw error(fault);
+  throw error(text_from(comm, first, std::move(fault)));
 }
 
 /// Calls f on every rank; if it throws on one of them, all throw. f does not communicate.
@@ -63,15 +68,6 @@ struct first_fault {
              std::to_string(wanted) + " bytes were moved";
   }
 };
-
-/// A text of rank 0, on all ranks. Collective.
-inline std::string from_first(MPI_Comm comm, std::string text) {
-  auto length = static_cast<int>(text.size());
-  check(MPI_Bcast(&length, 1, MPI_INT, 0, comm), "checkpoint");
-  text.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm), "checkpoint");
-  return text;
-}
 
 /// A communicator of one's own for as long as something is saved or loaded.
 struct own_comm {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// May MPI be handed the memory in which tensors lie? That of the host, yes; that of a device where
+// MPI says that it knows devices. DIMESH_STAGING=always and =never, in the environment, overrule
+// what it says.
+//
+//   if (stages()) ...               // go by way of the host
+//   const opened_to_mpi memory;     // closed pages are open to the end of the scope, else
+#pragma once
+
+#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/words.hpp"
+#include "dimesh/memory/space.hpp"
+
+namespace dimesh::collective {
+
+/// Does MPI say that it reads the memory of devices?
+inline bool mpi_knows_devices() {
+#if defined(KOKKOS_ENABLE_HIP) && defined(MPIX_ROCM_AWARE_SUPPORT)
+  return MPIX_Query_rocm_support() == 1;
+#elif defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#elif defined(MPIX_GPU_SUPPORT_CUDA) && defined(KOKKOS_ENABLE_HIP)
+  int knows = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_HIP, &knows) == MPI_SUCCESS && knows != 0;
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+  int knows = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &knows) == MPI_SUCCESS && knows != 0;
+#else
+  return false;
+#endif
+}
+
+/// What a run does whatever MPI says.
+enum class staging : unsigned char { as_mpi_says, always, never };
+inline staging staging_wanted() {
+  static const staging wanted = [] {
+    const char* const said = std::getenv("DIMESH_STAGING");
+    const std::string_view what = said != nullptr ? said : "";
+    if (what.empty() || what == "auto") return staging::as_mpi_says;
+    if (what == "always") return staging::always;
+    if (what == "never") return staging::never;
+    (dimesh::detail::words() << "runtime: DIMESH_STAGING is '" << what
+                             << "'; say always, never or auto")
+        .raise();
+  }();
+  return wanted;
+}
+
+/// Do messages of what this thread works on go by way of host memory?
+inline bool stages() {
+  const staging wanted = staging_wanted();
+  if (wanted != staging::as_mpi_says) return wanted == staging::always;
+  const dimesh::detail::space_facts* const now = dimesh::detail::space_now;
+  if (now == nullptr ? dimesh::detail::on_host : now->is_reached) return false;
+  static const bool knows = mpi_knows_devices();
+  return !knows;
+}
+
+#ifdef DIMESH_CLOSED
+/// Where MPI gets copies, nobody opens tensors' pages to it.
+struct [[nodiscard]] opened_to_mpi {
+  std::optional<dimesh::detail::opened> pages =
+      stages() ? std::nullopt : std::optional<dimesh::detail::opened>(std::in_place);
+};
+#else
+using opened_to_mpi = dimesh::detail::opened;
+#endif
+
+}  // namespace dimesh::collective

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How do tensors come out of files? Each rank reads its blocks, once all that can be compared
+// beforehand is what it should be. No types of tensors are here.
+//
+//   load("run", {}, note_parts_of("load_checkpoint", part("model", params)))  -> the record
+#pragma once
+
+#include <set>
+
+#include "dimesh/collective/staging.hpp"
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
+#include "dimesh/io/checkpoint/write.hpp"
+#include "dimesh/memory/closed.hpp"
+
+namespace dimesh::detail::checkpoint {
+
+/// A tensor of the program, and where a file has it.
+struct found_tensor {
+  const named_core* to;
+  fs::path file;
+  safetensors_entry entry;
+  index_t data_at;
+  stored_place place;  ///< in the entry
+};
+
+[[noreturn]] inline void fail_tensor(const fs::path& where, const std::string& name,
+                                     const std::string& what) {
+  throw error("checkpoint: '" + where.string() + "': tensor '" + name + "': " + what);
+}
+
+inline std::string shape_words(const std::vector<index_t>& shape) {
+  std::string s = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    s += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return s + "]";
+}
+constexpr bool is_real_kind(element_kind k) {
+  return k == element_kind::half || k == element_kind::bfloat16 || k == element_kind::float32 ||
+         k == element_kind::float64;
+}
+
+/// Where a part of the file's tensor is the program's; nothing where it is not.
+inline std::optional<stored_place> place_in(const found_tensor& f, const stored_part& part) {
+  auto place = place_of_part(f.entry.shape, entry_of(*f.to).shape, part);
+  if (!place || f.to->core->facts->kind != element_kind::complex128) return place;
+  // In the file a last dim has the two parts of each; it stays whole.
+  if (part.dim + 1 == static_cast<int>(f.entry.shape.size())) return {};
+  place->step.pop_back();
+  place->first /= 2;
+  for (index_t& step : place->step) step /= 2;
+  return place;
+}
+/// Throws unless the file's tensor, or this part of it, is the program's; finds where it is.
+inline void require_match(found_tensor& f, const stored_part* part, const load_options& options) {
+  const safetensors_entry want = entry_of(*f.to);
+  std::optional<stored_place> place;
+  if (part != nullptr)
+    place = place_in(f, *part);
+  else if (f.entry.shape == want.shape)
+    place = stored_place{0, steps_in_file(*f.to->core)};
+  if (!place)
+    fail_tensor(f.file, f.entry.name,
+                "expected shape " + shape_words(want.shape) + " (" + dims_of(*f.to->core) + ")" +
+                    (part == nullptr ? std::string()
+                                     : " from " + std::to_string(part->begin) + " on along dim " +
+                                           std::to_string(part->dim)) +
+                    ", found " + shape_words(f.entry.shape));
+  f.place = *place;
+  const auto name = [](element_kind k) {
+    const auto* const t = safetensors::type_of(k);
+    return std::string(t != nullptr ? t->name : "none of the format");
+  };
+  const bool may_cast = options.casts && is_real_kind(want.kind) && is_real_kind(f.entry.kind) &&
+                        f.to->core->facts->kind == want.kind;
+  if (f.entry.kind != want.kind && !may_cast)
+    fail_tensor(f.file, f.entry.name,
+                "expected elements of " + name(want.kind) + ", found " + name(f.entry.kind) +
+                    "; between real numbers, load with casts");
+  for (int d = 0; d < f.to->core->rank(); ++d)
+    if (f.to->core->layout().halo[d] != 0)
+      fail_tensor(f.file, f.entry.name,
+                  "its blocks carry a halo; load a tensor without it, then halo_exchange");
+}
+
+/// Where the files have the tensors of the program. The same on all ranks, or it throws.
+inline std::vector<found_tensor> find_tensors(const fs::path& folder,
+                                              const std::vector<std::string>& files,
+                                              const std::vector<named_core>& all,
+                                              const load_options& options) {
+  std::map<std::string, found_tensor> in_files;
+  for (const std::string& name : files) {
+    const auto head = read_safetensors_header((folder / name).string());
+    for (const safetensors_entry& e : head.tensors)
+      if (!in_files.emplace(e.name, found_tensor{nullptr, folder / name, e, head.data_at, {}})
+               .second)
+        fail_tensor(folder / name, e.name, "another file has it, too");
+  }
+  std::vector<found_tensor> found;
+  for (const named_core& x : all) {
+    const auto renamed = options.names.find(x.name);
+    const auto part = options.parts.find(x.name);
+    const std::string name = part != options.parts.end()      ? part->second.name
+                             : renamed != options.names.end() ? renamed->second
+                                                              : x.name;
+    const auto at = in_files.find(name);
+    if (at == in_files.end()) {
+      if (options.partial) continue;
+      fail_tensor(folder, name, "the files have none of this name");
+    }
+    at->second.to = &x;
+    require_match(at->second, part != options.parts.end() ? &part->second : nullptr, options);
+    found.push_back(at->second);
+  }
+  for (const auto& [name, f] : in_files)
+    if (f.to == nullptr && !options.partial && options.unused.count(name) == 0)
+      fail_tensor(f.file, name, "the program has none of this name; load in part to leave it");
+  return found;
+}
+
+template <class From> double widened(const char* from) {
+  From x;
+  std::memcpy(static_cast<void*>(&x), from, sizeof x);
+  return static_cast<double>(static_cast<computed<From>>(x));
+}
+template <class To> void narrowed(char* to, double x) {
+  To y;
+  store(y, x);
+  std::memcpy(to, static_cast<const void*>(&y), sizeof y);
+}
+/// n real numbers of one precision into another.
+inline void convert(const char* from, element_kind f, char* to, element_kind t, index_t n) {
+  using enum element_kind;
+  const auto read = f == half       ? widened<dimesh::half>
+                    : f == bfloat16 ? widened<dimesh::bfloat16>
+                    : f == float32  ? widened<float>
+                                    : widened<double>;
+  const auto write = t == half       ? narrowed<dimesh::half>
+                     : t == bfloat16 ? narrowed<dimesh::bfloat16>
+                     : t == float32  ? narrowed<float>
+                                     : narrowed<double>;
+  const index_t from_bytes = safetensors::type_of(f)->bytes,
+                to_bytes = safetensors::type_of(t)->bytes;
+  for (index_t i = 0; i < n; ++i) write(to + i * to_bytes, read(from + i * from_bytes));
+}
+
+/// This rank's block of a tensor out of an open file. Collective, whatever goes wrong.
+inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault) {
+  auto& x =
+      const_cast<tensor_core&>(*f.to->core);  // the part is not const: load_checkpoint says so
+  const index_t n = own_elements(x);
+  const bool cast = f.entry.kind != entry_of(*f.to).kind;
+  const index_t element = cast ? safetensors::type_of(f.entry.kind)->bytes : x.facts->element;
+  own_memory(x.memory, x.bytes(), false);
+  std::vector<char> raw(cast ? static_cast<std::size_t>(n * element) : 0);
+  placed_block there{0, mpi_type{}};
+  mpi_type one;
+  if (n > 0) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &made);
+    one = repeated(mpi_type(made), n, element);
+    one.commit();
+    there = block_in_file(x, element, f.place.step);
+    there.at += f.place.first * element;
+  }
+  const std::string what = "tensor '" + f.entry.name + "' cannot be read";
+  fault.note(MPI_File_set_view(file, f.data_at + f.entry.begin + there.at, MPI_BYTE,
+                               n > 0 ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
+             what);
+  const in_space here(x.facts->space);
+  collective::staged near = collective::staged::of_file();
+  char* const own = n == 0 ? nullptr : near.writes(x.data<char>(), x.bytes());
+  char* const to = cast ? raw.data() : own;
+  const collective::opened_to_mpi memory;
+  MPI_Status done;
+  const int code =
+      MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
+  fault.note_moved(code, done, n * element, what);
+  if (cast && n > 0) convert(raw.data(), f.entry.kind, own, x.facts->kind, n);
+  near.bring();
+}
+
+/// Files as the manifest has them. Collective; throws on all ranks or on none.
+inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& m, bool contents) {
+  for (const auto& entry : m.files) {
+    const fs::path path = folder / entry.first;
+    const file_mark mark = entry.second;
+    together(comm, [&] {
+      std::error_code e;
+      const auto bytes = fs::file_size(path, e);
+      if (e || static_cast<index_t>(bytes) != mark.bytes)
+        fail_at(path,
+                "expected " + std::to_string(mark.bytes) + " bytes, found " +
+                    (e ? "no such file" : std::to_string(bytes)),
+                0);
+    });
+    if (!contents) continue;
+    const file_mark now = mark_of(comm, path);
+    together(comm, [&] {
+      if (now.crc != mark.crc)
+        fail_at(path,
+                "expected the bytes that were written, found others "
+                "(the checksum differs)",
+                0);
+    });
+  }
+}
+
+/// The tensors that one rank's program has, out of all files.
+inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
+  for (std::size_t i = 0; i < found.size();) {
+    const fs::path path = found[i].file;
+    MPI_File file = MPI_FILE_NULL;
+    first_fault fault{"checkpoint", {}};
+    fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+               "'" + path.string() + "' cannot be opened");
+    agree_on_fault(comm, fault.text);
+    for (; i < found.size() && found[i].file == path; ++i) read_blocks(file, found[i], fault);
+    fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+    agree_on_fault(comm, fault.text);
+  }
+}
+
+/// load_checkpoint of tensors whose types are gone.
+inline checkpoint_record load(const std::string& folder, const load_options& options,
+                              const std::vector<named_core>& all) {
+  manifest m;
+  const own_comm c(all[0].core->grid->everyone().handle());
+  std::string place;
+  together(c.comm, [&] {
+    if (c.rank == 0) place = folder_of(folder).string();
+  });
+  place = text_from(c.comm, 0, place);
+  std::vector<found_tensor> found;
+  together(c.comm, [&] {
+    const auto path = fs::path(place) / "manifest.json";
+    m = parse_manifest(read_text(path), path.string());
+  });
+  verify_files(c.comm, place, m, options.verify);
+  std::vector<std::string> files;
+  for (const auto& [name, mark] : m.files)
+    if (fs::path(name).extension() == ".safetensors") files.push_back(name);
+  together(c.comm, [&] { found = find_tensors(place, files, all, options); });
+  read_all(c.comm, found);
+  return m.record;
+}
+
+}  // namespace dimesh::detail::checkpoint

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How does a checkpoint get to the disk? Each rank writes its blocks to where they stand in the
+// files; then the manifest, and the name by which it is found. No types of tensors are here.
+//
+//   save("run", {.step = 7}, {}, note_parts_of("save_checkpoint", part("model", params)));
+#pragma once
+
+#include "dimesh/collective/staging.hpp"
+#include "dimesh/io/agree.hpp"
+#include "dimesh/io/checkpoint/blocks.hpp"
+#include "dimesh/io/checkpoint/entries.hpp"
+#include "dimesh/io/checkpoint/files.hpp"
+#include "dimesh/io/checkpoint/manifest.hpp"
+#include "dimesh/io/checkpoint/untyped.hpp"
+#include "dimesh/memory/closed.hpp"
+#include "dimesh/memory/memory.hpp"
+
+namespace dimesh::detail::checkpoint {
+
+/// A file of a checkpoint, before it is written.
+struct planned_file {
+  std::string name, head;
+  std::vector<const named_core*> tensors;
+  std::vector<safetensors_entry> entries;
+};
+
+/// The same on all ranks: which tensor stands where.
+inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
+                                            const checkpoint_record& record, index_t most) {
+  std::vector<planned_file> files(1);
+  index_t filled = 0;
+  for (const named_core& x : all) {
+    index_t bytes = x.core->facts->element;
+    for (int d = 0; d < x.core->rank(); ++d) bytes *= x.core->extent(d);
+    if (filled > 0 && filled + bytes > most) files.emplace_back(), filled = 0;
+    filled += bytes;
+    files.back().tensors.push_back(&x);
+    files.back().entries.push_back(entry_of(x));
+  }
+  char name[64] = "model.safetensors";
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files.size() > 1)
+      std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
+    files[i].name = name;
+    std::map<std::string, std::string> notes = {{"format", "pt"},
+                                                {"step", std::to_string(record.step)}};
+    for (const named_core* x : files[i].tensors) notes["dims." + x->name] = dims_of(*x->core);
+    files[i].head = safetensors_text(files[i].entries, notes);
+  }
+  return files;
+}
+
+/// Which file has which tensor, as other libraries write it.
+inline std::string index_text(const std::vector<planned_file>& files) {
+  nlohmann::json j;
+  index_t total = 0;
+  for (const planned_file& f : files)
+    for (const safetensors_entry& e : f.entries) {
+      j["weight_map"][e.name] = f.name;
+      total += e.end - e.begin;
+    }
+  j["metadata"] = {{"total_size", total}};
+  return j.dump(1) + "\n";
+}
+
+/// The elements of x to their place in an open file. Collective, whatever goes wrong.
+inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
+                         first_fault& fault) {
+  const tensor_core& c = *x.core;
+  const bool mine = writes(c);
+  const std::string what = "tensor '" + e.name + "' cannot be written";
+  placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
+  if (mine) there = block_in_file(c, c.facts->element), here = block_in_memory(c);
+  fault.note(MPI_File_set_view(file, at + e.begin + there.at, MPI_BYTE,
+                               mine ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
+             what);
+  const in_space here_too(c.facts->space);
+  collective::staged near = collective::staged::of_file();
+  const char* const from = near.reads(c.data<const char>(), c.bytes());
+  const collective::opened_to_mpi memory;
+  MPI_Status done;
+  const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
+                                         mine ? here.type.get() : MPI_BYTE, &done);
+  fault.note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what);
+}
+
+/// One file with all its tensors. Collective; throws on all ranks or on none.
+inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file& f) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  const fs::path path = folder / f.name;
+  together(comm, [&] {
+    if (rank == 0) write_text(path, f.head);
+  });
+  MPI_File file = MPI_FILE_NULL;
+  first_fault fault{"checkpoint", {}};
+  fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
+             "'" + path.string() + "' cannot be opened");
+  agree_on_fault(comm, fault.text);
+  const auto head = static_cast<index_t>(f.head.size());
+  for (std::size_t i = 0; i < f.tensors.size(); ++i)
+    write_blocks(file, *f.tensors[i], f.entries[i], head, fault);
+  fault.note(MPI_File_sync(file), "'" + path.string() + "' cannot be brought to the disk");
+  fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+  agree_on_fault(comm, fault.text);
+}
+
+/// The size and checksum of a file, of which each rank reads a part. Collective; on all ranks.
+inline file_mark mark_of(MPI_Comm comm, const fs::path& path) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  part_mark mine;
+  together(comm, [&] { mine = mark_of_part(path, ranks, rank); });
+  std::vector<part_mark> all(static_cast<std::size_t>(ranks));
+  check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
+        "checkpoint");
+  std::uint32_t crc = 0;
+  for (const part_mark& part : all) crc = joined_crc(crc, part);
+  return {all[0].total, crc};
+}
+
+/// All files but the manifest, which it returns: what is in them, and their checksums.
+inline manifest write_all(MPI_Comm comm, const fs::path& folder,
+                          const std::vector<planned_file>& files, const checkpoint_record& record) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  manifest m{record, {}};
+  for (const planned_file& f : files) write_file(comm, folder, f);
+  const std::string index = "model.safetensors.index.json";
+  if (files.size() > 1) {
+    together(comm, [&] {
+      if (rank == 0) write_text(folder / index, index_text(files));
+    });
+    m.files[index] = mark_of(comm, folder / index);
+  }
+  for (const planned_file& f : files) {
+    const file_mark there = m.files[f.name] = mark_of(comm, folder / f.name);
+    // (the same numbers on all ranks)
+    require_written(folder / f.name, there.bytes,
+                    static_cast<index_t>(f.head.size()) + f.entries.back().end);
+  }
+  return m;
+}
+
+/// save_checkpoint of tensors whose types are gone.
+inline void save(const std::string& folder, const checkpoint_record& record,
+                 const save_options& options, const std::vector<named_core>& all) {
+  const own_comm c(all[0].core->grid->everyone().handle());
+  const auto files = plan_files(all, record, options.largest_file);
+  const bool first = c.rank == 0;
+  std::string place;
+  checkpoint::commit commit(folder, record.step);
+  together(c.comm, [&] {
+    if (first) commit.make_folder(), place = commit.unfinished().string();
+  });
+  place = text_from(c.comm, 0, place);
+  const manifest m = write_all(c.comm, place, files, record);
+  together(c.comm, [&] {
+    if (first) commit.write_manifest(manifest_text(m)), commit.publish(), commit.move_latest();
+  });
+  together(c.comm, [&] {
+    if (first && options.keep_last > 0) remove_old(folder, options.keep_last, options.keep_steps);
+  });
+}
+
+}  // namespace dimesh::detail::checkpoint

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a rank of a pipeline do? The operations that a schedule has for it, which must be made
+// for as many cells, at their places, as there are.
+//
+//   operations_of(one_f_one_b{2, 8}, cells, size of the axis, my coordinate, false)
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dimesh/pipeline/cell_run.hpp"
+#include "dimesh/pipeline/checked_schedule.hpp"
+
+namespace dimesh::detail::pipeline {
+
+[[noreturn]] inline void refuse_place(const stage_operation& o, int rank, int place) {
+  (words() << "pipeline: the schedule has stage " << o.stage << " on rank " << rank
+           << ", and its cell lives at coordinate " << place
+           << "; place cells as the schedule says")
+      .raise();
+}
+[[noreturn]] inline void refuse_stages(int schedule, int cells, index_t ranks, index_t axis) {
+  (words() << "pipeline: the schedule has " << schedule << " stages on " << ranks
+           << " ranks, the pipeline " << cells << " cells on " << axis
+           << "; give as many cells as stages, on an axis of as many ranks")
+      .raise();
+}
+
+/// What a schedule says, as lists: what checks and runs them is compiled once for all schedules.
+struct listed_schedule {
+  int ranks = 0, micros = 0, slices = 1;
+  template <PipelineSchedule S>
+  explicit listed_schedule(const S& s)
+      : ranks(s.ranks), micros(s.micros), slices(slices_of(s)), fits_(schedule_fits(s)) {
+    if (!fits_) return;
+    stages_ = s.stages();
+    for (int stage = 0; stage < stages_; ++stage)
+      for (int micro = 0; micro < micros; ++micro) places_.push_back(s.rank_of(stage, micro));
+    for (int rank = 0; rank < ranks; ++rank) {
+      auto& mine = lists_.emplace_back();
+      for (int k = 0; k < s.length(rank); ++k)
+        mine.push_back({s.at(rank, k), done_together(s, rank, k) > 1});
+    }
+  }
+  bool fits() const { return fits_; }
+  int stages() const { return stages_; }
+  int rank_of(int stage, int micro) const {
+    return places_[static_cast<std::size_t>(stage * micros + micro)];
+  }
+  int length(int rank) const { return static_cast<int>(of(rank).size()); }
+  stage_operation at(int rank, int k) const { return of(rank)[static_cast<std::size_t>(k)].what; }
+  bool together(int rank, int k) const { return of(rank)[static_cast<std::size_t>(k)].together; }
+
+ private:
+  struct listed {
+    stage_operation what;
+    bool together;
+  };
+  const std::vector<listed>& of(int rank) const { return lists_[static_cast<std::size_t>(rank)]; }
+  bool fits_;
+  int stages_ = 1;
+  std::vector<int> places_ = {};
+  std::vector<std::vector<listed>> lists_ = {};
+};
+
+/// The list of a rank's operations. Throws where the schedule is wrong, or not made for the cells.
+inline std::vector<stage_operation> operations_of(const listed_schedule& s,
+                                                  std::span<cell_base* const> cells, index_t size,
+                                                  index_t rank, bool blocking) {
+  const schedule_facts facts = checked_schedule(s);
+  if (s.stages() != static_cast<int>(cells.size()) || s.ranks != size)
+    refuse_stages(s.stages(), static_cast<int>(cells.size()), s.ranks, size);
+  if (blocking && !facts.safe_blocking)
+    (words() << "pipeline: the schedule does not run with blocking messages: two ranks would both "
+                "send; leave `blocking` out")
+        .raise();
+  for (int stage = 0; stage < s.stages(); ++stage)
+    for (int micro = 0; micro < s.micros; ++micro)
+      if (const int at = s.rank_of(stage, micro);
+          at != cells[static_cast<std::size_t>(stage)]->place)
+        refuse_place({stage_work::forward, micro, stage}, at,
+                     cells[static_cast<std::size_t>(stage)]->place);
+  std::vector<stage_operation> all;
+  const int mine = static_cast<int>(rank);
+  for (int k = 0; k < s.length(mine); ++k) all.push_back(s.at(mine, k));
+  return all;
+}
+
+/// Where a pipeline stands: the grid of its weights, and an axis of it.
+struct standing {
+  const void* object = nullptr;
+  const grid_state* grid = nullptr;
+  int axis = 0;
+};
+template <class A> standing standing_of(std::span<cell_base* const> cells) {
+  standing found;
+  for (const cell_base* c : cells)
+    for (const tensor_core& w : c->weights) {
+      require_grid("pipeline", w);
+      if (found.grid != nullptr && found.grid != w.grid)
+        (words() << "pipeline: weights of the cells live on different grids; make all of them on "
+                    "one")
+            .raise();
+      found = {w.grid_object, w.grid, w.facts->axis_of(type_number<A>)};
+    }
+  if (found.grid == nullptr)
+    (words() << "pipeline: no cell has a weight, so that nothing says on which grid it runs; give "
+                "one of them a tensor")
+        .raise();
+  return found;
+}
+
+}  // namespace dimesh::detail::pipeline

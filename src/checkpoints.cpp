@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The compiled part of checkpoints, which need JSON and zlib: see dimesh/io/checkpoint/untyped.hpp.
+#undef DIMESH_COMPILED  // the rest stands in dimesh.cpp
+#define DIMESH_COMPILED 1
+#include <dimesh/io/checkpoint/background.hpp>
+#include <dimesh/io/checkpoint/read.hpp>
+#include <dimesh/io/checkpoint/write.hpp>
+
+namespace dimesh::detail::checkpoint {
+
+// Inline functions are there where somebody takes their address.
+[[gnu::used]] static const auto saves = &save;
+[[gnu::used]] static const auto loads = &load;
+[[gnu::used]] static const auto begins = &begin_save;
+[[gnu::used]] static const auto advances = &advance;
+
+}  // namespace dimesh::detail::checkpoint
