@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dims, meshes, layouts and structs that cannot be, and what they are not filled with.
-#include <dimesh/collective/reduce_scatter.hpp>
 #include <dimesh/dimesh.hpp>
+
+#include <dimesh/collective/reduce_scatter.hpp>
 #include <dimesh/interop/borrow.hpp>
 #include <dimesh/nn/block.hpp>
 #include <dimesh/plan/probe.hpp>
@@ -242,6 +243,7 @@ auto f = &dimesh::collective::reduce_scatter<float>;
 
 // mistake: forms_of_tensors__sent_by_mpi
 // expect: collective: elements must be trivially copyable; send something else
+// lines: 14
 #ifdef COMPILE_FAIL
 auto f() { return dimesh::collective::element<std::string>::units; }
 #else

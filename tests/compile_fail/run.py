@@ -108,18 +108,18 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
 
 
 def as_if_included(compiler: str, lines: list[str], source: pathlib.Path) -> list[str]:
-    """The output as it is without a precompiled header. There g++ ends a list of includes with the
-    main file, which it leaves out here; clang leaves out the prelude, which it names here."""
+    """The output as it is without a precompiled header. There g++ ends its first list of includes with
+    the main file, which it leaves out here; clang leaves out the prelude, which it names here."""
     if "clang" in compiler:
         return [line for line in lines if PRELUDE not in line]
-    result, listing = [], False
+    result, listing, named = [], False, False
     for line in lines:
         listing = listing or line.startswith("In file included from ")
         if listing and f" {source}:" in line:  # a header that is not among the precompiled ones
-            listing = False
+            listing, named = False, True
         if listing and line.endswith(":"):
-            result += [line[:-1] + ",", f"{'':17}from {source}:"]
-            listing = False
+            result += [line] if named else [line[:-1] + ",", f"{'':17}from {source}:"]
+            listing, named = False, True
         else:
             result.append(line)
     return result
