@@ -74,7 +74,13 @@ constexpr void match_operands(const operation& op, operands x) {
     if (x[k].facts->ragged != 0) [[unlikely]]
       match_cuts(op, x, k);
     if (x[k].facts->is_static) continue;
-    for (int d = 0; d < x[k].rank(); ++d) {
+    if (k > 0 && x[k].facts == first.facts) {  // the same dims: most often
+      for (int d = 0; d < first.rank(); ++d)
+        if (x[k].extent(d) != first.extent(d))
+          refuse_extents(op, first.facts->dim[d], first.extent(d), x[k].extent(d));
+      continue;
+    }
+    for (int d = 0; k > 0 && d < x[k].rank(); ++d) {
       const dim_facts* const dim = x[k].facts->dim[d];
       if (dim->extent != dynamic) continue;
       for (int i = 0; i < k; ++i) {

@@ -17,8 +17,8 @@ namespace dimesh::local {
 /// The loops over N arrays. No groups: a single element.
 template <int N> struct loops {
   int groups = 0;
-  index_t extent[max_dims]{};
-  index_t stride[N][max_dims]{};
+  index_t extent[max_dims];  // of the first `groups`; the rest is never read, nor cleared
+  index_t stride[N][max_dims];
 
   constexpr index_t size() const {
     index_t n = 1;

@@ -22,7 +22,7 @@ inline constexpr int max_arrays = 20;
 /// elements.
 struct array_loops {
   int arrays, groups;
-  index_t extent[max_dims]{};
+  index_t extent[max_dims];
   const index_t (*stride)[max_dims];
   std::byte* at[max_arrays];
   int bytes[max_arrays];
@@ -65,10 +65,10 @@ inline int across_group(const array_loops& l) {
 struct row_walk {
   int arrays, across, outer = 0;
   index_t m = 1, n = 1;
-  index_t row[max_arrays]{}, step[max_arrays]{};
+  index_t row[max_arrays], step[max_arrays];
   std::byte* at[max_arrays];
   const array_loops& l;
-  int group[max_dims]{};
+  int group[max_dims];
   index_t position[max_dims];
   bool done = false;
 
@@ -77,11 +77,12 @@ struct row_walk {
     const int last = l.groups - 1, rows = across >= 0 ? across : last - 1;
     if (last >= 0) n = l.extent[last];
     if (rows >= 0) m = l.extent[rows];
-    for (int k = 0; k < arrays; ++k) {
+    int k = 0;
+    do {  // there is one
       at[k] = l.at[k];
       step[k] = last >= 0 ? l.stride[k][last] : 1;
       row[k] = rows >= 0 ? l.stride[k][rows] : 0;
-    }
+    } while (++k < arrays);
     for (int g = 0; g < last; ++g) {
       if (g == rows) continue;
       group[outer] = g;

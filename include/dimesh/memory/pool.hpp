@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "dimesh/detail/compiled.hpp"
@@ -48,6 +49,18 @@ struct buffer {
 struct pool_figures {
   index_t live = 0, peak = 0;
   index_t allocations = 0;  ///< how often the pool had to make a buffer
+};
+
+/// Held for a few instructions, by hardly anybody: a mutex would be half of what a result costs.
+class short_lock {
+ public:
+  void lock() {
+    while (held_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_;
 };
 
 class pool {
@@ -89,7 +102,7 @@ class pool {
   std::array<buffer*, 256> free_{};
   buffer* parts_ = nullptr;  // free records of parts
   slabs slabs_;
-  std::mutex mutex_;
+  short_lock lock_;
   pool_figures figures_;
   bool hooked_ = false, drained_ = false;
 #ifdef DIMESH_CHECKED
@@ -136,7 +149,7 @@ DIMESH_OUTLINE inline void pool::release(buffer* b) {
     report_memory(*watcher, -bytes, figures_.live);
 }
 DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   if (b->whole != nullptr || b->from_program != lent::no) {
     b->next = parts_;
     parts_ = b;
@@ -152,7 +165,7 @@ DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
   head = b;
 }
 DIMESH_OUTLINE inline buffer* pool::record() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   buffer* b = parts_;
   if (b != nullptr)
     parts_ = b->next;
@@ -164,7 +177,7 @@ DIMESH_OUTLINE inline buffer* pool::record() {
 }
 DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
   const int slot = slot_of(bytes);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   buffer*& head = free_[static_cast<std::size_t>(slot)];
   buffer* b = head;
   if (b != nullptr) {
@@ -207,7 +220,7 @@ DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
   return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
 }
 DIMESH_OUTLINE inline void pool::drain() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   for (buffer*& head : free_)
     while (head != nullptr) {
       buffer* b = std::exchange(head, head->next);

@@ -81,7 +81,9 @@ class storage {
  private:
   /// Out of line: handles die in many places.
   DIMESH_OUTLINE static inline void let_go(buffer* b) noexcept {
-    while (b != nullptr && b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    // Where this is the only handle nobody can make another, and nothing is counted down.
+    while (b != nullptr && (b->owners.load(std::memory_order_acquire) == 1 ||
+                            b->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)) {
       buffer* const whole = b->whole;
       b->home->release(b);
       b = whole;

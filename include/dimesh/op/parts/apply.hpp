@@ -84,6 +84,23 @@ DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
   evaluate(op, y, in, count, false, slots);
 }
 
+/// The first result of an operation, beside which it has results of other specs. A function of its
+/// own: g++ 12 returns what is named in an inner scope by a copy.
+template <class Y, class Made, class... More, class Op>
+constexpr Y run_as(const tensor_facts* const* facts, const Op& op, const tensor_core** in,
+                   int count, const storage* slots, recorded_sum sum) {
+  Y y;
+  if constexpr (sizeof...(More) == 0) {
+    Made::run(op, core_of(y), facts, in, count, slots, sum);
+  } else {
+    std::array<tensor_core, sizeof...(More)> more{tensor_core(&spec_facts<More>)...};
+    tensor_core* all[1 + sizeof...(More)] = {&core_of(y)};
+    for (std::size_t i = 0; i < sizeof...(More); ++i) all[1 + i] = &more[i];
+    Made::run_all(op, results(all, 1 + sizeof...(More)), facts, in, count, slots, sum);
+  }
+  return y;
+}
+
 /// Runs an operation whose results have these specs. Facts: of each result, where not those
 /// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
@@ -101,20 +118,12 @@ constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* co
     return apply_on_cores(specs, facts, op, slots, untracked(x)...);
   } else {
     constexpr int depth = std::max({tracked_depth<X>...});
-    typename result_type<First, (is_shaped<X> || ...), depth>::type y;
+    using Y = typename result_type<First, (is_shaped<X> || ...), depth>::type;
+    using made = bound<Op, depth, recorded_mask<Op, X...>()>;
     const tensor_core* in[] = {&core_of(x)...};
     recorded_sum sum = nullptr;
     if constexpr (depth > 1) sum = &sum_recorded<typename First::value_type, depth - 1>;
-    using made = bound<Op, depth, recorded_mask<Op, X...>()>;
-    if constexpr (sizeof...(More) == 0) {
-      made::run(op, core_of(y), facts, in, sizeof...(X), slots, sum);
-    } else {
-      std::array<tensor_core, sizeof...(More)> more{tensor_core(&spec_facts<More>)...};
-      tensor_core* all[1 + sizeof...(More)] = {&core_of(y)};
-      for (std::size_t i = 0; i < sizeof...(More); ++i) all[1 + i] = &more[i];
-      made::run_all(op, results(all, 1 + sizeof...(More)), facts, in, sizeof...(X), slots, sum);
-    }
-    return y;
+    return run_as<Y, made, More...>(facts, op, in, sizeof...(X), slots, sum);
   }
 }
 

@@ -17,8 +17,8 @@ namespace dimesh::detail {
 /// Dims to loop over, in order, and how many elements of each a rank has.
 struct loop_dims {
   int count = 0;
-  const dim_facts* dim[max_dims]{};
-  index_t length[max_dims]{};
+  const dim_facts* dim[max_dims];  // of the first `count`
+  index_t length[max_dims];
 
   constexpr loop_dims() = default;
   /// Those of a tensor.
@@ -35,23 +35,49 @@ struct loop_dims {
 int plan_loops(const loop_dims& over, const tensor_core* const* x, int count, index_t* extent,
                index_t (*stride)[max_dims]);
 #if DIMESH_COMPILED != 1
+/// Has every tensor these dims and no others, in this order?
+inline bool all_alike(const loop_dims& over, const tensor_core* const* x, int count) {
+  for (int k = 0; k < count; ++k) {
+    const tensor_facts& f = *x[k]->facts;
+    if (k > 0 && &f == x[k - 1]->facts) continue;
+    if (f.rank != over.count) return false;
+    for (int d = 0; d < f.rank; ++d)
+      if (!same_dim(f.dim[d], over.dim[d])) return false;
+  }
+  return true;
+}
+/// The strides of a tensor along these dims, 0 where it lacks them, and which of them it does not
+/// store just before the next one.
+inline unsigned strides_along(const loop_dims& over, const tensor_core& x, index_t* stride) {
+  index_t by[max_dims];
+  index_t n = 1;
+  for (int d = x.rank() - 1; d >= 0; --d) {
+    by[d] = n;
+    n *= x.local(d);
+  }
+  unsigned apart = 0;
+  int before = -1;  // the place of the dim before
+  for (int d = 0; d < over.count; ++d) {
+    const int at = x.facts->place_of(over.dim[d]);
+    stride[d] = at < 0 ? 0 : by[at];
+    if (d > 0 && (before < 0 ? at >= 0 : at != before + 1)) apart |= 1u << (d - 1);
+    before = at;
+  }
+  return apart;
+}
 DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
                                      index_t* extent, index_t (*stride)[max_dims]) {
+  unsigned ends = over.count > 0 ? 1u << (over.count - 1) : 0u;  // dims that end a group
+  if (ends != 0 && all_alike(over, x, count))
+    for (int k = 0; k < count; ++k) stride[k][over.count - 1] = 1;
+  else
+    for (int k = 0; k < count; ++k) ends |= strides_along(over, *x[k], stride[k]);
   int groups = 0;
   index_t length = 1;
   for (int d = 0; d < over.count; ++d) {
     length *= over.length[d];
-    bool merges = d + 1 < over.count;
-    for (int k = 0; k < count && merges; ++k) {
-      const int here = x[k]->facts->place_of(over.dim[d]);
-      const int next = x[k]->facts->place_of(over.dim[d + 1]);
-      merges = here < 0 ? next < 0 : next == here + 1;
-    }
-    if (merges) continue;
-    for (int k = 0; k < count; ++k) {
-      const int place = x[k]->facts->place_of(over.dim[d]);
-      stride[k][groups] = place < 0 ? 0 : x[k]->stride(place);
-    }
+    if (!(ends >> d & 1u)) continue;
+    for (int k = 0; k < count; ++k) stride[k][groups] = stride[k][d];
     extent[groups++] = length;
     length = 1;
   }
