@@ -77,7 +77,7 @@ DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* c
   for (int d = 0; d < over.count; ++d) {
     length *= over.length[d];
     if (!(ends >> d & 1u)) continue;
-    for (int k = 0; k < count; ++k) stride[k][groups] = stride[k][d];
+    for (int k = 0; groups != d && k < count; ++k) stride[k][groups] = stride[k][d];
     extent[groups++] = length;
     length = 1;
   }
