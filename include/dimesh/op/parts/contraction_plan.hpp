@@ -22,17 +22,11 @@ DIMESH_OUTLINE inline local::contraction contraction_over(const loop_dims& dims,
                                                           const tensor_core& c,
                                                           const tensor_core& a,
                                                           const tensor_core& b) {
-  const auto stride = [](const tensor_core& x, const dim_facts* d) {
-    const int place = x.facts->place_of(d);
-    return place < 0 ? index_t{0} : x.stride(place);
-  };
   local::contraction y;
-  for (int i = 0; i < dims.count; ++i) {
-    y.extent[i] = dims.length[i];
-    y.a_outer[i] = stride(a, dims.dim[i]);
-    y.b_outer[i] = stride(b, dims.dim[i]);
-    y.c_outer[i] = stride(c, dims.dim[i]);
-  }
+  for (int i = 0; i < dims.count; ++i) y.extent[i] = dims.length[i];
+  strides_along(dims, a, y.a_outer);
+  strides_along(dims, b, y.b_outer);
+  strides_along(dims, c, y.c_outer);
   y.outer = dims.count;
   return y;
 }
