@@ -82,14 +82,16 @@ template <class T, class I, class Sum> struct scatter_work {
 
   KOKKOS_FUNCTION void operator()(index_t o) const {
     const dimesh::detail::writes_memory kernel;
-    Sum* const to = x + o * l.from * l.inner;
-    for (index_t i = 0; i < l.from * l.inner; ++i) to[i] = Sum(0);
-    const I* at = ids + o * l.to * l.inner;
-    const T* rows = y + o * l.to * l.inner;
-    for (index_t k = 0; k < l.to; ++k, at += l.inner, rows += l.inner)
-      for (index_t j = 0; j < l.inner; ++j) {
-        const auto place = static_cast<index_t>(at[j]);
-        if (place >= 0 && place < l.from) to[place * l.inner + j] += rows[j];
+    const index_t inner = l.inner;
+    const auto all = static_cast<std::uint64_t>(l.from);
+    Sum* const to = x + o * l.from * inner;
+    for (index_t i = 0; i < l.from * inner; ++i) to[i] = Sum(0);
+    const I* at = ids + o * l.to * inner;
+    const T* rows = y + o * l.to * inner;
+    for (index_t k = 0; k < l.to; ++k, at += inner, rows += inner)
+      for (index_t j = 0; j < inner; ++j) {
+        const auto place = static_cast<std::uint64_t>(at[j]);
+        if (place < all) to[static_cast<index_t>(place) * inner + j] += rows[j];
       }
   }
 };

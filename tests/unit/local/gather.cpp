@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Elements by number: numbers of all types, those that are no place among them.
+// Elements by number, and added up where they came from: numbers of all types, those that are no
+// place among them.
 #include "dimesh/local/gather.hpp"
 
 #include "support/shuffled.hpp"
@@ -38,20 +39,24 @@ template <class T, class I> void check(const dl::picked_lines& l) {
   std::vector<T> x(static_cast<std::size_t>(l.outer * l.from * l.inner));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i + 1);
   const auto ids = numbers<I>(l, 5);
-  std::vector<T> y(ids.size(), T(-1)), turned(y), expected(y);
+  std::vector<T> y(ids.size(), T(-1)), turned(y), expected(y), back(x.size(), T(-1)),
+      sums(x.size(), T(0));
   for (index_t o = 0; o < l.outer; ++o)
     for (index_t k = 0; k < l.to; ++k)
       for (index_t j = 0; j < l.inner; ++j) {
         const auto i = static_cast<std::size_t>((o * l.to + k) * l.inner + j);
         const bool is_place = std::cmp_greater_equal(ids[i], 0) && std::cmp_less(ids[i], l.from);
-        expected[i] = is_place ? x[static_cast<std::size_t>(
-                                     (o * l.from + static_cast<index_t>(ids[i])) * l.inner + j)]
-                               : T(0);
+        const auto at =
+            static_cast<std::size_t>((o * l.from + static_cast<index_t>(ids[i])) * l.inner + j);
+        expected[i] = is_place ? x[at] : T(0);
+        if (is_place) sums[at] = static_cast<T>(sums[at] + expected[i]);
       }
   dl::gather_along(l, x.data(), ids.data(), y.data());
   dl::gather_along<dimesh_test::reversed>(l, x.data(), ids.data(), turned.data());
   CHECK(y == expected);
   CHECK(turned == expected);
+  dl::scatter_along(l, y.data(), ids.data(), back.data());
+  CHECK(back == sums);
 }
 template <class T, class I> void check_all() {
   for (const index_t outer : {0, 1, 4})
@@ -61,7 +66,7 @@ template <class T, class I> void check_all() {
 }
 }  // namespace
 
-TEST_CASE("gather: numbers of all types; 0 where there is no place") {
+TEST_CASE("gather and scatter: numbers of all types; 0 and nowhere where there is no place") {
   check_all<float, std::int8_t>();
   check_all<float, std::uint8_t>();
   check_all<float, std::int16_t>();
