@@ -134,7 +134,7 @@ template <class T, class I> struct order_work {
       for (std::size_t k = 0; k < line.size(); ++k) line[k] = {keys[k], static_cast<I>(k)};
       if (l.to == l.from)
         sort(line);
-      else if (l.to > 0)
+      else
         keep_first(line, keys);
       I* const to = ids + o * l.to * l.inner + j;
       for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
@@ -211,6 +211,7 @@ template <class T, class I> struct nth_work {
 /// elements, or the greatest, in order; of equals the first place first. On the host.
 template <class Space = default_space, class T, class I>
 void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
+  if (l.to == 0) return;
   in_ranges<Space>(l.outer * l.inner,
                    detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
 }

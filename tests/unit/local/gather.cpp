@@ -45,11 +45,12 @@ template <class T, class I> void check(const dl::picked_lines& l) {
     for (index_t k = 0; k < l.to; ++k)
       for (index_t j = 0; j < l.inner; ++j) {
         const auto i = static_cast<std::size_t>((o * l.to + k) * l.inner + j);
-        const bool is_place = std::cmp_greater_equal(ids[i], 0) && std::cmp_less(ids[i], l.from);
+        expected[i] = T(0);
+        if (std::cmp_less(ids[i], 0) || std::cmp_greater_equal(ids[i], l.from)) continue;
         const auto at =
             static_cast<std::size_t>((o * l.from + static_cast<index_t>(ids[i])) * l.inner + j);
-        expected[i] = is_place ? x[at] : T(0);
-        if (is_place) sums[at] = static_cast<T>(sums[at] + expected[i]);
+        expected[i] = x[at];
+        sums[at] = static_cast<T>(sums[at] + x[at]);
       }
   dl::gather_along(l, x.data(), ids.data(), y.data());
   dl::gather_along<dimesh_test::reversed>(l, x.data(), ids.data(), turned.data());
