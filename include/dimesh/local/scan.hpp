@@ -8,13 +8,10 @@
 //   scan_totals(step, lines, in, totals)     what a block does to the carry, for the blocks behind
 #pragma once
 
-#include <cmath>
-#include <concepts>
-#include <limits>
-
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/local/scan_steps.hpp"
+#include "dimesh/local/scan_totals.hpp"
 
 namespace dimesh::local {
 
@@ -23,80 +20,6 @@ struct lines {
   index_t outer, n, inner;
   bool reverse = false;
   constexpr index_t count() const { return outer * inner; }
-};
-
-/// What a block of an affine step does to its carry: slope * carry + value.
-template <class T> struct affine_total {
-  T slope, value;
-};
-/// Of floating-point numbers the slope is slope * 2^(unit * scale): a long product may leave what T
-/// can hold before it meets its carry, or a zero.
-template <std::floating_point T> struct affine_total<T> {
-  T slope, value, scale;
-};
-/// What a block does to its carry.
-template <class Step, class T>
-using scan_total = std::conditional_t<Step::affine, affine_total<T>, T>;
-
-namespace detail {
-
-template <class T> constexpr T power_of_two(int n) {
-  T x = 1;
-  for (; n > 0; --n) x *= T(2);
-  for (; n < 0; ++n) x /= T(2);
-  return x;
-}
-/// x * 2^(unit * scale) in three parts: x, the scale, and a unit that makes products of two scaled
-/// numbers neither overflow nor vanish, from whatever numbers of T they come.
-template <std::floating_point T> struct scaled {
-  static constexpr int unit = std::numeric_limits<T>::max_exponent * 5 / 8;
-  static constexpr T up = power_of_two<T>(unit), down = power_of_two<T>(-unit),
-                     most = power_of_two<T>(unit / 2), least = power_of_two<T>(-unit / 2);
-  T x, scale;
-
-  /// The same number with x nearer to 1; exact.
-  KOKKOS_FORCEINLINE_FUNCTION static scaled of(T x, T scale = 0) {
-    const T size = x < T(0) ? -x : x;
-    const T by = size > most ? down : size < least ? up : T(1);
-    const T more = size > most ? T(1) : size < least ? T(-1) : T(0);
-    return {x * by, scale + more};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static scaled product(T x, T scale, T by, T by_scale = 0) {
-    const scaled b = of(by, by_scale);
-    return of(x * b.x, scale + b.scale);
-  }
-};
-
-/// slope * 2^(unit * scale) * carry + value. Where nothing is scaled that is slope * carry + value.
-template <std::floating_point T> T affine_at(const affine_total<T>& a, T carry) {
-  using number = scaled<T>;
-  const number c = number::of(carry);
-  const T scale = a.scale + c.scale;
-  const T by = scale == T(0)    ? T(1)
-               : scale == T(1)  ? number::most
-               : scale == T(-1) ? number::least
-               : scale > T(0)   ? number::up
-                                : number::down;
-  if (std::abs(scale) <= T(2)) return (a.slope * by) * (c.x * by) + a.value;
-  // Beyond what T holds, but for zeros, infinities and NaN: they stay.
-  return (a.slope * by) * (c.x * by) * by * by + a.value;
-}
-
-}  // namespace detail
-
-/// What two blocks do, one after the other.
-template <class Step, class T> struct join_totals {
-  Step step;
-  scan_total<Step, T> operator()(const scan_total<Step, T>& a, const scan_total<Step, T>& b) const {
-    if constexpr (Step::affine && std::floating_point<T>) {
-      const auto slope = detail::scaled<T>::product(a.slope, a.scale, b.slope, b.scale);
-      return {slope.x, detail::affine_at(b, a.value), slope.scale};
-    } else if constexpr (Step::affine) {
-      return {a.slope * b.slope, b.slope * a.value + b.value};
-    } else {
-      return step.join(a, b);
-    }
-  }
 };
 
 namespace detail {
@@ -159,11 +82,29 @@ template <class T> struct scan_piece {
         l.inner == 1 ? l.outer - p * scan_rows : l.inner - p % per_line(l) * scan_columns;
     return left < most ? left : most;
   }
-  /// Where element k of the first carry of piece p lies.
-  KOKKOS_FUNCTION index_t at(index_t p, index_t k) const {
-    const index_t place = l.reverse ? l.n - 1 - k : k;
+  /// Where the first carry of piece p begins, and how far apart its elements lie.
+  KOKKOS_FUNCTION index_t begin(index_t p) const {
+    const index_t place = l.reverse ? l.n - 1 : 0;
     if (l.inner == 1) return p * scan_rows * l.n + place;
     return (p / per_line(l) * l.n + place) * l.inner + p % per_line(l) * scan_columns;
+  }
+  KOKKOS_FUNCTION index_t along() const { return l.reverse ? -l.inner : l.inner; }
+};
+
+/// A chain of steps, by value: compilers keep its parts in registers.
+template <class Step, class T> struct scan_chain {
+  Step step;
+  scan_inputs<T> x;
+  T* y;
+  index_t behind;  // from an element to the result that has the carry after it
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T before, index_t i) const {
+    const T after = next_of(step, before, x, i);
+    if constexpr (Step::gives_carry)
+      y[i + behind] = after;
+    else
+      y[i] = given_of(step, before, after, x, i);
+    return after;
   }
 };
 
@@ -175,48 +116,80 @@ template <class Step, class T> struct scan_work : scan_piece<T> {
 
   KOKKOS_FUNCTION void operator()(index_t p) const {
     const dimesh::detail::writes_memory kernel;
-    T carry[scan_columns];
+    if (this->l.n == 0) return;
     const index_t count = this->width(p), first = this->first(p);
-    for (index_t j = 0; j < count; ++j)
-      carry[j] = start != nullptr ? start[(first + j) * start_step] : step.first();
     if (this->l.inner != 1) {
-      for (index_t k = 0; k < this->l.n; ++k) row(count, 1, this->at(p, k), carry);
-    } else if (count == scan_rows) {
-      for (index_t k = 0; k < this->l.n; ++k) rows(this->at(p, k), carry);
-    } else {
-      for (index_t k = 0; k < this->l.n; ++k) row(count, this->l.n, this->at(p, k), carry);
+      if constexpr (Step::gives_carry)
+        columns(count, first, this->begin(p));
+      else
+        pulled_columns(count, first, this->begin(p));
+      return;
     }
+    const index_t last = first + count;
+    index_t row = first;
+    if (Step::inputs == 1 || !share_sets())
+      for (; row + 4 <= last; row += 4) rows<4>(row);
+    for (; row + 2 <= last; row += 2) rows<2>(row);
+    if (row < last) rows<1>(row);
   }
 
  private:
-  /// in (count), step apart -> y (count), carry (count)
-  KOKKOS_FORCEINLINE_FUNCTION void row(index_t count, index_t apart, index_t at, T* carry) const {
-    const scan_inputs<T> x = this->in;
-    T* const to = y;
-    const Step s = step;
-    if (apart == 1) {
-#pragma omp simd
-      for (index_t j = 0; j < count; ++j) {
-        const T before = carry[j], after = next_of(s, before, x, at + j);
-        to[at + j] = given_of(s, before, after, x, at + j);
-        carry[j] = after;
-      }
-    } else {
-      for (index_t j = 0; j < count; ++j) {
-        const index_t i = at + j * apart;
-        const T before = carry[j], after = next_of(s, before, x, i);
-        to[i] = given_of(s, before, after, x, i);
-        carry[j] = after;
-      }
-    }
+  KOKKOS_FORCEINLINE_FUNCTION T carry_of(index_t i) const {
+    return start != nullptr ? start[i * start_step] : step.first();
   }
-  /// One element of each of scan_rows rows.
-  KOKKOS_FORCEINLINE_FUNCTION void rows(index_t at, T* carry) const {
-    for (index_t j = 0; j < scan_rows; ++j) {
-      const index_t i = at + j * this->l.n;
-      const T before = carry[j], after = next_of(step, before, this->in, i);
-      y[i] = given_of(step, before, after, this->in, i);
-      carry[j] = after;
+  /// How many steps results stand behind: those of exclusive scans begin with the first carry.
+  KOKKOS_FORCEINLINE_FUNCTION index_t steps_behind() const {
+    if constexpr (Step::gives_carry)
+      return step.exclusive ? 1 : 0;
+    else
+      return 0;
+  }
+  /// Do rows lie pages apart? Then what is read and written side by side falls into one set of a
+  /// first-level cache, which has room for 8 lines or a few more: four rows of two arrays, or two
+  /// rows of more arrays.
+  KOKKOS_FORCEINLINE_FUNCTION bool share_sets() const {
+    constexpr index_t page = 4096, line = 64;
+    return (this->l.n * static_cast<index_t>(sizeof(T)) + line) % page <= 2 * line;
+  }
+
+  template <int Rows> KOKKOS_FORCEINLINE_FUNCTION void rows(index_t row) const {
+    const index_t n = this->l.n, by = this->along(), behind = steps_behind();
+    const scan_chain<Step, T> next{step, this->in, y, behind * by};
+    index_t i = row * n + (this->l.reverse ? n - 1 : 0);
+    T carry[Rows];
+    for (int r = 0; r < Rows; ++r) carry[r] = carry_of(row + r);
+    for (int r = 0; r < Rows && behind != 0; ++r) y[i + r * n] = carry[r];
+    for (index_t k = behind; k < n; ++k, i += by)
+      for (int r = 0; r < Rows; ++r) carry[r] = next(carry[r], i + r * n);
+  }
+
+  /// The carries are the row of results before.
+  KOKKOS_FORCEINLINE_FUNCTION void columns(index_t count, index_t first, index_t at) const {
+    const index_t down = this->along(), behind = steps_behind();
+    for (index_t j = 0; j < count; ++j) y[at + j] = carry_of(first + j);
+    if (behind == 0) row(count, at, at, at);
+    for (index_t k = 1; k < this->l.n; ++k, at += down)
+      row(count, at, at + (1 - behind) * down, at + down);
+  }
+  /// y (count) at before, in (count) at from -> y (count) at to
+  KOKKOS_FORCEINLINE_FUNCTION void row(index_t count, index_t before, index_t from,
+                                       index_t to) const {
+    const scan_inputs<T> x = this->in;
+    const T* const carry = y + before;
+    T* const result = y + to;
+    const Step s = step;
+#pragma omp simd
+    for (index_t j = 0; j < count; ++j) result[j] = next_of(s, carry[j], x, from + j);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void pulled_columns(index_t count, index_t first, index_t at) const {
+    T carry[scan_columns];
+    for (index_t j = 0; j < count; ++j) carry[j] = carry_of(first + j);
+    const index_t down = this->along();
+    const scan_chain<Step, T> next{step, this->in, y, 0};
+    for (index_t k = 0; k < this->l.n; ++k, at += down) {
+#pragma omp simd
+      for (index_t j = 0; j < count; ++j) carry[j] = next(carry[j], at + j);
     }
   }
 };
@@ -234,8 +207,8 @@ template <class Step, class T> struct totals_work : scan_piece<T> {
     const scan_inputs<T> x = this->in;
     const Step s = step;
     for (index_t j = 0; j < count; ++j) carry[j] = s.first(), slope[j] = T(1), scale[j] = T(0);
-    for (index_t k = 0; k < this->l.n; ++k) {
-      const index_t at = this->at(p, k);
+    const index_t down = this->along();
+    for (index_t k = 0, at = this->begin(p); k < this->l.n; ++k, at += down) {
 #pragma omp simd
       for (index_t j = 0; j < count; ++j) {
         carry[j] = next_of(s, carry[j], x, at + j * apart);

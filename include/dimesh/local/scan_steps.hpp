@@ -7,7 +7,8 @@
 //   struct recurrence_step<float>               next(h, a, b) = a h + b
 //
 // A step is a struct with: inputs, how many arrays it reads (1 to 3); flops; first(), the carry
-// before all; next(carry, v...); given(before, after, v...), what the result holds; and either
+// before all; next(carry, v...); either gives_carry = true and exclusive, where the result holds
+// the carry after an element or before it, or given(before, after, v...), what it holds; and either
 // affine = true and slope(v...), the derivative of next by the carry, or join(earlier, later).
 // By value throughout: temporaries whose address is taken stay in memory.
 #pragma once
@@ -106,13 +107,10 @@ template <class Join, class T> struct fold_step {
   Join by;
   bool exclusive;
   static constexpr int inputs = 1, flops = 1;
-  static constexpr bool affine = false;
+  static constexpr bool affine = false, gives_carry = true;
 
   KOKKOS_FORCEINLINE_FUNCTION T first() const { return by.template identity<T>(); }
   KOKKOS_FORCEINLINE_FUNCTION T next(T c, T x) const { return by.join(c, x); }
-  KOKKOS_FORCEINLINE_FUNCTION T given(T before, T after, T) const {
-    return exclusive ? before : after;
-  }
   KOKKOS_FORCEINLINE_FUNCTION T join(T earlier, T later) const { return by.join(earlier, later); }
 };
 
@@ -122,7 +120,7 @@ template <class Join, class T> struct fold_pulled_step {
   Join by;
   bool exclusive;
   static constexpr int inputs = 3, flops = 6;
-  static constexpr bool affine = true;
+  static constexpr bool affine = true, gives_carry = false;
 
   KOKKOS_FORCEINLINE_FUNCTION T first() const { return T(0); }
   KOKKOS_FORCEINLINE_FUNCTION T next(T u, T ybar, T x, T e) const {
@@ -139,13 +137,10 @@ template <class Join, class T> struct fold_pulled_step {
 template <class T> struct recurrence_step {
   bool exclusive;
   static constexpr int inputs = 2, flops = 2;
-  static constexpr bool affine = true;
+  static constexpr bool affine = true, gives_carry = true;
 
   KOKKOS_FORCEINLINE_FUNCTION T first() const { return T(0); }
   KOKKOS_FORCEINLINE_FUNCTION T next(T h, T a, T b) const { return a * h + b; }
-  KOKKOS_FORCEINLINE_FUNCTION T given(T before, T after, T, T) const {
-    return exclusive ? before : after;
-  }
   KOKKOS_FORCEINLINE_FUNCTION T slope(T a, T) const { return a; }
 };
 
@@ -154,7 +149,7 @@ template <class T> struct recurrence_step {
 template <class T> struct recurrence_pulled_step {
   bool exclusive;
   static constexpr int inputs = 2, flops = 2;
-  static constexpr bool affine = true;
+  static constexpr bool affine = true, gives_carry = false;
 
   KOKKOS_FORCEINLINE_FUNCTION T first() const { return T(0); }
   KOKKOS_FORCEINLINE_FUNCTION T next(T u, T hbar, T a) const {

@@ -11,7 +11,7 @@
 // The bounds of parallel sorting by regular sampling (Shi and Schaeffer 1992), here made exact.
 #pragma once
 
-#include "dimesh/local/gather.hpp"
+#include "dimesh/local/order.hpp"
 #include "dimesh/memory/closed.hpp"
 
 namespace dimesh::local {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "dimesh/local/order.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/parts/missing_header.hpp"

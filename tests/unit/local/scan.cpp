@@ -20,6 +20,15 @@ std::vector<double> small_numbers(std::size_t n, unsigned seed) {
   return v;
 }
 
+template <class Step>
+double result_of(const Step& s, double before, double after,
+                 const dl::detail::scan_inputs<double>& in, index_t i) {
+  if constexpr (Step::gives_carry)
+    return s.exclusive ? before : after;
+  else
+    return dl::detail::given_of(s, before, after, in, i);
+}
+
 /// One carry after another, element by element.
 template <class Step>
 void check(const Step& step, const dl::lines& l, const std::vector<double>& a,
@@ -40,7 +49,7 @@ void check(const Step& step, const dl::lines& l, const std::vector<double>& a,
         const index_t i = (o * l.n + (l.reverse ? l.n - 1 - k : k)) * l.inner + j;
         const double before = c;
         c = dl::detail::next_of(step, c, in, i);
-        expected[static_cast<std::size_t>(i)] = dl::detail::given_of(step, before, c, in, i);
+        expected[static_cast<std::size_t>(i)] = result_of(step, before, c, in, i);
       }
       const auto& t = total[static_cast<std::size_t>(o * l.inner + j)];
       if constexpr (Step::affine)
@@ -71,7 +80,58 @@ TEST_CASE("scans: rows and columns of all widths, from either end") {
             check(dl::fold_step<dl::plus, double>{{}, exclusive}, l, a, b);
             check(dl::fold_step<dl::greatest, double>{{}, exclusive}, l, a, b);
             check(dl::recurrence_step<double>{exclusive}, l, a, b);
+            check(dl::recurrence_pulled_step<double>{exclusive}, l, a, b);
           }
+}
+
+TEST_CASE("scans: rows that lie pages apart") {
+  for (const index_t n : {511, 512, 513, 1024})
+    for (const index_t outer : {2, 7})
+      for (const bool reverse : {false, true})
+        for (const bool exclusive : {false, true}) {
+          const auto size = static_cast<std::size_t>(outer * n);
+          const auto a = small_numbers(size, 1), b = small_numbers(size, 2);
+          const dl::lines l{outer, n, 1, reverse};
+          check(dl::fold_step<dl::greatest, double>{{}, exclusive}, l, a, b);
+          check(dl::recurrence_step<double>{exclusive}, l, a, b);
+          check(dl::recurrence_pulled_step<double>{exclusive}, l, a, b);
+        }
+}
+
+TEST_CASE("scans: sums of floats have the same bits along rows and along columns") {
+  for (const index_t lines : {1, 5, 300})
+    for (const bool reverse : {false, true})
+      for (const bool exclusive : {false, true}) {
+        constexpr index_t n = 100;
+        std::vector<float> rows(static_cast<std::size_t>(lines * n)), columns(rows), down(rows);
+        const auto at = [&](index_t i, index_t k) { return static_cast<std::size_t>(i * n + k); };
+        const auto turned = [&](index_t i, index_t k) {
+          return static_cast<std::size_t>(k * lines + i);
+        };
+        for (index_t i = 0; i < lines; ++i)
+          for (index_t k = 0; k < n; ++k)
+            rows[at(i, k)] = columns[turned(i, k)] =
+                1.0f / static_cast<float>(1 + (i + 7 * k) % 31);
+        const dl::fold_step<dl::plus, float> sum{{}, exclusive};
+        const float* const none = nullptr;
+        std::vector<float> along(rows);
+        dl::scan(sum, {lines, n, 1, reverse}, {{rows.data(), nullptr, nullptr}}, none, 0,
+                 along.data());
+        dl::scan(sum, {1, n, lines, reverse}, {{columns.data(), nullptr, nullptr}}, none, 0,
+                 down.data());
+        bool same = true;
+        for (index_t i = 0; i < lines; ++i) {
+          float c = 0;
+          for (index_t j = 0; j < n; ++j) {
+            const index_t k = reverse ? n - 1 - j : j;
+            const float before = c;
+            c += rows[at(i, k)];
+            const float expected = exclusive ? before : c;
+            same = same && along[at(i, k)] == expected && down[turned(i, k)] == expected;
+          }
+        }
+        CHECK(same);
+      }
 }
 
 TEST_CASE("scans: a carry given, as blocks before leave it") {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In which order do elements along one dim stand by size? Elements become numbers that are in the
+// same order, and are sorted by their bytes: no comparison is guessed wrong, and equal ones stay as
+// they stand.
+//
+//   order_along({4, 10, 3, 8}, x, false, ids)    // ids: places of the 3 smallest of 10, in order
+//   nth_along({4, 10, 1, 8}, x, 5, ids)          // ids: places of the medians
+//
+// NaN counts as greater than all numbers. On the host.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dimesh/local/gather.hpp"
+
+namespace dimesh::local {
+
+namespace detail {
+
+/// An element and where it stood. The place makes every order a stable one.
+template <class T, class I> struct placed_element {
+  T value;
+  I at;
+};
+template <bool Descending> struct before {
+  template <class T, class I>
+  bool operator()(const placed_element<T, I>& a, const placed_element<T, I>& b) const {
+    const bool less = Descending ? greater(a.value, b.value) : greater(b.value, a.value);
+    const bool more = Descending ? greater(b.value, a.value) : greater(a.value, b.value);
+    return less || (!more && a.at < b.at);
+  }
+
+ private:
+  template <class T> static bool greater(const T& a, const T& b) {
+    return a > b || ((a != a) & (b == b));
+  }
+};
+
+template <class T>
+using key_of_element = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+/// Numbers that are less where elements are less, or where they are greater; of 0 and -0 the same,
+/// and the same of all NaN.
+template <class T> struct order_keys {
+  using word = key_of_element<T>;
+  static constexpr word sign = static_cast<word>(word(1) << (8 * sizeof(T) - 1)),
+                        all = static_cast<word>(~word(0));
+  word flip;
+
+  explicit order_keys(bool descending) : flip(descending ? all : word(0)) {}
+  word operator()(T x) const {
+    if constexpr (std::floating_point<T>) {
+      const auto bits = std::bit_cast<word>(x == T(0) ? T(0) : x);
+      const word number = (bits & sign) != 0 ? ~bits : bits | sign;
+      return (x != x ? all : number) ^ flip;
+    } else {
+      return static_cast<word>(static_cast<word>(x) ^ (std::is_signed_v<T> ? sign : 0) ^ flip);
+    }
+  }
+};
+
+/// The key of an element and where it stood.
+template <class K, class I> struct keyed_place {
+  K key;
+  I at;
+  friend bool operator<(const keyed_place& a, const keyed_place& b) {
+    return a.key < b.key || (a.key == b.key && a.at < b.at);
+  }
+  template <int B> std::size_t byte() const { return key >> (8 * B) & 0xff; }
+};
+
+/// Sorts lines of places, given in their order, by their keys.
+template <class K, class I> class key_sort {
+ public:
+  using element = keyed_place<K, I>;
+
+  /// Of few, comparisons cost less than counts of bytes.
+  void operator()(std::vector<element>& line) {
+    if (line.size() < 64) return std::sort(line.begin(), line.end());
+    spare_.resize(line.size());
+    for (auto& c : count_) c.fill(0);
+    by_bytes(line, std::make_integer_sequence<int, static_cast<int>(sizeof(K))>());
+  }
+
+ private:
+  template <int... B> void by_bytes(std::vector<element>& line, std::integer_sequence<int, B...>) {
+    for (const element& e : line) (++count_[B][e.template byte<B>()], ...);
+    (by_byte<B>(line), ...);
+  }
+  /// The least byte first: equal ones stay in the order of the bytes behind.
+  template <int B> void by_byte(std::vector<element>& line) {
+    auto& begin = count_[B];
+    if (begin[line[0].template byte<B>()] == line.size()) return;
+    std::size_t all = 0;
+    for (std::size_t& n : begin) all += std::exchange(n, all);
+    for (const element& e : line) spare_[begin[e.template byte<B>()]++] = e;
+    line.swap(spare_);
+  }
+
+  std::vector<element> spare_;
+  std::array<std::array<std::size_t, 256>, sizeof(K)> count_;
+};
+
+/// The first `to` places in order, of all lines.
+template <class T, class I> struct order_work {
+  picked_lines l;
+  const T* x;
+  order_keys<T> key_of;
+  I* ids;
+  using word = typename order_keys<T>::word;
+  using element = keyed_place<word, I>;
+  static constexpr std::size_t most_in_order = 64;
+
+  void operator()(index_t begin, index_t end) const {  // of outer * inner
+    const dimesh::detail::writes_memory kernel;
+    std::vector<word> keys(static_cast<std::size_t>(l.from));
+    std::vector<element> line(static_cast<std::size_t>(l.to));
+    key_sort<word, I> sort;
+    for (index_t i = begin; i < end; ++i) {
+      const index_t o = i / l.inner, j = i % l.inner;
+      const T* const from = x + o * l.from * l.inner + j;
+      for (index_t k = 0; k < l.from; ++k)
+        keys[static_cast<std::size_t>(k)] = key_of(from[k * l.inner]);
+      for (std::size_t k = 0; k < line.size(); ++k) line[k] = {keys[k], static_cast<I>(k)};
+      if (l.to == l.from)
+        sort(line);
+      else
+        keep_first(line, keys);
+      I* const to = ids + o * l.to * l.inner + j;
+      for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
+    }
+  }
+
+ private:
+  /// The first of all keys: in order throughout if they are few, else on a heap, their last on top.
+  /// Most blocks have none of them.
+  static void keep_first(std::vector<element>& line, const std::vector<word>& keys) {
+    constexpr std::size_t block = 64;
+    const bool few = line.size() <= most_in_order;
+    if (few)
+      std::sort(line.begin(), line.end());
+    else
+      std::make_heap(line.begin(), line.end());
+    const element& last = few ? line.back() : line.front();
+    for (std::size_t k = line.size(), stop; k < keys.size(); k = stop) {
+      stop = std::min(k + block, keys.size());
+      if (!(least(keys.data() + k, stop - k) < last.key)) continue;
+      for (; k < stop; ++k) {
+        if (!(keys[k] < last.key)) continue;
+        const element e{keys[k], static_cast<I>(k)};
+        if (few)
+          put_in_order(line, e);
+        else
+          put_on_heap(line, e);
+      }
+    }
+    if (!few) std::sort_heap(line.begin(), line.end());
+  }
+  static void put_in_order(std::vector<element>& line, const element& e) {
+    std::size_t i = line.size() - 1;
+    for (; i > 0 && e.key < line[i - 1].key; --i) line[i] = line[i - 1];
+    line[i] = e;
+  }
+  static void put_on_heap(std::vector<element>& line, const element& e) {
+    std::pop_heap(line.begin(), line.end());
+    line.back() = e;
+    std::push_heap(line.begin(), line.end());
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static word least(const word* key, std::size_t n) {
+    word m = order_keys<T>::all;
+#pragma omp simd reduction(min : m)
+    for (std::size_t i = 0; i < n; ++i) m = key[i] < m ? key[i] : m;
+    return m;
+  }
+};
+
+/// The place of the element before which n others come, from the greatest, of all lines.
+template <class T, class I> struct nth_work {
+  picked_lines l;
+  const T* x;
+  index_t n;
+  I* ids;
+
+  void operator()(index_t begin, index_t end) const {  // of outer * inner
+    const dimesh::detail::writes_memory kernel;
+    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
+    for (index_t i = begin; i < end; ++i) {
+      const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;
+      for (index_t k = 0; k < l.from; ++k)
+        line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
+      const auto nth = line.begin() + n;
+      std::nth_element(line.begin(), nth, line.end(), before<true>{});
+      ids[i] = nth->at;
+    }
+  }
+};
+
+}  // namespace detail
+
+/// x (outer, from, inner) -> ids (outer, to, inner), to <= from: the places of the smallest
+/// elements, or the greatest, in order; of equals the first place first. On the host.
+template <class Space = default_space, class T, class I>
+void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
+  if (l.to == 0) return;
+  in_ranges<Space>(l.outer * l.inner,
+                   detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
+}
+
+/// x (outer, from, inner) -> ids (outer, inner): the places of the elements before which n < from
+/// others come, counting from the greatest; of equals the first place first. On the host.
+template <class Space = default_space, class T, class I>
+void nth_along(const picked_lines& l, const T* x, index_t n, I* ids) {
+  in_ranges<Space>(l.outer * l.inner, detail::nth_work<T, I>{l, x, n, ids});
+}
+
+}  // namespace dimesh::local
