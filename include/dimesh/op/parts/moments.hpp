@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/layout/box.hpp"
 #include "dimesh/local/statistics.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
