@@ -2,7 +2,7 @@
 // Products, variances, norms, compensated sums, extremes with gradients: against whole arrays
 // under every layout that their rules allow; their transposes and costs.
 // ranks: 1 2 4
-// checks: 1890 3770 5650
+// checks: 1945 3880 5815
 // labels: sanitize_all
 #include "dimesh/op/reductions.hpp"
 
@@ -85,6 +85,58 @@ TEST_CASE("variances and deviations, whole or split") {
         1e-13));
     check_operation([](const auto& x) { return dm::var<q>(x, 1); }, smooth, {b}, u);
     check_operation([](const auto& x) { return dm::stddev<p>(x); }, smooth, {b}, u);
+  });
+}
+
+// Here float holds whole numbers alone, and neither the mean of them nor their sum.
+TEST_CASE("variances near 1e7, in float, whole or split: they and their gradients keep digits") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      const array a = make({"p", "q"}, {7, 9}, [](const extents& i) {
+        return 1e7 + static_cast<double>((7 * i[0] + 5 * i[1]) % 13);
+      });
+      const auto v = scattered<dm::tensor<float, typename decltype(t)::type, p, q>>(g, a);
+      const auto variance = [](double less) {
+        return [=](const std::vector<double>& line) { return variance_of(line, less); };
+      };
+      const auto root = [](const auto& line) { return std::sqrt(variance_of(line, 0)); };
+      CHECK(agrees(dm::var<p>(v, 1), over_lines({"q"}, a, variance(1)), 2e-5));
+      CHECK(agrees(dm::var(v), over_lines({}, a, variance(0)), 2e-5));
+      CHECK(agrees(dm::stddev<q>(v), over_lines({"p"}, a, root), 2e-5));
+      const auto loss = [](const auto& u) { return dm::complete(dm::sum(dm::var<p>(u, 1))); };
+      const array mean = over_lines(
+          {"q"}, a, [](const auto& line) { return sum_of(line, [](double e) { return e / 7; }); });
+      CHECK(agrees(dm::complete(dm::value_and_grad(loss, v)().gradient),
+                   map([](const auto& e) { return (e[0] - e[1]) / 3; }, {a, mean}), 2e-5));
+    });
+  });
+}
+
+TEST_CASE("gradients of gradients of variances, whole or split") {
+  for_each_case<plane, unevenly, p, q>({{5, 4}}, [](auto v, const array& sizes) {
+    const array a = reals(sizes.dims, sizes.size, 4);
+    const auto x = scattered<decltype(v)>(v.grid(), a);
+    const auto h = [](const auto& u) { return dm::complete(dm::sum(dm::var<q>(u * u))); };
+    const auto norm = [&](const auto& u) {
+      const auto slope = dm::complete(dm::value_and_grad(h, u)().gradient);
+      return dm::complete(dm::sum(slope * slope));
+    };
+    // Of 4 elements, m the mean of their squares, the slope is u (u^2 - m).
+    const auto mean_of = [](const auto& f) {
+      return [=](const std::vector<double>& line) {
+        double y = 0;
+        for (const double one : line) y += f(one) / static_cast<double>(line.size());
+        return y;
+      };
+    };
+    const array m = over_lines({"p"}, a, mean_of([](double e) { return e * e; }));
+    const array fourth = over_lines({"p"}, a, mean_of([](double e) { return e * e * e * e; }));
+    const auto right = [](const auto& e) {
+      const double u = e[0], apart = u * u - e[1];
+      return 2 * u * apart * apart + 4 * u * u * u * apart - 4 * u * (e[2] - e[1] * e[1]);
+    };
+    CHECK(agrees(dm::complete(dm::value_and_grad(norm, x)().gradient), map(right, {a, m, fourth}),
+                 1e-12));
   });
 }
 

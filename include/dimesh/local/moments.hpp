@@ -4,7 +4,8 @@
 // loops say, and are kept in registers along rows that do not move them.
 //
 //   row_loops<3> l{2, {4, 49}, {{1, 0}, {1, 0}, {1, 0}}};      // x (4, 49); a channel a row
-//   normalize_by(l, x, mean, scale, gain, bias, y)    y = (x - mean) scale gain + bias
+//   normalize_by(l, x, mean, rest, scale, gain, bias, y)
+//                                                y = (x - mean - rest) scale gain + bias
 //   moment_sums(l, ybar, x, mean, sum, along)    sum = sums of ybar, along = of ybar (x - mean)
 //   normalize_pulled(l, ybar, x, p, gain, xbar)       xbar = p.scale gain ybar - p.drift
 //                                                            - (x - mean) p.slope
@@ -54,27 +55,27 @@ template <int N> index_t inner_step(const loops<N>& l, int k) {
 
 }  // namespace detail
 
-/// y = (x - mean) scale gain + bias; arrays of l: mean and scale, gain, bias. gain, bias may be
-/// null. x, y are contiguous.
+/// y = (x - mean - rest) scale gain + bias, where rest is what the mean lacks for being rounded;
+/// arrays of l: mean, rest and scale, gain, bias. gain, bias may be null. x, y are contiguous.
 template <class T>
-void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* scale, const T* gain,
-                  const T* bias, T* y) {
+void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* rest, const T* scale,
+                  const T* gain, const T* bias, T* y) {
   const T one = 1, zero = 0;
   const T *const gains = gain != nullptr ? gain : &one, *const added = bias ? bias : &zero;
   const index_t db = detail::inner_step(l, 2);
   detail::with_steps(detail::inner_step(l, 0), detail::inner_step(l, 1), [&](auto dm, auto dg) {
     detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
       const dimesh::detail::writes_memory kernel;
-      const T *const v = x + element, *const m = mean + at[0], *const s = scale + at[0];
-      const T *const g = gains + at[1], *const b = added + at[2];
+      const T *const v = x + element, *const m = mean + at[0], *const r = rest + at[0];
+      const T *const s = scale + at[0], *const g = gains + at[1], *const b = added + at[2];
       T* const to = y + element;
       if (db == dg) {
 #pragma omp simd
         for (index_t i = 0; i < n; ++i)
-          to[i] = (v[i] - m[i * dm]) * s[i * dm] * g[i * dg] + b[i * dg];
+          to[i] = ((v[i] - m[i * dm]) - r[i * dm]) * s[i * dm] * g[i * dg] + b[i * dg];
       } else {
         for (index_t i = 0; i < n; ++i)
-          to[i] = (v[i] - m[i * dm]) * s[i * dm] * g[i * dg] + b[i * db];
+          to[i] = ((v[i] - m[i * dm]) - r[i * dm]) * s[i * dm] * g[i * dg] + b[i * db];
       }
     });
   });

@@ -126,9 +126,10 @@ constexpr auto attention_with_last(const attention_options& options, const Q& q,
                                    const V& v, const I&... numbers) {
   constexpr attention_hiding hides = hiding_of<Key, I...>::value;
   const attention_dims dims{&facts_of_dim<Query>, &facts_of_dim<Key>, hides};
-  return apply_two_rules<attention_rule<Query, Key, Head>, attention_sums_rule<Query, Key, Head>,
-                         value_of<Q>>(attention_op<value_of<Q>>{options, dims}, q, k, v,
-                                      hiding_numbers<Key, hides.flags>(numbers)...);
+  return apply_rules<value_of<Q>, attention_rule<Query, Key, Head>,
+                     attention_sums_rule<Query, Key, Head>>(
+      attention_op<value_of<Q>>{options, dims}, q, k, v,
+      hiding_numbers<Key, hides.flags>(numbers)...);
 }
 
 // Compiled once in dimesh::compiled.

@@ -84,15 +84,17 @@ constexpr auto run_moment_norm(list<Kept...>, std::string_view call, double epsi
   const moment_norm_op<T> op{epsilon, call};
   out.count = moment_count<list<Kept...>>(x...);
   const tensor_core* in[] = {&core_of(x)...};
-  tensor_core* const all[] = {&core_of(out.y), &core_of(out.mean), &core_of(out.variance)};
+  tensor_core rest(core_of(out.mean).facts);
+  tensor_core* const all[] = {&core_of(out.y), &core_of(out.mean), &core_of(out.variance), &rest};
   recorded_sum sum = nullptr;
   if constexpr (depth > 1) sum = &sum_recorded<T, depth - 1>;
   if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const moments = facts_by_rule<second, M>(call, x...);
-    const tensor_facts* const facts[] = {facts_by_rule<rule, S>(call, x...), moments, moments};
-    made::run_all(op, results(all, 3), facts, in, sizeof...(X), nullptr, sum);
+    const tensor_facts* const facts[] = {facts_by_rule<rule, S>(call, x...), moments, moments,
+                                         moments};
+    made::run_all(op, results(all, 4), facts, in, sizeof...(X), nullptr, sum);
   } else {
-    made::run_all(op, results(all, 3), nullptr, in, sizeof...(X), nullptr, sum);
+    made::run_all(op, results(all, 4), nullptr, in, sizeof...(X), nullptr, sum);
   }
   return out;
 }

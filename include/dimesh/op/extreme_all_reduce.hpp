@@ -19,11 +19,12 @@ namespace dimesh {
 
 namespace detail {
 
-template <use Kind, class X, class... D>
+/// Recorded: the gradient's place is wanted, too.
+template <use Kind, bool Recorded, class X, class... D>
 constexpr auto extreme_completed(std::string_view call, const X& x, list<D...> dims) {
   const auto v = stop_gradient(x);
   const auto found = complete(extreme_list<Kind>(v, dims));
-  if constexpr (!gradient_stops<X, list<D...>>::value) {
+  if constexpr (!Recorded) {
     return found;
   } else {
     using T = value_of<X>;
@@ -36,12 +37,20 @@ constexpr auto extreme_completed(std::string_view call, const X& x, list<D...> d
 template <use Kind, class X, class... D>
 constexpr auto extreme_all_reduce(std::string_view call, const X& x, list<D...> dims) {
   using rule = reduce_rule<Kind, false, D...>;
-  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>)
+  if constexpr (!ok<fault_of<rule, X>> || is_poison<X>) {
     return poison{};
-  else if constexpr (is_tracked<X> && !gradient_stops<X, list<D...>>::value)
+  } else if constexpr (!is_tracked<X>) {
+    return extreme_completed<Kind, false>(call, x, dims);
+  } else if constexpr (is_probe<X>) {
+    check<rule>(call, x);
+    const table& t = core_of(x).layout();
+    const unsigned over = (0u | ... | t.axes_of(index_of<D, typename spec_of<X>::dims>));
+    return over != 0 ? extreme_completed<Kind, true>(call, x, dims) : extreme_list<Kind>(x, dims);
+  } else if constexpr (gradient_stops<X, list<D...>>::value) {
+    return extreme_completed<Kind, true>(call, x, dims);
+  } else {
     return extreme_list<Kind>(x, dims);  // a rank has all of it, and its gradient
-  else
-    return extreme_completed<Kind>(call, x, dims);
+  }
 }
 
 template <class Fault> constexpr void assert_extreme() {

@@ -100,13 +100,6 @@ template <class S, int D> struct fft_whole_table {
 template <class S, class Table>
 using fft_layout = layout_type<typename S::mesh, typename S::dims, Table>;
 
-/// A probe under another table.
-template <class X> X probe_moved(X x, const table& to) {
-  const route r = tidied_route(*core_of(x).facts, to);
-  for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);
-  return x;
-}
-
 /// Transforms along the dims of the mask Left, each when it is whole; `scale` at the end. Of
 /// probes the masks are known when the program runs.
 template <bool Forward, class X>
@@ -116,8 +109,8 @@ X fft_walk_probe(std::string_view call, X x, unsigned left, unsigned done, doubl
     left &= ~now, done |= now;
     if (now != 0) x = fft_along(call, x, now, Forward, left == 0 ? scale : 1);
     if (left == 0) return x;
-    x = probe_moved(x,
-                    next_fft_move<Forward>(*core_of(x).facts, core_of(x).layout(), left, done).to);
+    x = relaid_probe(x,
+                     next_fft_move<Forward>(*core_of(x).facts, core_of(x).layout(), left, done).to);
   }
 }
 template <bool Forward, unsigned Left, unsigned Done, class X>
@@ -144,7 +137,7 @@ template <class D, class X> constexpr auto fft_made_whole(const X& x) {
   if constexpr (is_probe<X>)
     return core_of(x).layout().split_count(d) == 0
                ? x
-               : probe_moved(x, fft_move_from(*core_of(x).facts, core_of(x).layout(), 0, 0, d).to);
+               : relaid_probe(x, fft_move_from(*core_of(x).facts, core_of(x).layout(), 0, 0, d).to);
   else if constexpr (S::table.split_count(d) == 0)
     return x;
   else

@@ -3,7 +3,7 @@
 // lose digits.
 //
 //   prod<label>(x[batch/rows, label])          -> [batch/rows]; local
-//   var<batch>(x[batch/rows, label])           -> [label]; one pass where batch is whole
+//   var<batch>(x[batch/rows, label])           -> [label]; one pass over memory
 //   l2_norm(x)                                 -> a tensor without dims
 //   compensated_sum<batch>(x[batch/rows])      -> partial over rows, as sum
 //
@@ -60,12 +60,6 @@ struct prod_fault<X, list<D...>> {
 
 // ---- variances ----------------------------------------------------------------------------------
 
-struct squared_difference_function {
-  template <class A, class M> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const M& m) const {
-    return (a - m) * (a - m);
-  }
-};
-
 /// The type that means of T are formed in.
 template <class T>
 using mean_value = std::conditional_t<is_storage_only<T>, computed<T>,
@@ -74,7 +68,6 @@ using mean_value = std::conditional_t<is_storage_only<T>, computed<T>,
 /// Callers have asserted that there is no fault.
 template <class X, class... D> constexpr auto var_legal(const X& x, index_t less, list<D...> dims) {
   using T = value_of<X>;
-  using rule = reduce_rule<use::partial, false, D...>;
   if constexpr (!std::is_same_v<T, mean_value<T>>) {
     const auto y = var_legal(cast<mean_value<T>>(x), less, dims);
     if constexpr (is_storage_only<T>)
@@ -82,26 +75,12 @@ template <class X, class... D> constexpr auto var_legal(const X& x, index_t less
     else
       return y;
   } else {
-    const double n = count_list(x, dims), scale = 1 / (n - static_cast<double>(less));
-    const auto composed = [&] {
-      const auto mean = complete(sum_list(x, dims) / n);
-      const auto squares =
-          map_called<join_kind::nonlinear>("var", squared_difference_function{}, x, mean);
-      return complete(sum_list(squares, dims) * scale);
-    };
-    const auto local = [&] { return apply_rule<rule, T>(var_op<T>{1 / n, scale}, x); };
-    if constexpr (is_probe<X>) {
-      check<rule>("var", x);
-      bool whole = true;
-      ((whole =
-            whole && core_of(x).layout().split_count(index_of<D, typename spec_of<X>::dims>) == 0),
-       ...);
-      return whole ? local() : composed();
-    } else if constexpr ((is_split<spec_of<X>, D> || ...)) {
-      return composed();
-    } else {
-      return local();
-    }
+    using rule = var_rule<D...>;
+    using sums = reduce_rule<use::partial, false, D...>;
+    const tensor_facts* const sketched = core_of(x).facts->sketched ? core_of(x).facts : nullptr;
+    const var_op<T> op{static_cast<double>(less),
+                       sketched ? sketched : &result_facts<sums, T>(var_op<T>::call, x)};
+    return apply_rules<T, rule, rule, rule>(op, x);
   }
 }
 
@@ -189,8 +168,9 @@ template <Dim... D, Operand X> constexpr auto compensated_sum(const X& x) {
 
 /// The mean square deviation from the mean over D..., or over all dims: divided by their number n
 /// less `less` (0: of a population; 1: an estimate from a sample; NaN where nothing is left).
-/// Shapes: x without D... Integers give double. Where D... are whole, one pass over memory, error
-/// O(eps log n) relative; where they are split, two passes and two all-reduces.
+/// Shapes: x without D... Integers give double. One pass over memory, error O(eps log n) relative,
+/// wherever the mean is. Where D... are split two all-reduces, of one and of two numbers a result;
+/// on the way back one, of one number.
 template <Dim... D, Operand X> constexpr auto var(const X& x, index_t less = 0) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();

@@ -200,15 +200,21 @@ template <class L, class X> constexpr X sketch_under(X x, sketch_value& from) {
   }
   return x;
 }
+/// Walks a route on a probe from step i on; what stands between lives to the end, as in walk.
+template <class X> X walked(const X& x, const route& r, int i = 0) {
+  return i == r.size ? x : walked(stepped(x, r.at[i]), r, i + 1);
+}
+/// x under a table that its type does not know.
+template <class X> X relaid_probe(const X& x, const table& to) {
+  return walked(x, tidied_route(*core_of(x).facts, to));
+}
 /// The route of a probe is known when the program runs.
-template <class Rule, class X> constexpr X walk_probe(X x) {
+template <class Rule, class X> constexpr X walk_probe(const X& x) {
   if constexpr (requires { typename Rule::goal; })
     if (sketch_value* const s = core_of(x).facts->sketched; s != nullptr)
       return sketch_under<typename Rule::goal>(x, *s);
   const table to = ruled<Rule>("relayout", x).layout;
-  const route r = tidied_route(*core_of(x).facts, to);
-  for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);
-  return x;
+  return relaid_probe(x, to);
 }
 
 template <class L, class X>

@@ -128,19 +128,20 @@ constexpr auto apply_rule(const Op& op, const X&... x) {
   }
 }
 
-/// The same with a second result, an auxiliary of the first one's transpose.
-template <class Rule, class Second, class T, class Op, class... X>
-constexpr auto apply_two_rules(const Op& op, const X&... x) {
+/// The same with more results, auxiliaries of the first one's transpose.
+template <class T, class Rule, class... More, class Op, class... X>
+constexpr auto apply_rules(const Op& op, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
-  using More = spec_by_rule<Second, T, X...>;
+  using all = list<S, spec_by_rule<More, T, X...>...>;
   if constexpr ((is_probe<X> || ...)) {
-    const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...),
-                                         facts_by_rule<Second, More>(call_by(op), x...)};
+    const tensor_facts* const facts[] = {
+        facts_by_rule<Rule, S>(call_by(op), x...),
+        facts_by_rule<More, spec_by_rule<More, T, X...>>(call_by(op), x...)...};
     if constexpr (!(is_tracked<X> || ...))
       if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
-    return apply_on_cores(list<S, More>{}, facts, op, nullptr, x...);
+    return apply_on_cores(all{}, facts, op, nullptr, x...);
   } else {
-    return apply_on_cores(list<S, More>{}, nullptr, op, nullptr, x...);
+    return apply_on_cores(all{}, nullptr, op, nullptr, x...);
   }
 }
 

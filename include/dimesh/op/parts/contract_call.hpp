@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a contraction do under a schedule? Bring the operands to where they meet, by relayout
-// before one product or by panels while it is computed; of by::best, what the compiler or the run
-// finds cheapest.
+// before one product or by panels while it is computed. (by::best: contract_best.hpp.)
 //
 //   contract_call<by::ring<rows>, list<m, n>>::rule      asserted at the entry point
 //   contract_call<by::ring<rows>, list<m, n>>::run(x, y)
@@ -82,12 +81,6 @@ panels_facts met_at_run_time(const A& a, const B& b) {
 
 // ---- how they run -------------------------------------------------------------------------------
 
-/// x under a table that its type does not know.
-template <class X> X relaid_probe(X x, const table& to) {
-  const route r = tidied_route(*core_of(x).facts, to);
-  for (int i = 0; i < r.size; ++i) x = stepped(x, r.at[i]);
-  return x;
-}
 /// The local product of operands brought to the layouts under which they meet.
 template <class Schedule, class Out, class A, class B>
 constexpr auto contract_gathered(const A& a, const B& b) {
@@ -149,122 +142,6 @@ template <class D, class A, class Out> struct contract_call<by::reduce_scatter<D
   using rule = contract_scattered_rule<D, A, Out>;
   template <class X, class Y> static constexpr auto run(const X& x, const Y& y) {
     return reduce_scatter<D, A>(contract_by<by::reduce_scatter<D, A>, Out>(x, y));
-  }
-};
-
-// ---- the best -----------------------------------------------------------------------------------
-
-/// The layout of the result: the caller's, or what keeps the splits.
-template <class L> constexpr outcome goal_of_product(rule_operands x, const tensor_facts& y) {
-  if constexpr (std::is_void_v<L>) {
-    return allowed(kept_splits(x, y));
-  } else {
-    if (x[0].mesh != type_number<typename L::mesh>)
-      return blamed_place(fault_code::meshes_differ, 0);
-    outcome o = target<L>::of(y.dims());
-    o.is_of_goal = !o.ok();
-    return o;
-  }
-}
-template <class L> struct named_goal {
-  using goal = L;
-};
-template <> struct named_goal<void> {};
-template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
-  using named = Out;
-  using axes = list<>;
-  template <class...> struct dims {
-    using type = Out;
-  };
-  static constexpr outcome of(rule_operands x, dim_list out) {
-    const outcome o = cheapest_meeting_or_fault(x, out);
-    return o.ok() ? goal_of_product<L>(x, facts_of_result(x[0], Out{})) : o;
-  }
-  static constexpr outcome cheapest_meeting_or_fault(rule_operands x, dim_list out) {
-    return meeting_by<by::gather>(x, out).found;
-  }
-  /// The choice where extents are what `by` says.
-  static constexpr contract_choice chosen(rule_operands x, const measure& by) {
-    tensor_facts y = facts_of_result(x[0], Out{});
-    const table goal = goal_of_product<L>(x, y).layout;
-    return best_choice(x, y.dims(), {by, &goal, &y, static_cast<double>(Memory)});
-  }
-};
-
-template <class Rule, class A, class B> struct best_of {
-  static constexpr rule_operands operands{facts_list<A, B>::at, 2};
-  /// The choices where dims of neither, of the first or of the second operand are long.
-  static constexpr contract_choice at[3] = {
-      Rule::chosen(operands, {}), Rule::chosen(operands, {0, {}, {}, nullptr, operands.at[0]}),
-      Rule::chosen(operands, {0, {}, {}, nullptr, operands.at[1]})};
-  static constexpr bool is_new(int i) {
-    for (int j = 0; j < i; ++j)
-      if (at[i] == at[j]) return false;
-    return true;
-  }
-  template <int I, int K> struct meets {
-    static constexpr table result = at[I].m.whole[K];
-  };
-  template <int I> using first = spec_under<A, meets<I, 0>>;
-  template <int I> using second = spec_under<B, meets<I, 1>>;
-};
-/// Choice I of a list.
-template <class Best, int I, class Out, class A, class B>
-constexpr auto contract_chosen(const A& a, const B& b) {
-  constexpr contract_choice c = Best::at[I];
-  using mesh_axes = typename spec_of<A>::mesh::axes;
-  if constexpr (c.cols >= 0)
-    return contract_by<by::summa<type_at<c.rows, mesh_axes>, type_at<c.cols, mesh_axes>>, Out>(a,
-                                                                                               b);
-  else if constexpr (c.rows >= 0)
-    return contract_by<by::ring<type_at<c.rows, mesh_axes>>, Out>(a, b);
-  else
-    return einsum_as<void, Out>(relayout<typename Best::template first<I>::layout>(a),
-                                relayout<typename Best::template second<I>::layout>(b));
-}
-/// What the run knows of two operands.
-constexpr measure measured(const tensor_core& a, const tensor_core& b) {
-  measure by;
-  by.sizes = a.sizes();
-  for (const tensor_core* x : {&a, &b})
-    for (int d = 0; d < x->rank(); ++d) {
-      by.dim[by.count] = x->facts->dim[d];
-      by.extent[by.count++] = x->extent(d);
-    }
-  return by;
-}
-template <class Rule, class Best, class G, int I, class Out, class A, class B>
-constexpr auto contract_cheapest(int wanted, const A& a, const B& b) {
-  if constexpr (I + 1 < 3) {
-    if constexpr (!Best::is_new(I))
-      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
-    else if (wanted == I)
-      return relayout<G>(contract_chosen<Best, I, Out>(a, b));
-    else
-      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
-  } else {
-    return relayout<G>(contract_chosen<Best, I, Out>(a, b));
-  }
-}
-template <class L, index_t Memory, class Out> struct contract_call<by::best<L, Memory>, Out> {
-  using rule = best_rule<L, Memory, Out>;
-  template <class A, class B> static constexpr auto run(const A& a, const B& b) {
-    using best = best_of<rule, spec_of<A>, spec_of<B>>;
-    using goal = typename result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>::layout;
-    if constexpr (!best::is_new(1) && !best::is_new(2)) {
-      return relayout<goal>(contract_chosen<best, 0, Out>(a, b));
-    } else {
-      const measure by = measured(core_of(a), core_of(b));
-      tensor_facts y = facts_of_result(*core_of(a).facts, Out{});
-      const table to = spec_facts<result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>>.layout;
-      const search s{by, &to, &y, 0};
-      int wanted = 0;
-      for (int i = 1; i < 3; ++i)
-        if (bytes_of_meeting(s, best::operands, best::at[i].m) <
-            bytes_of_meeting(s, best::operands, best::at[wanted].m))
-          wanted = i;
-      return contract_cheapest<rule, best, goal, 0, Out>(wanted, a, b);
-    }
   }
 };
 

@@ -7,7 +7,7 @@
 //                                                is split alike, and m x n is small
 #pragma once
 
-#include "dimesh/op/parts/contract_call.hpp"
+#include "dimesh/op/parts/contract_best.hpp"
 
 namespace dimesh::detail {
 
@@ -96,6 +96,43 @@ template <class L, class Out> struct chain_rule {
 
 template <class Schedule, class Out, std::size_t I, std::size_t J, std::size_t... Rest, class... X>
 constexpr auto contract_pair(std::index_sequence<Rest...>, const X&... x);
+template <class Schedule, class Out, class... X> constexpr auto contract_chain(const X&... x);
+/// So many probes are multiplied in any order that the run finds, each of which is compiled.
+inline constexpr std::size_t most_ordered_probes = 4;
+
+/// Pair P of them first, or one behind it.
+template <class Schedule, class Out, std::size_t P, class... X>
+constexpr auto contract_probes(const chain_step& step, const X&... x) {
+  constexpr std::size_t n = sizeof...(X), i = P / n, j = P % n;
+  if constexpr (i >= j) {
+    return contract_probes<Schedule, Out, P + 1>(step, x...);
+  } else {
+    if constexpr (i + 2 < n)
+      if (step.first != static_cast<int>(i) || step.second != static_cast<int>(j))
+        return contract_probes<Schedule, Out, P + 1>(step, x...);
+    return contract_pair<Schedule, Out, i, j>(std::make_index_sequence<n - 2>{}, x...);
+  }
+}
+/// Which pair is the first depends on layouts, which of probes the run knows.
+template <class Schedule, class Out, chain_step Compiled, class... X>
+constexpr auto contract_probe_chain(const X&... x) {
+  const tensor_facts* const at[] = {core_of(x).facts...};
+  const bool sketched = sketch_among(at, sizeof...(X)) != nullptr;
+  const chain_step step = sketched ? Compiled : cheapest_step({at, sizeof...(X)}, dims_in<Out>);
+  if constexpr (sizeof...(X) <= most_ordered_probes) {
+    return contract_probes<Schedule, Out, 0>(step, x...);
+  } else {
+    if (step.first != Compiled.first || step.second != Compiled.second)
+      (words() << "contract: an operand is a probe, and which pair of more than "
+               << most_ordered_probes
+               << " operands is multiplied first follows from a layout that no type says; multiply "
+                  "some of them by a contract of their own")
+          .raise();
+    return contract_pair<Schedule, Out, static_cast<std::size_t>(Compiled.first),
+                         static_cast<std::size_t>(Compiled.second)>(
+        std::make_index_sequence<sizeof...(X) - 2>{}, x...);
+  }
+}
 template <class Schedule, class Out, class... X> constexpr auto contract_chain(const X&... x) {
   if constexpr ((is_poison<X> || ...)) {
     return poison{};
@@ -104,9 +141,12 @@ template <class Schedule, class Out, class... X> constexpr auto contract_chain(c
   } else {
     constexpr chain_step step =
         cheapest_step({facts_list<spec_of<X>...>::at, sizeof...(X)}, dims_in<Out>);
-    return contract_pair<Schedule, Out, static_cast<std::size_t>(step.first),
-                         static_cast<std::size_t>(step.second)>(
-        std::make_index_sequence<sizeof...(X) - 2>{}, x...);
+    if constexpr ((is_probe<X> || ...))
+      return contract_probe_chain<Schedule, Out, step>(x...);
+    else
+      return contract_pair<Schedule, Out, static_cast<std::size_t>(step.first),
+                           static_cast<std::size_t>(step.second)>(
+          std::make_index_sequence<sizeof...(X) - 2>{}, x...);
   }
 }
 template <class L, index_t Memory> constexpr index_t most_memory(tag<by::best<L, Memory>>) {

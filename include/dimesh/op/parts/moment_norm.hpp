@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How is a tensor normalised by the mean and variance of all that shares some of its dims? The
 // rule, cost, kernel calls and transpose of batch and group norms (op/batch_norm.hpp). Moments of
-// blocks in one pass over memory; where ranks split what is joined, their sums are completed by two
-// all-reduces: of a number a moment, the mean as far as its digits go, and of two, what is left of
-// it and squared deviations (no digits cancel); on the way back by one of two numbers.
+// blocks in one pass over memory, joined over ranks by two all-reduces (moments.hpp); on the way
+// back one, of two numbers a moment.
 //
-//   moment_norm_op<float>{1e-5, "batch_norm"}     x, gain, bias -> y; auxiliary: mean, variance
+//   moment_norm_op<float>{1e-5, "batch_norm"}     x, gain, bias -> y; auxiliary: mean, variance,
+//                                                 and what the mean lacks for being rounded
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/moments.hpp"
-#include "dimesh/local/statistics.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/join_rule.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
+#include "dimesh/op/parts/moments.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh::detail {
@@ -57,33 +56,6 @@ template <class... Kept> struct moments_rule {
       if (t.axis[a].what == use::split && !out.has(x[0].dim[static_cast<int>(t.axis[a].dim)]))
         t.axis[a] = {};
     return allowed(table_over_dims(t, x[0].dims(), out));
-  }
-};
-
-/// What the blocks of a tensor and of its moments say of sums over the other dims.
-struct moment_place {
-  unsigned over = 0;  // the axes whose ranks have blocks of the same sums
-  double all = 1, own = 1;  // elements of a sum: everywhere, and here
-
-  constexpr moment_place(const tensor_core& x, const tensor_core& moments) {
-    for (int d = 0; d < x.rank(); ++d) {
-      if (moments.facts->place_of(x.facts->dim[d]) >= 0) continue;
-      over |= x.layout().axes_of(d);
-      all *= static_cast<double>(x.extent(d));
-      own *= static_cast<double>(x.local(d));
-    }
-    over = talking(over, x.sizes());
-  }
-  /// Of one element; moments of nothing are 0.
-  constexpr double share() const { return all > 0 ? 1 / all : 0; }
-  constexpr void cost(tally& t, const tensor_core& x, index_t bytes, int times) const {
-    if (over == 0 || bytes == 0) return;
-    const index_t n = group_size(over, x.sizes());
-    for (int i = 0; i < times; ++i)
-      t.collective(event_kind::all_reduce, over, bytes, 2 * (n - 1) * bytes / n);
-  }
-  template <class T> void complete(const tensor_core& x, T* sums, index_t n) const {
-    if (over != 0) collective::all_reduce(x.grid->along(over), sums, sums, n);
   }
 };
 
@@ -140,7 +112,8 @@ template <class T> void fill_scales(const T* variance, double epsilon, index_t n
     scale[i] = T(1) / std::sqrt(variance[i] + static_cast<T>(epsilon));
 }
 
-/// The wanted cotangents of x, gain and bias: from ybar, these, mean and variance.
+/// The wanted cotangents of x, gain and bias: from ybar, these, mean, variance, and what the mean
+/// lacks.
 template <class T> struct moment_norm_transpose_op {
   double epsilon;
   static constexpr std::string_view call = "batch_norm";
@@ -153,7 +126,7 @@ template <class T> struct moment_norm_transpose_op {
               2 * (x.bytes() + in[0].bytes()) + bars.bytes());
   }
   void fill(results bars, operands in) const {
-    const tensor_core &x = in[1], &mean = in[in.count() - 2], &variance = in[in.count() - 1];
+    const tensor_core &x = in[1], &mean = in[in.count() - 3], &variance = in[in.count() - 2];
     const tensor_core* const gain = bars.count() > 1 ? &in[2] : nullptr;
     const tensor_core* const bias = bars.count() > 2 ? &in[3] : nullptr;
     const tensor_core* const parts[] = {&mean, gain, bias};
@@ -164,13 +137,14 @@ template <class T> struct moment_norm_transpose_op {
         storage::acquire(static_cast<std::size_t>(3 * moments + 2 * sums) * sizeof(T));
     T* const drift = static_cast<T*>(room.data());  // and slope behind it: they travel as one
     T *const scale = drift + 2 * moments, *const sum = scale + moments, *const along = sum + sums;
+    const T* const rest = in[in.count() - 1].data<const T>();
     fill_scales(variance.data<const T>(), epsilon, moments, scale);
     const T *const ybar = in[0].data<const T>(), *const v = x.data<const T>();
     local::moment_sums(picked<2>(places.made(), {0, 1}), ybar, v, mean.data<const T>(), sum, along,
                        sums);
     // A gain that x's cotangent does not ask for has no elements here.
     const T* const gains = gain != nullptr && bars.has(0) ? gain->data<const T>() : nullptr;
-    join(places.made(true), bars, sum, along, scale, gains, drift, moments);
+    join(places.made(true), bars, sum, along, rest, scale, gains, drift, moments);
     if (!bars.has(0)) return;
     const moment_place place(x, mean);
     place.complete(x, drift, 2 * moments);
@@ -178,8 +152,8 @@ template <class T> struct moment_norm_transpose_op {
     const T share = static_cast<T>(place.share());
     const opened memory;
     for (index_t i = 0; i < moments; ++i) {
-      drift[i] *= scale[i] * share;
       slope[i] *= scale[i] * scale[i] * scale[i] * share;
+      drift[i] = drift[i] * (scale[i] * share) - rest[i] * slope[i];
     }
     local::normalize_pulled(picked<2>(places.made(), {1, 2}), ybar, v,
                             {mean.data<const T>(), scale, drift, slope}, gains, bars.data<T>(0));
@@ -193,10 +167,10 @@ template <class T> struct moment_norm_transpose_op {
     for (int i = 0; i < N; ++i) std::copy_n(l.stride[k[i]], max_dims, p.stride[i]);
     return p;
   }
-  /// From sums of ybar and of ybar (x - mean): those with gain for each moment, and the cotangents
-  /// of gain and bias.
+  /// From sums of ybar and of ybar (x - mean), the mean as it is rounded: those with gain for each
+  /// moment, and the cotangents of gain and bias.
   static void join(const local::loops<4>& l, results bars, const T* sum, const T* along,
-                   const T* scale, const T* gain, T* drift, index_t moments) {
+                   const T* rest, const T* scale, const T* gain, T* drift, index_t moments) {
     T* const slope = drift + moments;
     T *const gain_bar = bars.count() > 1 ? bars.data<T>(1) : nullptr, *const bias_bar =
                                                                           bars.count() > 2
@@ -211,16 +185,17 @@ template <class T> struct moment_norm_transpose_op {
       const auto step = [&l](int k) { return local::detail::inner_step(l, k); };
       for (index_t i = 0; i < n; ++i, e += step(0), m += step(1), g += step(2), b += step(3)) {
         const T by = gain != nullptr ? gain[g] : T(1);
+        const T aslant = along[e] - rest[m] * sum[e];
         drift[m] += by * sum[e];
-        slope[m] += by * along[e];
-        if (gain_bar != nullptr) gain_bar[g] += along[e] * scale[m];
+        slope[m] += by * aslant;
+        if (gain_bar != nullptr) gain_bar[g] += aslant * scale[m];
         if (bias_bar != nullptr) bias_bar[b] += sum[e];
       }
     });
   }
 };
 
-/// x, gain and bias as far as there are any -> y; auxiliary: mean and variance.
+/// x, gain and bias as far as there are any -> y; auxiliary: mean, variance, what the mean lacks.
 template <class T> struct moment_norm_op {
   double epsilon;
   std::string_view call;
@@ -237,48 +212,20 @@ template <class T> struct moment_norm_op {
     static_assert(is_on_host<T>, "batch_norm: the kernel runs on the host only; use a host space");
     const index_t n = y[1].elements();
     const T* const v = x[0].data<const T>();
-    T *const mean = y[1].data<T>(), *const variance = y[2].data<T>();
-    const storage room = storage::acquire(static_cast<std::size_t>(3 * n) * sizeof(T));
-    T *const scale = static_cast<T*>(room.data()), *const apart = scale + n;
-    local::deviations(loops_over(loop_dims(x[0]), y[1], x[0]), v, mean, apart, variance, n);
-    join(moment_place(x[0], y[1]), x[0], mean, apart, variance, scale, n);
+    T *const mean = y[1].data<T>(), *const variance = y[2].data<T>(), *const rest = y[3].data<T>();
+    const storage room = storage::acquire(static_cast<std::size_t>(n) * sizeof(T));
+    T* const scale = static_cast<T*>(room.data());
+    find_moments(moment_place(x[0], y[1]), x[0], y[1], mean, rest, variance);
     fill_scales(variance, epsilon, n, scale);
     moment_loops<3> places(x[0]);
     places.set(0, &y[1]);
     for (int k = 1; k < x.count(); ++k) places.set(k, &x[k]);
-    local::normalize_by(places.made(), v, mean, scale,
+    local::normalize_by(places.made(), v, mean, rest, scale,
                         x.count() > 1 ? x[1].data<const T>() : nullptr,
                         x.count() > 2 ? x[2].data<const T>() : nullptr, y[0].data<T>());
   }
   constexpr void transpose(const auto& to) const {
-    to.give_all(moment_norm_transpose_op<T>{epsilon}, to.y(1), to.y(2));
-  }
-
- private:
-  /// Of blocks, elements `mean`, how far the means are from them, and squared deviations (`apart`,
-  /// with as much room behind it, and `squares`) -> mean and variance of all (Chan, Golub and
-  /// LeVeque 1979). Deviations are from what all ranks have added up as the mean, and are corrected
-  /// by what that lacks: near 1e7 float's own rounding is as large as they are.
-  static void join(const moment_place& place, const tensor_core& x, T* mean, T* apart, T* squares,
-                   T* sums, index_t n) {
-    const opened memory;
-    const T own = static_cast<T>(place.own), share = static_cast<T>(place.share());
-    if (place.over == 0) {
-      for (index_t i = 0; i < n; ++i) mean[i] += apart[i], squares[i] *= share;
-      return;
-    }
-    for (index_t i = 0; i < n; ++i) sums[i] = own * share * (mean[i] + apart[i]);
-    place.complete(x, sums, n);
-    for (index_t i = 0; i < n; ++i) {
-      const T from = (mean[i] - sums[i]) + apart[i];
-      apart[i] = own * share * from;
-      apart[n + i] = share * squares[i] + own * share * from * from;
-    }
-    place.complete(x, apart, 2 * n);
-    for (index_t i = 0; i < n; ++i) {
-      mean[i] = sums[i] + apart[i];
-      squares[i] = std::max(apart[n + i] - apart[i] * apart[i], T(0));
-    }
+    to.give_all(moment_norm_transpose_op<T>{epsilon}, to.y(1), to.y(2), to.y(3));
   }
 };
 

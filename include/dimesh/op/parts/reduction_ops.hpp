@@ -3,12 +3,14 @@
 // transpose. The entry points are reductions.hpp.
 //
 //   prod:  xbar[i] = ybar (the product of x before i) (the product of x behind i)
-//   var:   xbar[i] = ybar 2 (x[i] - mean) / (n - less)
+//   var:   xbar[i] = ybar 2 (x[i] - mean) / (n - less), ybar completed where x is split
 #pragma once
 
 #include "dimesh/local/scan_steps.hpp"
 #include "dimesh/local/statistics.hpp"
+#include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/map.hpp"
+#include "dimesh/op/parts/moments.hpp"
 #include "dimesh/op/parts/scan_op.hpp"
 #include "dimesh/op/reduce.hpp"
 
@@ -65,39 +67,105 @@ template <class T> struct compensated_sum_op {
   constexpr void transpose(const auto& to) const { to.give(0, expand_op<T, T>{}, to.ybar); }
 };
 
-/// c (x - s / n) ybar: the derivative of squared deviations, from the sum s of n elements.
-struct deviation_function {
-  double share, scale;
-  template <class X, class S, class B>
-  KOKKOS_INLINE_FUNCTION auto operator()(const X& x, const S& s, const B& bar) const {
-    return (x - s * share) * (bar * scale);
+/// What is left of x over D..., completed: nothing is partial.
+template <class... D> struct var_rule : reduce_rule<use::partial, false, D...> {
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = reduce_rule<use::partial, false, D...>::of(x, out);
+    return o.ok() ? allowed(without_axes(o.layout, o.layout.mask(use::partial))) : o;
   }
 };
 
-/// Squared deviations of n elements x summed, times `scale`; the dims that go are whole.
+/// A cotangent of what was completed, completed: addends are the facts of what was not.
+template <class T>
+constexpr tensor_core completed_bar(const auto& to, const moment_place& place,
+                                    const tensor_facts* addends, const tensor_core& bar) {
+  return place.over == 0 ? bar : to.made(addends->dual, all_reduce_op<T>{{place.over}}, bar);
+}
+
+struct center_function {
+  template <class X, class M> KOKKOS_INLINE_FUNCTION auto operator()(X x, M mean, M rest) const {
+    return (x - mean) - rest;
+  }
+};
+/// c (x - mean) ybar: the derivative of squared deviations.
+struct deviation_function {
+  double scale;
+  template <class X, class M, class B>
+  KOKKOS_INLINE_FUNCTION auto operator()(X x, M mean, M rest, B bar) const {
+    return ((x - mean) - rest) * (bar * scale);
+  }
+};
+struct scaled_product_function {
+  double scale;
+  template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(A a, B b) const {
+    return a * (b * scale);
+  }
+};
+struct less_share_function {
+  double share;
+  template <class A, class S> KOKKOS_INLINE_FUNCTION auto operator()(A a, S sum) const {
+    return a - sum * share;
+  }
+};
+
+/// x - its mean, from x and the two parts of that, which are numbers: the mean's share in the
+/// derivative is here.
+template <class T> struct center_op {
+  const tensor_facts* addends;
+  static constexpr std::string_view call = "var";
+  static constexpr map_op<center_function, T, T, T, T> by{{}, call};
+
+  constexpr void cost(tally& t, results y, operands x) const { by.cost(t, y, x); }
+  void fill(results y, operands x) const { by.fill(y, x); }
+  static constexpr bool needs(int, unsigned) { return false; }
+  constexpr void transpose(const auto& to) const {
+    if (!to.wants(0)) return;
+    const moment_place place(to.x(0), to.x(1));
+    const tensor_core sum =
+        completed_bar<T>(to, place, addends, to.made(to.x(1).facts->dual, sum_op<T, T>{}, to.ybar));
+    const map_op<less_share_function, T, T, T> less{{place.share()}, call};
+    to.pass(0, to.template made<3u>(to.x(0).facts->dual, less, to.ybar, sum));
+  }
+};
+
+/// Squared deviations of n elements x summed, over n - less; auxiliary: the mean, and what that
+/// lacks for being rounded. Addends: the facts of a sum of x that is not completed.
 template <class T> struct var_op {
-  double share, scale;  // 1 / n
+  double less;
+  const tensor_facts* addends;
   static constexpr std::string_view call = "var";
 
   constexpr void cost(tally& t, results y, operands x) const {
+    for (const index_t each : {1, 2})
+      moment_place(x[0], y[0]).cost(t, x[0], each * y[0].bytes(), 1);
     t.compute(4 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
     static_assert(is_on_host<T>, "var: the kernel runs on the host only; use a host space");
+    const moment_place place(x[0], y[0]);
+    T* const to = y[0].data<T>();
+    find_moments(place, x[0], y[0], y[1].data<T>(), y[2].data<T>(), to);
     const opened memory;
-    const index_t n = y[0].elements();
-    const storage means = storage::acquire(static_cast<std::size_t>(2 * n) * sizeof(T));
-    T *const to = y[0].data<T>(), *const base = static_cast<T*>(means.data());
-    local::deviations(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(), base, base + n,
-                      to, n);
-    for (index_t i = 0; i < n; ++i) to[i] *= static_cast<T>(scale);
+    const T by = static_cast<T>(place.all / (place.all - less));
+    for (index_t i = 0, n = y[0].elements(); i < n; ++i) to[i] *= by;
   }
   static constexpr bool needs(int k, unsigned) { return k == 0; }
   constexpr void transpose(const auto& to) const {
     if (!to.wants(0)) return;
-    const tensor_core sum = to.made(to.y().facts, sum_op<T, T>{}, to.x(0));
-    const map_op<deviation_function, T, T, T, T> by{{share, 2 * scale}, call};
-    to.pass(0, to.template made<7u>(to.x(0).facts->dual, by, to.x(0), sum, to.ybar));
+    const tensor_core& x = to.x(0);
+    const moment_place place(x, to.y());
+    const double scale = 2 / (place.all - less);
+    const tensor_core bar = completed_bar<T>(to, place, addends, to.ybar);
+    // Copies: where this is recorded the auxiliaries are numbers, and center_op knows it.
+    const tensor_core mean = to.y(1), rest = to.y(2);
+    if constexpr (std::remove_cvref_t<decltype(to)>::depth > 1) {
+      const tensor_core apart = to.made(x.facts, center_op<T>{addends}, x, mean, rest);
+      const map_op<scaled_product_function, T, T, T> by{{scale}, call};
+      to.pass(0, to.template made<3u>(x.facts->dual, by, apart, bar));
+    } else {
+      const map_op<deviation_function, T, T, T, T, T> by{{scale}, call};
+      to.pass(0, to.template made<0u>(x.facts->dual, by, x, mean, rest, bar));
+    }
   }
 };
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does a contraction do that takes the best schedule? What the compiler finds cheapest, or the
+// run where extents or sizes are open; of probes the run finds the same, from the layouts that it
+// knows.
+//
+//   contract_call<by::best<>, list<m, n>>::run(x, y)
+#pragma once
+
+#include "dimesh/op/parts/contract_call.hpp"
+
+namespace dimesh::detail {
+
+/// The layout of the result: the caller's, or what keeps the splits.
+template <class L> constexpr outcome goal_of_product(rule_operands x, const tensor_facts& y) {
+  if constexpr (std::is_void_v<L>) {
+    return allowed(kept_splits(x, y));
+  } else {
+    if (x[0].mesh != type_number<typename L::mesh>)
+      return blamed_place(fault_code::meshes_differ, 0);
+    outcome o = target<L>::of(y.dims());
+    o.is_of_goal = !o.ok();
+    return o;
+  }
+}
+template <class L> struct named_goal {
+  using goal = L;
+};
+template <> struct named_goal<void> {};
+template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
+  using named = Out;
+  using axes = list<>;
+  template <class...> struct dims {
+    using type = Out;
+  };
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = cheapest_meeting_or_fault(x, out);
+    return o.ok() ? goal_of_product<L>(x, facts_of_result(x[0], Out{})) : o;
+  }
+  static constexpr outcome cheapest_meeting_or_fault(rule_operands x, dim_list out) {
+    return meeting_by<by::gather>(x, out).found;
+  }
+  /// The choice where extents are what `by` says.
+  static constexpr contract_choice chosen(rule_operands x, const measure& by) {
+    tensor_facts y = facts_of_result(x[0], Out{});
+    const table goal = goal_of_product<L>(x, y).layout;
+    return best_choice(x, y.dims(), {by, &goal, &y, static_cast<double>(Memory)});
+  }
+};
+
+/// The choices where dims of neither, of the first or of the second operand are long.
+struct best_choices {
+  contract_choice at[3];
+
+  template <class Rule> static constexpr best_choices of(rule_operands x) {
+    return {{Rule::chosen(x, {}), Rule::chosen(x, {0, {}, {}, nullptr, x.at[0]}),
+             Rule::chosen(x, {0, {}, {}, nullptr, x.at[1]})}};
+  }
+  constexpr bool is_new(int i) const {
+    for (int j = 0; j < i; ++j)
+      if (at[i] == at[j]) return false;
+    return true;
+  }
+  /// Whatever the run knows.
+  constexpr bool is_settled() const { return !is_new(1) && !is_new(2); }
+  /// The one that costs the fewest bytes, for a result y.
+  constexpr int cheapest(const search& s, rule_operands x) const {
+    int wanted = 0;
+    for (int i = 1; i < 3; ++i)
+      if (bytes_of_meeting(s, x, at[i].m) < bytes_of_meeting(s, x, at[wanted].m)) wanted = i;
+    return wanted;
+  }
+};
+template <class Rule, class A, class B> struct best_of {
+  static constexpr rule_operands operands{facts_list<A, B>::at, 2};
+  static constexpr best_choices found = best_choices::of<Rule>(operands);
+  static constexpr const contract_choice (&at)[3] = found.at;
+  template <int I, int K> struct meets {
+    static constexpr table result = at[I].m.whole[K];
+  };
+  template <int I> using first = spec_under<A, meets<I, 0>>;
+  template <int I> using second = spec_under<B, meets<I, 1>>;
+};
+/// Choice I of a list.
+template <class Best, int I, class Out, class A, class B>
+constexpr auto contract_chosen(const A& a, const B& b) {
+  constexpr contract_choice c = Best::at[I];
+  using mesh_axes = typename spec_of<A>::mesh::axes;
+  if constexpr (c.cols >= 0)
+    return contract_by<by::summa<type_at<c.rows, mesh_axes>, type_at<c.cols, mesh_axes>>, Out>(a,
+                                                                                               b);
+  else if constexpr (c.rows >= 0)
+    return contract_by<by::ring<type_at<c.rows, mesh_axes>>, Out>(a, b);
+  else
+    return einsum_as<void, Out>(relayout<typename Best::template first<I>::layout>(a),
+                                relayout<typename Best::template second<I>::layout>(b));
+}
+/// What the run knows of two operands.
+constexpr measure measured(const tensor_core& a, const tensor_core& b) {
+  measure by;
+  by.sizes = a.sizes();
+  for (const tensor_core* x : {&a, &b})
+    for (int d = 0; d < x->rank(); ++d) {
+      by.dim[by.count] = x->facts->dim[d];
+      by.extent[by.count++] = x->extent(d);
+    }
+  return by;
+}
+template <class Rule, class Best, class G, int I, class Out, class A, class B>
+constexpr auto contract_cheapest(int wanted, const A& a, const B& b) {
+  if constexpr (I + 1 < 3) {
+    if constexpr (!Best::found.is_new(I))
+      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
+    else if (wanted == I)
+      return relayout<G>(contract_chosen<Best, I, Out>(a, b));
+    else
+      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
+  } else {
+    return relayout<G>(contract_chosen<Best, I, Out>(a, b));
+  }
+}
+/// The axis, or the pair of them, that the run knows, of probes: the schedule as a type.
+template <int I, class Out, class A, class B>
+constexpr auto contract_along(const contract_choice& c, const A& a, const B& b) {
+  using mesh_axes = typename spec_of<A>::mesh::axes;
+  constexpr int n = spec_of<A>::mesh::rank, i = I / n, j = I % n;
+  if constexpr (I + 1 < n * n)
+    if (c.rows != i || (c.cols < 0 ? i : c.cols) != j) return contract_along<I + 1, Out>(c, a, b);
+  if constexpr (i == j)
+    return contract_by<by::ring<type_at<i, mesh_axes>>, Out>(a, b);
+  else
+    return contract_by<by::summa<type_at<i, mesh_axes>, type_at<j, mesh_axes>>, Out>(a, b);
+}
+/// The same program as of tensors whose types say what these probes are.
+template <class L, index_t Memory, class Out, class A, class B>
+auto contract_best_probes(const A& a, const B& b) {
+  using rule = best_rule<L, Memory, Out>;
+  check<rule>("contract", a, b);
+  const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
+  const rule_operands x{at, 2};
+  const best_choices found = best_choices::of<rule>(x);
+  tensor_facts y = facts_of_result(*at[0], Out{});
+  const table to = goal_of_product<L>(x, y).layout;
+  const measure by = measured(core_of(a), core_of(b));
+  const contract_choice& c = found.at[found.is_settled() ? 0 : found.cheapest({by, &to, &y, 0}, x)];
+  const auto product = [&] {
+    if constexpr (Memory > 0)
+      if (c.rows >= 0) return contract_along<0, Out>(c, a, b);
+    return einsum_as<void, Out>(relaid_probe(a, c.m.whole[0]), relaid_probe(b, c.m.whole[1]));
+  };
+  return relaid_probe(product(), to);
+}
+template <class L, index_t Memory, class Out> struct contract_call<by::best<L, Memory>, Out> {
+  using rule = best_rule<L, Memory, Out>;
+  template <class A, class B> static constexpr auto run(const A& a, const B& b) {
+    if constexpr (is_probe<A> || is_probe<B>) {
+      const tensor_facts* const at[] = {core_of(a).facts, core_of(b).facts};
+      if (sketch_among(at, 2) == nullptr) return contract_best_probes<L, Memory, Out>(a, b);
+    }
+    using best = best_of<rule, spec_of<A>, spec_of<B>>;
+    using S = result_spec<rule, value_of<A>, spec_of<A>, spec_of<B>>;
+    using goal = typename S::layout;
+    if constexpr (best::found.is_settled()) {
+      return relayout<goal>(contract_chosen<best, 0, Out>(a, b));
+    } else {
+      const measure by = measured(core_of(a), core_of(b));
+      const tensor_facts y = facts_of_result(*core_of(a).facts, Out{});
+      const int wanted = best::found.cheapest({by, &spec_facts<S>.layout, &y, 0}, best::operands);
+      return contract_cheapest<rule, best, goal, 0, Out>(wanted, a, b);
+    }
+  }
+};
+
+}  // namespace dimesh::detail

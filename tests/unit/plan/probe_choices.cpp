@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// options: -O0
+// Operations that do one thing under some layouts and another one under others: events of probes,
+// one after the other, are those of types, under every layout of a plane.
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "dimesh/dimesh.hpp"
+#include "dimesh/grad/cost.hpp"
+#include "dimesh/op/contract.hpp"
+#include "dimesh/op/extreme_all_reduce.hpp"
+#include "dimesh/op/reductions.hpp"
+#include "dimesh/plan/probe.hpp"
+#include "support/layouts.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace by = dm::by;
+using dm::split;
+using test_support::for_each_layout, test_support::layout_choice;
+
+struct batch : dm::dim<16> {};
+struct pixel : dm::dim<32> {};
+struct hidden : dm::dim<64> {};
+struct label : dm::dim<8> {};
+struct open_batch : dm::dim<> {};
+struct open_hidden : dm::dim<> {};
+struct rows : dm::axis<2> {};
+struct cols : dm::axis<2> {};
+struct pod : dm::mesh<rows, cols> {};
+template <class... Rule> using L = dm::layout<pod, Rule...>;
+using value = dm::layout_value<pod>;
+using dims = dm::detail::list<batch, pixel, hidden>;
+template <class C, class... D> using shape = dm::tensor<float, dm::shaped<C>, D...>;
+const dm::mesh_sizes<pod> sizes;
+
+template <class T, class C, class... D> auto probe_like(const dm::shaped_tensor<T, C, D...>& x) {
+  const auto extent_of = [&]<class E>(dm::detail::list<E>) {
+    if constexpr (E::extent == dm::dynamic)
+      return std::tuple(E{x.template extent<E>()});
+    else
+      return std::tuple<>();
+  };
+  return std::apply(
+      [](const auto&... e) {
+        return dm::probe_of<dm::probe<T, pod, D...>>(value(C{}), sizes, e...);
+      },
+      std::tuple_cat(extent_of(dm::detail::list<D>{})...));
+}
+std::string told(const dm::event_list& list) {
+  std::ostringstream all;
+  for (const dm::event& e : list.events)
+    all << name_of(e.kind) << " over " << e.axes << " of " << e.what << " (" << e.transpose_of
+        << "): " << e.flops << " flops, " << e.moved << " moved, " << e.bytes << " sent, "
+        << e.ring_bytes << " in a ring, " << e.memory << " of " << e.live << '\n';
+  return all.str();
+}
+template <class F, class... X> std::string what_happens(const F& f, const X&... x) {
+  dm::event_list list;
+  dm::count_to(list, f, x...);
+  return told(list);
+}
+template <class F, class... X> void check_same(const F& f, const X&... x) {
+  const std::string text = (value(typename dm::spec_of<X>::layout{}).text() + ... + "");
+  CAPTURE(text);
+  CHECK(what_happens(f, probe_like(x)...) == what_happens(f, x...));
+}
+/// f, and its gradient by the first operand.
+template <class F> struct slope_of {
+  F f;
+  template <class X, class... Y> constexpr auto operator()(const X& x, const Y&... y) const {
+    const auto loss = [&](const auto& v) { return dm::complete(dm::sum(f(v, y...))); };
+    return dm::complete(dm::value_and_grad(loss, x)());
+  }
+};
+
+TEST_CASE("probe: extremes over ranks and their gradients") {
+  constexpr auto most = [](const auto& v) { return dm::max_all_reduce<pixel>(v); };
+  constexpr auto least = [](const auto& v) { return dm::min_all_reduce(v); };
+  constexpr auto magnitude = [](const auto& v) { return dm::max_norm<batch>(v); };
+  for_each_layout<pod, dm::detail::list<batch, pixel>>([&](auto t) {
+    const shape<typename decltype(t)::type, batch, pixel> x;
+    check_same(most, x);
+    check_same(slope_of{most}, x);
+    check_same(slope_of{least}, x);
+    check_same(slope_of{magnitude}, x);
+  });
+}
+
+TEST_CASE("probe: variances and their gradients") {
+  constexpr auto columns = [](const auto& v) { return dm::var<batch>(v, 1); };
+  constexpr auto all = [](const auto& v) { return dm::stddev(v); };
+  for_each_layout<pod, dm::detail::list<batch, pixel>>([&](auto t) {
+    const shape<typename decltype(t)::type, batch, pixel> x;
+    check_same(slope_of{columns}, x);
+    check_same(slope_of{all}, x);
+  });
+  // Two all-reduces, of one and of two numbers a result; on the way back, of a cotangent of
+  // addends, one of one number. (And one of the loss.)
+  const shape<L<split<batch, rows>>, batch, pixel> x;
+  constexpr auto product = [](const auto& v) { return v * dm::var<batch>(v, 1); };
+  const auto there = dm::count(columns, x), both = dm::count(slope_of{product}, x);
+  CHECK(there.counts.over[1].calls == 2);
+  CHECK(there.counts.over[1].bytes == (1 + 2) * 32 * 4);
+  CHECK(both.counts.over[1].calls == 2 + 1 + 1);
+  CHECK(both.counts.over[1].bytes == (1 + 2 + 1) * 32 * 4 + 4);
+}
+
+template <class L, dm::index_t Memory = 0> struct product {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::contract<by::best<L, Memory>, batch, hidden>(x, w);
+  }
+};
+template <class C, class W> void check_products(const W& w) {
+  const shape<C, batch, pixel> x;
+  check_same(product<void>{}, x, w);
+  check_same(slope_of{product<L<split<batch, cols>>>{}}, x, w);
+  check_same(product<void, 1>{}, x, w);  // nothing fits: rings and panels
+}
+TEST_CASE("probe: the best schedule of a product") {
+  for_each_layout<pod, dims>([&](auto t) {
+    using C = typename decltype(t)::type;
+    check_products<C>(shape<C, pixel, hidden>());
+  });
+  for_each_layout<pod, dm::detail::list<batch, pixel>>([&](auto t) {
+    using C = typename decltype(t)::type;
+    check_products<C>(shape<L<split<pixel, rows>, split<hidden, cols>>, pixel, hidden>());
+    check_products<C>(shape<L<split<hidden, rows>>, pixel, hidden>());
+  });
+}
+
+TEST_CASE("probe: the best schedule where only the run knows extents") {
+  constexpr auto f = [](const auto& x, const auto& w) {
+    return dm::contract<by::best<>, open_batch, open_hidden>(x, w);
+  };
+  using X = shape<L<split<open_batch, rows>>, open_batch, pixel>;
+  using W = shape<L<split<open_hidden, rows>>, pixel, open_hidden>;
+  for (const dm::index_t n : {8, 4096})
+    for (const dm::index_t m : {8, 4096})
+      check_same(f, X(sizes, open_batch{n}), W(sizes, open_hidden{m}));
+}
+
+TEST_CASE("probe: the order of a chain of products") {
+  constexpr auto three = [](const auto& x, const auto& w, const auto& v) {
+    return dm::contract<by::best<>, batch, label>(x, w, v);
+  };
+  for_each_layout<pod, dims>([&](auto t) {
+    using C = typename decltype(t)::type;
+    check_same(three, shape<C, batch, pixel>(), shape<C, pixel, hidden>(),
+               shape<C, hidden, label>());
+  });
+}
+
+template <int I> struct link : dm::dim<16> {};
+template <int I> using matrix = dm::probe<float, pod, link<I>, link<I + 1>>;
+
+TEST_CASE("probe: a chain whose order no type says, and of which not all orders are compiled") {
+  constexpr auto five = [](const auto&... x) {
+    return dm::contract<by::best<>, link<0>, link<5>>(x...);
+  };
+  const auto run = [&](const value& l) {
+    return dm::count(five, dm::probe_of<matrix<0>>(l, sizes), dm::probe_of<matrix<1>>(l, sizes),
+                     dm::probe_of<matrix<2>>(l, sizes), dm::probe_of<matrix<3>>(l, sizes),
+                     dm::probe_of<matrix<4>>(l, sizes));
+  };
+  CHECK(run(value()).flops() == 4 * 2 * 16 * 16 * 16);  // the order of whole operands
+  std::string what;
+  try {
+    (void)run(value(L<split<link<4>, rows>>{}));
+  } catch (const dm::error& e) {
+    what = e.what();
+  }
+  CHECK(what ==
+        "contract: an operand is a probe, and which pair of more than 4 operands is multiplied "
+        "first follows from a layout that no type says; multiply some of them by a contract of "
+        "their own");
+}
+
+}  // namespace
