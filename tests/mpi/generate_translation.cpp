@@ -35,12 +35,18 @@ struct second : other {
   using source = ::source;
   static constexpr int encoder_layers = 1;
 };
+/// Messages and activations in bfloat16, weights and scores in float.
+struct brief : first {
+  using element = float;
+  using activations = dm::bfloat16;
+};
 struct waving : first {
   static constexpr auto positions = nn::position_kind::sinusoidal;
   static constexpr index_t window = 3;
 };
 
 using none = dm::layout<line>;
+using stored = dm::layout<line, dm::spread<x>>;
 using data = dm::layout<line, dm::split<batch, x>>;
 using parts = dm::layout<line, dm::split<heads, x>, dm::split<hidden, x>, dm::split<vocab, x>>;
 using places = dm::layout<line, dm::split<length, x>, dm::split<source, x>>;
@@ -56,12 +62,14 @@ constexpr auto token = [](index_t b, index_t t) {
   return static_cast<std::int32_t>((b * 5 + t * t * 3) % 24);
 };
 
-template <class C, class M> struct translation {
+/// Under compute layout C, parameters under S.
+template <class C, class M, class S = C> struct translation {
   using net = nn::encoder_decoder<C, M>;
+  using parameters = nn::encoder_decoder_parameters<S, M>;
   using grid = dm::grid<typename C::mesh>;
   explicit translation(const grid& on)
       : g(on),
-        p(dm::make<typename net::parameters>(on)),
+        p(dm::make<parameters>(on)),
         from(dm::generate<typename net::source_tokens>(
             on, [](index_t b, index_t t) { return t < words(b) ? word(b, t) : 0; })),
         valid(dm::generate<typename net::source_tokens>(
@@ -75,13 +83,14 @@ template <class C, class M> struct translation {
 
   const grid& g;
   net m{};
-  typename net::parameters p;
+  parameters p;
   typename net::source_tokens from, valid;
 };
 
 /// Logits of all positions, by the whole text and by parts of it.
-template <class C, class M, bool Padded = true> void check(const dm::grid<typename C::mesh>& g) {
-  const translation<C, M> t(g);
+template <class C, class M, bool Padded = true, class S = C>
+void check(const dm::grid<typename C::mesh>& g, double epsilon = 1e-12) {
+  const translation<C, M, S> t(g);
   const auto ids = dm::generate<typename translation<C, M>::net::tokens>(g, token);
   const auto all = [&] {
     if constexpr (Padded)
@@ -104,7 +113,7 @@ template <class C, class M, bool Padded = true> void check(const dm::grid<typena
         for (index_t v = 0; v < 24; ++v)
           CHECK(logits[static_cast<std::size_t>(b * 24 + v)] ==
                 doctest::Approx(all[static_cast<std::size_t>((b * 8 + kept.filled - 1) * 24 + v)])
-                    .epsilon(1e-12));
+                    .epsilon(epsilon));
     }
     CHECK(kept.filled == 8);
     CHECK_THROWS_WITH_AS((void)nn::feed(t.m, t.p, t.next(0, 1), kept),
@@ -120,6 +129,8 @@ TEST_CASE("feed of a decoder: as the whole text, every kind of position, under e
   check<data, second>(g);
   check<none, waving>(g);
   check<none, first, false>(g);
+  check<data, first, true, stored>(g);
+  check<data, brief>(g, 2e-2);
   check<parts, first>(g);
   check<places, second>(g);
   if (g.ranks() % 2 == 0) check<both, second>(dm::grid<plane>());
