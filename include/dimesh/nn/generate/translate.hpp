@@ -59,27 +59,31 @@ auto growing(const char* call, const encoder_decoder<C, Form>& m, const P& p,
 /// for more prompts than the batch has rows, an empty one, another number of sources, or one that
 /// is empty or longer than the source's extent.
 template <Layout C, class Form, class P>
-  requires detail::CompletePair<Form>
 std::vector<token_list> generate(const encoder_decoder<C, Form>& m, const P& p,
                                  const grid<typename C::mesh>& g,
                                  const std::vector<token_list>& sources,
                                  std::vector<token_list> prompts, const generate_options& o = {}) {
   if ((prompts.empty() && sources.empty()) || o.count < 1) return prompts;
-  return detail::written(detail::growing("generate", m, p, g, sources, std::move(prompts), 1), o);
+  if constexpr (detail::CompletePair<Form>)
+    return detail::written(detail::growing("generate", m, p, g, sources, std::move(prompts), 1), o);
+  else
+    return prompts;
 }
 
 /// For each prompt the texts found by its source, as beam_search of a language model finds them.
 /// Collective. Throws dimesh::error as generate does, each prompt taking `beams` rows.
 template <Layout C, class Form, class P>
-  requires detail::CompletePair<Form>
 std::vector<std::vector<found_text>> beam_search(const encoder_decoder<C, Form>& m, const P& p,
                                                  const grid<typename C::mesh>& g,
                                                  const std::vector<token_list>& sources,
                                                  const std::vector<token_list>& prompts,
                                                  const beam_options& o = {}) {
-  return detail::found(
-      prompts, o,
-      detail::growing("beam_search", m, p, g, sources, detail::rows_for(prompts, o), o.beams));
+  if constexpr (detail::CompletePair<Form>)
+    return detail::found(
+        prompts, o,
+        detail::growing("beam_search", m, p, g, sources, detail::rows_for(prompts, o), o.beams));
+  else
+    return {};
 }
 
 }  // namespace dimesh::nn
