@@ -268,7 +268,6 @@ TEST_CASE("generate, beam_search by sources: mistakes") {
 /// Flops of a call on this rank, and bytes that it hands to MPI.
 struct work {
   std::int64_t flops = 0, bytes = 0;
-  friend bool operator==(const work&, const work&) = default;
 };
 template <class F> work work_of(const F& f) {
   dm::event_list list;

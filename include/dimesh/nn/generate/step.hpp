@@ -27,7 +27,7 @@ auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
   using key = keys_of<length>;
   using T = typename M::element;
   const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
-  const auto turned = [at](const auto& rows) {
+  const auto turned = [&](const auto& rows) {
     if constexpr (M::positions == position_kind::rotary)
       return rotary<next_tokens, head>(rows, 10000, at);
     else
