@@ -6,8 +6,8 @@
 #pragma once
 
 #include <dimesh/dimesh.hpp>
+#include <dimesh/nn/generate/source_cache.hpp>
 #include <dimesh/nn/moe/experts.hpp>
-#include <dimesh/nn/padding.hpp>
 
 #include "settings.hpp"
 
@@ -99,14 +99,16 @@ template <class X, class R> struct half {
 };
 template <class X, class R> half(X, R) -> half<X, R>;
 
-/// x and what attention adds to it.
-template <class M, class P, class N, class X, class... Y>
-auto attend(const nn::model<tokens, M>& m, const P& p, const N& norm, const X& x, const Y&... y) {
-  const auto in = nn::norm(m, norm, x);
-  if constexpr (sizeof...(Y) == 2)
-    return nn::residual(m, x, nn::cross_attention(m, p, in, y...), p.output_bias);
-  else
-    return nn::residual(m, x, nn::self_attention(m, p, in, y...), p.output_bias);
+/// x and what attention adds to it, of a layer's parameters q: to its own text, or to the source.
+template <class M, class P, class X, class... Y>
+auto add_self(const nn::model<tokens, M>& m, const P& q, const X& x, Y&&... y) {
+  return nn::residual(m, x, nn::self_attention(m, q.attention, nn::norm(m, q.norm1, x), y...),
+                      q.attention.output_bias);
+}
+template <class M, class P, class X, class... Y>
+auto add_cross(const nn::model<tokens, M>& m, const P& q, const X& x, const Y&... y) {
+  return nn::residual(m, x, nn::cross_attention(m, q.cross, nn::norm(m, q.cross_norm, x), y...),
+                      q.cross.output_bias);
 }
 template <class M, class P, class X>
 auto dense_part(const nn::model<tokens, M>& m, const P& p, const X& x) {
@@ -125,10 +127,8 @@ template <class P, class I> auto encode(const P& p, const I& ids) {
   const nn::model<tokens, encoder_form> m;
   const auto valid = dm::cast<float>(ids != text::filler);
   const auto x = nn::add_positions(m, p.read_at, nn::embed(m, p.read, ids));
-  const auto h =
-      dense_part(m, p.encoder1, attend(m, p.encoder1.attention, p.encoder1.norm1, x, valid));
-  return mixed_part(m, p.encoder2, p.encoder_last,
-                    attend(m, p.encoder2.attention, p.encoder2.norm1, h, valid), valid);
+  const auto h = dense_part(m, p.encoder1, add_self(m, p.encoder1, x, valid));
+  return mixed_part(m, p.encoder2, p.encoder_last, add_self(m, p.encoder2, h, valid), valid);
 }
 /// Shapes: memory [batch, source, model], from [batch, source], ids [batch, length] -> features
 /// [batch, length, model].
@@ -137,7 +137,7 @@ auto decode(const P& p, const Y& memory, const S& from, const I& ids) {
   const nn::model<tokens, decoder_form> m;
   const auto valid = dm::cast<float>(from != text::filler);
   auto layer = [&](const auto& q, const auto& x) {
-    return attend(m, q.cross, q.cross_norm, attend(m, q.attention, q.norm1, x), memory, valid);
+    return add_cross(m, q, add_self(m, q, x), memory, valid);
   };
   const auto x = nn::add_positions(m, p.write_at, nn::embed(m, p.write, ids));
   const auto h = dense_part(m, p.decoder1, layer(p.decoder1, x));
@@ -147,6 +147,35 @@ auto decode(const P& p, const Y& memory, const S& from, const I& ids) {
 /// Shapes: features [.., model] -> [.., vocab].
 template <class P, class X> auto logits_of(const P& p, const X& features) {
   return nn::project(nn::model<tokens, decoder_form>{}, features, p.write);
+}
+
+/// What the decoder keeps while it writes, symbol by symbol.
+using cache = nn::translation_cache<tokens, form>;
+using next_ids = nn::tokens<tokens, form, nn::next_tokens>;
+
+template <class P, class Y> cache start_of(const P& p, const Y& memory, const source_ids& from) {
+  const nn::model<tokens, decoder_form> m;
+  nn::source_cache<tokens, form> kept(from != text::filler);
+  kept.layers = {nn::source_rows<form>(m, p.decoder1.cross, memory),
+                 nn::source_rows<form>(m, p.decoder2.cross, memory)};
+  return {memory.grid(), std::move(kept)};
+}
+/// What may follow these symbols, after those that were written: decode's logits of the last one,
+/// but that no symbol finds its expert full, which each has to itself. Shapes: ids [batch,
+/// next_tokens] -> [batch, vocab].
+template <class P> auto decode_next(const P& p, const next_ids& ids, cache& kept) {
+  const nn::model<tokens, nn::form_of_next<decoder_form>> m;
+  const dm::index_t at = kept.filled, n = ids.template extent<nn::next_tokens>();
+  const auto layer = [&](const auto& q, std::size_t i, const auto& x) {
+    return add_cross(m, q, add_self(m, q, x, kept.layers[i], at), kept.source.layers[i],
+                     kept.source.valid);
+  };
+  const auto x = nn::add_positions(m, p.write_at, nn::embed(m, p.write, ids), at);
+  const auto h = dense_part(m, p.decoder1, layer(p.decoder1, 0, x));
+  const auto wrote = mixed_part(m, p.decoder2, p.decoder_last, layer(p.decoder2, 1, h),
+                                dm::cast<float>(ids != text::filler));
+  kept.filled = at + n;
+  return logits_of(p, dm::pick<nn::next_tokens>(wrote.features, n - 1));
 }
 
 struct pairs {

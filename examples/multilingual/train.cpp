@@ -69,7 +69,7 @@ class translator {
   }
 
   /// The held-out sentences from `at` on, as many as a batch has: their scores, and what the
-  /// mixtures did with them. The decoder reads what it has written anew for each symbol.
+  /// mixtures did with them.
   void evaluate(std::size_t at, outcome& to) const {
     const auto n = std::min<std::size_t>(batch::extent, c_.held_out.size() - at);
     const pairs b = held_out(at, n);
@@ -131,13 +131,17 @@ class translator {
   /// The first n sentences of a batch in English, the likeliest symbol each time.
   template <class Y>
   std::vector<std::string> written(const Y& memory, const source_ids& from, std::size_t n) const {
+    cache kept = start_of(p, memory, from);
     const auto next = [&](const std::vector<nn::token_list>& rows, dm::index_t done) {
-      const auto ids = dm::generate<target_ids>(g_, [&](auto b, auto t) {
-        const auto i = static_cast<std::size_t>(b), k = static_cast<std::size_t>(t);
-        return t < done && i < rows.size() && k < rows[i].size() ? rows[i][k] : text::filler;
-      });
-      const auto last = dm::pick<length>(decode(p, memory, from, ids).features, done - 1);
-      const auto logits = dm::relayout<dm::layout<line>>(logits_of(p, last));
+      const dm::index_t at = kept.filled;
+      const auto ids = dm::generate<next_ids>(
+          g_,
+          [&](auto b, auto t) {
+            const auto i = static_cast<std::size_t>(b), k = static_cast<std::size_t>(at + t);
+            return i < rows.size() && k < rows[i].size() ? rows[i][k] : text::filler;
+          },
+          nn::next_tokens{done - at});
+      const auto logits = dm::relayout<dm::layout<line>>(decode_next(p, ids, kept));
       return std::vector<float>(logits.data(), logits.data() + rows.size() * vocab::extent);
     };
     std::vector<std::string> all;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does a run go under one layout? The same parameters and the same sentences under every one;
 // then sentences that it has never seen are translated, by beam search. The encoder reads a
-// sentence once; the decoder reads what has been written anew for each symbol.
+// sentence once, and the decoder keeps what it has read.
 #pragma once
 
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/prefetch.hpp>
-#include <dimesh/nn/generate/beam_search.hpp>
+#include <dimesh/nn/generate/translate.hpp>
 #include <dimesh/nn/initialize.hpp>
 #include <dimesh/op/argmax.hpp>
 #include <dimesh/optim/adam.hpp>
@@ -113,28 +113,13 @@ template <class C> class translator {
 
  private:
   auto search(const std::vector<std::string>& some) const {
-    std::vector<std::vector<std::int32_t>> sources;
+    std::vector<nn::token_list> sources;
     for (const std::string& s : some) {
-      sources.push_back(text::source_row(c_.vocabulary, s, source::extent));
-      if (sources.back().empty()) throw dm::error("translate: too long for the model: '" + s + "'");
+      auto& row = sources.emplace_back(text::source_row(c_.vocabulary, s, source::extent));
+      if (row.empty()) throw dm::error("translate: too long for the model: '" + s + "'");
+      std::erase(row, text::filler);
     }
-    const net m;
-    const auto from = dm::generate<typename net::source_tokens>(g_, [&](auto b, auto t) {
-      const auto i = static_cast<std::size_t>(b / s_.beams);
-      return i < sources.size() ? sources[i][static_cast<std::size_t>(t)] : text::filler;
-    });
-    const auto valid = dm::cast<float>(from != text::filler);
-    const auto memory = nn::encode(m, p, from, valid);
-    const auto next = [&](const std::vector<nn::token_list>& rows, dm::index_t n) {
-      const auto ids = dm::generate<typename net::tokens>(g_, [&](auto b, auto t) {
-        const auto i = static_cast<std::size_t>(b), k = static_cast<std::size_t>(t);
-        return t < n && i < rows.size() && k < rows[i].size() ? rows[i][k] : text::filler;
-      });
-      const auto logits = dm::relayout<dm::layout<mesh>>(
-          dm::pick<length>(nn::decode(m, p, memory, valid, ids), n - 1));
-      return std::vector<float>(logits.data(), logits.data() + rows.size() * vocab::extent);
-    };
-    return nn::beam_search(next, vocab::extent,
+    return nn::beam_search(net(), p, g_, sources,
                            std::vector<nn::token_list>(some.size(), {text::begin}),
                            {.beams = s_.beams, .count = length::extent - 1, .stop = text::end});
   }

@@ -4,6 +4,7 @@
 // expect: names_source<translation>
 // lines: 18
 #include "dimesh/nn/encoder_decoder.hpp"
+#include "dimesh/nn/generate/translate.hpp"
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
 struct batch : dm::dim<4> {};
@@ -43,4 +44,8 @@ using from = dm::tensor<std::int32_t, dm::shaped<C>, batch, source>;
 #endif
 auto loss(const parameters& p, const from& s, const ids& x) {
   return nn::encoder_decoder<C, translation>().loss(p, s, x, x);
+}
+using pair = nn::encoder_decoder<C, translation>;
+auto write(const dm::grid<line>& g, const pair::parameters& p) {
+  return nn::generate(pair(), p, g, {{1}}, {{1}});
 }

@@ -154,6 +154,12 @@ inline std::vector<token_list> rows_for(const std::vector<token_list>& prompts,
   for (const token_list& r : prompts) all.insert(all.end(), static_cast<std::size_t>(o.beams), r);
   return all;
 }
+template <class Texts>
+auto found(const std::vector<token_list>& prompts, const beam_options& o, Texts texts) {
+  return search(
+      prompts, texts.rows(), o, [&](index_t at) { return texts.logits_after(at); },
+      [&](const std::vector<index_t>& from) { texts.reorder(from); });
+}
 
 }  // namespace detail
 
@@ -166,23 +172,27 @@ std::vector<std::vector<found_text>> beam_search(const language_model<C, Form>& 
                                                  const grid<typename C::mesh>& g,
                                                  const std::vector<token_list>& prompts,
                                                  const beam_options& o = {}) {
-  detail::growing_texts<C, Form, P> texts("beam_search", m, p, g, detail::rows_for(prompts, o));
-  return detail::search(
-      prompts, texts.rows(), o, [&](index_t at) { return texts.logits_after(at); },
-      [&](const std::vector<index_t>& from) { texts.reorder(from); });
+  return detail::found(prompts, o,
+                       detail::growing("beam_search", m, p, g, detail::rows_for(prompts, o)));
 }
+
+/// What is done when a search reorders its rows: nothing.
+struct keeps_nothing {
+  void operator()(const std::vector<index_t>&) const {}
+};
 
 /// The same by any function that says what may follow: next(rows, n) gives the logits of what
 /// follows the first n tokens of each row, row after row, `vocab` each, the same on all ranks.
 /// There are `beams` rows for each prompt; shorter ones have ended, and nothing said of them
-/// counts. A token whose logit is -infinity never follows.
+/// counts. A token whose logit is -infinity never follows. Where `next` keeps something of each row
+/// (a cache), reorder(from) says that row b now goes on with what was row from[b].
 /// Throws dimesh::error at other numbers of logits.
-template <class F>
+template <class F, class Reorder = keeps_nothing>
   requires requires(const F& next, const std::vector<token_list>& rows) {
     { next(rows, index_t{})[0] } -> std::convertible_to<double>;
   }
 auto beam_search(const F& next, index_t vocab, const std::vector<token_list>& prompts,
-                 const beam_options& o = {}) {
+                 const beam_options& o = {}, const Reorder& reorder = {}) {
   std::vector<token_list> rows = detail::rows_for(prompts, o);
   using T = std::remove_cvref_t<decltype(next(rows, index_t{})[0])>;
   const auto logits_after = [&](index_t n) {
@@ -192,7 +202,7 @@ auto beam_search(const F& next, index_t vocab, const std::vector<token_list>& pr
                   std::to_string(rows.size()) + " rows of " + std::to_string(vocab));
     return logits;
   };
-  return detail::search(prompts, rows, o, logits_after, [](const std::vector<index_t>&) {});
+  return detail::search(prompts, rows, o, logits_after, reorder);
 }
 
 }  // namespace dimesh::nn

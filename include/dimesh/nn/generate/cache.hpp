@@ -15,6 +15,8 @@
 #include "dimesh/grid.hpp"
 #include "dimesh/nn/form.hpp"
 #include "dimesh/nn/multi_head.hpp"
+#include "dimesh/op/whole.hpp"
+#include "dimesh/reflect/clone.hpp"
 
 namespace dimesh::nn {
 
@@ -33,13 +35,15 @@ template <class M, Dim Batch> struct with_batch : M {
 
 namespace detail {
 
-template <class C, class M, class Heads> struct kept_type;
-template <class C, class M, class... H> struct kept_type<C, M, shape<H...>> {
-  /// What C makes of the keys of the next tokens, and the same along the whole length.
+template <class C, class M, class Length, class Heads> struct kept_type;
+template <class C, class M, class Length, class... H> struct kept_type<C, M, Length, shape<H...>> {
+  /// What C makes of the keys of the next tokens, and the same along the whole Length.
   using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
-  using type = tensor<typename M::element, layout_type, typename M::batch, typename M::length, H...,
-                      typename M::head>;
+  using type =
+      tensor<typename M::element, layout_type, typename M::batch, Length, H..., typename M::head>;
 };
+template <class C, class M, class Length = typename M::length>
+using kept_along = kept_type<C, M, Length, typename key_heads_of<M>::type>;
 
 /// Rows of `from` (outer, n, inner) go to rows at .. at + n of `to` (outer, m, inner).
 template <class T>
@@ -54,8 +58,7 @@ void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_
 
 /// The keys of a layer as they are kept, or its values.
 template <Layout C, class Form>
-using kept_rows =
-    typename detail::kept_type<C, form_of<Form>, typename key_heads_of<form_of<Form>>::type>::type;
+using kept_rows = typename detail::kept_along<C, form_of<Form>>::type;
 
 namespace detail {
 /// y's rows along its length become, from row `at` on, those of x along next_tokens. Shapes: y
@@ -79,6 +82,22 @@ template <Layout C, class Form> struct layer_cache {
   }
 };
 
+namespace detail {
+template <Tensor X> void reorder_rows(X& x, const std::vector<index_t>& from) {
+  using batch = dimesh::detail::type_at<0, typename spec_of<X>::dims>;
+  const auto all = dimesh::clone(whole<batch>(x));  // of this rank's rows' sources
+  dimesh::detail::own_memory(x, true);
+  index_t row = 1;
+  for (int d = 1; d < x.rank; ++d) row *= x.local(d);
+  const dimesh::detail::writes_memory kernel;
+  const index_t first = dimesh::detail::core_of(x).own(0).offset;
+  for (index_t b = 0; b < x.local(0); ++b) {
+    const auto to = static_cast<std::size_t>(first + b);
+    if (to < from.size()) std::copy_n(all.data() + from[to] * row, row, x.data() + b * row);
+  }
+}
+}  // namespace detail
+
 /// What all layers keep, and how many positions that are.
 template <Layout C, class Form> struct text_cache {
   std::vector<layer_cache<C, Form>> layers{};
@@ -89,5 +108,13 @@ template <Layout C, class Form> struct text_cache {
     for (int i = 0; i < form_of<Form>::layers; ++i) layers.emplace_back(g);
   }
 };
+
+/// Row b of the batch becomes what row from[b] was; rows from the end of `from` on stay. In place,
+/// on the host. Communicates where the batch is split.
+template <Layout C, class Form>
+void reorder(text_cache<C, Form>& kept, const std::vector<index_t>& from) {
+  for (auto& layer : kept.layers)
+    for (auto* const x : {&layer.key, &layer.value}) detail::reorder_rows(*x, from);
+}
 
 }  // namespace dimesh::nn

@@ -11,7 +11,6 @@
 #include "dimesh/nn/generate/sampling.hpp"
 #include "dimesh/nn/generate/step.hpp"
 #include "dimesh/op/to_rank.hpp"
-#include "dimesh/reflect/clone.hpp"
 
 namespace dimesh::nn {
 
@@ -37,26 +36,31 @@ template <class T> struct logit_rows {
   }
 };
 
-/// Texts that grow together, a row of the batch each.
-template <class C, class Form, class P> class growing_texts {
-  using M = form_of<Form>;
+/// Texts have a token each, and rows in the batch, of so many.
+inline void check_rows(const char* call, const std::vector<token_list>& rows, index_t all) {
+  if (std::ssize(rows) > all)
+    (dimesh::detail::words() << call << ": " << std::ssize(rows) << " rows for a batch of " << all
+                             << "; give fewer prompts, or a form with_batch of more")
+        .raise();
+  for (const token_list& r : rows)
+    if (r.empty())
+      (dimesh::detail::words() << call << ": a prompt has no token; begin it with one").raise();
+}
+template <class C, class M> index_t rows_of_batch(const grid<typename C::mesh>& g) {
+  return nn::tokens<C, M, next_tokens>(g, next_tokens{1}).template extent<typename M::batch>();
+}
+
+/// Texts that grow together, a row of the batch each, and what Model keeps of them.
+template <class Model, class P, class Cache> class growing_texts {
+  using C = typename Model::compute;
+  using M = typename Model::M;
   using mesh = typename C::mesh;
-  using ids_type = nn::tokens<C, Form, next_tokens>;
+  using ids_type = nn::tokens<C, M, next_tokens>;
 
  public:
-  growing_texts(const char* call, const language_model<C, Form>& m, const P& p, const grid<mesh>& g,
-                std::vector<token_list> rows)
-      : m_(m), p_(p), g_(g), rows_(std::move(rows)), kept_(g) {
-    const index_t all = ids_type(g, next_tokens{1}).template extent<typename M::batch>();
-    const auto n = static_cast<index_t>(rows_.size());
-    if (n > all)
-      (dimesh::detail::words() << call << ": " << n << " rows for a batch of " << all
-                               << "; give fewer prompts, or a form with_batch of more")
-          .raise();
-    for (const token_list& r : rows_)
-      if (r.empty())
-        (dimesh::detail::words() << call << ": a prompt has no token; begin it with one").raise();
-  }
+  growing_texts(const Model& m, const P& p, const grid<mesh>& g, std::vector<token_list> rows,
+                Cache kept)
+      : m_(m), p_(p), g_(g), rows_(std::move(rows)), kept_(std::move(kept)) {}
 
   std::vector<token_list>& rows() { return rows_; }
   /// Feeds what is known of all rows up to position `to`, and gives the logits of what follows
@@ -66,7 +70,7 @@ template <class C, class Form, class P> class growing_texts {
     const index_t length = extent_of_length();
     if (to - begin_ > length) {
       begin_ = to - std::max<index_t>(1, length / 2);
-      kept_ = text_cache<C, Form>(g_);
+      kept_.filled = 0;
     }
     const index_t from = begin_ + kept_.filled;
     const auto ids = dimesh::generate<ids_type>(
@@ -75,11 +79,7 @@ template <class C, class Form, class P> class growing_texts {
     return {dimesh::detail::to_vector(whole.data(), whole.local_size()),
             static_cast<std::size_t>(whole.template extent<typename M::vocab>())};
   }
-  /// Row b becomes what row from[b] was.
-  void reorder(const std::vector<index_t>& from) {
-    for (auto& layer : kept_.layers)
-      for (auto* const x : {&layer.key, &layer.value}) reorder(*x, from);
-  }
+  void reorder(const std::vector<index_t>& from) { nn::reorder(kept_, from); }
 
  private:
   /// Rows that nobody asked for repeat a token, and so do those that have ended.
@@ -91,42 +91,21 @@ template <class C, class Form, class P> class growing_texts {
   index_t extent_of_length() const {
     return kept_.layers.at(0).key.template extent<typename M::length>();
   }
-  static void reorder(kept_rows<C, Form>& x, const std::vector<index_t>& from) {
-    const auto all = dimesh::clone(whole<typename M::batch>(x));  // of this rank's rows' sources
-    dimesh::detail::own_memory(x, true);
-    index_t row = 1;
-    for (int d = 1; d < x.rank; ++d) row *= x.local(d);
-    const index_t first = dimesh::detail::core_of(x).own(0).offset;
-    for (index_t b = 0; b < x.local(0); ++b) {
-      const auto to = static_cast<std::size_t>(first + b);
-      if (to < from.size()) std::copy_n(all.data() + from[to] * row, row, x.data() + b * row);
-    }
-  }
 
-  const language_model<C, Form>& m_;
+  const Model& m_;
   const P& p_;
   const grid<mesh>& g_;
   std::vector<token_list> rows_;
-  text_cache<C, Form> kept_;
+  Cache kept_;
   index_t begin_ = 0;  // position of the first that is kept
 };
 
-}  // namespace detail
-
-/// Each prompt, and what the model writes after it, the same on all ranks of the grid. Prompts have
-/// a token at least, and are the same on all ranks; their lengths may differ. Where a text outgrows
-/// the length, the model goes on from its last half. Collective. Throws dimesh::error for more
-/// prompts than the batch has rows, or an empty one.
-template <Layout C, class Form, class P>
-std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
-                                 const grid<typename C::mesh>& g, std::vector<token_list> prompts,
-                                 const generate_options& o = {}) {
-  if (prompts.empty() || o.count < 1) return prompts;
-  const std::size_t n = prompts.size();
-  std::vector<std::size_t> ends;
-  for (const token_list& r : prompts) ends.push_back(r.size() + static_cast<std::size_t>(o.count));
-  detail::growing_texts<C, Form, P> texts("generate", m, p, g, std::move(prompts));
+/// The rows, and what the model writes after them.
+template <class Texts> std::vector<token_list> written(Texts texts, const generate_options& o) {
   auto& rows = texts.rows();
+  const std::size_t n = rows.size();
+  std::vector<std::size_t> ends;
+  for (const token_list& r : rows) ends.push_back(r.size() + static_cast<std::size_t>(o.count));
   std::size_t at = rows[0].size();
   for (const token_list& r : rows) at = std::min(at, r.size());
   for (;; ++at) {
@@ -144,6 +123,28 @@ std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
       if (o.written) o.written(static_cast<index_t>(b), drawn);
     }
   }
+}
+
+/// The rows of a language model.
+template <class C, class Form, class P>
+auto growing(const char* call, const language_model<C, Form>& m, const P& p,
+             const grid<typename C::mesh>& g, std::vector<token_list> rows) {
+  check_rows(call, rows, rows_of_batch<C, form_of<Form>>(g));
+  return growing_texts(m, p, g, std::move(rows), text_cache<C, Form>(g));
+}
+
+}  // namespace detail
+
+/// Each prompt, and what the model writes after it, the same on all ranks of the grid. Prompts have
+/// a token at least, and are the same on all ranks; their lengths may differ. Where a text outgrows
+/// the length, the model goes on from its last half. Collective. Throws dimesh::error for more
+/// prompts than the batch has rows, or an empty one.
+template <Layout C, class Form, class P>
+std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
+                                 const grid<typename C::mesh>& g, std::vector<token_list> prompts,
+                                 const generate_options& o = {}) {
+  if (prompts.empty() || o.count < 1) return prompts;
+  return detail::written(detail::growing("generate", m, p, g, std::move(prompts)), o);
 }
 
 }  // namespace dimesh::nn

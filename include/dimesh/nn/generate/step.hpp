@@ -16,41 +16,41 @@
 
 namespace dimesh::nn {
 
-namespace detail {
-
-/// Attention of the next tokens to all so far, which are kept from now on.
-template <class C, class M, class P, class X, class Cache>
-auto attend_to_kept(const model<C, form_of_next<M>>& m, const P& p, const X& x, Cache& kept,
-                    index_t at) {
+/// Attention of the next tokens to all so far, which are kept from now on: x are those from
+/// position `at` on. What multi_head.hpp's gives of their places. Shapes: as x [batch, next_tokens,
+/// model].
+template <Layout C, class M, class P, Operand X, class Form>
+auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
+                    layer_cache<C, Form>& kept, index_t at) {
   using head = typename M::head;
   using length = typename M::length;
   using key = keys_of<length>;
   using T = typename M::element;
-  const auto in = beside_heads(m, x, tag<typename M::heads>{});
-  const auto turned = [at](const auto& rows) {
+  const auto in = detail::beside_heads(m, x, detail::tag<typename M::heads>{});
+  const auto turned = [&](const auto& rows) {
     if constexpr (M::positions == position_kind::rotary)
       return rotary<next_tokens, head>(rows, 10000, at);
     else
       return rows;
   };
-  const auto q = turned(cast<T>(heads_of(m, in, p.query, p.query_bias)));
-  const auto k = turned(cast<T>(heads_of(m, in, p.key, p.key_bias)));
-  const auto v = cast<T>(heads_of(m, in, p.value, p.value_bias));
-  using L = typename kept_type<C, M, typename key_heads_of<M>::type>::layout_type;
-  store_rows(kept.key, at, relayout<L>(k));
-  store_rows(kept.value, at, relayout<L>(v));
+  const auto q = turned(cast<T>(detail::heads_of(m, in, p.query, p.query_bias)));
+  const auto k = turned(cast<T>(detail::heads_of(m, in, p.key, p.key_bias)));
+  const auto v = cast<T>(detail::heads_of(m, in, p.value, p.value_bias));
+  using L = typename detail::kept_along<C, M>::layout_type;
+  detail::store_rows(kept.key, at, relayout<L>(k));
+  detail::store_rows(kept.value, at, relayout<L>(v));
   const auto mixed = attention<next_tokens, key, head>(
       q, rename<length, key>(kept.key), rename<length, key>(kept.value),
       attention_options{.causal = true, .window = M::window, .offset = at});
   return project(m, cast<value_of<X>>(mixed), p.output);
 }
 
-/// Vectors of the positions at, at + 1 .. as the model adds them.
-template <class C, class M, class P, class X>
-auto add_next_positions(const model<C, form_of_next<M>>& m, const P& p, const X& x, index_t at) {
+/// add_positions to the tokens from position `at` on. Shapes: as x [batch, next_tokens, model].
+template <Layout C, class M, class P, Operand X>
+auto add_positions(const model<C, form_of_next<M>>& m, const P& p, const X& x, index_t at) {
   if constexpr (M::positions == position_kind::learned) {
     using numbers = tensor<std::int32_t, layout<typename C::mesh>, next_tokens>;
-    const auto places = generate<numbers>(
+    const auto places = dimesh::generate<numbers>(
         x.grid(), [at](index_t i) { return static_cast<std::int32_t>(at + i); },
         next_tokens{x.template extent<next_tokens>()});
     return x + beside_tensor(m, x, relayout<C>(take<typename M::length>(p, places)));
@@ -61,17 +61,25 @@ auto add_next_positions(const model<C, form_of_next<M>>& m, const P& p, const X&
   }
 }
 
-template <class C, class M, class P, class X, class Cache>
+namespace detail {
+
+/// Source: in a decoder, what is kept of the source, and which places of it are tokens.
+template <class C, class M, class P, class X, class Cache, class... Source>
 auto block_of_next(const model<C, form_of_next<M>>& m, const P& p, const X& x, Cache& kept,
-                   index_t at) {
-  const auto h =
-      add_to_stream(m, x, attend_to_kept<C, M>(m, p.attention, norm(m, p.norm1, x), kept, at),
-                    p.attention.output_bias);
-  return add_feed_forward(m, p, h);
+                   index_t at, const Source&... source) {
+  const auto h = add_to_stream(m, x, self_attention(m, p.attention, norm(m, p.norm1, x), kept, at),
+                               p.attention.output_bias);
+  if constexpr (sizeof...(Source) == 0)
+    return add_feed_forward(m, p, h);
+  else
+    return add_feed_forward(
+        m, p,
+        add_to_stream(m, h, cross_attention(m, p.cross, norm(m, p.cross_norm, h), source...),
+                      p.cross.output_bias));
 }
 
-template <class C, class M, class P, class I, class Cache>
-auto fed(const P& p, const I& ids, Cache& kept) {
+template <class C, class M, class P, class I, class Cache, class... Source>
+auto fed(const P& p, const I& ids, Cache& kept, const Source&... source) {
   const index_t n = ids.template extent<next_tokens>(), at = kept.filled;
   const index_t length =
       kept.layers.empty() ? at + n : kept.layers[0].key.template extent<typename M::length>();
@@ -80,9 +88,10 @@ auto fed(const P& p, const I& ids, Cache& kept) {
                              << length << "; give at least one, and as many as the length has left")
         .raise();
   const model<C, form_of_next<M>> m;
-  auto x = add_next_positions<C, M>(m, p.positions, embed(m, p.embedding, ids), at);
+  auto x = add_positions(m, p.positions, embed(m, p.embedding, ids), at);
   for (std::size_t i = 0; i < kept.layers.size(); ++i)
-    x = block_of_next<C, M>(m, p.layers[i], x, kept.layers[i], at);
+    x = block_of_next<C, M>(m, p.layers[i], x, kept.layers[i], at, source.layers[i]...,
+                            source.valid...);
   kept.filled = at + n;
   const auto last = norm(m, p.last, pick<next_tokens>(x, n - 1));
   if constexpr (M::tied)
