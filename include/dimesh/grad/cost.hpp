@@ -216,7 +216,7 @@ template <class F, class... X> struct static_cost {
 };
 
 namespace detail {
-/// The value is asked for where cost_of is, so that errors show that line.
+/// Asserted in a function that cost_of calls, so that errors show its line.
 template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
   using cost = static_cost<F, X...>;
   using fault = typename cost::fault;
@@ -247,6 +247,7 @@ template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
 }
 }  // namespace detail
 
+/// The cost of F{}(X{}...): cost_of<F, X...>.flops.
 template <class F, class... X>
 inline constexpr static_cost<F, X...> cost_of = detail::asserted_cost<F, X...>();
 
