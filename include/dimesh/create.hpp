@@ -68,6 +68,10 @@ struct drawn_fault_of<X> {
   using type = fraction_cut<double, value_of<X>>;
 };
 template <class X> using drawn_fault = typename drawn_fault_of<X>::type;
+/// A number with a fraction, of which a tensor of a struct would keep none.
+template <class T, class Leaves> struct cut_in_fault;
+template <class T, class... X>
+struct cut_in_fault<T, list<X...>> : first_of<cut_fault<T, value_of<X>>...> {};
 template <class X, class... A> inline constexpr bool generates = false;
 template <class X, class M, class F, class... E>
 inline constexpr bool generates<X, grid<M>, F, E...> =
@@ -131,14 +135,14 @@ constexpr S make(const Where& where, std::initializer_list<elements> lengths,
 template <class S, class Where, class T, class... From>
   requires(std::is_arithmetic_v<T> && detail::makes<S, Where, From...>)
 constexpr S constant(const Where& where, T value, const From&... extents) {
+  using fault = typename detail::cut_in_fault<T, typename detail::leaves<S>::type>::type;
+  static_assert(ok<fault>,
+                "constant: the elements are whole numbers, and a fraction would be cut; round it, "
+                "or let the tensor have fractions");
   S s = make<S>(where, extents...);
   for_each_tensor(
       [&](const auto&, auto& x) {
         using X = std::remove_cvref_t<decltype(x)>;
-        static_assert(
-            ok<detail::cut_fault<T, value_of<X>>>,
-            "constant: the elements are whole numbers, and a fraction would be cut; round "
-            "it, or let the tensor have fractions");
         if constexpr (!detail::is_shaped<X>) dimesh::fill(x, static_cast<value_of<X>>(value));
       },
       s);

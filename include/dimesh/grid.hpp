@@ -15,18 +15,8 @@ namespace dimesh {
 
 namespace detail {
 
-/// What was meant for a mesh, or a mesh without axes.
-template <class M> constexpr bool assert_mesh_of_grid() {
-  static_assert(ok<std::conditional_t<Mesh<M>, no_fault, not_a_mesh<M>>>,
-                "grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>");
-  static_assert(ok<typename named_space_fault<M>::type>,
-                "grid: the mesh names a space that is none; say `using space = host_space`, or a "
-                "memory space of Kokkos");
-  return true;
-}
-template <class M>
-using mesh_of_grid =
-    asserted<assert_mesh_of_grid<M>(), std::conditional_t<Mesh<M>, M, dimesh::mesh<>>>;
+/// What was meant for a mesh, or a mesh without axes: one mistake, one error.
+template <class M> using mesh_of_grid = std::conditional_t<Mesh<M>, M, dimesh::mesh<>>;
 
 /// The place of an axis in a mesh, in what a grid offers; 0 where it has none.
 template <class M, class A> constexpr int place_on_grid() {
@@ -57,12 +47,15 @@ template <class Of> class grid {
   using mesh = M;
 
   /// Over MPI_COMM_WORLD; sizes of axes that have none of their own: grid<pod>(cols{4}).
-  template <class... A> explicit grid(const A&... sizes) : grid(MPI_COMM_WORLD, given(sizes...)) {}
+  template <class... A>
+  explicit grid(const A&... sizes)
+      : grid(MPI_COMM_WORLD, given({detail::place_on_grid<M, A>()...}, sizes...)) {}
 
   /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
   /// multiply to its number of ranks.
   template <class... A>
-  explicit grid(MPI_Comm comm, const A&... sizes) : grid(comm, given(sizes...)) {}
+  explicit grid(MPI_Comm comm, const A&... sizes)
+      : grid(comm, given({detail::place_on_grid<M, A>()...}, sizes...)) {}
 
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;
@@ -91,19 +84,28 @@ template <class Of> class grid {
       : state_(detail::grid_state::make(comm, std::string(detail::name_of<M>()), mesh_number<M>,
                                         detail::names_of(typename M::axes{}), sizes.data())) {}
 
-  template <class... A> static sizes_type given(const A&... a) {
+  template <class... A>
+  static sizes_type given(const std::array<int, sizeof...(A)>& places, const A&... a) {
     sizes_type sizes = M::static_sizes;
-    (give(sizes, a), ...);
+    [[maybe_unused]] const int* place = places.data();
+    (give(sizes, *place++, a), ...);
     return sizes;
   }
-  template <class A> static void give([[maybe_unused]] sizes_type& sizes, const A& a) {
-    constexpr int place = detail::place_on_grid<M, A>();
-    if constexpr (Axis<A> && axis_index<M, A> >= 0) {
+  template <class A>
+  static void give([[maybe_unused]] sizes_type& sizes, [[maybe_unused]] int place, const A& a) {
+    if constexpr (Axis<A>) {
       if constexpr (A::size == dynamic) sizes[place] = a.n;
     }
   }
 
   detail::grid_state& state_;
+
+  // Last: clang leaves out what follows a failed assertion.
+  static_assert(ok<std::conditional_t<Mesh<Of>, no_fault, not_a_mesh<Of>>>,
+                "grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>");
+  static_assert(ok<typename detail::named_space_fault<Of>::type>,
+                "grid: the mesh names a space that is none; say `using space = host_space`, or a "
+                "memory space of Kokkos");
 };
 
 }  // namespace dimesh

@@ -18,8 +18,17 @@ template <class D> struct uneven {};
 /// In split<ragged<D>, A>: blocks of the lengths that a table of cuts says (op/cuts.hpp), which may
 /// be any, 0 too.
 template <class D> struct ragged {};
-/// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side.
-template <class D, index_t W> struct halo {};
+namespace detail {
+/// W, or 0: one mistake, one error.
+template <index_t W> constexpr index_t halo_width() {
+  constexpr bool is_width = W >= 0 && W <= max_halo;
+  static_assert(is_width, "halo: the width is a number from 0 to max_halo; choose one");
+  return is_width ? W : 0;
+}
+}  // namespace detail
+/// In split<halo<D, W>, A>: each block also holds W elements of its neighbours on either side. (The
+/// width is checked where the type is named.)
+template <class D, index_t W, index_t = detail::halo_width<W>()> struct halo {};
 /// As split<D, A...>, but only in tensors where no other rule uses one of these axes: sequence
 /// parallelism splits the length wherever heads, or the hidden layer, are not split.
 template <class D, class... A> struct split_if_free {};

@@ -61,7 +61,8 @@ template <class... A> struct mesh_formation {
 };
 
 template <class... A> constexpr bool assert_mesh() {
-  static_assert(sizeof...(A) <= max_axes, "mesh: too many axes; at most max_axes are supported");
+  constexpr bool few_axes = sizeof...(A) <= max_axes;
+  static_assert(few_axes, "mesh: too many axes; at most max_axes are supported");
   using fault = typename mesh_formation<A...>::type;
   static_assert(ok<only<fault, not_an_axis>>,
                 "mesh: a mesh lists axes; derive this one from axis<size>");

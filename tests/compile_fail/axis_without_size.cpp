@@ -2,7 +2,6 @@
 // A budget in bytes over an axis whose size only the run knows.
 // expect: cost_of: the mesh leaves the size of an axis open, and with it what is sent; give it one, axis<4>, or use count(f, shapes...) when the program runs
 // expect: axis_without_size<many>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

@@ -58,7 +58,6 @@ auto f(const first& x, const second& w) {
 #endif
 
 // mistake: contract__no_product
-// lines: 12
 // A dim of the result that no operand has.
 // expect: contract: whatever their layouts, the operands make no such product: every dim stands in two of the three tensors, once in each, and elements are of one type
 // expect: output_dim_not_in_any_input<label>

@@ -2,7 +2,6 @@
 // A part with the name of another dim.
 // expect: split_into: the tensor has a dim of a part's name already; choose another name
 // expect: dim_already_in_tensor<batch>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/split_into.hpp>
 

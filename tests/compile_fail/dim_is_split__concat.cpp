@@ -2,7 +2,6 @@
 // Tensors end to end along a dim that is split.
 // expect: concat: needs the joined dims whole, and one is split; whole<dim> it first
 // expect: dim_is_split<both, rows>
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 #include <dimesh/op/slice.hpp>

@@ -2,7 +2,6 @@
 // A recurrence whose factors are split and whose terms are not.
 // expect: linear_recurrence: the operands lie on the ranks differently; relayout one of them to the other's layout
 // expect: dim_split_in_one_operand_only<batch, rows>
-// lines: 12
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/scan.hpp>
 

@@ -2,7 +2,6 @@
 // Rows that are split, and numbers that are not.
 // expect: gather, scatter_add: elements and numbers are split differently; relayout one of them
 // expect: dim_split_in_one_operand_only<batch, rows>
-// lines: 12
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/gather.hpp>
 

@@ -2,7 +2,6 @@
 // Tensors split differently stacked.
 // expect: concat, stack: the operands are split differently; relayout one of them
 // expect: dim_split_in_one_operand_only<batch, rows>
-// lines: 12
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

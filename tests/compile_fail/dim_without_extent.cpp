@@ -2,7 +2,6 @@
 // A cost as a constant over a dim whose extent only the run knows.
 // expect: cost_of: the extent of a dim is left open; give it one, dim<64>, or use count(f, shapes...) when the program runs
 // expect: dim_without_extent<length>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

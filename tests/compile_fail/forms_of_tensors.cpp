@@ -34,7 +34,7 @@ auto f(const dm::tensor<float, whole, channel>& x) { return dm::sum(x); }
 
 // mistake: forms_of_tensors__axes
 // expect: mesh: too many axes; at most max_axes are supported
-// lines: 14
+// lines: 11
 template <int> struct nth : dm::axis<2> {};
 #ifdef COMPILE_FAIL
 struct deep : dm::mesh<nth<0>, nth<1>, nth<2>, nth<3>, nth<4>, nth<5>, nth<6>, nth<7>, nth<8>> {};
@@ -45,7 +45,7 @@ auto f(const dm::tensor<float, dm::layout<deep>, batch>& x) { return dm::sum(x);
 
 // mistake: forms_of_tensors__halo
 // expect: halo: the width is a number from 0 to max_halo; choose one
-// lines: 39
+// lines: 11
 #ifdef COMPILE_FAIL
 using haloed = with<dm::split<dm::halo<batch, 200>, rows>, batch>;
 #else
@@ -156,7 +156,6 @@ auto f(const dm::layout_value<pod>& rules) {
 
 // mistake: forms_of_tensors__no_probes
 // expect: probe_of: a tensor's layout is a type; make it one of probes
-// lines: 22
 #ifdef COMPILE_FAIL
 using asked = net<whole>;
 #else
@@ -189,7 +188,7 @@ auto f() { return dm::build_tensors<net<whole>>(made_here{}); }
 
 // mistake: forms_of_tensors__constructor
 // expect: make: a struct of tensors has no constructors and no bases; leave them out
-// lines: 18
+// lines: 15
 template <class L> struct built {
   using weight_type = dm::tensor<float, L, hidden>;
   BOOST_HANA_DEFINE_STRUCT(built, (weight_type, weight));
@@ -204,7 +203,7 @@ auto f(const dm::grid<pod>& g) { return dm::make<built<whole>>(g); }
 
 // mistake: forms_of_tensors__view_of
 // expect: view_of: Kokkos' Views have up to 8 dimensions; use data() and stride(d)
-// lines: 14
+// lines: 11
 template <int> struct nth : dm::dim<2> {};
 #ifdef COMPILE_FAIL
 using many = dm::tensor<float, whole, nth<0>, nth<1>, nth<2>, nth<3>, nth<4>, nth<5>, nth<6>,

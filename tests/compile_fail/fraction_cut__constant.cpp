@@ -2,7 +2,6 @@
 // A fraction for whole numbers, by constant.
 // expect: constant: the elements are whole numbers, and a fraction would be cut; round it, or let the tensor have fractions
 // expect: fraction_cut<double, int>
-// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

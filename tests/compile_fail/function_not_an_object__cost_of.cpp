@@ -2,7 +2,6 @@
 // The cost of a lambda that captures.
 // expect: cost_of: the function captures something, and a type alone says nothing of that; use count(f, shapes...), or a struct without members
 // expect: function_not_an_object<
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

@@ -2,7 +2,6 @@
 // One shape too many.
 // expect: cost_of: the function cannot be called with these shapes; name one for each of its parameters, which are const auto&
 // expect: function_not_callable_with<
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

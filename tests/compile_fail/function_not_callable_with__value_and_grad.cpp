@@ -2,7 +2,6 @@
 // Inputs that the loss does not take.
 // expect: value_and_grad: the function cannot be called with the parameters and these inputs; give it one parameter for each of them, const auto&
 // expect: function_not_callable_with<
-// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -3,7 +3,6 @@
 // expect: value_and_grad: the function changes itself or what it is given; take const auto&, and let operator() be const
 // expect: function_not_const<counting>
 // levels: 0
-// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

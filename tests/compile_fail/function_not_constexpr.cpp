@@ -2,7 +2,6 @@
 // The cost, as a constant, of a function that the compiler cannot run.
 // expect: cost_of: the compiler cannot run the function; declare operator() constexpr, and let it read nothing that only the run knows, or use count(f, shapes...)
 // expect: function_not_constexpr<mean_of>
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

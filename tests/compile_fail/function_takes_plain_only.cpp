@@ -2,7 +2,6 @@
 // A loss whose parameters are written out.
 // expect: value_and_grad: the function takes plain tensors, and gets recorded ones; take const auto&, or be a template of the parameters' layout
 // expect: function_takes_plain_only<
-// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A block with written-out parameters.
 // expect: recompute: the function takes plain tensors, and gets recorded ones; take const auto&
 // expect: function_takes_plain_only<
-// lines: 13
+// levels: 1
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 

@@ -2,7 +2,7 @@
 // The form of a Transformer that forgets one of its dims.
 // expect: nn: the form names no hidden; add using hidden = a dim
 // expect: names_hidden<gpt>
-// lines: 17
+// lines: 14
 #include "dimesh/nn/language_model.hpp"
 namespace dm = dimesh;
 namespace nn = dimesh::nn;

@@ -2,7 +2,7 @@
 // A form without its batch.
 // expect: nn: the form names no batch; add using batch = a dim
 // expect: names_batch<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

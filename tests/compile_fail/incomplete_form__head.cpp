@@ -2,7 +2,7 @@
 // A form without its head.
 // expect: nn: the form names no head; add using head = a dim
 // expect: names_head<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

@@ -2,7 +2,7 @@
 // A form without its heads.
 // expect: nn: the form names no heads; add using heads = shape<a dim, ...>
 // expect: names_heads<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

@@ -2,7 +2,7 @@
 // A form without layers.
 // expect: nn: the form has no layers; add static constexpr int layers = a number
 // expect: names_layers<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

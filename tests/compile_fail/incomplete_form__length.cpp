@@ -2,7 +2,7 @@
 // A form without its length.
 // expect: nn: the form names no length; add using length = a dim
 // expect: names_length<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

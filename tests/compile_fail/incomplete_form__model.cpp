@@ -2,7 +2,7 @@
 // A form without its model.
 // expect: nn: the form names no model; add using model = a dim
 // expect: names_model<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

@@ -2,7 +2,7 @@
 // A form that does not derive from nn::transformer.
 // expect: nn: this is no form; write a struct that derives from nn::transformer, and name it behind the layout: <layout, form>
 // expect: is_form<other>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

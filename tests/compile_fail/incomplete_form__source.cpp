@@ -2,7 +2,7 @@
 // The form of an encoder and a decoder that forgets what the encoder reads.
 // expect: nn: the form names no source; add using source = a dim
 // expect: names_source<translation>
-// lines: 18
+// lines: 15
 #include "dimesh/nn/encoder_decoder.hpp"
 #include "dimesh/nn/generate/translate.hpp"
 namespace dm = dimesh;

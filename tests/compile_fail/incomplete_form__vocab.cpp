@@ -2,7 +2,7 @@
 // A form without its vocab.
 // expect: nn: the form names no vocab; add using vocab = a dim
 // expect: names_vocab<gpt>
-// lines: 17
+// lines: 14
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

@@ -2,7 +2,7 @@
 // A partial sum assigned to a whole one.
 // expect: tensor: the type declared has another layout than the value; complete what is partial, relayout<layout>(x) what is split, or declare it auto
 // expect: layouts_differ<dimesh::layout<pod>, dimesh::layout<pod, dimesh::partial<rows>
-// lines: 13
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // The type declared forgets that the sum is yet to be made.
 // expect: tensor: the type declared has another layout than the value; complete what is partial, relayout<layout>(x) what is split, or declare it auto
 // expect: layouts_differ<dimesh::layout<pod>, dimesh::layout<pod, dimesh::partial<rows>
-// lines: 13
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

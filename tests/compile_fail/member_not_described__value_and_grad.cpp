@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parameters with a member that is not described.
-// lines: 14
+// lines: 13
 // expect: for_each_tensor: a struct has members that its BOOST_HANA_DEFINE_STRUCT leaves out; describe them all
 // expect: member_not_described<
 #include <dimesh/dimesh.hpp>

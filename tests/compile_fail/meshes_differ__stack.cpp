@@ -2,7 +2,6 @@
 // Tensors of two meshes stacked.
 // expect: concat, stack: the operands live on different meshes; put them on one
 // expect: meshes_differ<
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

@@ -149,7 +149,7 @@ auto f() { return dm::count(loss, p, x); }
 // mistake: ledger__print
 // All of a ledger in one print.
 // expect: ledger: it holds many numbers; print those that are meant: l.bytes<rows>(), l.flops(), l.peak()
-// lines: 14
+// lines: 12
 #ifdef COMPILE_FAIL
 auto& f(std::ostream& out) { return out << dm::count(mean_of{}, x); }
 #else
@@ -169,7 +169,6 @@ auto f() { return dm::value_and_grad(loss, p)(x); }
 // mistake: optimizer__numbers
 // A number too many.
 // expect: optimizer: it has no such number; name those that are meant: sgd{.rate = 0.1, .weight_decay = 0.01}
-// lines: 11
 #ifdef COMPILE_FAIL
 dm::sgd f() { return {0.1, 0.0, 1}; }
 #else

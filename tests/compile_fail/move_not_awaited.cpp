@@ -2,7 +2,7 @@
 // A tensor that is on its way among the operands.
 // expect: await: the operand is a move that has been started, not a tensor yet; take await(std::move(s)) of it first
 // expect: move_not_awaited<
-// lines: 24
+// lines: 20
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

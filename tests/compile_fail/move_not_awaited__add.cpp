@@ -2,7 +2,7 @@
 // An operator, and what is done with its result.
 // expect: await: the operand is a move that has been started, not a tensor yet
 // expect: move_not_awaited<
-// lines: 24
+// lines: 20
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // It is kept as if it were the tensor.
 // expect: await: the operand is a move that has been started, not a tensor yet
 // expect: move_not_awaited<
-// lines: 24
+// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -3,7 +3,7 @@
 // expect: await: the operand is a move that has been started, not a tensor yet
 // expect: move_not_awaited<
 // levels: 4
-// lines: 36
+// lines: 29
 // also: RECORDED
 #include <dimesh/dimesh.hpp>
 

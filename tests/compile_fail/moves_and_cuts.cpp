@@ -119,7 +119,6 @@ auto f() { return dm::all_to_all<batch, dm::uneven<odd>, rows>(given<by_odd>());
 
 // mistake: moves_and_cuts__concat_halo
 // expect: concat: the blocks of a joined dim carry halos; join before halo_exchange
-// lines: 16
 // expect: dim_has_halo<
 using haloed = dm::tensor<float, dm::layout<pod, dm::split<dm::halo<hidden, 1>>>, batch, hidden>;
 #ifdef COMPILE_FAIL
@@ -197,7 +196,6 @@ auto f(const plain<batch>& x) { return dm::exchange<by_batch>(x); }
 // mistake: moves_and_cuts__from_rank
 // expect: from_rank: the blocks carry halos; take it without, then halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 11
 #ifdef COMPILE_FAIL
 using loaded = with<dm::split<dm::halo<batch, 1>, rows>, batch>;
 #else
@@ -209,7 +207,6 @@ auto f(const dm::grid<pod>& g, const std::vector<float>& v) {
 
 // mistake: moves_and_cuts__broadcast_element
 // expect: broadcast_element: an index is needed for every dim; give one each, in the tensor's order
-// lines: 11
 #ifdef COMPILE_FAIL
 auto f(const plain<batch, hidden>& x) {
   return dm::broadcast_element(x, std::array<dm::index_t, 1>{3});

@@ -2,7 +2,7 @@
 // Elements by number.
 // expect: tensor: elements are named by dims with a value; write x.at(batch{3}, hidden{4})
 // expect: not_a_dim<int>
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A block asked of an axis.
 // expect: tensor: extent, local and block are asked of a dim; name one of the tensor's
 // expect: not_a_dim<rows>
-// lines: 14
+// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

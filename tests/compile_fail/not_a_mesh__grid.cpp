@@ -2,7 +2,6 @@
 // A grid of a layout.
 // expect: grid: a grid is that of a mesh; name a struct that derives from mesh<axes...>
 // expect: not_a_mesh<dimesh::layout<pod
-// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

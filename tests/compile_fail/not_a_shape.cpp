@@ -2,7 +2,6 @@
 // The cost of a call on tensors with data, as a constant.
 // expect: cost_of: an argument has data; name shapes: tensor<float, shaped<layout>, dims...>
 // expect: not_a_shape<
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

@@ -2,7 +2,6 @@
 // A mesh names something else where its memory is wanted.
 // expect: grid: the mesh names a space that is none; say `using space = host_space`, or a memory space of Kokkos
 // expect: not_a_space<Kokkos::Serial>
-// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

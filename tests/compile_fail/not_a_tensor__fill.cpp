@@ -2,7 +2,7 @@
 // A function first, then the tensor that it is to fill.
 // expect: fill: a tensor comes first, one that can be written, and then what fills it: fill(x, 1), fill_by(x, f)
 // expect: not_a_tensor<
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

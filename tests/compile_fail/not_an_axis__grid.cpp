@@ -2,7 +2,7 @@
 // The number of ranks along an axis, given as a number.
 // expect: grid: an axis is wanted here; name one of the mesh, and give sizes as cols{4}
 // expect: not_an_axis<int>
-// lines: 17
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

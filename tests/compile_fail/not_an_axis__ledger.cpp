@@ -2,7 +2,7 @@
 // Traffic over a dim.
 // expect: ledger: axes stand in the angle brackets: bytes<rows>()
 // expect: not_an_axis<hidden>
-// lines: 18
+// lines: 15
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

@@ -2,7 +2,7 @@
 // A mesh that lists a dim.
 // expect: mesh: a mesh lists axes; derive this one from axis<size>
 // expect: not_an_axis<batch>
-// lines: 13
+// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // An element read by its indices.
 // expect: tensor: elements are not reached one by one; broadcast_element(x, {3, 4}) gives one to every rank, to_rank(x) all to one rank, data() this rank's block
 // expect: not_by_element<
-// lines: 14
+// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

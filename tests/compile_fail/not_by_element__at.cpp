@@ -2,7 +2,6 @@
 // A neighbour outside of a stencil.
 // expect: at: it looks around in the function given to stencil; broadcast_element(x, {3, 4}) gives one element of a tensor to every rank
 // expect: not_by_element<
-// lines: 14
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A tensor as a condition.
 // expect: tensor: a tensor is no truth value; reduce it (sum, max), complete it, and ask value(x)
 // expect: not_by_element<
-// lines: 11
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

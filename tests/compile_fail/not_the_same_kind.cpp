@@ -2,7 +2,7 @@
 // A recorded tensor kept in a variable of a plain type.
 // expect: tensor: of the type declared and the value, one is recorded (or a shape), the other not; declare it auto, and pass what is wanted plain through stop_gradient
 // expect: not_the_same_kind<
-// lines: 19
+// lines: 18
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -12,7 +12,7 @@ using matrix = dm::tensor<float, by_batch, batch, hidden>;
 // A dim that the tensor lacks.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: the tensor lacks this dim; name one of its own
 // expect: dim_not_in_tensor<label>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::sort_all_to_all<label>(x); }
 #else
@@ -23,7 +23,7 @@ auto f(const matrix& x) { return dm::sort_all_to_all<batch>(x); }
 // The greatest under a name that the tensor has.
 // expect: top_k_all_gather: the tensor has the new dim already; choose another for the greatest
 // expect: dim_already_in_tensor<hidden>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) { return dm::top_k_all_gather<batch, hidden>(x); }
 #else
@@ -34,7 +34,7 @@ auto f(const matrix& x) { return dm::top_k_all_gather<batch, best>(x); }
 // A sum yet to be made.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: the operand is a sum yet to be made; complete it first
 // expect: partial_operand<rows>
-// lines: 13
+// lines: 11
 using addends = dm::tensor<float, dm::layout<pod, dm::partial<rows>>, hidden>;
 #ifdef COMPILE_FAIL
 auto f(const addends& x) { return dm::argsort_all_to_all<hidden>(x); }
@@ -46,7 +46,7 @@ auto f(const addends& x) { return dm::argsort_all_to_all<hidden>(dm::complete(x)
 // Blocks with elements of their neighbours.
 // expect: sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: the blocks carry halos, which would count twice; do it before halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 13
+// lines: 11
 using wide = dm::tensor<float, dm::layout<pod, dm::split<dm::halo<batch, 1>, rows>>, batch>;
 #ifdef COMPILE_FAIL
 auto f(const wide& x) { return dm::nth_largest_all_gather<batch>(x, 2); }
@@ -60,7 +60,7 @@ auto f(const dm::tensor<float, by_batch, batch>& x) {
 // The same on one rank.
 // expect: sort, argsort, top_k, nth_largest: blocks of this dim carry a halo, which would count twice; take the tensor without it
 // expect: dim_has_halo<hidden>
-// lines: 13
+// lines: 12
 using haloed =
     decltype(dm::halo_exchange<1, hidden>(std::declval<const dm::tensor<float, whole, hidden>&>()));
 #ifdef COMPILE_FAIL

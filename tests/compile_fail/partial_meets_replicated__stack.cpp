@@ -2,7 +2,6 @@
 // Addends stacked on a value.
 // expect: concat, stack: one operand is a sum yet to be made, another is not; complete it
 // expect: partial_meets_replicated<rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

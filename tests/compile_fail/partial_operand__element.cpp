@@ -2,7 +2,7 @@
 // An element of a sum that is yet to be made.
 // expect: tensor: ranks hold addends along this axis, and no element; complete it first
 // expect: partial_operand<rows>
-// lines: 14
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

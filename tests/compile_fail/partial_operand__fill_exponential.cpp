@@ -2,7 +2,6 @@
 // Random numbers for a maximum yet to be found.
 // expect: fill: the layout is that of a maximum yet to be found; draw a tensor of another layout
 // expect: partial_operand<cols>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/random/fill.hpp>
 

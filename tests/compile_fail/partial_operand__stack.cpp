@@ -2,7 +2,6 @@
 // Maxima yet to be found stacked.
 // expect: concat, stack: an operand holds maxima (or minima) yet to be found; complete it
 // expect: partial_operand<rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

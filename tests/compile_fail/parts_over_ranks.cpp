@@ -23,7 +23,7 @@ extern const decltype(dm::halo_exchange<1, batch>(x)) wide;
 // A part of a dim under its own name.
 // expect: slice_exchange, pad_exchange: the dim's extent is part of its type; name the dim of the result: slice_exchange<dim, part>(x, begin)
 // expect: extent_is_static<batch>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::slice_exchange<batch>(x, 0, 4); }
 #else
@@ -34,7 +34,7 @@ auto f() { return dm::slice_exchange<batch, part>(x, 0); }
 // A dim that the tensor lacks.
 // expect: slice_exchange, pad_exchange, flip_exchange: the tensor lacks this dim; name one of its own
 // expect: dim_not_in_tensor<label>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::flip_exchange<label>(x); }
 #else
@@ -45,7 +45,7 @@ auto f() { return dm::flip_exchange<batch>(x); }
 // A name that the tensor has.
 // expect: slice_exchange, pad_exchange: the tensor has a dim of the new name already; choose another name
 // expect: dim_already_in_tensor<hidden>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::slice_exchange<batch, hidden>(x, 0); }
 #else
@@ -56,7 +56,7 @@ auto f() { return dm::slice_exchange<batch, part>(x, 0); }
 // Three elements on two ranks.
 // expect: slice_exchange, pad_exchange: the axes that split the dim do not divide the new extent; write the new dim as uneven<dim>
 // expect: extent_not_divisible<odd, 3, rows, 2>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::slice_exchange<batch, odd>(x, 0); }
 #else
@@ -67,7 +67,7 @@ auto f() { return dm::slice_exchange<batch, dm::uneven<odd>>(x, 0); }
 // Blocks with elements of their neighbours.
 // expect: slice_exchange, pad_exchange, flip_exchange: the blocks carry halos; do it before halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::flip_exchange<batch>(wide); }
 #else
@@ -78,7 +78,7 @@ auto f() { return dm::halo_exchange<1, batch>(dm::flip_exchange<batch>(x)); }
 // A number beside addends.
 // expect: pad_exchange: every rank would add the value to a sum yet to be made; complete it first, or pad with zeros
 // expect: partial_meets_scalar<rows>
-// lines: 13
+// lines: 11
 #ifdef COMPILE_FAIL
 auto f() { return dm::pad_exchange<length>(s, 1, 1, 7); }
 #else
@@ -89,7 +89,6 @@ auto f() { return dm::pad_exchange<length>(s, 1, 1); }
 // Joined under a name that has another extent.
 // expect: concat_exchange: the dim's extent is part of its type; name the dims of result and operands: concat_exchange<both, left, right>(x, y)
 // expect: extent_is_static<batch>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<batch>(x, x); }
 #else
@@ -100,7 +99,6 @@ auto f() { return dm::concat_exchange<length, batch, batch>(x, x); }
 // Two types of elements.
 // expect: concat_exchange: the operands have elements of several types; cast some
 // expect: elements_differ<float, double>
-// lines: 13
 extern const dm::tensor<double, dm::layout<pod, dm::split<length, rows>>, length, hidden> d;
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length>(t, d); }
@@ -112,7 +110,6 @@ auto f() { return dm::concat_exchange<length>(t, dm::cast<float>(d)); }
 // One lacks a dim.
 // expect: concat_exchange: an operand lacks a dim that another has; all have the same dims but for the one that is joined
 // expect: dim_not_in_tensor<hidden>
-// lines: 13
 extern const dm::tensor<float, dm::layout<pod, dm::split<length, rows>>, length> d;
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length>(t, d); }
@@ -124,7 +121,6 @@ auto f() { return dm::concat_exchange<length>(d, d); }
 // A name that both have.
 // expect: concat_exchange: an operand has the new dim already; choose another name
 // expect: dim_already_in_tensor<hidden>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<hidden, length, length>(t, t); }
 #else
@@ -135,7 +131,6 @@ auto f() { return dm::concat_exchange<length, length, length>(t, t); }
 // Blocks with elements of their neighbours.
 // expect: concat_exchange: the blocks carry halos; join before halo_exchange
 // expect: dim_has_halo<length>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length, batch, batch>(wide, wide); }
 #else
@@ -146,7 +141,6 @@ auto f() { return dm::concat_exchange<length, batch, batch>(x, x); }
 // Addends beside values.
 // expect: concat_exchange: an operand is a sum yet to be made, and not all are along the same axis; complete it
 // expect: partial_meets_split<rows, length>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length>(t, s); }
 #else
@@ -157,7 +151,6 @@ auto f() { return dm::concat_exchange<length>(s, s); }
 // One is split, the other is not.
 // expect: concat_exchange: the operands are split over different axes; relayout one of them
 // expect: dim_split_in_one_operand_only<length, rows>
-// lines: 13
 extern const dm::tensor<float, whole, length, hidden> d;
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length>(t, d); }
@@ -169,7 +162,6 @@ auto f() { return dm::concat_exchange<length>(t, dm::own<length, rows>(d)); }
 // At two places of an axis.
 // expect: concat_exchange: the operands live on different ranks of this axis; place<axis, k> what all ranks hold, or send<axis, k> what lives elsewhere
 // expect: placed_elsewhere<cols, 0, 1>
-// lines: 13
 template <int K>
 using at = dm::tensor<float, dm::layout<pod, dm::split<length, rows>, dm::placed<cols, K>>, length>;
 extern const at<0> a;
@@ -184,7 +176,6 @@ auto f() { return dm::concat_exchange<length>(a, dm::send<cols, 0>(b)); }
 // Seven elements on two ranks.
 // expect: concat_exchange: the axes that split the dim do not divide the extent of the result; write it as uneven<dim>
 // expect: extent_not_divisible<seven, 7, rows, 2>
-// lines: 13
 struct seven : dm::dim<7> {};
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<seven, length, length>(t, t); }
@@ -196,7 +187,6 @@ auto f() { return dm::concat_exchange<dm::uneven<seven>, length, length>(t, t); 
 // On two meshes.
 // expect: concat_exchange: the operands live on different meshes; put them on one
 // expect: meshes_differ<
-// lines: 13
 extern const dm::tensor<float, dm::layout<other_mesh, dm::split<length, rows>>, length, hidden> d;
 #ifdef COMPILE_FAIL
 auto f() { return dm::concat_exchange<length>(t, d); }
@@ -208,7 +198,6 @@ auto f() { return dm::concat_exchange<length>(t, t); }
 // One axis for two dims.
 // expect: merge_exchange, cut_exchange: the rules of the new dims do not agree: axes must be in the mesh and do one thing each, dims have one rule; mend them
 // expect: dims_share_mesh_axis<part, label, rows>
-// lines: 13
 struct sixteen : dm::dim<16> {};
 extern const dm::tensor<float, dm::layout<pod, dm::split<sixteen, rows>>, sixteen> d;
 #ifdef COMPILE_FAIL
@@ -221,7 +210,6 @@ auto f() { return dm::cut_exchange<sixteen, part, dm::split<label, rows>>(d); }
 // A dim that the tensor lacks.
 // expect: merge_exchange, cut_exchange: the tensor lacks a dim that is to be another; name dims of its own
 // expect: dim_not_in_tensor<label>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, label>(x); }
 #else
@@ -232,7 +220,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // A name that the tensor has.
 // expect: merge_exchange, cut_exchange: the tensor has a dim of a new name already; choose another name
 // expect: dim_already_in_tensor<hidden>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::cut_exchange<batch, hidden, dm::split<part, rows>>(x); }
 #else
@@ -243,7 +230,6 @@ auto f() { return dm::cut_exchange<batch, length, dm::split<part, rows>>(x); }
 // Dims in another order.
 // expect: merge_exchange: the dims do not lie side by side in this order; permute them first
 // expect: dim_not_in_order<batch>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<flat, rows>, hidden, batch>(x); }
 #else
@@ -254,7 +240,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // Nothing is said of an axis.
 // expect: merge_exchange, cut_exchange: an axis splits the dims and none of the new ones; say split<dim, axis> of one, or gather with whole<dim> first
 // expect: dim_is_split<batch, rows>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<flat, batch, hidden>(x); }
 #else
@@ -265,7 +250,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // An axis that splits none of the dims.
 // expect: merge_exchange, cut_exchange: an axis is to split a new dim and splits none of the old ones; name those that do, and relayout afterwards
 // expect: axis_splits_nothing<cols>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<flat, rows, cols>, batch, hidden>(x); }
 #else
@@ -276,7 +260,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // Other numbers of elements.
 // expect: merge_exchange, cut_exchange: the extents of the dims do not multiply to those of the new ones
 // expect: extents_differ<pixel, batch>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<pixel, rows>, batch, hidden>(x); }
 #else
@@ -287,7 +270,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // Three elements on two ranks.
 // expect: merge_exchange, cut_exchange: the axes that split a new dim do not divide its extent; say split<uneven<dim>, axis>
 // expect: extent_not_divisible<odd, 3, rows, 2>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::cut_exchange<length, part, dm::split<odd, rows>>(t); }
 #else
@@ -298,7 +280,6 @@ auto f() { return dm::cut_exchange<length, part, dm::split<dm::uneven<odd>, rows
 // Blocks with elements of their neighbours.
 // expect: merge_exchange, cut_exchange: the blocks carry halos; do it before halo_exchange
 // expect: dim_has_halo<batch>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(wide); }
 #else
@@ -309,7 +290,6 @@ auto f() { return dm::merge_exchange<dm::split<flat, rows>, batch, hidden>(x); }
 // Blocks of lengths that nothing says.
 // expect: merge_exchange, cut_exchange: a new dim is to be ragged, and nothing says where it is cut; say split<uneven<dim>, axis>
 // expect: dim_split_differently<flat>
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f() { return dm::merge_exchange<dm::split<dm::ragged<flat>, rows>, batch, hidden>(x); }
 #else

@@ -2,7 +2,6 @@
 // A sum at a coordinate that the axis lacks.
 // expect: reduce: this axis has no such coordinate; name one from 0 to its size - 1
 // expect: place_not_on_axis<rows>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

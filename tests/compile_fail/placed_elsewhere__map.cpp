@@ -2,7 +2,6 @@
 // Operands of map on two stages.
 // expect: map: the operands live on different ranks of this axis; place or send one
 // expect: placed_elsewhere<rows, 0, 1>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // Tensors of two stages stacked.
 // expect: concat, stack: the operands live on different ranks of this axis; place<axis, k> what all ranks hold, or send<axis, k> what lives elsewhere
 // expect: placed_elsewhere<rows, 0, 1>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/concat.hpp>
 

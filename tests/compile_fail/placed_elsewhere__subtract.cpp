@@ -2,7 +2,6 @@
 // Operands of - on two stages.
 // expect: operator-: the operands live on different ranks of this axis; place<axis, k> the one that all of them hold (free), or send<axis, k> the one that lives elsewhere
 // expect: placed_elsewhere<rows, 0, 1>
-// lines: 13
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // A View with a dimension less than the tensor.
 // expect: view: the View has not as many dimensions as the tensor has dims; name a tensor of as many, or reshape the View
 // expect: ranks_differ<Kokkos::View<float
-// lines: 14
+// lines: 11
 #include <dimesh/dimesh.hpp>
 #include <dimesh/interop/borrow.hpp>
 

@@ -54,7 +54,6 @@ auto f(const weight& w, const state& h, const series& x) {
 // mistake: function_not_callable_with__recur
 // expect: recur: the step cannot be called with the parameters, the carry and an element of each input; take them as const auto&, and let operator() be const
 // expect: function_not_callable_with
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f(const weight& w, const state& h, const series& x) {
   return dm::recur<pixel>(
@@ -69,7 +68,6 @@ auto f(const weight& w, const state& h, const series& x) {
 // mistake: function_gives_no_tensor__recur
 // expect: recur: the step returns a std::tuple of the next carry and a tensor to put out
 // expect: function_gives_no_tensor
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f(const weight& w, const state& h, const series& x) {
   return dm::recur<pixel>(
@@ -85,7 +83,6 @@ auto f(const weight& w, const state& h, const series& x) {
 // The layout of the carry changes from step to step.
 // expect: recur: the step gives another carry than it takes, by type or layout; let it relayout, complete or cast what it gives, or begin with what it gives
 // expect: structs_differ
-// lines: 13
 inline constexpr auto gathering = [](const auto& p, const auto& h, const auto& x) {
   const auto next = dm::tanh(h * p + x);
   return std::tuple{dm::whole<batch>(next), next};
@@ -103,7 +100,6 @@ auto f(const weight& w, const state& h, const series& x) {
 // mistake: recorded_tensor_not_passed__recur
 // expect: recur: the step uses a recorded tensor that is not among its arguments; pass it among the parameters
 // expect: recorded_tensor_not_passed
-// lines: 13
 #ifdef COMPILE_FAIL
 auto f(const dm::tracked_tensor<weight>& w, const state& h, const series& x) {
   const auto uses = [&w](const auto&, const auto& c, const auto& v) {

@@ -78,7 +78,7 @@ auto f(const recorded& x) { return dm::min<batch>(dm::stop_gradient(x)); }
 #endif
 
 // mistake: max_all_reduce__lacking
-// lines: 13
+// lines: 11
 // The greatest along a dim that the tensor lacks.
 // expect: max_all_reduce, min_all_reduce: the tensor lacks this dim; name its own dims
 // expect: dim_not_in_tensor<label>
@@ -89,7 +89,7 @@ auto f(const recorded& x) { return dm::max_all_reduce<batch>(x); }
 #endif
 
 // mistake: max_all_reduce__twice
-// lines: 13
+// lines: 11
 // A dim twice.
 // expect: max_all_reduce, min_all_reduce: a dim is named twice; name it once
 // expect: dim_repeated<batch>
@@ -100,7 +100,7 @@ auto f(const matrix& x) { return dm::min_all_reduce<batch>(x); }
 #endif
 
 // mistake: max_all_reduce__addends
-// lines: 13
+// lines: 11
 // The greatest of addends.
 // expect: max_all_reduce, min_all_reduce: the operand is a sum yet to be made, of which addends say nothing; complete it first
 // expect: partial_operand<rows>
@@ -111,7 +111,7 @@ auto f(const sum& x) { return dm::max_all_reduce<hidden>(dm::complete(x)); }
 #endif
 
 // mistake: max_all_reduce__halo
-// lines: 13
+// lines: 11
 // Blocks with halos.
 // expect: max_all_reduce, min_all_reduce: blocks of this dim carry a halo, which would count twice; take the tensor without it
 // expect: dim_has_halo<batch>

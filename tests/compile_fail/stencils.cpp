@@ -120,7 +120,7 @@ auto f() { return dm::stencil(doubled{}, given<plain>()); }
 
 // mistake: stencils__distances
 // expect: at: one distance is needed for each dim; give as many
-// lines: 19
+// levels: 1
 struct beside {
   template <class U> auto operator()(const U& u) const {
 #ifdef COMPILE_FAIL
@@ -134,7 +134,7 @@ auto f() { return dm::stencil(beside{}, given<haloed>()); }
 
 // mistake: stencils__half_a_step
 // expect: at: distances are whole numbers; the element at 1 is the next one
-// lines: 16
+// levels: 1
 struct beside {
   template <class U> auto operator()(const U& u) const {
 #ifdef COMPILE_FAIL
@@ -212,7 +212,7 @@ auto f(const part& x) { return of_four(x); }
 
 // mistake: stencils__fifteen_twice_recorded
 // expect: stencil: too many operands for gradients of gradients; at most 14 are supported
-// lines: 14
+// lines: 11
 struct wants_none {
   static constexpr int depth = 1;
   constexpr bool wants(int) const { return false; }

@@ -100,7 +100,7 @@ auto f(const net<whole>& p) {
 
 // mistake: transposes__of_partial
 // expect: complete: a parameter's layout is partial itself; complete the parameters first
-// lines: 14
+// lines: 11
 #ifdef COMPILE_FAIL
 using layout = dm::layout<pod, dm::partial<rows>>;
 #else

@@ -2,7 +2,7 @@
 // A number taken out of a tensor whose gradient is wanted.
 // expect: value: the tensor is recorded, and its number would be a constant to the gradient; compute with the tensor, or say value(stop_gradient(x))
 // expect: value_is_recorded<float>
-// lines: 16
+// levels: 1
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,7 @@
 // Elements of a recorded tensor.
 // expect: tensor: the tensor is recorded, and what is done with its elements would have no gradient; compute with the tensor, or take stop_gradient(x)
 // expect: value_is_recorded<float>
-// lines: 26
+// lines: 18
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

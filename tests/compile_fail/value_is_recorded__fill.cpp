@@ -2,7 +2,7 @@
 // A recorded tensor changed in place.
 // expect: fill: the tensor is recorded, and what is written into it has no gradient; make a tensor of its own (zeros_like, map), or compute the value
 // expect: value_is_recorded<
-// lines: 20
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,7 +2,6 @@
 // A cost as a constant of a struct with a vector of tensors.
 // expect: cost_of: a struct has a vector of tensors, whose length only the run knows; use count(f, shapes...) when the program runs, or an array
 // expect: vector_without_length<layers<
-// lines: 16
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 

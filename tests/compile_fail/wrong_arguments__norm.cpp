@@ -2,7 +2,6 @@
 // The parameters first.
 // expect: norm: the arguments are a model, the parameters of a norm and a tensor: norm(m, p.last, x)
 // expect: wrong_arguments<
-// lines: 11
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/language_model.hpp>
 

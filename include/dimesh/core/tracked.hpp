@@ -60,11 +60,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
 
  private:
   template <class V> static constexpr typename Value::value_type* no_elements() {
-    static_assert(
-        ok<std::conditional_t<std::is_void_v<V>, no_fault,
-                              value_is_recorded<typename V::value_type>>>,
-        "tensor: the tensor is recorded, and what is done with its elements would have no "
-        "gradient; compute with the tensor, or take stop_gradient(x)");
+    using fault = value_is_recorded<typename V::value_type>;
+    static_assert(ok<fault>,
+                  "tensor: the tensor is recorded, and what is done with its elements would have "
+                  "no gradient; compute with the tensor, or take stop_gradient(x)");
     return nullptr;
   }
 };

@@ -108,8 +108,6 @@ constexpr void complete_foreseen(const From& from, const To& to, index_t bucket 
 /// since an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
-  static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,
-                "complete: a parameter's layout is partial itself; complete the parameters first");
   Out out = in_form_of<Out>(s);
   if constexpr (holds_recorded<typename leaves<S>::type>) {
     for_each_tensor([](const auto&, auto& whole, const auto& g) { whole = complete(g); }, out, s);
@@ -132,8 +130,11 @@ template <class S> concept TensorStruct = !Operand<S> && detail::is_walkable<S>;
 
 namespace detail {
 template <bool InPlace, class S> constexpr auto complete_in_one(const S& s) {
+  using Out = typename completed_type<S>::type;
+  static_assert(completes_to<typename leaves<S>::type, typename leaves<Out>::type>::value,
+                "complete: a parameter's layout is partial itself; complete the parameters first");
   if constexpr (!ok<complete_fault<S>>)
-    return typename completed_type<S>::type{};
+    return Out{};
   else
     return complete_struct<InPlace>(s);
 }

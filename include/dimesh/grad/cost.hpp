@@ -191,52 +191,22 @@ template <class F, class... X> auto events_of(const F& f, const X&... x) {
 template <class F, class... X> struct static_cost {
   using mesh = typename detail::mesh_of_arguments<X...>::type;
   using fault = detail::static_cost_fault<X...>;
-  /// The arguments are locals, not temporaries: g++ 12 cannot end arrays in those.
-  static constexpr ledger<mesh> find() {
-    static_assert(
-        ok<only<fault, not_a_shape>>,
-        "cost_of: an argument has data; name shapes: tensor<float, shaped<layout>, dims...>");
-    static_assert(
-        ok<only<fault, axis_without_size>>,
-        "cost_of: the mesh leaves the size of an axis open, and with it what is sent; give "
-        "it one, axis<4>, or use count(f, shapes...) when the program runs");
-    static_assert(
-        ok<only<fault, dim_without_extent>>,
-        "cost_of: the extent of a dim is left open; give it one, dim<64>, or use count(f, "
-        "shapes...) when the program runs");
-    static_assert(ok<only<fault, vector_without_length>>,
-                  "cost_of: a struct has a vector of tensors, whose length only the run knows; use "
-                  "count(f, shapes...) when the program runs, or an array");
-    if constexpr (!ok<fault>)
-      return {};
+  using call_fault = typename detail::static_call_fault<fault, F, X...>::type;
+  /// What the compiler finds, if it can.
+  static constexpr auto found() {
+    if constexpr (ok<fault> && ok<call_fault>)
+      return decltype(detail::ask_constant<static_cost>(0)){};
     else
-      return cost_of_call<typename detail::static_function_fault<F, X...>::type>();
+      return detail::constant_cost<ledger<mesh>{}>{};
   }
-  template <class Call> static constexpr ledger<mesh> cost_of_call() {
-    static_assert(
-        ok<only<Call, function_not_an_object>>,
-        "cost_of: the function captures something, and a type alone says nothing of that; "
-        "use count(f, shapes...), or a struct without members");
-    static_assert(ok<only<Call, function_not_callable_with>>,
-                  "cost_of: the function cannot be called with these shapes; name one for each of "
-                  "its parameters, which are const auto&");
-    if constexpr (ok<Call>) {
-      using found = decltype(detail::ask_constant<static_cost>(0));
-      static_assert(ok<std::conditional_t<found::known, no_fault, function_not_constexpr<F>>>,
-                    "cost_of: the compiler cannot run the function; declare operator() constexpr, "
-                    "and let it read nothing that only the run knows, or use count(f, shapes...)");
-      return found::value;
-    } else {
-      return {};
-    }
-  }
+  /// The arguments are locals, not temporaries: g++ 12 cannot end arrays in those.
   static constexpr ledger<mesh> counted_cost() {
     const detail::bundle<X...> shapes{};
     ledger<mesh> l;
     detail::with_items([&l](const auto&... x) { l = count(F{}, x...); }, shapes);
     return l;
   }
-  static constexpr ledger<mesh> value = find();
+  static constexpr ledger<mesh> value = decltype(found())::value;
   static constexpr index_t flops = value.flops();
   static constexpr index_t moved = value.moved();
   static constexpr index_t peak = value.peak();
@@ -245,9 +215,40 @@ template <class F, class... X> struct static_cost {
   template <class... A> static constexpr index_t calls = value.template calls<A...>();
 };
 
-/// The value is asked for where cost_of is, so that errors show that line.
+namespace detail {
+/// Asserted in a function that cost_of calls, so that errors show its line.
+template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
+  using cost = static_cost<F, X...>;
+  using fault = typename cost::fault;
+  using call = typename cost::call_fault;
+  constexpr bool known = decltype(cost::found())::known;
+  static_assert(ok<only<fault, not_a_shape>>,
+                "cost_of: an argument has data; name shapes: tensor<float, shaped<layout>, "
+                "dims...>");
+  static_assert(ok<only<fault, axis_without_size>>,
+                "cost_of: the mesh leaves the size of an axis open, and with it what is sent; give "
+                "it one, axis<4>, or use count(f, shapes...) when the program runs");
+  static_assert(ok<only<fault, dim_without_extent>>,
+                "cost_of: the extent of a dim is left open; give it one, dim<64>, or use count(f, "
+                "shapes...) when the program runs");
+  static_assert(ok<only<fault, vector_without_length>>,
+                "cost_of: a struct has a vector of tensors, whose length only the run knows; use "
+                "count(f, shapes...) when the program runs, or an array");
+  static_assert(ok<only<call, function_not_an_object>>,
+                "cost_of: the function captures something, and a type alone says nothing of that; "
+                "use count(f, shapes...), or a struct without members");
+  static_assert(ok<only<call, function_not_callable_with>>,
+                "cost_of: the function cannot be called with these shapes; name one for each of "
+                "its parameters, which are const auto&");
+  static_assert(ok<std::conditional_t<known, no_fault, function_not_constexpr<F>>>,
+                "cost_of: the compiler cannot run the function; declare operator() constexpr, "
+                "and let it read nothing that only the run knows, or use count(f, shapes...)");
+  return {};
+}
+}  // namespace detail
+
+/// The cost of F{}(X{}...): cost_of<F, X...>.flops.
 template <class F, class... X>
-inline constexpr static_cost<F, X...> cost_of =
-    static_cost<F, X...>::value.flops() >= 0 ? static_cost<F, X...>{} : static_cost<F, X...>{};
+inline constexpr static_cost<F, X...> cost_of = detail::asserted_cost<F, X...>();
 
 }  // namespace dimesh

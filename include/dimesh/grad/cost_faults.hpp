@@ -47,6 +47,13 @@ template <class F, class... X> struct static_function_fault {
   using type = typename decltype(find())::type;
 };
 
+/// The same of one whose arguments are not at fault themselves.
+template <class Fault, class F, class... X> struct static_call_fault {
+  using type = no_fault;
+};
+template <class F, class... X>
+struct static_call_fault<no_fault, F, X...> : static_function_fault<F, X...> {};
+
 /// A cost that is a constant: asked in a template's argument, where one that is none is no error.
 template <auto Ledger> struct constant_cost {
   static constexpr bool known = true;

@@ -57,6 +57,13 @@ template <class Y, class F>
 inline constexpr bool is_refused =
     std::is_same_v<Y, not_called> ||
     (takes_one_type<F> && !is_tracked<Y> && !is_poison<Y> && !std::is_void_v<Y>);
+/// Why a function is not run that gives Given on plain parameters, or else on recorded ones, and
+/// Loss on those that it would be run on.
+template <class Given, class Loss, class F, class Plain, class Recorded> struct refusal_of {
+  using type = std::conditional_t<is_refused<Loss, F>, function_takes_plain_only<F>, no_fault>;
+};
+template <class Loss, class F, class Plain, class Recorded>
+struct refusal_of<not_called, Loss, F, Plain, Recorded> : no_recorded_call<F, Plain, Recorded> {};
 /// What is wrong with the value of a function of recorded arguments.
 template <class Y, class F> struct reached_fault {
   using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,

@@ -196,19 +196,20 @@ constexpr auto recurred_along(const recur_options& how, const F& step, const P& 
   constexpr int depth = std::max({depth_in<P>(), depth_in<C>(), tracked_depth<X>...});
   using carry = carried<C, depth>;
   using result = step_result<F, P, carry, decltype(rename<D, step_of_recur>(x))...>;
-  static_assert(ok<only<typename result::fault, function_not_callable_with, function_not_const,
-                        parameter_not_const>>,
+  using fault = typename result::fault;
+  using no_call = only<fault, function_not_callable_with, function_not_const, parameter_not_const>;
+  static_assert(ok<no_call>,
                 "recur: the step cannot be called with the parameters, the carry and an element of "
                 "each input; take them as const auto&, and let operator() be const");
-  static_assert(ok<only<typename result::fault, function_gives_no_tensor>>,
+  static_assert(ok<only<fault, function_gives_no_tensor>>,
                 "recur: the step returns a std::tuple of the next carry and a tensor to put out");
-  static_assert(ok<only<typename result::fault, structs_differ>>,
+  static_assert(ok<only<fault, structs_differ>>,
                 "recur: the step gives another carry than it takes, by type or layout; let it "
                 "relayout, complete or cast what it gives, or begin with what it gives");
-  static_assert(ok<only<typename result::fault, recorded_tensor_not_passed>>,
+  static_assert(ok<only<fault, recorded_tensor_not_passed>>,
                 "recur: the step uses a recorded tensor that is not among its arguments; pass it "
                 "among the parameters");
-  if constexpr (!ok<typename result::fault>) {
+  if constexpr (!ok<fault>) {
     return std::tuple<poison, poison>{};
   } else {
     const steps_of_recur<F, sizeof...(X)> steps{step, steps_among<D>(x...), {}, how};

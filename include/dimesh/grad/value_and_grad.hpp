@@ -71,14 +71,22 @@ template <class F, class P> class gradient_of {
     using given = typename given_to<first, In...>::type;
     if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given>) {
       return nothing{};
-    } else if constexpr (std::is_same_v<given, not_called>) {
-      return refuse<typename no_recorded_call<F, list<P, In...>, list<tried, In...>>::type>();
     } else {
       constexpr bool as_first = std::is_void_v<given> && !std::is_same_v<first, not_called>;
       using asked_with = std::conditional_t<as_first, tried, variables>;
       using Loss = decltype(ask<F>()(std::declval<const asked_with&>(), in...));
       using fault =
           std::conditional_t<is_refused<Loss, F>, no_fault, typename loss_fault<Loss>::type>;
+      using refusal = typename refusal_of<given, Loss, F, list<P, In...>, list<tried, In...>>::type;
+      static_assert(ok<only<refusal, function_not_callable_with>>,
+                    "value_and_grad: the function cannot be called with the parameters and these "
+                    "inputs; give it one parameter for each of them, const auto&");
+      static_assert(ok<only<refusal, function_not_const, parameter_not_const>>,
+                    "value_and_grad: the function changes itself or what it is given; take const "
+                    "auto&, and let operator() be const");
+      static_assert(ok<only<refusal, function_takes_plain_only>>,
+                    "value_and_grad: the function takes plain tensors, and gets recorded ones; "
+                    "take const auto&, or be a template of the parameters' layout");
       static_assert(ok<only<fault, function_gives_no_tensor>>,
                     "value_and_grad: the function returns nothing; return the loss");
       static_assert(
@@ -90,9 +98,7 @@ template <class F, class P> class gradient_of {
                     "norm2");
       static_assert(ok<only<fault, value_not_scalar>>,
                     "value_and_grad: the function's value has dims; sum or average them first");
-      if constexpr (is_refused<Loss, F>)
-        return refuse<function_takes_plain_only<F>>();
-      else if constexpr (!ok<fault> || is_poison<Loss>)
+      if constexpr (!ok<refusal> || !ok<fault> || is_poison<Loss>)
         return nothing{};
       else
         return run(nobody{}, in...);
@@ -100,19 +106,6 @@ template <class F, class P> class gradient_of {
   }
 
  protected:
-  /// Says why f is not called.
-  template <class Fault> static constexpr nothing refuse() {
-    static_assert(ok<only<Fault, function_not_callable_with>>,
-                  "value_and_grad: the function cannot be called with the parameters and these "
-                  "inputs; give it one parameter for each of them, const auto&");
-    static_assert(ok<only<Fault, function_not_const, parameter_not_const>>,
-                  "value_and_grad: the function changes itself or what it is given; take const "
-                  "auto&, and let operator() be const");
-    static_assert(ok<only<Fault, function_takes_plain_only>>,
-                  "value_and_grad: the function takes plain tensors, and gets recorded ones; take "
-                  "const auto&, or be a template of the parameters' layout");
-    return {};
-  }
   /// Is told when the way back begins, and has ended.
   struct nobody {
     constexpr void begin(const auto&...) const {}

@@ -32,9 +32,9 @@ using block_view_type = Kokkos::View<typename stars<T, R>::type, Kokkos::LayoutR
 inline constexpr int max_view_rank = 8;  // of Kokkos
 template <class T, int R, class Memory = memory_space>
 auto block_view_at(T* data, const tensor_core& x) {
-  static_assert(R <= max_view_rank,
-                "view_of: Kokkos' Views have up to 8 dimensions; use data() and stride(d)");
-  if constexpr (R > max_view_rank) {
+  constexpr bool fits = R <= max_view_rank;
+  static_assert(fits, "view_of: Kokkos' Views have up to 8 dimensions; use data() and stride(d)");
+  if constexpr (!fits) {
     return block_view_type<T, 0, Memory>(data);
   } else {
     constexpr auto none = KOKKOS_IMPL_CTOR_DEFAULT_ARG;

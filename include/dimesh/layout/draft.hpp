@@ -14,13 +14,6 @@
 
 namespace dimesh::detail {
 
-/// W, or 0: one mistake, one error.
-template <index_t W> constexpr index_t halo_width() {
-  constexpr bool is_width = W >= 0 && W <= max_halo;
-  static_assert(is_width, "halo: the width is a number from 0 to max_halo; choose one");
-  return is_width ? W : 0;
-}
-
 template <class D> struct bare_dim {
   using type = D;
   static constexpr bool uneven = false, ragged = false;
@@ -32,8 +25,8 @@ template <class D> struct bare_dim<uneven<D>> : bare_dim<D> {
 template <class D> struct bare_dim<ragged<D>> : bare_dim<D> {
   static constexpr bool uneven = true, ragged = true;
 };
-template <class D, index_t W> struct bare_dim<halo<D, W>> : bare_dim<D> {
-  static constexpr index_t halo = halo_width<W>();
+template <class D, index_t W, index_t Width> struct bare_dim<halo<D, W, Width>> : bare_dim<D> {
+  static constexpr index_t halo = Width;
 };
 
 // ---- rules as values ----------------------------------------------------------------------------

@@ -54,7 +54,8 @@ struct parameter_for<M, How, L, D...> {
   using type = absent;
 };
 
-/// Says what M lacks: in a function, since clang makes nothing of a class whose assertion failed.
+/// Is M complete? Says what it lacks: in a function, since clang makes nothing of a class whose
+/// assertion failed.
 template <class M> constexpr bool assert_form() {
   static_assert(
       is_form<M>,
@@ -72,20 +73,14 @@ template <class M> constexpr bool assert_form() {
     static_assert(names_layers<M>,
                   "nn: the form has no layers; add static constexpr int layers = a number");
   }
-  return true;
+  return Complete<M>;
 }
-
-template <class M> struct form_impl {
-  using type = dimesh::detail::asserted<assert_form<M>(), stand_in_form>;
-};
-template <Complete M> struct form_impl<M> {
-  using type = M;
-};
 
 }  // namespace detail
 
 /// M, or what stands in for it where it lacks something.
-template <class M> using form_of = typename detail::form_impl<M>::type;
+template <class M>
+using form_of = std::conditional_t<detail::assert_form<M>(), M, detail::stand_in_form>;
 
 namespace detail {
 template <class M>
@@ -97,19 +92,13 @@ template <class M> struct without_source : M {
 };
 template <class M> constexpr bool assert_source() {
   static_assert(names_source<M>, "nn: the form names no source; add using source = a dim");
-  return true;
+  return names_source<M>;
 }
-template <class M> struct source_form_impl {
-  using type = dimesh::detail::asserted<assert_source<M>(), without_source<M>>;
-};
-template <class M>
-  requires names_source<M>
-struct source_form_impl<M> {
-  using type = M;
-};
 }  // namespace detail
 
 /// form_of<M>, whose layers look at positions along a source.
-template <class M> using source_form_of = typename detail::source_form_impl<form_of<M>>::type;
+template <class M>
+using source_form_of = std::conditional_t<detail::assert_source<form_of<M>>(), form_of<M>,
+                                          detail::without_source<form_of<M>>>;
 
 }  // namespace dimesh::nn

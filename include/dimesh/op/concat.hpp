@@ -108,6 +108,8 @@ using lacks_dim = std::conditional_t<(index_of<From, typename spec_of<X>::dims> 
                                      dim_not_in_tensor<From>, no_fault>;
 
 template <class Fault> constexpr void assert_joined() {
+  using apart = only<Fault, partial_meets_split, dim_split_in_one_operand_only,
+                     dim_split_differently, dims_share_mesh_axis>;
   static_assert(
       ok<only<Fault, extent_is_static>>,
       "concat: the dim's extent is part of its type; name the dims of result and operands: "
@@ -126,8 +128,7 @@ template <class Fault> constexpr void assert_joined() {
                 "concat: the blocks of a joined dim carry halos; join before halo_exchange");
   static_assert(ok<only<Fault, partial_meets_replicated>>,
                 "concat, stack: one operand is a sum yet to be made, another is not; complete it");
-  static_assert(ok<only<Fault, partial_meets_split, dim_split_in_one_operand_only,
-                        dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<apart>,
                 "concat, stack: the operands are split differently; relayout one of them");
   static_assert(ok<only_placed<Fault>>,
                 "concat, stack: the operands live on different ranks of this axis; place<axis, k> "
@@ -151,28 +152,28 @@ template <class To> constexpr index_t joined_extent(std::string_view call, index
   return sum;
 }
 
-/// Operands whose dims are called nth_dim<k>, along To.
-template <class To, class... X> constexpr auto joined_along(index_t extent, const X&... x) {
-  using rule = concat_rule<To, false>;
-  using fault = fault_of<rule, X...>;
-  assert_joined<fault>();
-  if constexpr (!ok<fault>) {
-    return poison{};
-  } else {
-    using T = value_of<type_at<0, list<X...>>>;
-    return apply_rule<rule, T>(concat_op<T, false>{&facts_of_dim<To>, extent, "concat"}, x...);
+/// What is wrong with operands, From... of which lie side by side along To: as nth_dim<k>.
+template <class To, class From, class Places, class... X> struct joined_fault;
+template <class To, class... From, std::size_t... K, class... X>
+struct joined_fault<To, list<From...>, std::index_sequence<K...>, X...> {
+  static constexpr auto find() {
+    using fault = typename first_of<lacks_dim<From, X>..., elements_fault<X...>>::type;
+    if constexpr (!ok<fault>)
+      return tag<fault>{};
+    else
+      return tag<fault_of<concat_rule<To, false>, decltype(dimesh::rename<From, nth_dim<K>>(
+                                                      std::declval<const X&>()))...>>{};
   }
-}
+  using type = typename decltype(find())::type;
+};
 template <class To, class... From, std::size_t... K, class... X>
 constexpr auto concat_dims(list<From...>, std::index_sequence<K...>, const X&... x) {
-  using fault = typename first_of<lacks_dim<From, X>..., elements_fault<X...>>::type;
-  assert_joined<fault>();
-  if constexpr (!ok<fault>)
-    return poison{};
-  else
-    return joined_along<To>(
-        joined_extent<To>("concat", (index_t{0} + ... + x.template extent<From>())),
-        dimesh::rename<From, nth_dim<K>>(x)...);
+  using T = value_of<type_at<0, list<X...>>>;
+  const index_t extent =
+      joined_extent<To>("concat", (index_t{0} + ... + x.template extent<From>()));
+  return apply_rule<concat_rule<To, false>, T>(
+      concat_op<T, false>{&facts_of_dim<To>, extent, "concat"},
+      dimesh::rename<From, nth_dim<K>>(x)...);
 }
 
 }  // namespace detail
@@ -184,22 +185,37 @@ template <Dim To, Dim... From, Operand... X>
   requires(sizeof...(From) > 0 && sizeof...(From) == sizeof...(X) &&
            sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))
 constexpr auto concat(const X&... x) {
-  if constexpr ((is_poison<X> || ...))
+  if constexpr ((is_poison<X> || ...)) {
     return poison{};
-  else
-    return detail::concat_dims<To>(detail::list<From...>{}, std::index_sequence_for<X...>{}, x...);
+  } else {
+    using from = detail::list<From...>;
+    using places = std::index_sequence_for<X...>;
+    using fault = typename detail::joined_fault<To, from, places, X...>::type;
+    detail::assert_joined<fault>();
+    if constexpr (!ok<fault>)
+      return poison{};
+    else
+      return detail::concat_dims<To>(from{}, places{}, x...);
+  }
 }
 /// x... side by side along a dim of all of them, whose extent is given at run time. Local.
 template <Dim D, Operand... X>
   requires(sizeof...(X) > 0 && sizeof...(X) <= static_cast<std::size_t>(detail::max_operands))
 constexpr auto concat(const X&... x) {
-  using fault = std::conditional_t<is_static_dim<D>, extent_is_static<D>, no_fault>;
-  detail::assert_joined<fault>();
-  if constexpr (!ok<fault> || (is_poison<X> || ...))
+  if constexpr ((is_poison<X> || ...)) {
     return poison{};
-  else
-    return detail::concat_dims<D>(detail::list<std::conditional_t<(sizeof(X) > 0), D, void>...>{},
-                                  std::index_sequence_for<X...>{}, x...);
+  } else {
+    using open = std::conditional_t<is_static_dim<D>, extent_is_static<D>, no_fault>;
+    using from = detail::list<std::conditional_t<(sizeof(X) > 0), D, void>...>;
+    using places = std::index_sequence_for<X...>;
+    using joined = typename detail::joined_fault<D, from, places, X...>::type;
+    using fault = typename detail::first_of<open, joined>::type;
+    detail::assert_joined<fault>();
+    if constexpr (!ok<fault>)
+      return poison{};
+    else
+      return detail::concat_dims<D>(from{}, places{}, x...);
+  }
 }
 
 /// x... as the elements of a new dim, the first in storage. Shapes: [..] each -> [New, ..]. Local.

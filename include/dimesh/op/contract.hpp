@@ -40,6 +40,8 @@ struct contract_fault<true, no_fault, Schedule, Out, X...> {
 };
 
 template <class Fault> constexpr void assert_contract() {
+  using no_product = only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
+                          elements_differ>;
   static_assert(ok<only<Fault, not_a_layout>>,
                 "contract: by::best takes the layout of the result: by::best<layout<mesh, "
                 "rules...>>");
@@ -50,8 +52,7 @@ template <class Fault> constexpr void assert_contract() {
                 "contract: the operands live on different ranks of this axis; place<axis, k> the "
                 "one that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(
-      ok<only<Fault, dim_repeated, output_dim_not_in_any_input, dim_in_one_input_only,
-              elements_differ>>,
+      ok<no_product>,
       "contract: whatever their layouts, the operands make no such product: every dim stands in "
       "two of the three tensors, once in each, and elements are of one type");
   static_assert(ok<only<Fault, dim_has_halo>>,
@@ -90,7 +91,7 @@ template <class Fault> constexpr void assert_contract() {
 /// elements in which no sums are formed (bfloat16), ring and summa gather, too.
 template <class Schedule, Dim... Out, Operand X, Operand Y>
 constexpr auto contract(const X& x, const Y& y) {
-  constexpr bool few = detail::has_few_dims<X, Y>;
+  constexpr bool few = is_poison<X> || is_poison<Y> || detail::has_few_dims<X, Y>;
   using fault =
       typename detail::contract_fault<few, typename detail::contract_schedule_fault<Schedule>::type,
                                       Schedule, detail::list<Out...>, X, Y>::type;

@@ -141,7 +141,7 @@ template <detail::DimOrReal... Out, Operand... X>
   requires(sizeof...(X) > 0 && detail::DimsAfterType<Out...>)
 constexpr auto einsum(const X&... x) {
   using out = typename detail::stated<Out...>::dims;
-  constexpr bool few = detail::has_few_dims<X...>;
+  constexpr bool few = (is_poison<X> || ...) || detail::has_few_dims<X...>;
   using fault = typename detail::einsum_fault<out, X...>::type;
   static_assert(few,
                 "einsum: the operands have more than 16 dims between them; multiply fewer at a "

@@ -155,6 +155,8 @@ template <class From, class D> struct added_rule {
 };
 
 template <class Fault> constexpr void assert_picked() {
+  using apart = only<Fault, partial_meets_split, dim_split_in_one_operand_only,
+                     dim_split_differently, dims_share_mesh_axis>;
   static_assert(ok<only<Fault, meshes_differ>>,
                 "gather, scatter_add: elements and numbers live on different meshes; put them on "
                 "one");
@@ -171,8 +173,7 @@ template <class Fault> constexpr void assert_picked() {
   static_assert(ok<only<Fault, partial_operand>>,
                 "gather, scatter_add: the numbers are a sum yet to be made (or the elements an "
                 "extreme); complete them first");
-  static_assert(ok<only<Fault, partial_meets_split, dim_split_in_one_operand_only,
-                        dim_split_differently, dims_share_mesh_axis>>,
+  static_assert(ok<apart>,
                 "gather, scatter_add: elements and numbers are split differently; relayout one of "
                 "them");
   static_assert(ok<only_placed<Fault>>,

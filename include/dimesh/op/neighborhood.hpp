@@ -265,11 +265,11 @@ KOKKOS_FORCEINLINE_FUNCTION auto at(const U& u, I... by) {
   static_assert(ok<only<fault, dim_has_no_halo>>,
                 "at: the tensor has no halo along this dim, so no neighbours; call halo_exchange "
                 "first, or leave the dim out");
-  static_assert(sizeof...(D) == sizeof...(I),
-                "at: one distance is needed for each dim; give as many");
+  constexpr bool one_each = sizeof...(D) == sizeof...(I);
+  static_assert(one_each, "at: one distance is needed for each dim; give as many");
   static_assert((std::is_integral_v<I> && ...),
                 "at: distances are whole numbers; the element at 1 is the next one");
-  if constexpr (ok<fault> && sizeof...(D) == sizeof...(I) && (std::is_integral_v<I> && ...))
+  if constexpr (ok<fault> && one_each && (std::is_integral_v<I> && ...))
     return u.template get<D...>(by...);
   else
     return poison{};

@@ -117,13 +117,12 @@ template <class T, class Join> struct extreme_op {
 
 /// What is wrong with an operation over dims D... of x; Addends: it takes a sum yet to be made, and
 /// complex elements.
-template <bool Addends, class X, class... D> struct over_dims_fault {
+template <bool Addends, class X, class Dims> struct over_list_fault;
+template <bool Addends, class X, class... D> struct over_list_fault<Addends, X, list<D...>> {
   using type = fault_of<reduce_rule<Addends ? use::partial : use::partial_max, Addends, D...>, X>;
 };
-
-template <bool Addends, class X, class Dims> struct over_list_fault;
 template <bool Addends, class X, class... D>
-struct over_list_fault<Addends, X, list<D...>> : over_dims_fault<Addends, X, D...> {};
+using over_dims_fault = over_list_fault<Addends, X, list<D...>>;
 
 /// The dims, or all dims of X if there are none.
 template <class X, class Dims> struct dims_or_all {

@@ -133,8 +133,9 @@ constexpr auto scanned(std::string_view call, const F& f, double first, const X&
 
 /// The faults of operands that are both scanned.
 template <class Fault> constexpr void assert_recurrence() {
-  static_assert(ok<only<Fault, dim_split_in_one_operand_only, dim_split_differently,
-                        dims_share_mesh_axis, meshes_differ>>,
+  using apart = only<Fault, dim_split_in_one_operand_only, dim_split_differently,
+                     dims_share_mesh_axis, meshes_differ>;
+  static_assert(ok<apart>,
                 "linear_recurrence: the operands lie on the ranks differently; relayout one of "
                 "them to the other's layout");
   static_assert(ok<only_placed<Fault>>,

@@ -52,11 +52,11 @@ constexpr auto split_part(const X& x, index_t& at, const Part& part) {
   at += n;
   return apply_strided<D, Part>("split_into", x, {begin, 1, 0, 1, n}, n);
 }
+template <class X, class D, class... Part>
+using parts_fault = typename first_of<fault_of<strided_rule<D, Part>, X>...>::type;
 template <class D, class... Part, class X>
 constexpr auto parts_of(const X& x, const Part&... part) {
-  using fault = typename first_of<fault_of<strided_rule<D, Part>, X>...>::type;
-  assert_taken_apart<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!ok<parts_fault<X, D, Part...>> || is_poison<X>) {
     return std::tuple<std::conditional_t<(sizeof(Part) > 0), poison, Part>...>{};
   } else {
     require_parts<D>(x, (index_t{0} + ... + extent_given(part)));
@@ -77,11 +77,13 @@ constexpr auto picks_of(const X& x, std::index_sequence<K...>) {
 template <Dim D, Dim... Part, Operand X>
   requires(sizeof...(Part) > 0)
 constexpr auto split_into(const X& x, const Part&... part) {
+  detail::assert_taken_apart<detail::parts_fault<X, D, Part...>>();
   return detail::parts_of<D, Part...>(x, part...);
 }
 template <Dim D, Dim... Part, Operand X>
   requires(sizeof...(Part) > 0)
 constexpr auto split_into(const X& x) {
+  detail::assert_taken_apart<detail::parts_fault<X, D, Part...>>();
   return detail::parts_of<D, Part...>(x, Part{}...);
 }
 /// x cut along D, whose extent is given at run time, into parts of so many elements. Shapes: a

@@ -133,7 +133,8 @@ template <class F, class R, class Points, class... V> struct stencil_op;
 /// op(in...) is the cotangent of operand k; recorded where the transpose is.
 template <unsigned Recorded, class To, class Op, class... In>
 constexpr void give_recorded(const To& to, int k, const Op& op, const In&... in) {
-  static_assert(sizeof...(In) <= max_operands,
+  constexpr bool fits = sizeof...(In) <= max_operands;
+  static_assert(fits,
                 "stencil: too many operands for gradients of gradients; at most 14 are supported");
   if (!to.wants(k)) return;
   if constexpr (To::depth > 1)

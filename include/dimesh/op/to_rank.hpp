@@ -259,7 +259,8 @@ auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
   if constexpr (!ok<shape> || is_poison<X>) {
     return poison{};
   } else {
-    static_assert(N == static_cast<std::size_t>(spec_of<X>::rank),
+    constexpr bool one_each = N == static_cast<std::size_t>(spec_of<X>::rank);
+    static_assert(one_each,
                   "broadcast_element: an index is needed for every dim; give one each, in the "
                   "tensor's order");
     detail::require_grid("broadcast_element", detail::core_of(x));

@@ -67,8 +67,6 @@ template <class Leaves> struct dims_of_leaves;
 template <class... X> struct dims_of_leaves<list<X...>> {
   using type = united<list<>, typename X::spec_type::dims...>;
 };
-template <class X> inline constexpr bool probes_only = false;
-template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
 
 template <long Bytes, bool Sized>
 using bytes_type = std::conditional_t<Sized, received_bytes<Bytes>, bytes_of_the_run>;

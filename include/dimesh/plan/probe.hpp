@@ -126,6 +126,9 @@ void for_each_assignment(int axes, int dims, std::vector<std::vector<int>>& to, 
     }
 }
 
+template <class Leaves> inline constexpr bool probes_only = false;
+template <class... X> inline constexpr bool probes_only<list<X...>> = (is_probe<X> && ...);
+
 }  // namespace detail
 
 /// A probe, or a struct of probes (their layout is layout<M, at_run_time>), under rules. Sizes: of
@@ -141,10 +144,10 @@ X probe_of(const layout_value<M>& rules, const mesh_sizes<M>& sizes, const E&...
     else
       return X();
   } else {
+    static_assert(detail::probes_only<typename detail::leaves<X>::type>,
+                  "probe_of: a tensor's layout is a type; make it one of probes");
     return build_tensors<X>([&](const auto&, auto made) {
       using type = typename decltype(made)::type;
-      static_assert(detail::is_probe<type>,
-                    "probe_of: a tensor's layout is a type; make it one of probes");
       if constexpr (detail::is_probe<type>)
         return detail::one_probe<type>(detail::list<Beside...>{}, rules, sizes, extents...);
       else

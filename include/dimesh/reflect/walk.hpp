@@ -111,16 +111,23 @@ template <class Root, class F> struct builder {
 
   template <class S> constexpr S build() {
     using kind = sequence_kind<S>;
-    if constexpr (is_poison<S>)
+    if constexpr (is_poison<S>) {
       return S{};
-    else if constexpr (Tensor<S>)
+    } else if constexpr (Tensor<S>) {
       return f(path_in<Root>{made++}, tag<S>{});
-    else if constexpr (kind::array)
+    } else if constexpr (kind::array) {
       return build_array<S>(std::make_index_sequence<kind::size>{});
-    else if constexpr (has_parts<S>)
-      return build_parts<S>(part_types<S>{});
-    else
+    } else if constexpr (has_parts<S>) {
+      constexpr bool by_parts = kind::tuple || is_plain_struct<S>;
+      static_assert(by_parts,
+                    "make: a struct of tensors has no constructors and no bases; leave them out");
+      if constexpr (by_parts)
+        return build_parts<S>(part_types<S>{});
+      else
+        std::terminate();
+    } else {
       return S{};
+    }
   }
 
  private:
@@ -128,14 +135,7 @@ template <class Root, class F> struct builder {
     return {{((void)I, build<typename S::value_type>())...}};
   }
   template <class S, class... Part> constexpr S build_parts(list<Part...>) {
-    constexpr bool by_parts = sequence_kind<S>::tuple || is_plain_struct<S>;
-    static_assert(by_parts,
-                  "make: a struct of tensors has no constructors and no bases; leave "
-                  "them out");
-    if constexpr (by_parts)
-      return S{build<Part>()...};
-    else
-      std::terminate();
+    return S{build<Part>()...};
   }
 };
 
