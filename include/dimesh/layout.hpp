@@ -47,6 +47,8 @@ template <class A> struct partial_min {};
 /// that only the run knows (plan/probe.hpp). Dims: those beside which a tensor is laid out.
 template <class... Dims> struct at_run_time_beside {};
 using at_run_time = at_run_time_beside<>;
+/// In layout<M, held_at_run_time>: likewise, of tensors with elements (plan/runtime_tensor.hpp).
+struct held_at_run_time {};
 
 /// For mesh M: what each axis does.
 template <class M, class... Rule> struct layout {

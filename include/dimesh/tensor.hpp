@@ -24,6 +24,11 @@
 
 namespace dimesh {
 
+namespace detail {
+/// What tensors of spec S are made with where their layout is a value (plan/runtime_tensor.hpp).
+template <class S> const tensor_facts& facts_now();
+}  // namespace detail
+
 /// A tensor of elements T with dims D... (storage order) under the canonical layout L. A copy, made
 /// or assigned, shares its elements with the original: what the library then changes in place
 /// (fill, rescale, optimizers) takes memory of its own first, but data() and view() write into
@@ -72,6 +77,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   /// The same in place of what this tensor was.
   void remake(const grid_type& g, const shape_type& s, const detail::storage& memory) {
     const auto extents = s.extents();
+    if constexpr (detail::is_at_run_time<L>)
+      if (this->facts->is_open) this->facts = &detail::facts_now<spec_type>();
     detail::core_of(*this).make_on(&g, g.state(), extents.data(), memory);
   }
 
@@ -216,6 +223,10 @@ template <class T, class L, class... D> struct gradient_type<shaped_tensor<T, L,
   using type = shaped_tensor<T, cotangent<L, D...>, D...>;
 };
 template <class T, class M, class... D>
+struct gradient_type<basic_tensor<T, layout<M, at_run_time>, D...>> {
+  using type = basic_tensor<T, layout<M, at_run_time>, D...>;
+};
+template <class T, class M, class... D>
 struct gradient_type<shaped_tensor<T, layout<M, at_run_time>, D...>> {
   using type = shaped_tensor<T, layout<M, at_run_time>, D...>;
 };
@@ -246,8 +257,10 @@ template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;
 
 namespace detail {
 template <class S> struct tensor_of_spec;
-/// Its layout is a value at run time.
+/// Its layout is a value at run time: a shape without data, or a tensor of plan/runtime_tensor.hpp.
 template <class X> inline constexpr bool is_probe = false;
+template <class T, class M, class... D>
+inline constexpr bool is_probe<basic_tensor<T, layout<M, at_run_time>, D...>> = true;
 template <class T, class M, class... D>
 inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
 template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;

@@ -25,54 +25,49 @@ using dimesh::use;
 /// Extents that axes divide and do not, none, one, and fewer than ranks.
 const std::vector<extents> sizes = {{4, 6}, {5, 3}, {0, 2}, {1, 7}};
 
-template <class X, class A> constexpr use use_along() {
-  return spec_of<X>::table.axis[dimesh::axis_index<typename X::mesh_type, A>].what;
-}
-template <class X, class A> constexpr int dim_along() {
-  constexpr auto u = spec_of<X>::table.axis[dimesh::axis_index<typename X::mesh_type, A>];
-  return u.level + 1 == spec_of<X>::table.split_count(u.dim) ? u.dim : -1;
-}
+template <class A, use U>
+constexpr auto does = [](const auto& t) { return t.axis[dimesh::axis_index<plane, A>].what == U; };
+/// The dim whose blocks A cuts last, -1 if there is none.
+template <class A, int D>
+constexpr auto cuts = [](const auto& t) {
+  const auto u = t.axis[dimesh::axis_index<plane, A>];
+  return u.what == use::split && u.level + 1 == t.split_count(u.dim) && (D < 0 || u.dim == D);
+};
 
 TEST_CASE("all_reduce, reduce_scatter: addends become the sum, whole or split") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
-    using X = decltype(v);
-    if constexpr (use_along<X, x>() == use::partial) {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+    where<does<x, use::partial>>(all, [&](const auto& v) {
       CHECK(agrees(dimesh::all_reduce<x>(v), a));
       CHECK(agrees(dimesh::reduce_scatter<uneven<p>, x>(v), a));
       CHECK(agrees(dimesh::reduce_scatter<uneven<q>, x>(v), a));
       check_movement([](const auto& t) { return dimesh::all_reduce<x>(t); }, a, v);
       check_movement([](const auto& t) { return dimesh::reduce_scatter<uneven<q>, x>(t); }, a, v);
-    }
+    });
   });
 }
 
 TEST_CASE("own: every rank keeps its block") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
-    using X = decltype(v);
-    if constexpr (use_along<X, y>() == use::replicated) {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+    where<does<y, use::replicated>>(all, [&](const auto& v) {
       CHECK(agrees(dimesh::own<uneven<p>, y>(v), a));
       CHECK(agrees(dimesh::own<uneven<q>, y>(v), a));
       check_movement([](const auto& t) { return dimesh::own<uneven<q>, y>(t); }, a, v);
-    }
+    });
   });
 }
 
 TEST_CASE("all_gather, all_to_all: blocks become whole, or blocks of another dim") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
-    using X = decltype(v);
-    if constexpr (use_along<X, x>() == use::split) {
-      if constexpr (dim_along<X, x>() >= 0) {
-        CHECK(agrees(dimesh::all_gather<x>(v), a));
-        check_movement([](const auto& t) { return dimesh::all_gather<x>(t); }, a, v);
-      }
-      if constexpr (dim_along<X, x>() == 0) {
-        CHECK(agrees(dimesh::all_to_all<p, uneven<q>, x>(v), a));
-        check_movement([](const auto& t) { return dimesh::all_to_all<p, uneven<q>, x>(t); }, a, v);
-      }
-      if constexpr (dim_along<X, x>() == 1) {
-        CHECK(agrees(dimesh::all_to_all<q, uneven<p>, x>(v), a));
-      }
-    }
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+    where<cuts<x, -1>>(all, [&](const auto& v) {
+      CHECK(agrees(dimesh::all_gather<x>(v), a));
+      check_movement([](const auto& t) { return dimesh::all_gather<x>(t); }, a, v);
+    });
+    where<cuts<x, 0>>(all, [&](const auto& v) {
+      CHECK(agrees(dimesh::all_to_all<p, uneven<q>, x>(v), a));
+      check_movement([](const auto& t) { return dimesh::all_to_all<p, uneven<q>, x>(t); }, a, v);
+    });
+    where<cuts<x, 1>>(
+        all, [&](const auto& v) { CHECK(agrees(dimesh::all_to_all<q, uneven<p>, x>(v), a)); });
   });
 }
 
@@ -80,20 +75,19 @@ TEST_CASE("even blocks take the calls without counts") {
   for_each_case<plane, evenly, p, q>({{24, 48}, {0, 24}}, [](auto v, const array& a) {
     CHECK(agrees(dimesh::whole<p>(v), a));
     CHECK(agrees(dimesh::whole<q>(v), a));
-    if constexpr (dim_along<decltype(v), y>() == 1) {
-      const auto moved = dimesh::all_to_all<q, p, y>(v);
+    where<cuts<y, 1>>(v, [&](const auto& w) {
+      const auto moved = dimesh::all_to_all<q, p, y>(w);
       CHECK(agrees(moved, a));
       CHECK(agrees(dimesh::all_to_all<p, q, y>(moved), a));
-    }
+    });
   });
 }
 
 TEST_CASE("complete, whole: whatever is to be done, or nothing") {
   for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
-    using X = decltype(v);
     const auto done = dimesh::complete(v);
     CHECK(agrees(done, a));
-    if constexpr (!spec_of<X>::table.any_partial()) CHECK(done.data() == v.data());
+    where_not_partial(v, [&](const auto& w) { CHECK(done.data() == w.data()); });
     check_movement([](const auto& t) { return dimesh::complete(t); }, a, v);
     CHECK(agrees(dimesh::whole<p>(v), a));
     CHECK(agrees(dimesh::whole<q>(v), a));

@@ -45,19 +45,43 @@ template <class... T, class F> void for_each_of(dimesh::detail::list<T...>, F&& 
   (f(dimesh::detail::tag<T>{}), ...);
 }
 
+/// The table of a spec; where its layout is a value, under the rules of now.
+template <class Spec> const dimesh::detail::table& table_now() {
+  if constexpr (dimesh::detail::is_at_run_time<typename Spec::layout>)
+    return dimesh::detail::facts_now<Spec>().layout;
+  else
+    return Spec::table;
+}
+
 /// Can blocks of these extents be cut under the spec on this grid, and are its places there?
 template <class Spec, class Grid> bool comes_out_even(const Grid& g, const extents& size) {
-  for (int a = 0; a < Spec::table.axes; ++a)
-    if (Spec::table.axis[a].what == dimesh::use::placed &&
-        Spec::table.axis[a].at >= g.state().sizes()[a])
-      return false;
+  const dimesh::detail::table& t = table_now<Spec>();
+  for (int a = 0; a < t.axes; ++a)
+    if (t.axis[a].what == dimesh::use::placed && t.axis[a].at >= g.state().sizes()[a]) return false;
   for (int d = 0; d < Spec::rank; ++d)
-    if (!Spec::table.uneven[d] &&
-        size[static_cast<std::size_t>(d)] %
-                dimesh::detail::ranks_over(Spec::table, d, g.state().sizes()) !=
+    if (!t.uneven[d] &&
+        size[static_cast<std::size_t>(d)] % dimesh::detail::ranks_over(t, d, g.state().sizes()) !=
             0)
       return false;
   return true;
+}
+
+/// Calls f(x) if Holds says so of x's layout, a table: one that the type says, so that what types
+/// forbid there is not compiled, or one that is a value.
+template <auto Holds, class X, class F> void where(const X& x, F&& f) {
+  if constexpr (dimesh::detail::is_probe<X>) {
+    if (Holds(dimesh::detail::core_of(x).layout())) f(x);
+  } else if constexpr (Holds(dimesh::spec_of<X>::table)) {
+    f(x);
+  }
+}
+/// If its dim D is whole; if it holds no addends.
+template <class D, class X, class F> void where_whole(const X& x, F&& f) {
+  constexpr int d = dimesh::detail::index_of<D, typename dimesh::spec_of<X>::dims>;
+  where<[](const auto& t) { return t.split_count(d) == 0; }>(x, f);
+}
+template <class X, class F> void where_not_partial(const X& x, F&& f) {
+  where<[](const auto& t) { return !t.any_partial(); }>(x, f);
 }
 
 /// Calls f(x, a) for every mesh shape, layout and list of extents that fit together: x a tensor of
@@ -66,7 +90,7 @@ template <class M, layout_choice Choice, class... D, class F>
 void for_each_case(const std::vector<extents>& sizes, F&& f) {
   using T = double;
   for_each_grid<M>([&](const dimesh::grid<M>& g) {
-    for_each_layout<M, dimesh::detail::list<D...>, Choice>([&](auto t) {
+    for_all_layouts<M, dimesh::detail::list<D...>, Choice>([&](auto t) {
       using X = dimesh::tensor<T, typename decltype(t)::type, D...>;
       for (const extents& size : sizes) {
         if (!comes_out_even<dimesh::spec_of<X>>(g, size)) continue;

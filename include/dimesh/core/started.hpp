@@ -56,13 +56,15 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
   constexpr started() = default;
   /// Nothing to wait for: it is there.
   constexpr started(detail::tag<X>, X&& y) : y_(std::move(y)), holds_(true) {}
-  /// Begins op of x, tensors with data.
+  /// Begins op of x, tensors with data. Known: what the result's type does not say, or null.
   template <class Op>
-  started(const Op& op, const detail::tensor_core& x) : flight_(detail::flight::fresh()) {
+  started(const Op& op, const detail::tensor_core& x, const detail::tensor_facts* known = nullptr)
+      : flight_(detail::flight::fresh()) {
     constexpr int depth = detail::tracked_depth<X>;
     auto& it = flight_->hold<detail::bound<Op, depth>>(op);
     if constexpr (depth > 1) it.sum = &detail::sum_recorded<value_type, depth - 1>;
     auto& y = detail::core_of(y_);
+    if (known != nullptr) y.facts = known;
     detail::prepare_flight(*flight_, y, x, depth > 0);
     flight_->kind = detail::kind_of_move<Op>();
     detail::tensor_core* const to[] = {&y};

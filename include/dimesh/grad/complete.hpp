@@ -34,6 +34,10 @@ struct completing {
     using type = typename whole<spec<T, L, D...>>::shaped;
   };
   template <class T, class M, class... D>
+  struct leaf<basic_tensor<T, dimesh::layout<M, at_run_time>, D...>> {
+    using type = basic_tensor<T, dimesh::layout<M, at_run_time>, D...>;
+  };
+  template <class T, class M, class... D>
   struct leaf<shaped_tensor<T, dimesh::layout<M, at_run_time>, D...>> {
     using type = shaped_tensor<T, dimesh::layout<M, at_run_time>, D...>;
   };
@@ -85,6 +89,7 @@ DIMESH_OUTLINE inline void complete_listed(const tensor_core* const* from, tenso
     std::vector<foreseen_group> groups(static_cast<std::size_t>(n + 1));
     return complete_shapes(from, to, n, groups.data());
   }
+  for (int k = 0; k < n; ++k) complete_facts(*from[k], *to[k]);
   const arena::scope here;
   auto* const pieces =
       static_cast<piece*>(arena::here().take(static_cast<std::size_t>(n) * sizeof(piece)));

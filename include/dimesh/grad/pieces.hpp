@@ -235,6 +235,11 @@ constexpr void enter_buckets(tally& t, const tensor_core* const* from, int count
   send();
 }
 
+/// The completed tensor's facts, where its type does not say them.
+constexpr void complete_facts(const tensor_core& from, tensor_core& to) {
+  if (from.facts->at_run_time)
+    to.facts = &facts_under(*to.facts, without_axes(from.layout(), from.facts->partial));
+}
 /// The same on shapes: what each group of tensors costs, or each bucket of so many bytes. Groups:
 /// room for `count`.
 DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
@@ -246,8 +251,7 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
   for (int n = 0; n < count; ++n) {
     const tensor_core& g = *from[n];
     tensor_core& r = *to[n];
-    if (g.facts->at_run_time)
-      r.facts = &facts_under(*r.facts, without_axes(g.layout(), g.facts->partial));
+    complete_facts(g, r);
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;

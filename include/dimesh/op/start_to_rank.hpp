@@ -47,7 +47,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
   struct move {
     template <class Y>
     move(const Y& y, int to)
-        : values(y.grid().everyone(), detail::placement_of(y), spec_of<Y>::table, y.data(), to,
+        : values(y.grid().everyone(), detail::placement_of(y), core_of(y).layout(), y.data(), to,
                  &under_way),
           root(to),
           axes(values.from.from_others ? y.grid().everyone().axes() : 0),

@@ -177,10 +177,11 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
                   std::to_string(extents[d] - 1));
   const auto& grid = x.grid().state();
   const in_space here(core_of(x).facts->space);
-  const owner who(spec_of<X>::table, X::rank, extents.data(), grid.sizes(), at.data());
+  const owner who(core_of(x).layout(), X::rank, extents.data(), grid.sizes(), at.data());
   // Of replicated blocks every rank asks the copy that has its own coordinates.
-  const unsigned talk = talking(
-      spec_of<X>::table.mask(use::split) | spec_of<X>::table.mask(use::placed), grid.sizes());
+  const table& at_ranks = core_of(x).layout();
+  const unsigned talk =
+      talking(at_ranks.mask(use::split) | at_ranks.mask(use::placed), grid.sizes());
   index_t root = 0, me = 0;
   for (int a = 0; a < X::mesh_type::rank; ++a)
     if (talk >> a & 1u) {
@@ -211,8 +212,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
     const running now(detail::watcher, "to_rank");
     const detail::in_space here(detail::core_of(y).facts->space);
     const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::placement_of(y),
-                                              spec_of<std::remove_const_t<decltype(y)>>::table,
-                                              y.data(), root);
+                                              detail::core_of(y).layout(), y.data(), root);
     return rank_values<value_of<X>>(whole.values(), root);
   }
 }
@@ -237,9 +237,9 @@ X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& valu
     throw error("from_rank: " + std::to_string(given) + " values on rank " + std::to_string(root) +
                 " for a tensor of " + std::to_string(n) + " elements");
   const detail::in_space here(detail::core_of(x).facts->space);
-  detail::scatter_blocks(g.everyone(), detail::placement_of(x), spec_of<X>::table, values, x.data(),
-                         root);
-  x.set_once(spec_of<X>::table.mask(use::partial));
+  detail::scatter_blocks(g.everyone(), detail::placement_of(x), detail::core_of(x).layout(), values,
+                         x.data(), root);
+  x.set_once(detail::core_of(x).layout().mask(use::partial));
   return x;
 }
 template <Tensor X, Extents... E>

@@ -78,6 +78,10 @@ template <template <class> class Modifier> struct modified {
   template <class T, class L, class... D> struct leaf<basic_tensor<T, L, D...>> {
     using type = tensor<T, Modifier<L>, D...>;
   };
+  template <class T, class M, class... D>
+  struct leaf<basic_tensor<T, layout<M, at_run_time>, D...>> {
+    using type = tensor<T, Modifier<layout<M, held_at_run_time>>, D...>;
+  };
   template <class T, class L, class... D> struct leaf<shaped_tensor<T, L, D...>> {
     using type = tensor<T, Modifier<shaped<L>>, D...>;
   };

@@ -111,21 +111,30 @@ template <class S> constexpr auto sketch_of(const tensor_facts& known) {
   if (!known.is_static) assume_extents(core_of(y));
   return y;
 }
+/// May a value of these types be a sketch? A shape on no tape.
+template <class... X>
+inline constexpr bool may_be_sketched = (is_shaped<X> || ...) && !(is_tracked<X> || ...);
+
 /// Runs an operation on tensors whose result, elements T, has the layout that a rule says. The
 /// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
+/// Slot: memory for the result, or null.
 template <class Rule, class T, class Op, class... X>
-constexpr auto apply_rule(const Op& op, const X&... x) {
+constexpr auto apply_rule_in(const Op& op, const storage* slot, const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
   if constexpr ((is_starting<X> || ...)) {
     return start_by_rule<Rule, T>(op, x...);
   } else if constexpr ((is_probe<X> || ...)) {
     const tensor_facts* const facts[] = {facts_by_rule<Rule, S>(call_by(op), x...)};
-    if constexpr (!(is_tracked<X> || ...))
+    if constexpr (may_be_sketched<X...>)
       if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
-    return apply_on_cores(list<S>{}, facts, op, nullptr, x...);
+    return apply_on_cores(list<S>{}, facts, op, slot, x...);
   } else {
-    return apply_on_cores(list<S>{}, nullptr, op, nullptr, x...);
+    return apply_on_cores(list<S>{}, nullptr, op, slot, x...);
   }
+}
+template <class Rule, class T, class Op, class... X>
+constexpr auto apply_rule(const Op& op, const X&... x) {
+  return apply_rule_in<Rule, T>(op, nullptr, x...);
 }
 
 /// The same with more results, auxiliaries of the first one's transpose.
@@ -137,7 +146,7 @@ constexpr auto apply_rules(const Op& op, const X&... x) {
     const tensor_facts* const facts[] = {
         facts_by_rule<Rule, S>(call_by(op), x...),
         facts_by_rule<More, spec_by_rule<More, T, X...>>(call_by(op), x...)...};
-    if constexpr (!(is_tracked<X> || ...))
+    if constexpr (may_be_sketched<X...>)
       if (facts[0]->sketched != nullptr) return sketch_of<S>(*facts[0]);
     return apply_on_cores(all{}, facts, op, nullptr, x...);
   } else {

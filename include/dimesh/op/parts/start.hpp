@@ -52,9 +52,16 @@ template <class S, class Op, class X> constexpr auto start_as(const Op& op, cons
 /// The same by a rule.
 template <class Rule, class T, class Op, class X>
 constexpr auto start_by_rule(const Op& op, const starting<X>& s) {
-  if constexpr (is_probe<X>)
-    return started_on_shape(core_of(s.of).count,
-                            [&op, &s] { return apply_rule<Rule, T>(op, s.of); });
+  const auto whole = [&op, &s] { return apply_rule<Rule, T>(op, s.of); };
+  using Y = decltype(whole());
+  if constexpr (is_probe<X> && is_shaped<X>)
+    return started_on_shape(core_of(s.of).count, whole);
+  else if constexpr (is_probe<X> && !can_start<Op>)
+    return started<Y>(tag<Y>{}, whole());
+  else if constexpr (is_probe<X>)
+    return core_of(s.of).is_shape
+               ? started_on_shape(core_of(s.of).count, whole)
+               : started<Y>(op, core_of(s.of), &result_facts<Rule, T>(call_by(op), s.of));
   else
     return start_as<spec_by_rule<Rule, T, X>>(op, s);
 }

@@ -129,8 +129,10 @@ constexpr outcome gather_rule_of(const tensor_facts& x, unsigned axes) {
 /// memory where `nothing` is to be said to anybody.
 template <class Rule, class Op, class X>
 constexpr auto apply_or_share_by(const Op& op, const X& x, bool nothing) {
-  if constexpr (is_probe<X>)
+  if constexpr (is_probe<X> && (is_shaped<X> || is_tracked<X> || is_starting<X>))
     return apply_rule<Rule, value_of<X>>(op, x);
+  else if constexpr (is_probe<X>)
+    return apply_rule_in<Rule, value_of<X>>(op, nothing ? &core_of(x).memory : nullptr, x);
   else
     return apply_or_share<result_spec<Rule, value_of<X>, spec_of<X>>>(op, x, nothing);
 }
