@@ -35,7 +35,7 @@ constexpr auto cuts = [](const auto& t) {
 };
 
 TEST_CASE("all_reduce, reduce_scatter: addends become the sum, whole or split") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
     where<does<x, use::partial>>(all, [&](const auto& v) {
       CHECK(agrees(dimesh::all_reduce<x>(v), a));
       CHECK(agrees(dimesh::reduce_scatter<uneven<p>, x>(v), a));
@@ -47,7 +47,7 @@ TEST_CASE("all_reduce, reduce_scatter: addends become the sum, whole or split") 
 }
 
 TEST_CASE("own: every rank keeps its block") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
     where<does<y, use::replicated>>(all, [&](const auto& v) {
       CHECK(agrees(dimesh::own<uneven<p>, y>(v), a));
       CHECK(agrees(dimesh::own<uneven<q>, y>(v), a));
@@ -57,7 +57,7 @@ TEST_CASE("own: every rank keeps its block") {
 }
 
 TEST_CASE("all_gather, all_to_all: blocks become whole, or blocks of another dim") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(sizes, [](auto all, const array& a) {
     where<cuts<x, -1>>(all, [&](const auto& v) {
       CHECK(agrees(dimesh::all_gather<x>(v), a));
       check_movement([](const auto& t) { return dimesh::all_gather<x>(t); }, a, v);
@@ -72,7 +72,7 @@ TEST_CASE("all_gather, all_to_all: blocks become whole, or blocks of another dim
 }
 
 TEST_CASE("even blocks take the calls without counts") {
-  for_each_case<plane, evenly, p, q>({{24, 48}, {0, 24}}, [](auto v, const array& a) {
+  for_all_cases<plane, evenly, p, q>({{24, 48}, {0, 24}}, [](auto v, const array& a) {
     CHECK(agrees(dimesh::whole<p>(v), a));
     CHECK(agrees(dimesh::whole<q>(v), a));
     where<cuts<y, 1>>(v, [&](const auto& w) {
@@ -84,7 +84,7 @@ TEST_CASE("even blocks take the calls without counts") {
 }
 
 TEST_CASE("complete, whole: whatever is to be done, or nothing") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
     const auto done = dimesh::complete(v);
     CHECK(agrees(done, a));
     where_not_partial(v, [&](const auto& w) { CHECK(done.data() == w.data()); });

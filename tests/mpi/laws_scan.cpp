@@ -77,7 +77,7 @@ void check_all(const F& f, const X& x, const array& a, const std::string& d, dou
 }
 
 TEST_CASE("sums: along either dim, addends too, under every layout") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
+  for_all_cases<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
     using X = decltype(v);
     check_all([](const X& x, auto o) { return dm::cumsum_exscan<p>(x, o); }, v, a, "p", 0, plus);
     where_whole<q>(v, [&](const auto& w) {
@@ -87,7 +87,7 @@ TEST_CASE("sums: along either dim, addends too, under every layout") {
 }
 
 TEST_CASE("sums: their transpose is the sum from the other end") {
-  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .stride = 2}, p, q>(
+  for_all_cases<plane, layout_choice{.partial = true, .uneven = true, .stride = 2}, p, q>(
       {{4, 6}, {5, 3}}, [](auto v, const array& a) {
         for (const dm::scan_options o : all_options)
           check_operation([o](const auto& x) { return dm::cumsum_exscan<p>(x, o); }, {}, {a}, v);
@@ -95,7 +95,7 @@ TEST_CASE("sums: their transpose is the sum from the other end") {
 }
 
 TEST_CASE("products and extremes: along a dim split or whole") {
-  for_each_case<plane, layout_choice{.uneven = true, .stride = 2, .first = 1}, p, q>(
+  for_all_cases<plane, layout_choice{.uneven = true, .stride = 2, .first = 1}, p, q>(
       sizes, [](auto v, const array& a) {
         using X = decltype(v);
         check_all([](const X& x, auto o) { return dm::cumprod_exscan<q>(x, o); }, v, a, "q", 1,
@@ -108,7 +108,7 @@ TEST_CASE("products and extremes: along a dim split or whole") {
 }
 
 TEST_CASE("products: gradients with zeros among the elements") {
-  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     array b = reals(a.dims, a.size, 3);
     for (std::size_t k = 0; k < b.values.size(); k += 4) b.values[k] = 0;
     const auto y = scattered<decltype(v)>(v.grid(), b);
@@ -118,7 +118,7 @@ TEST_CASE("products: gradients with zeros among the elements") {
 }
 
 TEST_CASE("extremes and a user's function: gradients") {
-  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     const array b = reals(a.dims, a.size, 3);
     const auto y = scattered<decltype(v)>(v.grid(), b);
     for (const dm::scan_options o : {all_options[0], all_options[3]}) {
@@ -149,7 +149,7 @@ array to_the_first(const array& x, const array& w, double sign, dm::scan_options
 }
 
 TEST_CASE("extremes: of equals the first gets the gradient, infinite ones at the beginning too") {
-  for_each_case<line, unevenly, p, q>({{5, 3}, {8, 2}}, [](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {8, 2}}, [](auto v, const array& a) {
     const array b = numbers(a.dims, a.size, 3);
     const auto w = scattered<decltype(v)>(v.grid(), b);
     for (const double sign : {1.0, -1.0}) {
@@ -172,7 +172,7 @@ TEST_CASE("extremes: of equals the first gets the gradient, infinite ones at the
 /// Their products along a block leave what a double can hold, though no state does.
 TEST_CASE("recurrences: long products that overflow or vanish before they meet a state") {
   const double factors[][3] = {{1e200, 1e200, 0}, {1e-200, 1e-200, 1e300}};
-  for_each_case<line, unevenly, p, q>({{12, 2}, {24, 1}}, [&](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{12, 2}, {24, 1}}, [&](auto v, const array& a) {
     for (const auto& f : factors) {
       array slope = a, value = a;
       for (std::size_t k = 0; k < a.values.size(); ++k) {
@@ -193,7 +193,7 @@ TEST_CASE("recurrences: long products that overflow or vanish before they meet a
 }
 
 TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
-  for_each_case<plane, layout_choice{.uneven = true, .stride = 2}, p, q>(
+  for_all_cases<plane, layout_choice{.uneven = true, .stride = 2}, p, q>(
       sizes, [](auto v, const array& a) {
         const array b = numbers(a.dims, a.size, 9);
         const auto w = scattered<decltype(v)>(v.grid(), b);
@@ -201,7 +201,7 @@ TEST_CASE("recurrences: h = a h + b, and their gradients by both") {
           CHECK(agrees(dm::linear_recurrence_exscan<p>(v, dm::permute<q, p>(w), o),
                        scanned(a, b, "p", 0, affine, o)));
       });
-  for_each_case<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {2, 4}}, [](auto v, const array& a) {
     const array f = reals(a.dims, a.size, 3), b = reals(a.dims, a.size, 4);
     const auto x = scattered<decltype(v)>(v.grid(), f), y = scattered<decltype(v)>(v.grid(), b);
     for (const dm::scan_options o : all_options)
@@ -236,7 +236,7 @@ TEST_CASE("axes in any order, from either end: each has its own order of the ran
 }
 
 TEST_CASE("elements of other types: truths are counted, bfloat16 is joined in float") {
-  for_each_case<line, unevenly, p, q>({{5, 3}, {0, 3}}, [](auto v, const array& a) {
+  for_all_cases<line, unevenly, p, q>({{5, 3}, {0, 3}}, [](auto v, const array& a) {
     const array positive = map([](const auto& w) { return w[0] > 0 ? 1.0 : 0.0; }, {a});
     const auto counts = dm::cumsum_exscan<p>(v > 0);
     static_assert(std::is_same_v<dm::value_of<decltype(counts)>, dm::index_t>);

@@ -84,23 +84,36 @@ template <class X, class F> void where_not_partial(const X& x, F&& f) {
   where<[](const auto& t) { return !t.any_partial(); }>(x, f);
 }
 
+namespace detail {
+/// The cases of one layout.
+template <class L, class... D, class Grid, class F>
+void for_each_extents(const Grid& g, const std::vector<extents>& sizes, F& f) {
+  using X = dimesh::tensor<double, L, D...>;
+  for (const extents& size : sizes) {
+    if (!comes_out_even<dimesh::spec_of<X>>(g, size)) continue;
+    const array a = numbers({std::string(dimesh::detail::name_of<D>())...}, size, 1);
+    INFO("layout ", std::string(dimesh::detail::spelled<L>()));
+    INFO("first extent ", size.empty() ? 0 : size[0], ", last ", size.empty() ? 0 : size.back());
+    f(scattered<X>(g, a), a);
+  }
+}
+}  // namespace detail
+
 /// Calls f(x, a) for every mesh shape, layout and list of extents that fit together: x a tensor of
-/// small integers of type T under the layout, a the same as a whole array.
+/// small integers under the layout, a the same as a whole array.
 template <class M, layout_choice Choice, class... D, class F>
 void for_each_case(const std::vector<extents>& sizes, F&& f) {
-  using T = double;
   for_each_grid<M>([&](const dimesh::grid<M>& g) {
-    for_all_layouts<M, dimesh::detail::list<D...>, Choice>([&](auto t) {
-      using X = dimesh::tensor<T, typename decltype(t)::type, D...>;
-      for (const extents& size : sizes) {
-        if (!comes_out_even<dimesh::spec_of<X>>(g, size)) continue;
-        const array a = numbers({std::string(dimesh::detail::name_of<D>())...}, size, 1);
-        INFO("layout ", std::string(dimesh::detail::spelled<typename decltype(t)::type>()));
-        INFO("first extent ", size.empty() ? 0 : size[0], ", last ",
-             size.empty() ? 0 : size.back());
-        f(scattered<X>(g, a), a);
-      }
-    });
+    for_each_layout<M, dimesh::detail::list<D...>, Choice>(
+        [&](auto t) { detail::for_each_extents<typename decltype(t)::type, D...>(g, sizes, f); });
+  });
+}
+/// The same with layouts as for_all_layouts has them: as values, and a few as types.
+template <class M, layout_choice Choice, class... D, class F>
+void for_all_cases(const std::vector<extents>& sizes, F&& f) {
+  for_each_grid<M>([&](const dimesh::grid<M>& g) {
+    for_all_layouts<M, dimesh::detail::list<D...>, Choice>(
+        [&](auto t) { detail::for_each_extents<typename decltype(t)::type, D...>(g, sizes, f); });
   });
 }
 

@@ -10,8 +10,10 @@
 //   for_each_sizes<plane>(4, [](const mesh_sizes<plane>& s) { ... })   -> 1x4, 2x2, 4x1
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <array>
-#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -209,6 +211,20 @@ inline std::vector<dimesh::detail::layout_rule> rules_of(const table& t,
 }
 }  // namespace detail
 
+namespace detail {
+/// "dim 0 over axes 1 0, axis 2: partial": what the rules say.
+inline std::string said(const std::vector<dimesh::detail::layout_rule>& rules) {
+  std::string text;
+  for (const auto& r : rules) {
+    if (!text.empty()) text += ", ";
+    text += r.dim != nullptr ? "dim '" + std::string(r.dim->name) + "' over axes"
+                             : "use " + std::to_string(static_cast<int>(r.what)) + " of axis";
+    for (int i = 0; i < r.axes; ++i) text += " " + std::to_string(r.axis[i]);
+  }
+  return text;
+}
+}  // namespace detail
+
 /// Calls f(tag<L>), L = layout<M, held_at_run_time>, under the rules of every legal layout of a
 /// tensor with these dims on the mesh.
 template <class M, class Dims, layout_choice Choice = evenly, class F>
@@ -221,6 +237,7 @@ void for_each_layout_value(F&& f) {
                                   M::static_sizes.data()};
     if (!dd::formed(dd::draft_of(view, dd::dims_in<Dims>), dd::dims_in<Dims>).ok()) continue;
     const dd::under_rules here(dd::type_number<M>, view);
+    INFO("the layout as a value: ", detail::said(rules));
     f(detail::tag<dimesh::layout<M, dimesh::held_at_run_time>>{});
   }
 }
