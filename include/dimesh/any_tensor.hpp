@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "dimesh/core/runtime_facts.hpp"
 #include "dimesh/reflect/describe.hpp"
 
 namespace dimesh {
@@ -27,10 +28,10 @@ class any_tensor {
 
   bool defined() const { return text_ != nullptr; }
 
-  /// Is it a tensor of type X?
+  /// Is it a tensor of type X? A runtime_tensor is one whatever the layout.
   template <Tensor X> bool is() const {
     if (!defined() || core_.is_shape != detail::is_shaped<X>) return false;
-    const detail::tensor_facts& facts = detail::spec_facts<spec_of<X>>;
+    const detail::tensor_facts& facts = facts_as<X>();
     return core_.facts == &facts ||
            (element_ == detail::number_of<value_of<X>>() && core_.facts->same_content(facts));
   }
@@ -42,7 +43,7 @@ class any_tensor {
                        << ", not " << describe<X>() << "; ask for its own type, or relayout it")
           .raise();
     detail::tensor_core here(core_);
-    here.facts = &detail::spec_facts<spec_of<X>>;  // whoever made it: this part's
+    here.facts = &facts_as<X>();  // whoever made it: this part's
     return X(std::move(here));
   }
 
@@ -53,6 +54,13 @@ class any_tensor {
   index_t extent(int d) const { return core_.extent(d); }
 
  private:
+  /// Those of type X; where its layout is a value, that of this tensor.
+  template <class X> const detail::tensor_facts& facts_as() const {
+    if constexpr (detail::is_probe<X>)
+      return detail::facts_under(detail::spec_facts<spec_of<X>>, core_.layout());
+    else
+      return detail::spec_facts<spec_of<X>>;
+  }
   template <class X> static std::string text_of(const detail::tensor_core& x) {
     return describe(X(x));
   }

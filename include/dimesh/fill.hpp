@@ -57,6 +57,11 @@ template <class T> struct draw_normal {
 
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
 template <class X> struct fill_fault {
+  using type = no_fault;  // of layouts that are values: they are made without (facts_now)
+};
+template <class X>
+  requires(!is_probe<X>)
+struct fill_fault<X> {
   using S = spec_of<X>;
   static constexpr auto find() {
     constexpr int dim = [] {

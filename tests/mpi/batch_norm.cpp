@@ -79,7 +79,7 @@ void check_norms(const Grid& g, const extents& n, bool adjoint, double tolerance
 
 TEST_CASE("batch norm: moments of the dim in the middle, in layouts of a plane") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
-    for_each_layout<plane, dm::detail::list<p, q, r>, sample>([&](auto t) {
+    for_all_layouts<plane, dm::detail::list<p, q, r>, sample>([&](auto t) {
       using L = typename decltype(t)::type;
       for (const extents& n : {extents{3, 4, 5}, extents{1, 3, 2}})
         check_norms<double, L, q>(g, n, n[0] > 1, 1e-12);
@@ -90,7 +90,7 @@ TEST_CASE("batch norm: moments of the dim in the middle, in layouts of a plane")
 TEST_CASE(
     "moments of other dims, on a line: of the last, of two, in single precision; of nothing") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
       using L = typename decltype(t)::type;
       check_norms<double, L, r>(g, {4, 3, 3}, true, 1e-12);  // the gain is of another dim
       check_norms<double, L, p, q>(g, {2, 4, 5}, true, 1e-12);
@@ -104,7 +104,7 @@ TEST_CASE(
 // ranks join without it.
 TEST_CASE("single precision far from 0, with a small epsilon") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
       const auto far = [](const extents& i) {
         return 1000 + static_cast<double>((7 * i[0] + 5 * i[1] + 3 * i[2]) % 13) / 64;
       };
@@ -121,7 +121,7 @@ TEST_CASE("single precision far from 0, with a small epsilon") {
 // Here float holds whole numbers alone, and not the mean of them.
 TEST_CASE("single precision near 1e7: variances and what is normalised, to its last digits") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
       const auto far = [](const extents& i) {
         return 1e7 + static_cast<double>((7 * i[0] + 5 * i[1] + 3 * i[2]) % 13);
       };
@@ -317,7 +317,7 @@ array mean_above(double low, const array& a, const names& kept) {
 }
 TEST_CASE("means of what counts, over any dims, in layouts of a plane") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
-    for_each_layout<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
+    for_all_layouts<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
       using L = typename decltype(t)::type;
       const array a = reals({"p", "q"}, {5, 4}, 8);
       const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);

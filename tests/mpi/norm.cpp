@@ -63,7 +63,7 @@ void check_norms(const Grid& g, const extents& n, bool adjoint) {
 
 TEST_CASE("norms over the last dim, in layouts of a plane") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
-    for_each_layout<plane, dm::detail::list<p, q>, sample>([&](auto t) {
+    for_all_layouts<plane, dm::detail::list<p, q>, sample>([&](auto t) {
       using L = typename decltype(t)::type;
       for (const extents& n : {extents{5, 6}, extents{3, 1}}) check_norms<q, L>(g, n, n[1] > 1);
     });
@@ -72,7 +72,7 @@ TEST_CASE("norms over the last dim, in layouts of a plane") {
 
 TEST_CASE("norms over the first dim, on a line; nothing to normalise") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
       check_norms<p, typename decltype(t)::type>(g, {4, 3}, true);
       check_norms<q, typename decltype(t)::type>(g, {0, 3}, false);
     });
@@ -90,7 +90,7 @@ TEST_CASE("a norm without gain, and one in single precision with long rows") {
 // The sum of squares less the square of the sum has no digits left here.
 TEST_CASE("a small epsilon, and single-precision rows that lie far from 0") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
       const auto far = [](const extents& i) {
         return 1000 + static_cast<double>((7 * i[0] + 5 * i[1]) % 13) / 64;
       };

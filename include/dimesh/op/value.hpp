@@ -55,6 +55,7 @@ template <Operand X> constexpr auto value(const X& x) {
   if constexpr (!ok<fault> || !ok<shape> || is_poison<X>) {
     return poison{};
   } else {
+    detail::check<detail::value_rule>("value", x);
     detail::require_grid("value", detail::core_of(x));
     Kokkos::fence();
     const detail::in_space here(detail::core_of(x).facts->space);

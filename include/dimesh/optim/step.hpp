@@ -20,6 +20,11 @@ namespace dimesh {
 namespace detail {
 
 template <class P, class G> struct step_fault {
+  using type = no_fault;  // of layouts that are values: the step asks when it is made
+};
+template <class P, class G>
+  requires(!is_probe<P> && !is_probe<G>)
+struct step_fault<P, G> {
   static constexpr auto find() {
     constexpr table p = spec_of<P>::table, g = spec_of<G>::table;
     constexpr int axis = [p, g] {  // partial there, but not in the parameter
@@ -152,6 +157,15 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
                << " elements in a parameter and " << x.extent(d)
                << " in its gradient or state; pass those of these parameters")
           .raise();
+  if (p.facts->at_run_time && x.layout() != p.layout()) {
+    const int axis = first_axis(x.facts->partial & ~p.facts->partial);
+    (words() << call << ": a gradient or state has another layout than its parameter"
+             << (axis < 0 ? std::string_view()
+                          : std::string_view(", being a sum yet to be made along axis '"))
+             << (axis < 0 ? std::string_view() : p.facts->axes[axis]) << (axis < 0 ? "" : "'")
+             << "; complete the gradients first, and relayout no others")
+        .raise();
+  }
 }
 
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.

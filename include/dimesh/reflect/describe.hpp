@@ -41,17 +41,18 @@ template <class S> layout_facts type_facts() {
                  texts_of(typename mesh::axes{}),
                  static_extents(typename S::dims{}),
                  {mesh::static_sizes.begin(), mesh::static_sizes.end()},
-                 S::table,
+                 spec_facts<S>.layout,
                  {}};
   f.cuts.resize(f.dims.size());
   return f;
 }
 template <class S>
 layout_facts shape_facts(const typename S::shape_type& shape, const index_t* sizes,
-                         const cut_list& cuts) {
+                         const cut_list& cuts, const table& layout = spec_facts<S>.layout) {
   constexpr index_t origin[max_axes] = {};
   (void)geometry<S>(shape, sizes, origin, cuts);  // refuses what cannot stand there
   layout_facts f = type_facts<S>();
+  f.table = layout;
   const auto extents = shape.extents();
   f.extent.assign(extents.begin(), extents.end());
   f.size.assign(sizes, sizes + f.axes.size());
@@ -109,12 +110,10 @@ inline std::string text_of(const layout_facts& f) {
 /// The facts of a tensor type, or of a tensor: then with all extents and sizes.
 template <Tensor X> layout_facts facts_of() { return detail::type_facts<spec_of<X>>(); }
 template <Tensor X> layout_facts facts_of(const X& x) {
-  if constexpr (detail::is_shaped<X>)
-    return detail::shape_facts<spec_of<X>>(x.shape(), detail::core_of(x).sizes(),
-                                           detail::core_of(x).cuts);
-  else
-    return detail::shape_facts<spec_of<X>>(x.shape(), x.grid().state().sizes(),
-                                           detail::core_of(x).cuts);
+  const detail::tensor_core& core = detail::core_of(x);
+  const index_t* sizes = core.sizes();
+  if constexpr (!detail::is_shaped<X>) sizes = x.grid().state().sizes();
+  return detail::shape_facts<spec_of<X>>(x.shape(), sizes, core.cuts, core.layout());
 }
 /// The facts of a tensor that would stand on a grid, or on a mesh of these sizes.
 template <Tensor X, Extents... E>
