@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 8 8 8
+// checks: 10 10 10
 // labels: local
 // Normalisation, dropout, embeddings and the loss on bfloat16: near those of the same numbers in
 // float, and so are their gradients.
@@ -38,7 +38,7 @@ template <class T> struct model {
 
 TEST_CASE("bfloat16 layers: values and gradients near those in float, on layouts of a line") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    for_each_layout<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
+    for_all_layouts<line, dm::detail::list<p, q, r>, unevenly>([&](auto t) {
       using L = typename decltype(t)::type;
       const auto w =
           dm::uniform<dm::tensor<float, L, p, q>>(g, dm::random_key{1}, -1, 1, p{9}, q{16});

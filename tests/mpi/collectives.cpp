@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 1931 3850 3857 5783 7723 7744
+// checks: 2175 4318 4318 6475 7723 7744
 // labels: sanitize
 #include "dimesh/op/all_gather.hpp"
 #include "dimesh/op/all_reduce.hpp"

@@ -27,7 +27,7 @@ template <class X, class... D>
 using sibling = dm::tensor<double, typename dm::spec_of<X>::layout, D...>;
 
 TEST_CASE("operands without partial sums") {
-  for_all_cases<plane, unevenly, p, q>(sizes, [](const auto& x, const array& a) {
+  for_each_case<plane, unevenly, p, q>(sizes, [](const auto& x, const array& a) {
     using X = std::remove_cvref_t<decltype(x)>;
     const array b = numbers({"q"}, {a.size[1]}, 9),
                 c = numbers({"q", "p"}, {a.size[1], a.size[0]}, 10);
@@ -52,7 +52,7 @@ TEST_CASE("operands without partial sums") {
 }
 
 TEST_CASE("transposes of sums and products") {
-  for_all_cases<plane, unevenly, p, q>({{5, 4}, {1, 9}}, [](const auto& x, const array& a) {
+  for_each_case<plane, unevenly, p, q>({{5, 4}, {1, 9}}, [](const auto& x, const array& a) {
     using X = std::remove_cvref_t<decltype(x)>;
     const array b = numbers({"q"}, {a.size[1]}, 9);
     const auto y = scattered<sibling<X, q>>(x.grid(), b);
@@ -62,7 +62,7 @@ TEST_CASE("transposes of sums and products") {
 }
 
 TEST_CASE("addends stay addends through what is linear") {
-  for_all_cases<plane, layout_choice{.partial = true, .uneven = true, .stride = 2, .first = 1}, p,
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .stride = 2, .first = 1}, p,
                 q>(sizes, [](const auto& x, const array& a) {
     const array c = apart(a, 1);
     const auto z = scattered<std::remove_cvref_t<decltype(x)>>(x.grid(), c);
@@ -75,7 +75,7 @@ TEST_CASE("addends stay addends through what is linear") {
 }
 
 TEST_CASE("addends times what every rank knows") {
-  for_all_cases<plane, layout_choice{.partial = true, .uneven = true, .split = false}, p, q>(
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .split = false}, p, q>(
       sizes, [](const auto& x, const array& a) {
         const array b = numbers({"q"}, {a.size[1]}, 4);
         const auto y = scattered<dm::tensor<double, dm::layout<plane>, q>>(x.grid(), b);
@@ -85,7 +85,7 @@ TEST_CASE("addends times what every rank knows") {
 }
 
 TEST_CASE("outer: all pairs, under every layout of the one") {
-  for_all_cases<plane, layout_choice{.partial = true, .uneven = true, .split = false}, p>(
+  for_each_case<plane, layout_choice{.partial = true, .uneven = true, .split = false}, p>(
       {{5}}, [](const auto& x, const array& a) {
         const array b = numbers({"q"}, {4}, 4);
         const auto y = scattered<dm::tensor<double, dm::layout<plane>, q>>(x.grid(), b);
@@ -96,7 +96,7 @@ TEST_CASE("outer: all pairs, under every layout of the one") {
 }
 
 TEST_CASE("functions of one tensor, where blocks are uneven") {
-  for_all_cases<line, unevenly, p, q>({{5, 4}}, [](const auto& x, const array& whole) {
+  for_each_case<line, unevenly, p, q>({{5, 4}}, [](const auto& x, const array& whole) {
     const array a = reals(whole.dims, whole.size, 6);
     const auto r = scattered<std::remove_cvref_t<decltype(x)>>(x.grid(), a);
     const auto smoothly = [&](const auto& f) { check_operation(f, smooth, {a}, r); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 4
-// checks: 331
+// checks: 377
 // options: -O1
 // The same laws where the compiler knows extents and axes: static blocks and strides, the uneven
 // ones that it does not know, axes of size 1, more ranks than elements, costs as constants.
@@ -41,7 +41,7 @@ template <class... D> array array_of(std::uint64_t seed) {
 
 /// Calls f(tag<L>) for the legal layouts of dims A, B, C on the square.
 template <layout_choice Choice, class A, class B, class C, class F> void for_each_program(F&& f) {
-  for_each_layout<square, list<A, B, C>, Choice>([&](auto t) {
+  for_all_layouts<square, list<A, B, C>, Choice>([&](auto t) {
     INFO("layout ", std::string(dm::detail::spelled<typename decltype(t)::type>()));
     f(t);
   });

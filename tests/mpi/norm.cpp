@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 118 192 266
+// checks: 157 257 357
 // labels: local
 // Layer and RMS norms in every layout: the fused kernel where the dim is whole and last, the
 // composition elsewhere, and the transposes of both.

@@ -208,8 +208,10 @@ struct tensor_core {
     away = 0;
     if (facts->placed != 0) stay_away();
   }
-  /// Becomes a tensor with the extents, blocks and grid of x, which has the same blocks by type.
+  /// Becomes a tensor with the extents, blocks and grid of x, which has the same blocks by type; or
+  /// gets its layout, too, where no type says one.
   constexpr void place_like(const tensor_core& x) {
+    if (facts->is_open) facts = x.facts;
     runs = x.runs;
     cuts = x.cuts;
     away = x.away;
