@@ -104,7 +104,7 @@ install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_test[@]
 set_run_environment
 mkdir -p build
 
-run_part default "all dimesh_headers"
+run_part default "all"
 # More ranks than cores are slow with MPICH, and the type layer knows no MPI: up to two ranks.
 many='/([3-9]|[1-9][0-9]+)$'
 if [[ $all == true ]]; then

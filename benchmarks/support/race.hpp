@@ -42,7 +42,11 @@ class race {
  public:
   /// Ranks of `comm` start each sample together, and the slowest counts. `budget`: seconds in all.
   explicit race(MPI_Comm comm, double budget = 1.0, int least_rounds = 25)
-      : comm_(comm), budget_(budget), least_(least_rounds) {}
+      : comm_(comm), budget_(budget), least_(least_rounds) {
+#ifndef __OPTIMIZE__
+    std::fprintf(stderr, "not optimised, as in the build of the tests: use scripts/bench.sh\n");
+#endif
+  }
 
   template <class... F> std::array<sample, sizeof...(F)> operator()(F&&... f) const {
     constexpr int n = sizeof...(F);

@@ -27,19 +27,25 @@ def includes(header: pathlib.Path) -> set[str]:
     return found
 
 
-def main() -> int:
-    root = pathlib.Path(sys.argv[1])
-    given = (group.split("=") for group in sys.argv[2:])
-    groups = [(name, set(headers.split(","))) for name, headers in given]
+def grouped(root: pathlib.Path, groups: dict[str, str]) -> list[tuple[str, str]]:
+    """Every header with its group; groups: the foreign headers of each, separated by commas."""
+    needs = [(name, set(headers.split(","))) for name, headers in groups.items()]
     direct = {str(h.relative_to(root)): includes(h) for h in sorted(root.rglob("*.hpp"))}
+    found = []
     for header in direct:
         seen, rest = set(), [header]
         while rest:
             if (one := rest.pop()) not in seen:
                 seen.add(one)
                 rest += direct.get(one, ())
-        fitting = [name for name, needed in groups if needed <= seen]
-        print((fitting or ["none"])[-1], header)
+        fitting = [name for name, needed in needs if needed <= seen]
+        found.append((header, (fitting or ["none"])[-1]))
+    return found
+
+
+def main() -> int:
+    for header, group in grouped(pathlib.Path(sys.argv[1]), dict(g.split("=") for g in sys.argv[2:])):
+        print(group, header)
     return 0
 
 

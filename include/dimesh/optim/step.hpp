@@ -7,6 +7,7 @@
 
 #include "dimesh/core/results.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/core/rule.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
