@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program that is compiled once and computes under every layout of a mesh: its losses and gradients
-// are those of one rank, and have the bits of the same layout as a type; what types refuse, the run
-// refuses.
+// A program that is compiled once and computes under every layout of a mesh: its losses and
+// gradients are those of one rank, and have the bits of the same layout as a type; what types
+// refuse, the run refuses.
 //
 // ranks: 1 2 4
 // checks: 148 282 416

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "dimesh/core/results.hpp"
-#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/core/rule.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How does a program compute under layouts that nobody compiled it for? On tensors whose element and
-// dims are types, and whose layout is a value. The same text runs on them as on other tensors, once
-// compiled for all layouts; the rules that types are checked by elsewhere are asked when it runs,
-// and what they forbid throws dimesh::error.
+// How does a program compute under layouts that nobody compiled it for? On tensors whose element
+// and dims are types, and whose layout is a value. The same text runs on them as on other tensors,
+// once compiled for all layouts; the rules that types are checked by elsewhere are asked when it
+// runs, and what they forbid throws dimesh::error.
 //
 //   const under_layout here(layout_value<pod>(hybrid{}));
 //   runtime_tensor<float, pod, batch, hidden> x(g), w(g);     // blocks as hybrid says
 //   auto y = complete(einsum<batch, label>(x, w));            // its layout follows, as in types
-//   y.layout_text()                                           // ...
+//   describe(y)                                               -> "float[batch=256/rows:2, ..."
 //
-// A struct of tensors under layout<pod, held_at_run_time> has such members. They cost a program what
-// types cost, but for the rules: some hundred nanoseconds an operation.
+// A struct of tensors under layout<pod, held_at_run_time> has such members. Rules are asked at each
+// call, and facts of a layout looked up; the rest is what runs for types.
 #pragma once
 
 #include "dimesh/plan/probe.hpp"
