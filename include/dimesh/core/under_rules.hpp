@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What does a layout say of a tensor with some dims? Of one that a type says, what its rules say; of
-// one that only the run knows, what the innermost rules say that this thread is under.
+// What does a layout say of a tensor with some dims? Of one that a type says, what its rules say;
+// of one that only the run knows, what the innermost rules say that this thread is under.
 //
 //   under_rules here(type_number<pod>, rules);
 //   target<layout<pod, at_run_time>>::of(dims)   -> a table, or what is wrong with the rules
