@@ -102,7 +102,7 @@ tokens some(const dm::grid<pod>& g, unsigned seed) {
 }
 
 // Between layers a rank has its part of each sequence, by type.
-static_assert(dm::is_split<length, dm::spec_of<tokens>>);
+static_assert(dm::is_split<dm::spec_of<tokens>, length>);
 
 constexpr int micros = 4, steps = 3;
 constexpr dm::adam adapt{.rate = 0.01};

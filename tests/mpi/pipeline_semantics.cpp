@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a pipeline computes depends on nothing but the batch: not on the number of stages, nor on
-// that of micro-batches, nor on the schedule. Random masks are drawn again where layers run again.
+// that of micro-batches, nor on the schedule. Random masks are drawn again where layers run again;
+// what layers remember is there for those that recall it.
 //
 // ranks: 1 2 4
 #include <doctest/doctest.h>
@@ -137,6 +138,78 @@ TEST_CASE("masks of dropout are drawn again, to the bit") {
   if (ranks() != 4) return;
   const values four = check(problem<0, 1, 2, 3>(4, 0.3), 4);
   if (!four.empty()) CHECK(distance(four, thinned) < 1e-13);
+}
+
+// ---- skips by name ------------------------------------------------------------------------------
+
+struct skip {};
+constexpr auto bends = [](const auto& w, const auto& v) {
+  return dm::tanh(dm::rename<inner, width>(dm::einsum<batch, inner>(v, w)));
+};
+constexpr auto joins = [](const auto& w, const auto& v, const auto& kept) {
+  return bends(w, v) * kept;
+};
+constexpr auto hands_on = [](const auto& w, const auto& v) {
+  return std::make_tuple(bends(std::get<0>(w), std::get<0>(v)), std::get<1>(v));
+};
+
+TEST_CASE("what a layer remembers is recalled some stages on; no layer between knows of it") {
+  const auto check = [](const dm::grid<pod>& g, const auto& schedule, auto... k) {
+    auto weights = std::make_tuple(std::make_tuple(dm::make<weight<decltype(k)::value>>(g))...);
+    std::uint64_t seed = 1;
+    dm::for_each_tensor(
+        [&seed](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -0.7, 0.7); },
+        weights);
+    const auto x = dm::normal<rows_of_all>(g, dm::random_key{71}, 0, 1, batch{4});
+    const auto input = [&x](int i) { return x * (1.0 + i); };
+    const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+    const auto by = [&](const auto& first, const auto& between, const auto& end) {
+      const auto net = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        const auto at = [&](auto i) {
+          if constexpr (i == 0)
+            return first;
+          else if constexpr (i + 1 == sizeof...(k))
+            return end;
+          else
+            return between;
+        };
+        return dm::pipeline<stage>(
+            dm::cell<decltype(k)::value>(at(std::integral_constant<std::size_t, I>{}))...);
+      }(std::make_index_sequence<sizeof...(k)>());
+      const auto r = dm::complete(net.value_and_grad(schedule, weights, input, loss));
+      values all = dm::to_rank(r.value);
+      dm::for_each_tensor(
+          [&all](const auto&, const auto& t) {
+            const values one = dm::to_rank(t);
+            all.insert(all.end(), one.begin(), one.end());
+          },
+          r.gradient);
+      return all;
+    };
+    const values named = by(dm::in_turn(dm::remember<skip>(bends)), dm::in_turn(bends),
+                            dm::in_turn(dm::recall<skip>(joins)));
+    const values handed = by(
+        [](const auto& w, const auto& v) {
+          const auto y = bends(std::get<0>(w), v);
+          return std::make_tuple(y, y);
+        },
+        hands_on,
+        [](const auto& w, const auto& v) {
+          return joins(std::get<0>(w), std::get<0>(v), std::get<1>(v));
+        });
+    CHECK(named == handed);
+    CHECK((named.size() == 1 + 36 * sizeof...(k) || g.rank() != 0));
+  };
+  using zero = std::integral_constant<int, 0>;
+  using one = std::integral_constant<int, 1>;
+  const dm::grid<pod> alone(MPI_COMM_SELF, stage{1});
+  check(alone, dm::interleaved{1, 3, 3}, zero{}, zero{}, zero{});
+  if (ranks() == 2)
+    check(dm::grid<pod>(MPI_COMM_WORLD, stage{2}), dm::interleaved{2, 4, 2}, zero{}, one{}, zero{},
+          one{});
+  if (ranks() == 4)
+    check(dm::grid<pod>(MPI_COMM_WORLD, stage{4}), dm::one_f_one_b{4, 3}, zero{}, one{},
+          std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
 }
 
 }  // namespace

@@ -97,14 +97,15 @@ std::vector<double> held(const auto& s) {
 /// Uses weights and input outside of the layers, too.
 template <class F> struct loss_of {
   const F& f;
-  template <class W, class X> auto operator()(const W& w, const X& x) const {
+  template <class P> auto operator()(const P& p) const {
+    const auto& [w, x] = p;
     const auto y = f(w, x * 2.0);
-    return dm::sum(y * y) + dm::sum(std::get<1>(w)[1].bias) + dm::sum(x * x);
+    return dm::sum(y * y) + dm::sum(widen(std::get<0>(w), x)) + dm::sum(x * x);
   }
 };
 template <class F> auto gradient_by(const problem& p, const F& f) {
   const loss_of<F> loss{f};
-  return dm::complete(dm::value_and_grad(loss, p.weights, p.x)());
+  return dm::complete(dm::value_and_grad(loss, std::make_tuple(p.weights, p.x))());
 }
 
 TEST_CASE("layers of many forms, as every plan says, inside a function") {
@@ -207,8 +208,9 @@ TEST_CASE("value_and_grad_by: layers of many forms") {
     all.insert(all.end(), value.begin(), value.end());
     return all;
   };
-  const auto f = [&](const auto& w, const auto& x) { return squares(layers()(w, x)); };
-  const auto plain = dm::complete(dm::value_and_grad(f, p.weights, p.x)());
+  const auto f = [&](const auto& q) { return squares(layers()(std::get<0>(q), std::get<1>(q))); };
+  const auto plain =
+      dm::complete(dm::value_and_grad(f, std::make_tuple(p.weights, p.x))());
   const auto bits = by(dm::tape_all{count});
   const auto want = held(plain.gradient);
   REQUIRE(bits.size() == want.size() + held(plain.value).size());

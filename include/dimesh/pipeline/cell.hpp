@@ -21,6 +21,10 @@
 
 namespace dimesh {
 
+namespace detail {
+template <class F> class recomputed;  // grad/recompute.hpp
+}  // namespace detail
+
 namespace detail::pipeline {
 /// The dims that a function says it takes; none: any.
 template <class F> struct dims_taken {
@@ -63,6 +67,21 @@ template <class Y, class Number> struct cell_call_of<list<Y, Number>> {
 };
 template <class F, class W, class X>
 struct cell_call : cell_call_of<typename decltype(find_cell_call<F, W, X>())::type> {};
+/// A recomputed function takes the number if the function does; it would take anything.
+template <class F, class W, class X> struct cell_call<recomputed<F>, W, X> {
+  static constexpr bool with_number = cell_call<F, W, X>::with_number;
+  static constexpr auto find() {
+    if constexpr (std::is_same_v<typename cell_call<F, W, X>::type, not_called>)
+      return tag<not_called>{};
+    else if constexpr (with_number)
+      return tag<decltype(std::declval<const recomputed<F>&>()(std::declval<const W&>(),
+                                                               std::declval<const X&>(), 0))>{};
+    else
+      return tag<decltype(std::declval<const recomputed<F>&>()(std::declval<const W&>(),
+                                                               std::declval<const X&>()))>{};
+  }
+  using type = typename decltype(find())::type;
+};
 
 template <class F, class W, class X>
 constexpr auto call_cell(const F& f, const W& w, const X& x, int i) {

@@ -44,8 +44,8 @@ inline cores plain_results(const cell_run& r) {
 }
 
 /// Layer after layer on shapes.
-inline chain count_chain(std::span<cell_base* const> cells, const cores& first) {
-  chain c;
+inline dimesh::chain count_chain(std::span<cell_base* const> cells, const cores& first) {
+  dimesh::chain c;
   tally t;
   t.takes_captured = true;
   const shape_weights here(cells, t);
@@ -70,7 +70,7 @@ inline chain count_chain(std::span<cell_base* const> cells, const cores& first) 
 }
 
 /// The times of a chain by the clock, the least of some runs each.
-inline void time_chain(chain& c, std::span<cell_base* const> cells, cores x, int runs) {
+inline void time_chain(dimesh::chain& c, std::span<cell_base* const> cells, cores x, int runs) {
   const auto now = [] {
     Kokkos::fence();
     return timeline::now();
@@ -98,7 +98,7 @@ inline void time_chain(chain& c, std::span<cell_base* const> cells, cores x, int
 }
 
 /// The slowest and the largest of all ranks: all of them make the same plan.
-inline void agree_on_chain(chain& c, const tensor_core& on) {
+inline void agree_on_chain(dimesh::chain& c, const tensor_core& on) {
   std::vector<double> all{static_cast<double>(c.last_state)};
   for (const chain_step& s : c.all)
     for (const double one : {s.forward, s.backward, double(s.state), double(s.tape)})

@@ -41,7 +41,7 @@ template <class F> struct one_layer {
   }
 };
 template <class F, class W, class X>
-  requires(ok<layer_fault<void, F, W, X>> == false)
+  requires(!ok<layer_fault<void, F, W, X>>)
 struct cell_call<one_layer<F>, W, X> {
   using type = not_called;
   static constexpr bool with_number = true;
@@ -55,11 +55,13 @@ template <class F, class W, class X> class chain_part {
   using fault = layer_fault<void, F, W, X>;
   static constexpr bool repeats = true;
   using given = typename cell_type::plain_given;
-  chain_part(const F& f, const W& w) : cell_(f, w, nothing) {}
+  chain_part(const F& f, const W& w) : layer_{f}, cell_(layer_, w, nothing) {}
+  chain_part(const chain_part&) = delete;
   void list(std::vector<cell_base*>& all) { all.push_back(&cell_); }
 
  private:
   static constexpr nothing_more nothing{};
+  one_layer<F> layer_;
   cell_type cell_;
 };
 template <class F, class... D, class W, class X>

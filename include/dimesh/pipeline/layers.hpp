@@ -16,6 +16,15 @@ namespace dimesh {
 
 namespace detail::pipeline {
 
+/// What layers give one of which is at fault, and that fault.
+template <class Fault> struct layers_fail {};
+template <class Y> struct fault_in {
+  using type = no_fault;
+};
+template <class Fault> struct fault_in<layers_fail<Fault>> {
+  using type = Fault;
+};
+
 template <class Before, class F, class W, class X> constexpr auto find_layer_fault();
 /// Where names are in play.
 template <class Before, class F, class W, class X> struct named_fault {
@@ -23,9 +32,8 @@ template <class Before, class F, class W, class X> struct named_fault {
   using type = typename decltype(find_layer_fault<Before, F, W, main>())::type;
 };
 template <class Before, class... F, class W, class X>
-struct named_fault<Before, functions_in_turn<F...>, W, X> {
-  using type = no_fault;  // which looks itself
-};
+struct named_fault<Before, functions_in_turn<F...>, W, X>
+    : fault_in<typename cell_call<functions_in_turn<F...>, W, X>::type> {};
 template <class Before, class F, class Name, class W, class X>
 struct named_fault<Before, function_remembering<F, Name>, W, X> {
   using parts = carried_parts<X>;
@@ -67,6 +75,13 @@ template <class F, class... D> struct dims_taken<function_taking<F, D...>> {
 template <class F, class... D, class W, class X>
 struct cell_call<function_taking<F, D...>, W, X> : cell_call<F, W, X> {};
 
+/// A layer by its own name.
+template <class F> struct named_layer {
+  using type = F;
+};
+template <class F, class... D> struct named_layer<function_taking<F, D...>> : named_layer<F> {};
+template <class F, class N> struct named_layer<function_remembering<F, N>> : named_layer<F> {};
+template <class F, class N> struct named_layer<function_recalling<F, N>> : named_layer<F> {};
 /// The dims that a layer gives and those that the next one says.
 template <class Before, class F, class Has, class Takes> struct dims_apart {
   using type = no_fault;
@@ -74,7 +89,8 @@ template <class Before, class F, class Has, class Takes> struct dims_apart {
 template <class Before, class F, class... H, class D, class... More>
   requires(!std::is_same_v<list<H...>, list<D, More...>>)
 struct dims_apart<Before, F, list<H...>, list<D, More...>> {
-  using type = layers_do_not_meet<layer_gives<Before, H...>, layer_takes<F, D, More...>>;
+  using type = layers_do_not_meet<layer_gives<typename named_layer<Before>::type, H...>,
+                                  layer_takes<typename named_layer<F>::type, D, More...>>;
 };
 /// What is wrong between a layer that gives an X and the next one, F.
 template <class Before, class F, class W, class X> constexpr auto find_layer_fault() {
@@ -84,6 +100,8 @@ template <class Before, class F, class W, class X> constexpr auto find_layer_fau
     return tag<typename named_fault<Before, F, W, X>::type>{};
   } else if constexpr (std::is_same_v<typename cell_call<F, W, X>::type, not_called>) {
     return tag<cell_not_callable_with<F, X>>{};
+  } else if constexpr (!ok<typename fault_in<typename cell_call<F, W, X>::type>::type>) {
+    return tag<typename fault_in<typename cell_call<F, W, X>::type>::type>{};
   } else if constexpr (Tensor<X>) {
     using has = typename X::spec_type::dims;
     return tag<typename dims_apart<Before, F, has, typename dims_taken<F>::type>::type>{};
@@ -94,11 +112,39 @@ template <class Before, class F, class W, class X> constexpr auto find_layer_fau
 template <class Before, class F, class W, class X>
 using layer_fault = typename decltype(find_layer_fault<Before, F, W, X>())::type;
 
+/// Says what is wrong with layers.
+template <class Fault> constexpr void assert_layers() {
+  static_assert(ok<only<Fault, layers_do_not_meet>>,
+                "in_turn: a layer takes other dims than the layer before it gives; let the one "
+                "give what the other takes");
+  static_assert(ok<only<Fault, name_not_carried>>,
+                "in_turn: a layer recalls what no layer before it remembers; say "
+                "remember<name>(f) of the layer that gives it");
+  static_assert(ok<only<Fault, name_carried_already>>,
+                "in_turn: a layer remembers what it gives under a name that is carried on "
+                "already; take another name");
+  static_assert(ok<only<Fault, name_not_recalled>>,
+                "in_turn: what a layer remembers is recalled by none; take recall<name>(f) of "
+                "the layer that needs it");
+}
+
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
   static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
+    using fault = typename fault_in<decltype(quietly(weights, x, i))>::type;
+    assert_layers<fault>();
+    static_assert(ok<only<fault, cell_not_callable_with>>,
+                  "in_turn: a layer cannot be called with its weights and what the layer before it "
+                  "gives; take both as const auto&, and return a tensor");
+    if constexpr (ok<fault>)
+      return quietly(weights, x, i);
+    else
+      return poison{};
+  }
+  /// The same, or layers_fail.
+  template <class W, class X> constexpr auto quietly(const W& weights, const X& x, int i) const {
     return call<0, void>(weights, x, i);
   }
 
@@ -107,21 +153,8 @@ template <class... F> struct functions_in_turn {
   constexpr auto call(const W& w, const X& x, int i) const {
     using one = item_type<I, bundle<F...>>;
     using fault = layer_fault<Before, one, std::remove_cvref_t<decltype(std::get<I>(w))>, X>;
-    static_assert(ok<only<fault, layers_do_not_meet>>,
-                  "in_turn: a layer takes other dims than the layer before it gives; let the one "
-                  "give what the other takes");
-    static_assert(
-        ok<only<fault, name_not_carried>>,
-        "in_turn: a layer recalls what no layer before it remembers; say remember<name>(f) "
-        "of the layer that gives it");
-    static_assert(ok<only<fault, name_carried_already>>,
-                  "in_turn: a layer remembers what it gives under a name that is carried on "
-                  "already; take another name");
-    static_assert(ok<only<fault, cell_not_callable_with>>,
-                  "in_turn: a layer cannot be called with its weights and what the layer before it "
-                  "gives; take both as const auto&, and return a tensor");
     if constexpr (!ok<fault>) {
-      return poison{};
+      return layers_fail<fault>{};
     } else {
       auto y = run_layer(item<I>(all), std::get<I>(w), x, i);
       if constexpr (I + 1 < sizeof...(F))
@@ -130,6 +163,12 @@ template <class... F> struct functions_in_turn {
         return y;
     }
   }
+};
+/// Cells and layers that ask say themselves what is wrong.
+template <class... F, class W, class X> struct cell_call<functions_in_turn<F...>, W, X> {
+  using type = decltype(std::declval<const functions_in_turn<F...>&>().quietly(
+      std::declval<const W&>(), std::declval<const X&>(), 0));
+  static constexpr bool with_number = true;
 };
 /// The first of them may say which dims it takes.
 template <class F, class... More>
@@ -143,10 +182,11 @@ template <class F> struct function_of_each {
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
     using fault = layer_fault<F, F, std::remove_cvref_t<decltype(weights[0])>, X>;
+    assert_layers<fault>();
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "each_of: a layer cannot be called with its weights and what it is given; take "
                   "both as const auto&, and return a tensor");
-    if constexpr (!ok<only<fault, cell_not_callable_with>>) {
+    if constexpr (!ok<fault>) {
       return poison{};
     } else {
       if (std::size(weights) == 0)
@@ -156,6 +196,18 @@ template <class F> struct function_of_each {
       return y;
     }
   }
+};
+template <class F, class W, class X> struct cell_call<function_of_each<F>, W, X> {
+  using fault = layer_fault<F, F, std::remove_cvref_t<decltype(std::declval<const W&>()[0])>, X>;
+  static constexpr auto find() {
+    if constexpr (!ok<fault>)
+      return tag<layers_fail<fault>>{};
+    else
+      return tag<decltype(std::declval<const function_of_each<F>&>()(
+          std::declval<const W&>(), std::declval<const X&>(), 0))>{};
+  }
+  using type = typename decltype(find())::type;
+  static constexpr bool with_number = true;
 };
 }  // namespace detail::pipeline
 

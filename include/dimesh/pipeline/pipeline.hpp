@@ -56,6 +56,7 @@ template <class A, class... Cell> class pipeline_of {
     using after = detail::pipeline::mean_of<Loss>;
     using X = std::remove_cvref_t<decltype(inputs(0))>;
     using fault = fault_of<true, after, W, X>;
+    detail::pipeline::assert_layers<fault>();
     static_assert(ok<only<fault, weight_not_on_stage>>,
                   "pipeline: a weight of a cell does not live at the cell's place; give its layout "
                   "placed<axis, k> of the cell's own k");
@@ -65,9 +66,6 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "pipeline: a cell cannot be called with its weights and what the cell before it "
                   "gives; take both as const auto&, and return a tensor");
-    static_assert(ok<only<fault, name_not_recalled>>,
-                  "pipeline: what a layer remembers is recalled by none; take recall<name>(f) of "
-                  "the layer that needs it");
     static_assert(ok<only<fault, slice_hands_on_other_type>>,
                   "pipeline: a cell of slices hands on other tensors than it takes from the slice "
                   "before; return a pair, the second as past(i) gives it");
@@ -80,8 +78,8 @@ template <class A, class... Cell> class pipeline_of {
   /// The mean loss; and update(k, weights of cell k, their gradient) is called as soon as that is
   /// whole, while other cells go back still, those of this rank among them, and before the next
   /// batch of this rank whatever the others do: the optimizer works in the pipeline's bubble. k is
-  /// an integral_constant; where a cell does not live, it is called at the end, with tensors without
-  /// elements. Under a schedule without a flush (stale.hpp) each update has the mean gradient of its
+  /// an integral_constant; where a cell does not live, it is called at the end, with tensors
+  /// without elements. Without a flush (stale.hpp) each update has the mean gradient of its
   /// micro-batches, by the weights that they saw on their way forward; the loss is the mean of all.
   template <PipelineSchedule S, class W, class Inputs, class Loss, class Update>
     requires(std::tuple_size_v<W> == count)

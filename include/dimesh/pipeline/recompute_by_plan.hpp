@@ -116,9 +116,9 @@ class planned_node final : public node_base {
   }
   template <class F> void each_sum(const F& f) {
     std::size_t at = 0;
-    const cell_base* before = nullptr;
+    const cell_base* last = nullptr;
     for (cell_base* layer : run_->layers->cells) {
-      if (std::exchange(before, layer) == layer) continue;  // the same step again
+      if (std::exchange(last, layer) == layer) continue;  // the same step again
       for (tensor_core& sum : layer->sums)
         if (cell* const c = weights_[at++]; c != nullptr) f(*c, sum);
     }
@@ -151,9 +151,9 @@ template <class P, class F> class recomputed_by {
   constexpr auto operator()(const W& weights, const X& x, int number = 0) const {
     using plain_weights = std::remove_cvref_t<decltype(unrecorded(weights))>;
     using plain_x = std::remove_cvref_t<decltype(unrecorded(x))>;
-    using chain = typed_chain<F, plain_weights, plain_x>;
-    constexpr bool callable = ok<typename chain::fault>;
-    constexpr bool repeats = !callable || chain::repeats;
+    using taken = typed_chain<F, plain_weights, plain_x>;
+    constexpr bool callable = ok<typename taken::fault>;
+    constexpr bool repeats = !callable || taken::repeats;
     static_assert(callable,
                   "recompute: a layer cannot be called with its weights and what the layer before "
                   "it gives; take both as const auto&, and return a tensor");
@@ -170,7 +170,7 @@ template <class P, class F> class recomputed_by {
     } else {
       // (While compiling, what is run again is not counted.)
       if (std::is_constant_evaluated()) return all_of(weights, x, number);
-      return record<chain>(weights, x, number);
+      return record<taken>(weights, x, number);
     }
   }
 

@@ -97,21 +97,21 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const W& weights
 template <RecomputePlan P, class F, class W, class X, class Loss>
 auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X& x0,
                        const Loss& loss, const plan_settings& how = {}) {
-  using chain = detail::pipeline::typed_chain<F, W, X>;
-  constexpr bool repeats = !ok<typename chain::fault> || chain::repeats;
-  static_assert(ok<typename chain::fault>,
+  using taken = detail::pipeline::typed_chain<F, W, X>;
+  constexpr bool repeats = !ok<typename taken::fault> || taken::repeats;
+  static_assert(ok<typename taken::fault>,
                 "value_and_grad_by: a layer cannot be called with its weights and what the layer "
                 "before it gives; take both as const auto&, and return a tensor");
   static_assert(repeats,
                 "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
                 "its result to the layout of the state");
-  if constexpr (!repeats || !ok<typename chain::fault>) {
+  if constexpr (!repeats || !ok<typename taken::fault>) {
     return value_and_gradients<poison, poison, poison>{};
   } else {
-    chain steps(layers, weights, plan.steps);
+    taken steps(layers, weights, plan.steps);
     detail::pipeline::check_steps(check_plan(plan), plan.steps,
                                   static_cast<int>(steps.cells.size()));
-    return detail::pipeline::run_plan<X, typename chain::given>(plan, steps.cells, weights, x0,
+    return detail::pipeline::run_plan<X, typename taken::given>(plan, steps.cells, weights, x0,
                                                                 loss, how);
   }
 }

@@ -120,7 +120,9 @@ class typed_cell final : public cell_base {
   using raw = typename call_type::given;
 
  public:
-  static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
+  using within = typename fault_in<raw>::type;  // what is wrong between its layers
+  static constexpr bool meets =
+      !std::is_same_v<raw, not_called> && !std::is_void_v<raw> && ok<within>;
   /// What is handed on to the next slice is what that takes.
   static constexpr bool follows =
       !meets || std::is_same_v<map_leaves<typename call_type::handed_on, without_records>, past>;
@@ -224,7 +226,9 @@ struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
     } else {
       using here = typed_cell<C::place, decltype(C::function), own, in, Recorded, I == 0,
                               std::conditional_t<sizeof...(More) == 0, After, nothing_more>>;
-      if constexpr (!here::meets)
+      if constexpr (!ok<typename here::within>)
+        return tag<typename here::within>{};
+      else if constexpr (!here::meets)
         return tag<cell_not_callable_with<C, in>>{};
       else if constexpr (!ok<typename here::left_over>)
         return tag<typename here::left_over>{};
