@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two layers of one cell: the first gives hidden units, the second takes words.
-// expect: in_turn: a layer takes other dims than the layer before it gives; let the one give what the other takes
+// expect: pipeline: a cell or a layer takes other dims than the one before it gives; let the one give what the other takes
 // expect: layers_do_not_meet<
 // expect: layer_gives<
 // expect: layer_takes<

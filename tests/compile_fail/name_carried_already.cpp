@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two layers under one name.
-// expect: in_turn: a layer remembers what it gives under a name that is carried on already; take another name
+// expect: pipeline: a name stands for no layer, for two, or for one that none recalls; say remember<name>(f) of one layer, and recall<name>(f) of a later one
 // expect: name_carried_already<
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A layer recalls what the one before it has not named.
-// expect: in_turn: a layer recalls what no layer before it remembers; say remember<name>(f) of the layer that gives it
+// expect: pipeline: a name stands for no layer, for two, or for one that none recalls; say remember<name>(f) of one layer, and recall<name>(f) of a later one
 // expect: name_not_carried<
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A layer remembers what nobody recalls.
-// expect: in_turn: what a layer remembers is recalled by none; take recall<name>(f) of the layer that needs it
+// expect: pipeline: a name stands for no layer, for two, or for one that none recalls; say remember<name>(f) of one layer, and recall<name>(f) of a later one
 // expect: name_not_recalled<
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/pipeline.hpp>

@@ -209,8 +209,7 @@ TEST_CASE("value_and_grad_by: layers of many forms") {
     return all;
   };
   const auto f = [&](const auto& q) { return squares(layers()(std::get<0>(q), std::get<1>(q))); };
-  const auto plain =
-      dm::complete(dm::value_and_grad(f, std::make_tuple(p.weights, p.x))());
+  const auto plain = dm::complete(dm::value_and_grad(f, std::make_tuple(p.weights, p.x))());
   const auto bits = by(dm::tape_all{count});
   const auto want = held(plain.gradient);
   REQUIRE(bits.size() == want.size() + held(plain.value).size());
@@ -244,7 +243,9 @@ TEST_CASE("stages of a pipeline whose layers run as a plan says") {
   const auto train = [&](auto... k) {
     auto weights = std::make_tuple(dm::make<std::array<layer<there<decltype(k)::value>>, 8>>(g)...);
     draw(weights);
-    const auto input = [&x](int i) { return x * (1.0 + i); };
+    std::vector<state> micros;
+    for (int i = 0; i < 4; ++i) micros.push_back(x * (1.0 + i));
+    const auto input = [&micros](int i) { return micros[static_cast<std::size_t>(i)]; };
     const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
     const auto numbered = [](const auto& p, const auto& v, int micro) {
       return block(p, v) * (1.0 + 0.1 * micro);
@@ -283,9 +284,8 @@ TEST_CASE("stages of a pipeline whose layers run as a plan says") {
       return told;
     };
     const dm::index_t all = memory(dm::recompute(dm::tape_all{8}, each));
-    const dm::index_t root = memory(dm::recompute(dm::cells{8, 3, true}, each));
-    CHECK(root < all);
-    CHECK(memory(dm::recompute(dm::cells{8, 8, true}, each)) < root);
+    CHECK(memory(dm::recompute(dm::cells{8, 3, true}, each)) < all);
+    CHECK(memory(dm::recompute(dm::cells{8, 8, true}, each)) < all);
   };
   if (stages == 1) train(std::integral_constant<int, 0>{});
   if (stages == 2) train(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
@@ -299,7 +299,7 @@ TEST_CASE("what layers take is counted and measured; cells and plans are made of
   CHECK(counted.state(0) == own * 6 * 8);
   CHECK(counted.state(1) == own * 10 * 8);
   CHECK(counted.state(count) == own * 4 * 8);
-  CHECK(counted.tape(0) == own * 10 * 8);  // tanh's result is what it gives
+  CHECK(counted.tape(0) == 2 * own * 10 * 8);  // what tanh reads, and what it gives
   CHECK(counted.tape(count - 1) == own * 4 * 8);
   CHECK(counted.forward(0) > 2.0 * double(own) * 6 * 10);
   CHECK(counted.backward(count - 1) >= 2 * counted.forward(count - 1));

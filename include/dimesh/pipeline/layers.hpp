@@ -112,29 +112,18 @@ template <class Before, class F, class W, class X> constexpr auto find_layer_fau
 template <class Before, class F, class W, class X>
 using layer_fault = typename decltype(find_layer_fault<Before, F, W, X>())::type;
 
-/// Says what is wrong with layers.
-template <class Fault> constexpr void assert_layers() {
-  static_assert(ok<only<Fault, layers_do_not_meet>>,
-                "in_turn: a layer takes other dims than the layer before it gives; let the one "
-                "give what the other takes");
-  static_assert(ok<only<Fault, name_not_carried>>,
-                "in_turn: a layer recalls what no layer before it remembers; say "
-                "remember<name>(f) of the layer that gives it");
-  static_assert(ok<only<Fault, name_carried_already>>,
-                "in_turn: a layer remembers what it gives under a name that is carried on "
-                "already; take another name");
-  static_assert(ok<only<Fault, name_not_recalled>>,
-                "in_turn: what a layer remembers is recalled by none; take recall<name>(f) of "
-                "the layer that needs it");
-}
-
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
   static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
     using fault = typename fault_in<decltype(quietly(weights, x, i))>::type;
-    assert_layers<fault>();
+    static_assert(ok<only<fault, layers_do_not_meet>>,
+                  "in_turn: a layer takes other dims than the layer before it gives; let the one "
+                  "give what the other takes");
+    static_assert(ok<only<fault, name_not_carried, name_carried_already>>,
+                  "in_turn: a layer recalls a name that none remembers, or remembers one that is "
+                  "carried on already; say remember<name>(f) of one layer, recall<name>(f) later");
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "in_turn: a layer cannot be called with its weights and what the layer before it "
                   "gives; take both as const auto&, and return a tensor");
@@ -182,8 +171,7 @@ template <class F> struct function_of_each {
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
     using fault = layer_fault<F, F, std::remove_cvref_t<decltype(weights[0])>, X>;
-    assert_layers<fault>();
-    static_assert(ok<only<fault, cell_not_callable_with>>,
+    static_assert(ok<fault>,
                   "each_of: a layer cannot be called with its weights and what it is given; take "
                   "both as const auto&, and return a tensor");
     if constexpr (!ok<fault>) {

@@ -56,13 +56,15 @@ template <class A, class... Cell> class pipeline_of {
     using after = detail::pipeline::mean_of<Loss>;
     using X = std::remove_cvref_t<decltype(inputs(0))>;
     using fault = fault_of<true, after, W, X>;
-    detail::pipeline::assert_layers<fault>();
     static_assert(ok<only<fault, weight_not_on_stage>>,
                   "pipeline: a weight of a cell does not live at the cell's place; give its layout "
                   "placed<axis, k> of the cell's own k");
-    static_assert(ok<only<fault, stages_do_not_meet>>,
-                  "pipeline: a cell takes other dims than the cell before it gives; let the one "
-                  "give what the other takes");
+    static_assert(ok<only<fault, stages_do_not_meet, layers_do_not_meet>>,
+                  "pipeline: a cell or a layer takes other dims than the one before it gives; let "
+                  "the one give what the other takes");
+    static_assert(ok<only<fault, name_not_carried, name_carried_already, name_not_recalled>>,
+                  "pipeline: a name stands for no layer, for two, or for one that none recalls; "
+                  "say remember<name>(f) of one layer, and recall<name>(f) of a later one");
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "pipeline: a cell cannot be called with its weights and what the cell before it "
                   "gives; take both as const auto&, and return a tensor");
