@@ -87,7 +87,13 @@ void table_1() {
   }
   std::printf(
       "  Its parameters are not computed here: the paper does not give the cells' channels.\n"
-      "  Pipe-8's 24.62 is no 12 bytes of 1.8B; torchgpipe reports 20.62 GiB for that model.\n\n");
+      "  Pipe-8's 24.62 is no 12 bytes of 1.8B; torchgpipe reports 20.62 GiB for that model.\n");
+  const double times = of_amoebas[4].parameters / of_amoebas[0].parameters;
+  std::printf(
+      "  The text says 25 times what fits on one accelerator: by parameters it is %.0f times, by\n"
+      "  their memory %.0f. The caption says NVIDIA GPUs, the text Cloud TPUv2s.\n\n",
+      times, of_amoebas[4].weights / of_amoebas[0].weights);
+  expect(std::lround(times) == 22, "parameters of Pipe-8 by those of Naive-1");
 }
 
 // ---- tables 2 and 3: throughput -----------------------------------------------------------------

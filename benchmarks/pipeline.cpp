@@ -3,8 +3,9 @@
 // 1024 inside, 32 micro-batches of 32 rows, float; half of the layers on each of two ranks, beside
 // the same layers on one rank, by `accumulate` or as a pipeline of one stage, whichever is faster
 // (both ranks do so at once, each for itself, so that both cores are busy). Ideal: K M / (M + K -
-// 1) times as fast. Bars: 0.93 of it; the engine, one stage beside `accumulate`, 0.02 of a step.
-// benchmarks/peers/pipeline_torch.py is the same in PyTorch.
+// 1) times as fast. Bars: 0.93 of it; the engine, one stage beside `accumulate`, 0.02 of a step,
+// and so the same operations and messages of cells that only multiply by a number.
+// benchmarks/peers/pipeline.sh runs the same in PyTorch in turns with this.
 // ranks: 2
 //
 //   mpirun -n 2 benchmarks/pipeline [--quick]     4 micro-batches
@@ -88,6 +89,21 @@ template <int... K> struct staged {
   }
 };
 
+/// The same operations and messages, of cells that compute next to nothing: what the engine takes.
+template <int... K> struct idle {
+  dm::grid<pod> g;
+  std::tuple<dm::tensor<float, there<K>>...> weights;
+  input x;
+  explicit idle(MPI_Comm comm) : g(comm, stage{sizeof...(K)}), x(dm::zeros<input>(g)) {
+    weights = std::make_tuple(dm::zeros<dm::tensor<float, there<K>>>(g)...);
+  }
+  static constexpr auto scale = [](const auto& w, const auto& v) { return v * w; };
+  template <class S> void step(const S& s) const {
+    (void)dm::pipeline<stage>(dm::cell<K>(scale)...)
+        .value_and_grad(s, weights, [this](int) { return x; }, squares);
+  }
+};
+
 /// The same without a pipeline: all layers here, gradients summed up over the micro-batches.
 struct alone {
   dm::grid<pod> g{MPI_COMM_SELF, stage{1}};
@@ -123,10 +139,13 @@ int run(int micros) {
   const dm::one_f_one_b s{2, micros};
   const dm::gpipe all{2, micros};
   const dm::zb_h1 late{2, micros};
+  const idle<0> idle_one(MPI_COMM_SELF);
+  const idle<0, 1> idle_two(MPI_COMM_WORLD);
   const bench::race race(MPI_COMM_WORLD, 25.0, 5);
-  const auto [plain, engine, fast, whole, blocking, parts] = race(
+  const auto [plain, engine, fast, whole, blocking, parts, turns, turns_of_two] = race(
       [&] { serial.step(); }, [&] { one.step(dm::one_f_one_b{1, micros}); }, [&] { two.step(s); },
-      [&] { two.step(all); }, [&] { two.step(all, true); }, [&] { two.step(late); });
+      [&] { two.step(all); }, [&] { two.step(all, true); }, [&] { two.step(late); },
+      [&] { idle_one.step(dm::one_f_one_b{1, micros}); }, [&] { idle_two.step(s); });
   const std::vector<bench::sample> ideal{ideally(plain, 2, micros), ideally(engine, 2, micros)};
   if (rank == 0) {
     bench::headline("a pipeline of two stages beside the ideal one");
@@ -135,6 +154,8 @@ int run(int micros) {
     bench::report("ZB-H1", parts, ideal, 0.93);
     bench::report("GPipe beside blocking messages", whole, {blocking}, 1);
     bench::report("one stage beside accumulate", engine, {plain}, 1.02, true);
+    bench::report("the engine alone, of a step of one stage", turns, {engine}, 0.02, true);
+    bench::report("engine and messages, of a step of two", turns_of_two, {fast}, 0.02, true);
   }
   two.memory("memory, 1F1B", s), two.memory("memory, GPipe", all),
       two.memory("memory, ZB-H1", late);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first cell gives hidden units, the second takes words.
-// expect: pipeline: a cell takes other dims than the cell before it gives; let the one give what the other takes
+// expect: pipeline: a cell or a layer takes other dims than the one before it gives; let the one give what the other takes
 // expect: stages_do_not_meet<
+// expect: cell_gives<0
+// expect: cell_takes<1
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/pipeline.hpp>
 #include <dimesh/pipeline/schedules.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // All at once, each one line of a layout: the stages of a pipeline, rows of the batch, heads and
-// hidden units within a layer, experts over the rows' ranks, and Adam's state over them, too.
-// Losses and weights are those of one rank.
+// hidden units within a layer, positions of sequences between layers, experts over the rows' ranks,
+// and Adam's state over them, too. Losses and weights are those of one rank.
 //
 // ranks: 2 4 8
 #include <doctest/doctest.h>
@@ -54,7 +54,8 @@ struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<stage, rows, cols> {};
 using everywhere = dm::layout<pod>;
-using by_rows = dm::layout<pod, dm::split<batch, rows>>;
+using stream =
+    dm::layout<pod, dm::split<batch, rows>, dm::split_if_free<length, cols>>;  // between layers
 
 template <int K>
 using wide_at = dm::layout<pod, dm::placed<stage, K>, dm::split<heads, cols>,
@@ -62,7 +63,7 @@ using wide_at = dm::layout<pod, dm::placed<stage, K>, dm::split<heads, cols>,
 template <int K>
 using rows_at =
     dm::layout<pod, dm::placed<stage, K>, dm::split<batch, rows>, dm::split<heads, cols>,
-               dm::split<hidden, cols>>;  // what goes through it
+               dm::split<hidden, cols>, dm::split_if_free<length, cols>>;  // what goes through it
 template <int K>
 using experts_at =
     dm::layout<pod, dm::placed<stage, K>, dm::split<expert, rows>, dm::split<hidden, cols>>;
@@ -70,7 +71,7 @@ using zero = dm::layout<pod, dm::spread<rows>>;
 
 using dense = nn::block_parameters<everywhere, form>;
 using sparse = nn::mixture_parameters<everywhere, form>;
-using tokens = dm::tensor<double, by_rows, batch, length, channel>;
+using tokens = dm::tensor<double, stream, batch, length, channel>;
 
 /// L: of what goes through, E: of the experts.
 template <class L> struct dense_cell {
@@ -80,7 +81,8 @@ template <class L> struct dense_cell {
 };
 template <class L, class E> struct sparse_cell {
   template <class W, class X> constexpr auto operator()(const W& w, const X& x) const {
-    return x + nn::mixture<E>(nn::model<L, form>{}, w, x).y;
+    const auto sequences = dm::whole<length>(x);  // tokens of one stand in line together
+    return x + dm::own<length, cols>(nn::mixture<E>(nn::model<L, form>{}, w, sequences).y);
   }
 };
 
@@ -99,6 +101,9 @@ tokens some(const dm::grid<pod>& g, unsigned seed) {
   return dm::normal<tokens>(g, dm::random_key{seed}, 0, 1);
 }
 
+// Between layers a rank has its part of each sequence, by type.
+static_assert(dm::is_split<dm::spec_of<tokens>, length>);
+
 constexpr int micros = 4, steps = 3;
 constexpr dm::adam adapt{.rate = 0.01};
 constexpr auto squares = [](const auto& y) { return dm::mean(y * y); };
@@ -114,8 +119,8 @@ outcome<alone> on_one_rank(const dm::grid<pod>& g) {
   outcome<alone> o{begun<alone>(g)};
   auto state = adapt.start(o.weights);
   const auto f = [](const auto& w, const auto& x) {
-    const auto h = dense_cell<by_rows>{}(std::get<0>(w), x);
-    return squares(sparse_cell<by_rows, everywhere>{}(std::get<1>(w), h));
+    const auto h = dense_cell<stream>{}(std::get<0>(w), x);
+    return squares(sparse_cell<stream, everywhere>{}(std::get<1>(w), h));
   };
   for (unsigned t = 0; t < steps; ++t) {
     const auto one = dm::complete(dm::accumulate(micros, [&](dm::index_t i) {

@@ -119,8 +119,16 @@ template <int Rank, int Place> struct messages_out_of_order;  // here they are r
 template <int Rank, int Place> struct backward_not_ascending;  // this one comes too late
 template <int Cells, int Layers> struct fewer_layers_than_cells;
 template <class Place, class Weights> struct weight_not_on_stage;
-template <class Cell, class Given> struct cell_not_callable_with;
-template <class Given, class Taken> struct stages_do_not_meet;  // dims, as cells say them
+template <class Name> struct name_not_carried;  // and a layer recalls it
+template <class Name> struct name_carried_already;
+template <class Name> struct name_not_recalled;  // by any layer
+template <class Cell, class... Given> struct cell_not_callable_with;
+template <class Given, class Taken> struct stages_do_not_meet;  // what two cells say
+template <class Given, class Taken> struct layers_do_not_meet;  // what two layers of one say
+template <int Cell, class... Dims> struct cell_gives {};  // culprits of those; -1: the input
+template <int Cell, class... Dims> struct cell_takes {};
+template <class Layer, class... Dims> struct layer_gives {};
+template <class Layer, class... Dims> struct layer_takes {};
 template <class Cell> struct slice_hands_on_other_type;  // than its next slice takes
 
 // Functions of the user's.

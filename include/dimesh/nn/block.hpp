@@ -38,9 +38,28 @@ constexpr auto add_to_stream(const model<C, M>& m, const X& x, const Y& y, const
     return residual(m, x, y);
 }
 
+/// Attention, to itself or to an encoder's result, as a function that `recompute` can run twice.
+template <class Model> struct attention_function {
+  Model m;
+  template <class P, class X> constexpr auto operator()(const P& p, const X& x) const {
+    return self_attention(m, p, x);
+  }
+  template <class P, class X, class Y>
+  constexpr auto operator()(const P& p, const X& x, const Y& memory) const {
+    return cross_attention(m, p, x, memory);
+  }
+};
+/// f(x...), its inside computed anew in the backward pass where M says so of attention.
+template <class M, class F, class... X> constexpr auto attention_by(const F& f, const X&... x) {
+  if constexpr (recomputes<M> == recomputing::attention)
+    return recompute(f)(x...);
+  else
+    return f(x...);
+}
 template <class C, class M, class P, class X>
 constexpr auto add_attention(const model<C, M>& m, const P& p, const X& x) {
-  return add_to_stream(m.part("residual"), x, self_attention(m, p.attention, norm(m, p.norm1, x)),
+  const attention_function<model<C, M>> f{m};
+  return add_to_stream(m.part("residual"), x, attention_by<M>(f, p.attention, norm(m, p.norm1, x)),
                        p.attention.output_bias);
 }
 template <class C, class M, class P, class X>
@@ -49,8 +68,9 @@ constexpr auto add_cross(const model<C, M>&, const P&, const X& x) {
 }
 template <class C, class M, class P, class X, class Y>
 constexpr auto add_cross(const model<C, M>& m, const P& p, const X& x, const Y& memory) {
+  const attention_function<model<C, M>> f{m};
   return add_to_stream(m.part("residual"), x,
-                       cross_attention(m, p.cross, norm(m, p.cross_norm, x), memory),
+                       attention_by<M>(f, p.cross, norm(m, p.cross_norm, x), memory),
                        p.cross.output_bias);
 }
 template <class C, class M, class P, class X>
@@ -103,7 +123,7 @@ template <class Model> struct block_function {
 }  // namespace detail
 
 /// All layers of an array or vector in turn, each computed anew in the backward pass where
-/// M::recompute says so. Shapes: as x.
+/// M::recompute says so (where it says attention, `block` does it). Shapes: as x.
 template <Layout C, class M, class Layers, Operand X, Operand... Memory>
 constexpr auto stack(const model<C, M>& m, const Layers& layers, X x, const Memory&... memory) {
   using layer = detail::block_function<model<C, M>>;
@@ -112,7 +132,7 @@ constexpr auto stack(const model<C, M>& m, const Layers& layers, X x, const Memo
   } else {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const layer f{m.part("layers", i)};
-      if constexpr (M::recompute)
+      if constexpr (detail::recomputes<M> == recomputing::layers)
         x = recompute(f)(layers[i], x, memory...);
       else
         x = f(layers[i], x, memory...);

@@ -20,6 +20,10 @@ enum class position_kind : unsigned char { none, learned, sinusoidal, rotary };
 /// product of the input (Shazeer 2020, GLU variants).
 enum class activation : unsigned char { relu, gelu, silu, geglu, swiglu };
 
+/// What is computed anew on the way back, so that it need not be kept: the inside of attention (its
+/// norm's result stays, queries, keys and values do not; scores never do), or that of whole layers.
+enum class recomputing : unsigned char { nothing, attention, layers };
+
 constexpr bool is_gated(activation a) { return a == activation::geglu || a == activation::swiglu; }
 
 /// The choices of GPT-2 (Radford et al. 2019): what a model says nothing of.
@@ -35,7 +39,7 @@ struct transformer {
   static constexpr bool tied = true;  ///< the embedding is also the last product
   static constexpr bool causal = true;  ///< a query sees no later key
   static constexpr index_t window = 0;  ///< keys that a query sees at most; 0: all
-  static constexpr bool recompute = false;  ///< a layer's inside anew in the backward pass
+  static constexpr auto recompute = recomputing::nothing;  ///< or true: whole layers
   static constexpr bool cross = false;  ///< layers also look at an encoder's result
   using deviation = std::ratio<2, 100>;  ///< of the weights that training begins with
 };
@@ -88,6 +92,13 @@ struct parameter_for
     : parameter_over<How, typename M::element, L, typename flattened<shape<>, D...>::type> {};
 template <class M, class How, class L, class... D>
 using parameter_of = typename parameter_for<M, How, L, D...>::type;
+
+/// A bool says of whole layers whether they are computed anew.
+constexpr recomputing as_recomputing(recomputing r) { return r; }
+constexpr recomputing as_recomputing(bool layers) {
+  return layers ? recomputing::layers : recomputing::nothing;
+}
+template <class M> inline constexpr recomputing recomputes = as_recomputing(M::recompute);
 
 /// How many products are added to the stream: two a layer, three where it looks at an encoder.
 template <class M> inline constexpr int addends = (M::cross ? 3 : 2) * M::layers;

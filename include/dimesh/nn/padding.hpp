@@ -71,6 +71,18 @@ constexpr auto cross_attention(const model<C, M>& m, const P& p, const X& x, con
 
 namespace detail {
 
+/// Attention to what is valid as a function that `recompute` can run twice.
+template <class Model> struct padded_attention {
+  Model m;
+  template <class P, class X, class W>
+  constexpr auto operator()(const P& p, const X& x, const W& valid) const {
+    return self_attention(m, p, x, valid);
+  }
+  template <class P, class X, class Y, class W>
+  constexpr auto operator()(const P& p, const X& x, const Y& memory, const W& valid) const {
+    return cross_attention(m, p, x, memory, valid);
+  }
+};
 /// A layer of an encoder, given valid, or of a decoder, given memory and valid.
 template <class C, class M> struct padded_block {
   model<C, M> m;
@@ -78,7 +90,8 @@ template <class C, class M> struct padded_block {
   template <class P, class X, class W>
   constexpr auto operator()(const P& p, const X& x, const W& valid) const {
     const auto at = m.part("attention");
-    const auto seen = self_attention(at, p.attention, norm(at, p.norm1, x), valid);
+    const padded_attention<model<C, M>> f{at};
+    const auto seen = attention_by<M>(f, p.attention, norm(at, p.norm1, x), valid);
     return add_feed_forward(m.part("feed_forward"), p,
                             add_to_stream(at.part("residual"), x, seen, p.attention.output_bias));
   }
@@ -86,7 +99,8 @@ template <class C, class M> struct padded_block {
   constexpr auto operator()(const P& p, const X& x, const Y& memory, const W& valid) const {
     const auto h = add_attention(m.part("attention"), p, x);
     const auto at = m.part("cross");
-    const auto seen = cross_attention(at, p.cross, norm(at, p.cross_norm, h), memory, valid);
+    const padded_attention<model<C, M>> f{at};
+    const auto seen = attention_by<M>(f, p.cross, norm(at, p.cross_norm, h), memory, valid);
     return add_feed_forward(m.part("feed_forward"), p,
                             add_to_stream(at.part("residual"), h, seen, p.cross.output_bias));
   }
@@ -100,7 +114,7 @@ constexpr auto padded_features(const model<C, M>& m, const P& p, const I& ids, c
                    add_positions(m, p.positions, embed(m, p.embedding, ids)));
   for (std::size_t i = 0; i < p.layers.size(); ++i) {
     const padded_block<C, M> f{m.part("layers", i)};
-    if constexpr (M::recompute)
+    if constexpr (recomputes<M> == recomputing::layers)
       x = recompute(f)(p.layers[i], x, y...);
     else
       x = f(p.layers[i], x, y...);

@@ -5,8 +5,7 @@
 //   cell<0>(f)                  f(weights, x), at coordinate 0; or f(weights, x, i), i the number
 //                               of the micro-batch: keys of random numbers are made of it
 //   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
-//   cell<1>(in_turn(f, g))      g(weights[1], f(weights[0], x)); weights: a tuple or a struct
-//   cell<1>(each_of(f))         f for each element of an array or vector of weights
+//   cell<1>(in_turn(f, g))      several layers (layers.hpp)
 //   cell<1>(carrying(f, past))  of slices of a sequence (slices.hpp): f(weights, x, p) or (weights,
 //                               x, p, i) gives a pair, what goes on and what the next slice gets as
 //                               p, of the type of past(i), which the first slice, i, gets
@@ -22,10 +21,22 @@
 
 namespace dimesh {
 
+namespace detail {
+template <class F> class recomputed;  // grad/recompute.hpp
+}  // namespace detail
+
+namespace detail::pipeline {
+/// The dims that a function says it takes; none: any.
+template <class F> struct dims_taken {
+  using type = list<>;
+};
+}  // namespace detail::pipeline
+
 /// A function at coordinate K of the pipeline's axis. Dims, if any: those that it takes.
 template <index_t K, class F, class... D> struct pipeline_cell {
   static constexpr index_t place = K;
-  using takes = detail::list<D...>;
+  using takes = typename std::conditional_t<sizeof...(D) == 0, detail::pipeline::dims_taken<F>,
+                                            detail::tag<detail::list<D...>>>::type;
   F function;
 };
 template <index_t K, Dim... D, class F> constexpr pipeline_cell<K, F, D...> cell(const F& f) {
@@ -56,6 +67,21 @@ template <class Y, class Number> struct cell_call_of<list<Y, Number>> {
 };
 template <class F, class W, class X>
 struct cell_call : cell_call_of<typename decltype(find_cell_call<F, W, X>())::type> {};
+/// A recomputed function takes the number if the function does; it would take anything.
+template <class F, class W, class X> struct cell_call<recomputed<F>, W, X> {
+  static constexpr bool with_number = cell_call<F, W, X>::with_number;
+  static constexpr auto find() {
+    if constexpr (std::is_same_v<typename cell_call<F, W, X>::type, not_called>)
+      return tag<not_called>{};
+    else if constexpr (with_number)
+      return tag<decltype(std::declval<const recomputed<F>&>()(std::declval<const W&>(),
+                                                               std::declval<const X&>(), 0))>{};
+    else
+      return tag<decltype(std::declval<const recomputed<F>&>()(std::declval<const W&>(),
+                                                               std::declval<const X&>()))>{};
+  }
+  using type = typename decltype(find())::type;
+};
 
 template <class F, class W, class X>
 constexpr auto call_cell(const F& f, const W& w, const X& x, int i) {
@@ -117,47 +143,7 @@ template <class F, class Past> struct slices_of_cell<function_of_slices<F, Past>
   }
   static past first(const function_of_slices<F, Past>& s, int i) { return s.past(i); }
 };
-template <class... F> struct functions_in_turn {
-  bundle<F...> all;
-  static constexpr bool hands_number_on = true;
-  template <class W, class X>
-  constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
-    return call<0>(weights, x, i);
-  }
-
- private:
-  template <std::size_t I, class W, class X>
-  constexpr auto call(const W& w, const X& x, int i) const {
-    auto y = call_cell(item<I>(all), std::get<I>(w), x, i);
-    if constexpr (I + 1 < sizeof...(F))
-      return call<I + 1>(w, y, i);
-    else
-      return y;
-  }
-};
-template <class F> struct function_of_each {
-  F f;
-  static constexpr bool hands_number_on = true;
-  template <class W, class X>
-  constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
-    if (std::size(weights) == 0)
-      (words() << "pipeline: each_of got no weights; a cell has one layer at least").raise();
-    auto y = call_cell(f, weights[0], x, micro);
-    for (std::size_t i = 1; i < std::size(weights); ++i) y = call_cell(f, weights[i], y, micro);
-    return y;
-  }
-};
 }  // namespace detail::pipeline
-
-/// The functions one after the other, each with its element of a tuple of weights.
-template <class... F> constexpr auto in_turn(const F&... f) {
-  return detail::pipeline::functions_in_turn<F...>{detail::bundle<F...>(f...)};
-}
-/// f with one element of an array or vector of weights after the other: layers of one form cost the
-/// compiler one. f gives what it takes, but for the first, and for what is recorded.
-template <class F> constexpr auto each_of(const F& f) {
-  return detail::pipeline::function_of_each<F>{f};
-}
 
 /// A cell of slices: what f hands on goes to the next slice of the sequence at this stage, on the
 /// same rank, and its cotangent comes back from there.

@@ -34,6 +34,12 @@ struct chain {
   constexpr long long state(int i) const {
     return i == static_cast<int>(all.size()) ? last_state : at(i).state;
   }
+  /// What each step takes there and back.
+  constexpr std::vector<double> times() const {
+    std::vector<double> both;
+    for (const chain_step& s : all) both.push_back(s.forward + s.backward);
+    return both;
+  }
 
  private:
   constexpr const chain_step& at(int i) const { return all[static_cast<std::size_t>(i)]; }

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "dimesh/pipeline/cell.hpp"
+#include "dimesh/pipeline/layers.hpp"
 
 namespace dimesh {
 

@@ -16,6 +16,7 @@
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/pipeline/channel.hpp"
 #include "dimesh/pipeline/operation.hpp"
+#include "dimesh/pipeline/shape_cells.hpp"
 #include "dimesh/pipeline/updates.hpp"
 
 namespace dimesh {
@@ -174,12 +175,20 @@ class executor {
         return finish(o);
     }
   }
+  /// In a rehearsal, shapes as large.
+  cores first_past(const stage_operation& o, const cores& x) const {
+    cores past = cell(o.stage).first_past(o.micro);
+    if (!x[0].is_shape) return past;
+    past = as_shapes(past, x[0].count);
+    for (tensor_core& one : past) one.live = live_bytes(one.count, one.bytes());
+    return past;
+  }
   void go_forward(const stage_operation& o) {
     const bool begins = o.stage == 0, ends = o.stage == last();
     const auto stage = static_cast<std::size_t>(o.stage);
     cores x = begins ? input_(o.micro) : take(o);
     const std::size_t carried = cell(o.stage).carries.size();
-    if (carried > 0 && begins_sequence(o)) pasts_[stage] = cell(o.stage).first_past(o.micro);
+    if (carried > 0 && begins_sequence(o)) pasts_[stage] = first_past(o, x);
     for (tensor_core& one : pasts_[stage]) x.push_back(std::move(one));
     if (listener != nullptr) listener->before_forward(o.stage, o.micro);
     const trace_span here("forward");  // what is waited for is no work

@@ -9,6 +9,8 @@
 #pragma once
 
 #include "dimesh/pipeline/executor.hpp"
+#include "dimesh/pipeline/rank_operations.hpp"
+#include "dimesh/pipeline/shape_cells.hpp"
 
 namespace dimesh {
 
@@ -24,10 +26,11 @@ struct pipeline_forecast {
       ///< gradients, what waits for its way back, and what comes from other stages
   index_t messages = 0;  ///< that this rank sends to other stages
   index_t bytes = 0;  ///< of their elements
-  std::vector<stage_cost> stages = {};  ///< all stages, in order
+  int slices = 1;  ///< of a sequence (slices.hpp)
+  std::vector<stage_cost> stages = {};  ///< all stages, in order; of each, slice by slice
   double message = 0;  ///< what a message takes, in the time of a floating-point operation
   double of(const stage_operation& o) const {
-    const stage_cost& c = stages[static_cast<std::size_t>(o.stage)];
+    const stage_cost& c = stages[static_cast<std::size_t>(o.stage * slices + o.micro % slices)];
     switch (o.work) {
       case stage_work::forward:
         return static_cast<double>(c.forward);
@@ -42,19 +45,6 @@ struct pipeline_forecast {
 };
 
 namespace detail::pipeline {
-
-/// A tensor without elements, that costs no memory: it was there before.
-inline tensor_core as_shape(const tensor_core& x, tally* t) {
-  tensor_core s = x;
-  s.become_shape(nullptr);
-  s.count = t;
-  return s;
-}
-inline cores as_shapes(const cores& x, tally* t) {
-  cores all;
-  for (const tensor_core& one : x) all.push_back(as_shape(one, t));
-  return all;
-}
 
 /// Messages that are counted: what is sent is gone, what is received a shape as long as it should.
 class rehearsal final : public messenger {
@@ -90,78 +80,98 @@ class rehearsal final : public messenger {
   std::size_t next_ = 0;
 };
 
-/// Shapes in place of weights, while this lives; then cells have neither.
-class shape_weights {
+/// Goes through all stages and back with one micro-batch, or with the slices of one sequence: what
+/// each operation computes, and the headers of all channels.
+class survey {
  public:
-  shape_weights(std::span<cell_base* const> cells, tally& t) : cells_(cells) {
-    for (cell_base* c : cells_) {
-      c->weights = as_shapes(c->weights, &t);
-      c->sums.assign(c->weights.size(), tensor_core{});
-    }
-  }
-  shape_weights(const shape_weights&) = delete;
-  ~shape_weights() {
-    for (cell_base* c : cells_)
-      for (tensor_core& one : c->sums) one = tensor_core{};
+  std::vector<stage_cost> cost;
+  std::vector<std::vector<index_t>> headers;  // of stage s and a slice, in and back
+
+  /// inputs: of the slices.
+  survey(std::span<cell_base* const> cells, const std::vector<cores>& inputs)
+      : cost(cells.size() * inputs.size()),
+        headers(2 * cost.size()),
+        cells_(cells),
+        slices_(inputs.size()),
+        here_(cells, tally_),
+        runs_(cost.size()),
+        pasts_(cells.size()) {
+    tally_.takes_captured = true;
+    for (std::size_t i = 0; i < slices_; ++i) go_forward(i, as_shapes(inputs[i], &tally_));
+    pasts_.assign(cells.size(), {});
+    for (std::size_t i = slices_; i-- > 0;) go_back(i);
   }
 
  private:
+  std::size_t at(std::size_t stage, std::size_t slice) const { return stage * slices_ + slice; }
+  index_t since() { return tally_.flops - std::exchange(before_, tally_.flops); }
+  static cores split_off(cores& from, std::size_t count) {
+    cores out(from.end() - static_cast<std::ptrdiff_t>(count), from.end());
+    from.resize(from.size() - count);
+    return out;
+  }
+  void go_forward(std::size_t slice, cores x) {
+    for (std::size_t s = 0; s < cells_.size(); ++s) {
+      const cell_base& c = *cells_[s];
+      if (slice == 0 && !c.carries.empty()) pasts_[s] = as_shapes(c.first_past(0), &tally_);
+      x.insert(x.end(), pasts_[s].begin(), pasts_[s].end());
+      auto& run = runs_[at(s, slice)];
+      run = std::make_unique<cell_run>(c, x, static_cast<int>(slice), true, s > 0);
+      cost[at(s, slice)].forward = since();
+      x = run->y;
+      for (tensor_core& one : x) one.record = nullptr;
+      pasts_[s] = split_off(x, c.carries.size());
+      if (s + 1 == cells_.size()) break;
+      for (std::size_t i = 0; i < x.size(); ++i) x[i].facts = cells_[s + 1]->takes[i].facts;
+      headers[2 * at(s + 1, slice)] = channel::header_of(x);
+    }
+  }
+  void go_back(std::size_t slice) {
+    cores bar;
+    for (std::size_t s = cells_.size(); s-- > 0;) {
+      cell_base& c = *cells_[s];
+      cell_run& run = *runs_[at(s, slice)];
+      stage_cost& here = cost[at(s, slice)];
+      run.seed(bar, c.sums, std::exchange(pasts_[s], {}));
+      run.backward_input(c.sums);
+      bar = run.xbar();
+      std::size_t carried = 0;
+      for (const tensor_core& one : c.carries) carried += one.facts->has_gradient;
+      pasts_[s] = split_off(bar, carried);
+      if (s > 0) headers[2 * at(s - 1, slice) + 1] = channel::header_of(bar);
+      here.backward_input = since();
+      run.backward(c.sums);
+      here.backward_weight = since();
+    }
+  }
+
+  tally tally_;
   std::span<cell_base* const> cells_;
+  std::size_t slices_;
+  shape_weights here_;
+  index_t before_ = 0;
+  std::vector<std::unique_ptr<cell_run>> runs_;
+  std::vector<cores> pasts_;  // of each stage, of the slice before; then their cotangents
 };
 
-/// One micro-batch through all stages and back: what each of them computes, and the headers of
-/// channels, in and back for each stage.
-inline std::vector<std::vector<index_t>> survey(std::span<cell_base* const> cells,
-                                                const cores& input, std::vector<stage_cost>& cost) {
-  tally t;
-  t.takes_captured = true;
-  const shape_weights here(cells, t);
-  const std::size_t n = cells.size();
-  std::vector<std::vector<index_t>> headers(2 * n);
-  std::vector<std::unique_ptr<cell_run>> runs;
-  cores x = as_shapes(input, &t);
-  index_t before = 0;
-  const auto since = [&t, &before] { return t.flops - std::exchange(before, t.flops); };
-  for (std::size_t s = 0; s < n; ++s) {
-    runs.push_back(std::make_unique<cell_run>(*cells[s], x, 0, true, s > 0));
-    cost.push_back({since(), 0, 0});
-    x = runs[s]->y;
-    if (s + 1 == n) break;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x[i].record = nullptr, x[i].facts = cells[s + 1]->takes[i].facts;
-    headers[2 * (s + 1)] = channel::header_of(x);
-  }
-  x.clear();
-  cores bar;
-  for (std::size_t s = n; s-- > 0;) {
-    runs[s]->seed(bar, cells[s]->sums);
-    runs[s]->backward_input(cells[s]->sums);
-    if (s > 0) bar = runs[s]->xbar();
-    if (s > 0) headers[2 * (s - 1) + 1] = channel::header_of(bar);
-    cost[s].backward_input = since();
-    runs[s]->backward(cells[s]->sums);
-    cost[s].backward_weight = since();
-  }
-  return headers;
-}
-
-/// This rank's operations on shapes.
-inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const void* object,
-                                  const grid_state& g, int axis, bool waits, const cores& input,
+/// This rank's operations on shapes. input(i): of the slices of a sequence, or of one micro-batch.
+inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const standing& on, bool waits,
+                                  const std::function<cores(int)>& input_of, int slices,
                                   std::span<const stage_operation> mine) {
-  for (const cell_base* c : cells)
-    if (!c->carries.empty())
-      (words() << "pipeline: a cell of slices has no forecast, since each slice costs what those "
-                  "before it make it cost; run it")
-          .raise();
   pipeline_forecast f;
-  auto headers = survey(cells, input, f.stages);
+  f.slices = slices;
+  std::vector<cores> inputs;
+  for (int i = 0; i < slices; ++i) inputs.push_back(input_of(i));
+  survey seen(cells, inputs);
+  f.stages = std::move(seen.cost);
   tally t;
   t.takes_captured = true;
   const shape_weights here(cells, t);
-  rehearsal m(object, g, waits, t, std::move(headers));
-  executor e(cells, m, static_cast<int>(g.coords()[axis]), true,
-             [&](int) { return as_shapes(input, &t); });
+  rehearsal m(on.object, *on.grid, waits, t, std::move(seen.headers));
+  const auto input = [&](int i) {
+    return as_shapes(inputs[static_cast<std::size_t>(i) % inputs.size()], &t);
+  };
+  executor e(cells, m, on.coord(), true, input, f.slices);
   e.run(mine);
   f.held = e.report.peak, f.messages = m.messages, f.bytes = m.bytes, f.peak = t.peak;
   return f;

@@ -10,7 +10,7 @@
 #include <array>
 
 #include "dimesh/grad/cost.hpp"
-#include "dimesh/pipeline/cell.hpp"
+#include "dimesh/pipeline/layers.hpp"
 
 namespace dimesh {
 
@@ -19,7 +19,7 @@ template <std::size_t I, class X, class Weights, class F, class... More, std::si
 constexpr void count_layer(tally& t, std::array<index_t, N>& costs, const X& x,
                            const Weights& weights, const F& f, const More&... more) {
   const index_t before = t.flops;
-  const auto y = call_cell(f, counted(std::get<I>(weights), &t), x, 0);
+  const auto y = run_layer(f, counted(std::get<I>(weights), &t), x, 0);
   costs[I] = t.flops - before;
   if constexpr (sizeof...(More) > 0) count_layer<I + 1>(t, costs, y, weights, more...);
 }

@@ -10,8 +10,8 @@
 //     loss(y, i): a tensor without dims, of what the last cell gives, on that stage
 //   step.value, step.gradient     as value_and_grad gives; complete(step) sums over other axes
 //
-// What goes from one cell to the next is a tensor, or a tuple or struct of them: what a later cell
-// needs, too, is handed through.
+// What goes from cell to cell is a tensor, or a tuple or struct of them. Where several cells have a
+// layer's result, it is carried on under a name: remember, recall (layers.hpp).
 #pragma once
 
 #include "dimesh/pipeline/executor.hpp"
@@ -47,9 +47,8 @@ template <class A, class... Cell> class pipeline_of {
   /// Means over the micro-batches of the loss, and of its gradient with respect to the weights:
   /// a tuple as they are. On ranks of other stages a cell's gradient has no elements, and the loss
   /// has some on the last cell's stage only. Sums along other axes are left to `complete`. Sends
-  /// what goes from cell to cell; a header goes before the first message of each boundary. Throws
-  /// dimesh::error for a schedule that is wrong, or not made for these cells, and where
-  /// micro-batches differ in their extents.
+  /// what goes from cell to cell, and a header before the first message of each boundary. Throws
+  /// dimesh::error for a schedule that is wrong, or made for other cells, and where extents differ.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
     requires(std::tuple_size_v<W> == count)
   auto value_and_grad(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
@@ -60,9 +59,12 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, weight_not_on_stage>>,
                   "pipeline: a weight of a cell does not live at the cell's place; give its layout "
                   "placed<axis, k> of the cell's own k");
-    static_assert(ok<only<fault, stages_do_not_meet>>,
-                  "pipeline: a cell takes other dims than the cell before it gives; let the one "
-                  "give what the other takes");
+    static_assert(ok<only<fault, stages_do_not_meet, layers_do_not_meet>>,
+                  "pipeline: a cell or a layer takes other dims than the one before it gives; let "
+                  "the one give what the other takes");
+    static_assert(ok<only<fault, name_not_carried, name_carried_already, name_not_recalled>>,
+                  "pipeline: a name stands for no layer, for two, or for one that none recalls; "
+                  "say remember<name>(f) of one layer, and recall<name>(f) of a later one");
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "pipeline: a cell cannot be called with its weights and what the cell before it "
                   "gives; take both as const auto&, and return a tensor");
@@ -78,10 +80,9 @@ template <class A, class... Cell> class pipeline_of {
   /// The mean loss; and update(k, weights of cell k, their gradient) is called as soon as that is
   /// whole, while other cells go back still, those of this rank among them, and before the next
   /// batch of this rank whatever the others do: the optimizer works in the pipeline's bubble. k is
-  /// an integral_constant; of ranks where a cell does not live, it is called at the end, with
-  /// tensors without elements. Under a schedule without a flush (stale.hpp) each update of it has
-  /// the mean gradient of its micro-batches, by the weights that they saw on their way forward;
-  /// the loss is the mean of all.
+  /// an integral_constant; where a cell does not live, it is called at the end, with tensors
+  /// without elements. Without a flush (stale.hpp) each update has the mean gradient of its
+  /// micro-batches, by the weights that they saw on their way forward; the loss is the mean of all.
   template <PipelineSchedule S, class W, class Inputs, class Loss, class Update>
     requires(std::tuple_size_v<W> == count)
   auto value_and_update(const S& s, W& weights, const Inputs& inputs, const Loss& loss,
@@ -103,8 +104,8 @@ template <class A, class... Cell> class pipeline_of {
   }
   /// What value_and_grad will take on this rank: memory, messages and arithmetic, counted on
   /// shapes. Nothing is computed or sent, so each rank may ask by itself; inputs(0) is called on
-  /// every rank that does. What inputs and loss have captured counts as being there before. Where
-  /// blocks differ, of the first rank's, which are the largest.
+  /// every rank that does, and those of all slices of a sequence. What inputs and loss have
+  /// captured was there before. Where blocks differ, of the first rank's, which are the largest.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
     requires(std::tuple_size_v<W> == count)
   pipeline_forecast forecast(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
@@ -120,12 +121,11 @@ template <class A, class... Cell> class pipeline_of {
       return next_cell<0, true, after, W, X>(
           after{loss, 1.0 / s.micros}, weights, [&](auto&... cell) {
             detail::pipeline::cell_base* const all[] = {&cell...};
-            const detail::pipeline::standing on = detail::pipeline::standing_of<A>(all);
-            const auto mine = detail::pipeline::operations_of(
-                detail::pipeline::listed_schedule(s), all, on.grid->sizes()[on.axis],
-                on.grid->coords()[on.axis], how.blocking);
-            return detail::pipeline::rehearse(all, on.object, *on.grid, on.axis, how.blocking,
-                                              input_of(cores_of(inputs), *all[0])(0), mine);
+            const auto on = detail::pipeline::standing_of<A>(all);
+            const schedule list(s);
+            const auto mine = list_of(list, all, on, how);
+            const auto x = input_of(cores_of(inputs), *all[0]);
+            return detail::pipeline::rehearse(all, on, how.blocking, x, list.slices, mine);
           });
   }
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
@@ -198,16 +198,20 @@ template <class A, class... Cell> class pipeline_of {
       return all;
     };
   }
+  /// This rank's operations.
+  static auto list_of(const schedule& s, std::span<detail::pipeline::cell_base* const> all,
+                      const detail::pipeline::standing& on, const pipeline_settings& how) {
+    return detail::pipeline::operations_of(s, all, on.grid->sizes()[on.axis], on.coord(),
+                                           how.blocking);
+  }
   template <bool Recorded, class... C, class Then>
   static auto run(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
                   detail::pipeline::stage_listener* listener, const Then& then, C&... cell) {
     detail::pipeline::cell_base* const all[] = {&cell...};
-    const detail::pipeline::standing on = detail::pipeline::standing_of<A>(all);
-    const index_t size = on.grid->sizes()[on.axis], rank = on.grid->coords()[on.axis];
-    const auto mine = detail::pipeline::operations_of(s, all, size, rank, how.blocking);
+    const auto on = detail::pipeline::standing_of<A>(all);
+    const auto mine = list_of(s, all, on, how);
     detail::pipeline::messenger m(on.object, *on.grid, on.axis, how.blocking);
-    detail::pipeline::executor e(all, m, static_cast<int>(rank), Recorded,
-                                 input_of(inputs, *all[0]), s.slices);
+    detail::pipeline::executor e(all, m, on.coord(), Recorded, input_of(inputs, *all[0]), s.slices);
     e.listener = listener;
     e.run(mine);
     if (how.report != nullptr) *how.report = e.report;

@@ -5,6 +5,9 @@
 //
 //   plan_runner r(steps, x0, ends, directory);
 //   plan.each(r);            // r.bar(): the cotangent of x0; steps' sums: those of the weights
+//
+// It may stop between two actions once the last step has run, and go on when the gradient is there
+// (recompute_by_plan.hpp).
 #pragma once
 
 #include <algorithm>
@@ -40,6 +43,10 @@ class state_on_disk {
     if (!file_) refuse(path);
     std::remove(path.c_str());  // its contents stay until it is closed
     for (tensor_core& one : tensors_) {
+      if (one.is_shape) {
+        one.forget_data();
+        continue;
+      }
       const std::vector<std::byte> host = bytes_on_host(one);
       if (std::fwrite(host.data(), 1, host.size(), file_.get()) != host.size()) refuse(path);
       one.forget_data();
@@ -49,6 +56,10 @@ class state_on_disk {
     cores out = tensors_;
     std::rewind(file_.get());
     for (tensor_core& one : out) {
+      if (one.is_shape) {
+        one.live = live_bytes(one.count, one.bytes());
+        continue;
+      }
       std::vector<std::byte> host(static_cast<std::size_t>(one.bytes()));
       if (std::fread(host.data(), 1, host.size(), file_.get()) != host.size()) refuse("it");
       one.memory = one.fresh_memory();
@@ -81,10 +92,16 @@ class plan_runner {
  public:
   plan_report report;
 
-  /// ends(x): what the last step made has come; gives its cotangents.
+  /// ends(x): what the last step made has come; gives its cotangents, if they are known by then.
+  /// number: what steps are told that take one; negative: each its own.
   plan_runner(std::span<cell_base* const> steps, cores x0,
-              const std::function<cores(const cores&)>& ends, std::string directory)
-      : steps_(steps), hand_(std::move(x0)), ends_(ends), directory_(std::move(directory)) {}
+              const std::function<cores(const cores&)>& ends, std::string directory,
+              int number = -1)
+      : steps_(steps),
+        hand_(std::move(x0)),
+        ends_(ends),
+        directory_(std::move(directory)),
+        number_(number) {}
 
   void operator()(const plan_action& a) {
     switch (a.work) {
@@ -110,14 +127,20 @@ class plan_runner {
   }
   /// The cotangents of the first state.
   cores bar() { return std::move(bar_); }
+  /// Has the last step run?
+  bool ended() const { return ended_; }
+  /// The cotangents of the last state have come; what is in hand is not needed any more where it
+  /// is gone back from next, or another state taken.
+  void resume(cores bar) { bar_ = std::move(bar); }
+  void let_go() { hand_.clear(); }
 
  private:
   void step(int i, bool taped) {
     ++report.forward;
     const runs_again here(i < first_);
     first_ = std::max(first_, i + 1);
-    auto r =
-        std::make_unique<cell_run>(*steps_[static_cast<std::size_t>(i)], hand_, i, taped, true);
+    auto r = std::make_unique<cell_run>(*steps_[static_cast<std::size_t>(i)], hand_,
+                                        number_ < 0 ? i : number_, taped, true);
     cores from = std::exchange(hand_, r->y);
     for (tensor_core& one : hand_) one.record = nullptr;
     if (i + 1 == static_cast<int>(steps_.size()) && !ended_) {
@@ -160,6 +183,7 @@ class plan_runner {
   cores hand_, bar_;
   std::function<cores(const cores&)> ends_;
   std::string directory_;
+  int number_;
   bool ended_ = false;
   int first_ = 0;  // the step that has not run yet
   std::map<int, cores> kept_;

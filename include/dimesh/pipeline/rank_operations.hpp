@@ -91,6 +91,8 @@ struct standing {
   const void* object = nullptr;
   const grid_state* grid = nullptr;
   int axis = 0;
+  /// Of this rank, along the axis.
+  int coord() const { return static_cast<int>(grid->coords()[axis]); }
 };
 template <class A> standing standing_of(std::span<cell_base* const> cells) {
   standing found;

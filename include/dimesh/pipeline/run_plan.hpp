@@ -7,12 +7,13 @@
 //   r.value, r.gradient (of the weights), r.state (of x0)       partial, as value_and_grad gives
 //   value_and_grad_by(sqrt_cells(24), each_of(layer), weights, x, loss)    layers with weights of
 //       their own, in an array or vector
+//   value_and_grad_by(revolve{6, 2}, in_turn(f, each_of(g), h), weights, x, loss)    of many forms
 #pragma once
 
 #include "dimesh/grad/vjp.hpp"
 #include "dimesh/pipeline/check_plan.hpp"
+#include "dimesh/pipeline/layer_chain.hpp"
 #include "dimesh/pipeline/plan_runner.hpp"
-#include "dimesh/pipeline/typed_cell.hpp"
 
 namespace dimesh {
 
@@ -36,7 +37,7 @@ inline void check_steps(const plan_facts& facts, int steps, int layers) {
     (words() << "recompute: the plan is wrong: action " << facts.action
              << " cannot be done; check_plan says why")
         .raise();
-  if (layers > 0 && steps != layers)
+  if (steps != layers)
     (words() << "recompute: the plan has " << steps << " steps, the chain " << layers
              << "; make the plan for as many")
         .raise();
@@ -54,19 +55,19 @@ template <class X, class Loss> auto end_of(const Loss& loss, const cores& last) 
   return value_and_grad(loss, x)();
 }
 
-template <class P, class X, class Loss, class Gradients>
-auto run_plan(const P& plan, std::span<cell_base* const> steps, const X& x0,
-              const plan_settings& how, const cores& end, const Loss& loss,
-              const Gradients& gradients) {
-  using ending = decltype(end_of<X>(loss, end));
+/// X: of the first state, Y: of the last one.
+template <class X, class Y, class P, class W, class Loss>
+auto run_plan(const P& plan, std::span<cell_base* const> steps, const W& weights, const X& x0,
+              const Loss& loss, const plan_settings& how) {
+  using ending = decltype(end_of<Y>(loss, cores{}));
   ending last{};
   cores first;
   const core_list<X> from(x0);
   for (int i = 0; i < from.size; ++i) first.push_back(*from.at[i]);
   const auto ends = [&](const cores& y) {
-    last = end_of<X>(loss, y);
+    last = end_of<Y>(loss, y);
     cores bars;
-    const core_list<X> all(last.gradient);
+    const core_list<Y> all(last.gradient);
     for (int i = 0; i < all.size; ++i) bars.push_back(*all.at[i]);
     return bars;
   };
@@ -81,7 +82,7 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const X& x0,
     *to.at[i] = std::move(bar[static_cast<std::size_t>(i)]);
     to.at[i]->facts = facts;
   }
-  auto g = gradients();
+  auto g = gradient_of(weights, steps);
   return value_and_gradients<decltype(last.value), decltype(g), decltype(state)>{
       std::move(last.value), std::move(g), std::move(state)};
 }
@@ -89,51 +90,30 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const X& x0,
 }  // namespace detail::pipeline
 
 /// The loss of the last of plan.steps states, and its gradients with respect to the weights (a
-/// struct of tensors) and the first state. Communicates what the steps do, each time that they run,
-/// and the loss. Throws dimesh::error for a plan that is wrong.
-template <RecomputePlan P, class Step, class W, class X, class Loss>
-auto value_and_grad_by(const P& plan, const Step& step, const W& weights, const X& x0,
+/// struct of tensors; of a sequence of layers as the sequence takes them) and the first state.
+/// `layers`: a step, which is repeated and gives what it takes, or a sequence of them. Communicates
+/// what the steps do, each time that they run, and the loss. Throws dimesh::error for a plan that
+/// is wrong, or made for another number of layers.
+template <RecomputePlan P, class F, class W, class X, class Loss>
+auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X& x0,
                        const Loss& loss, const plan_settings& how = {}) {
-  using after = detail::pipeline::nothing_more;
-  using typed = detail::pipeline::typed_cell<0, Step, W, X, true, false, after>;
-  constexpr bool same = std::is_same_v<typename typed::plain_given, X>;
-  static_assert(same,
+  using taken = detail::pipeline::typed_chain<F, W, X>;
+  constexpr bool repeats = !ok<typename taken::fault> || taken::repeats;
+  static_assert(ok<typename taken::fault>,
+                "value_and_grad_by: a layer cannot be called with its weights and what the layer "
+                "before it gives; take both as const auto&, and return a tensor");
+  static_assert(repeats,
                 "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
                 "its result to the layout of the state");
-  if constexpr (!same) {
+  if constexpr (!repeats || !ok<typename taken::fault>) {
     return value_and_gradients<poison, poison, poison>{};
   } else {
-    detail::pipeline::check_steps(check_plan(plan), plan.steps, 0);
-    const after nothing;
-    typed one(step, weights, nothing);
-    const std::vector<detail::pipeline::cell_base*> steps(static_cast<std::size_t>(plan.steps),
-                                                          &one);
-    return detail::pipeline::run_plan(plan, steps, x0, how, {}, loss,
-                                      [&one] { return one.gradient(); });
+    taken steps(layers, weights, plan.steps);
+    detail::pipeline::check_steps(check_plan(plan), plan.steps,
+                                  static_cast<int>(steps.cells.size()));
+    return detail::pipeline::run_plan<X, typename taken::given>(plan, steps.cells, weights, x0,
+                                                                loss, how);
   }
-}
-/// The same of an array or vector of weights, one element for each step.
-template <RecomputePlan P, class F, class W, class X, class Loss>
-auto value_and_grad_by(const P& plan, const detail::pipeline::function_of_each<F>& step,
-                       const W& weights, const X& x0, const Loss& loss,
-                       const plan_settings& how = {}) {
-  using after = detail::pipeline::nothing_more;
-  using element = typename W::value_type;
-  using typed = detail::pipeline::typed_cell<0, F, element, X, true, false, after>;
-  static_assert(std::is_same_v<typename typed::plain_given, X>,
-                "value_and_grad_by: a step gives a tensor of another type than it takes; relayout "
-                "its result to the layout of the state");
-  detail::pipeline::check_steps(check_plan(plan), plan.steps, static_cast<int>(weights.size()));
-  const after nothing;
-  std::vector<typed> all;
-  all.reserve(weights.size());
-  std::vector<detail::pipeline::cell_base*> steps;
-  for (const element& w : weights) steps.push_back(&all.emplace_back(step.f, w, nothing));
-  return detail::pipeline::run_plan(plan, steps, x0, how, {}, loss, [&] {
-    auto g = detail::in_form_of<rebind_layout<W, gradient>>(weights);
-    for (std::size_t i = 0; i < all.size(); ++i) g[i] = all[i].gradient();
-    return g;
-  });
 }
 
 }  // namespace dimesh

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "dimesh/grad/recompute.hpp"
-#include "dimesh/pipeline/cell.hpp"
 #include "dimesh/pipeline/cell_run.hpp"
+#include "dimesh/pipeline/layers.hpp"
 
 namespace dimesh::detail::pipeline {
 
@@ -71,14 +71,27 @@ inline constexpr bool all_at<A, K, list<X...>> =
      (spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].what == use::placed &&
       spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].at == K));
 
-/// Dims that a cell says it takes, and the tensor that it gets.
-template <class Takes, class X> struct meeting_fault {
+/// Dims that cell I says it takes, and the tensor that it gets.
+template <std::size_t I, class Takes, class X> struct meeting_fault {
   using type = no_fault;
 };
-template <class D, class... More, class T, class L, class... Has>
-struct meeting_fault<list<D, More...>, basic_tensor<T, L, Has...>> {
-  using type = std::conditional_t<std::is_same_v<list<D, More...>, list<Has...>>, no_fault,
-                                  stages_do_not_meet<list<Has...>, list<D, More...>>>;
+template <std::size_t I, class D, class... More, class T, class L, class... Has>
+  requires(!std::is_same_v<list<D, More...>, list<Has...>>)
+struct meeting_fault<I, list<D, More...>, basic_tensor<T, L, Has...>> {
+  using type = stages_do_not_meet<cell_gives<static_cast<int>(I) - 1, Has...>,
+                                  cell_takes<static_cast<int>(I), D, More...>>;
+};
+
+/// What goes on beside what is carried.
+template <std::size_t I, class Takes, class X, class... P>
+struct meeting_fault<I, Takes, std::tuple<on_the_way, X, P...>> : meeting_fault<I, Takes, X> {};
+/// The first name that nobody has recalled at the end.
+template <class Y> struct first_carried {
+  using type = no_fault;
+};
+template <class X, class Name, class T, class... P>
+struct first_carried<std::tuple<on_the_way, X, std::pair<Name, T>, P...>> {
+  using type = name_not_recalled<Name>;
 };
 
 // ---- cells with their types ---------------------------------------------------------------------
@@ -107,11 +120,17 @@ class typed_cell final : public cell_base {
   using raw = typename call_type::given;
 
  public:
-  static constexpr bool meets = !std::is_same_v<raw, not_called> && !std::is_void_v<raw>;
+  using within = typename fault_in<raw>::type;  // what is wrong between its layers
+  static constexpr bool meets =
+      !std::is_same_v<raw, not_called> && !std::is_void_v<raw> && ok<within>;
   /// What is handed on to the next slice is what that takes.
   static constexpr bool follows =
       !meets || std::is_same_v<map_leaves<typename call_type::handed_on, without_records>, past>;
-  using y_type = std::conditional_t<meets, std::remove_cvref_t<raw>, poison>;
+  /// Names are for layers of the chain.
+  using left_over =
+      typename std::conditional_t<std::is_same_v<After, nothing_more>, first_carried<poison>,
+                                  first_carried<std::remove_cvref_t<raw>>>::type;
+  using y_type = std::conditional_t<meets && ok<left_over>, std::remove_cvref_t<raw>, poison>;
   using given =
       std::remove_cvref_t<decltype(std::declval<const After&>()(std::declval<const y_type&>(), 0))>;
   using plain_given = map_leaves<given, without_records>;
@@ -199,7 +218,7 @@ struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
   using own = std::tuple_element_t<I, W>;
   using in = moved<X, A, C::place>;
   static constexpr auto find() {
-    using meeting = typename meeting_fault<typename C::takes, in>::type;
+    using meeting = typename meeting_fault<I, typename C::takes, in>::type;
     if constexpr (!all_at<A, C::place, typename leaves<own>::type>) {
       return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
     } else if constexpr (!ok<meeting>) {
@@ -207,8 +226,12 @@ struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
     } else {
       using here = typed_cell<C::place, decltype(C::function), own, in, Recorded, I == 0,
                               std::conditional_t<sizeof...(More) == 0, After, nothing_more>>;
-      if constexpr (!here::meets)
+      if constexpr (!ok<typename here::within>)
+        return tag<typename here::within>{};
+      else if constexpr (!here::meets)
         return tag<cell_not_callable_with<C, in>>{};
+      else if constexpr (!ok<typename here::left_over>)
+        return tag<typename here::left_over>{};
       else if constexpr (!here::follows)
         return tag<slice_hands_on_other_type<C>>{};
       else

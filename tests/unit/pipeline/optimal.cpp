@@ -145,6 +145,13 @@ TEST_CASE("no schedule of two stages a rank is shorter than the interleaved one"
       const int time = static_cast<int>(dm::check_schedule(s, whole).makespan);
       CHECK(shortest({p, m, 2, 2}, time) == time);
     }
+  // Of more ranks than a search can do, by hand: the last one begins after p - 1 operations
+  // forward; whatever it does last goes back through a stage p - 1 or later, and p - 1 follow it.
+  for (int p = 1; p <= 6; ++p)
+    for (int m = p; m <= 12; m += p)
+      for (int v = 1; v <= 3; ++v)
+        CHECK(dm::check_schedule(dm::interleaved{p, m, v}, whole).makespan ==
+              (p - 1) + 2 * v * m + (p - 1));
 }
 
 TEST_CASE("no schedule that holds p micro-batches a rank is shorter than ZB-H1") {
