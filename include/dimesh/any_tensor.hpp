@@ -17,7 +17,7 @@ namespace dimesh {
 /// A tensor of any element type, layout and dims, with data or without. Copies share the memory.
 /// Types are the same where their names are: also those of another shared library that hides its
 /// symbols.
-class any_tensor {
+class [[nodiscard]] any_tensor {
  public:
   any_tensor() = default;
   /// Of a tensor that is not recorded: gradients do not pass through.

@@ -76,6 +76,48 @@ template <class X, class... A> inline constexpr bool generates = false;
 template <class X, class M, class F, class... E>
 inline constexpr bool generates<X, grid<M>, F, E...> =
     (std::is_class_v<F> || std::is_pointer_v<F>) && (Extents<E> && ...);
+template <class X, class... A> constexpr bool may_generate() {
+  if constexpr (Operand<X> && generates<X, A...>)
+    return std::is_same_v<type_at<0, list<A...>>, grid<typename X::mesh_type>>;
+  else
+    return false;
+}
+template <class X, class F, class... From>
+X generated(const grid<typename X::mesh_type>& g, const F& f, const From&... extents) {
+  X x(g, extents...);
+  dimesh::fill_by(x, f);
+  return x;
+}
+template <int Count, class X, class... A> constexpr bool may_fill() {
+  if constexpr (Operand<X> && fills<Count, X, A...>)
+    return std::is_same_v<type_at<0, list<A...>>, grid<typename X::mesh_type>>;
+  else
+    return false;
+}
+template <class X, class Lo, class Hi, class... From>
+X uniform_on(const grid<typename X::mesh_type>& g, random_key key, const Lo& lo, const Hi& hi,
+             const From&... extents) {
+  using T = computed<value_of<X>>;
+  X x(g, extents...);
+  if constexpr (ok<drawn_fault<X>>)
+    dimesh::fill_uniform(x, key, static_cast<T>(lo), static_cast<T>(hi));
+  return x;
+}
+template <class X, class Mean, class Deviation, class... From>
+X normal_on(const grid<typename X::mesh_type>& g, random_key key, const Mean& mean,
+            const Deviation& stddev, const From&... extents) {
+  using T = computed<value_of<X>>;
+  X x(g, extents...);
+  dimesh::fill_normal(x, key, static_cast<T>(mean), static_cast<T>(stddev));
+  return x;
+}
+template <class S, class Where, class... From>
+constexpr S make_on(const Where& where, const From&... extents) {
+  return build_tensors<S>([&](const auto&, auto t) {
+    using X = typename decltype(t)::type;
+    return X(where_of<typename X::mesh_type>(where), extents...);
+  });
+}
 }  // namespace detail
 
 /// How many elements a vector of a struct has, by the member's name.
@@ -99,30 +141,34 @@ inline std::size_t length_among(std::string_view call, std::initializer_list<ele
 
 /// A tensor, or a struct of tensors, on a grid (shapes: on mesh_sizes), not yet filled. Extents
 /// that the types leave open come from `extents`: dims with a value and shapes, in any order.
-template <class S, class Where, class... From>
-  requires detail::makes<S, Where, From...>
-constexpr S make(const Where& where, const From&... extents) {
-  static_assert(!detail::has_vectors<S>,
-                "make: the struct has vectors; say how many elements they have, by their names: "
-                "make<S>(g, {{\"layers\", n}})");
-  using fault = detail::where_fault_of<S, Where>;
-  static_assert(ok<only<fault, mesh_without_grid>>,
-                "make: a tensor lives on a mesh of which there is no grid; name it, too: "
-                "make<S>(grids(g, h))");
-  if constexpr (detail::has_vectors<S> || !ok<fault>)
-    return S{};
-  else
-    return build_tensors<S>([&](const auto&, auto t) {
-      using X = typename decltype(t)::type;
-      return X(detail::where_of<typename X::mesh_type>(where), extents...);
-    });
+template <class S, class... A> [[nodiscard]] constexpr auto make(const A&... grid_and_extents) {
+  if constexpr (std::is_class_v<S>) (void)sizeof(S);  // what is wrong with it is said from here
+  if constexpr (!detail::makes<S, A...>) {
+    static_assert(
+        ok<detail::maker_fault<S, A...>>,
+        "make: a tensor or a struct of them stands in the angle brackets, the grid and open "
+        "extents in the parentheses: make<X>(grid, length{7})");
+    return detail::nothing_made<S>();
+  } else {
+    static_assert(!detail::has_vectors<S>,
+                  "make: the struct has vectors; say how many elements they have, by their names: "
+                  "make<S>(g, {{\"layers\", n}})");
+    using fault = detail::where_fault_of<S, detail::type_at<0, detail::list<A...>>>;
+    static_assert(ok<only<fault, mesh_without_grid>>,
+                  "make: a tensor lives on a mesh of which there is no grid; name it, too: "
+                  "make<S>(grids(g, h))");
+    if constexpr (detail::has_vectors<S> || !ok<fault>)
+      return S{};
+    else
+      return detail::make_on<S>(grid_and_extents...);
+  }
 }
 
 /// The same of a struct with vectors, which have as many elements as `lengths` says of the members
 /// of that name. Throws dimesh::error where it says nothing of one.
 template <class S, class Where, Extents... From>
-constexpr S make(const Where& where, std::initializer_list<elements> lengths,
-                 const From&... extents) {
+[[nodiscard]] constexpr S make(const Where& where, std::initializer_list<elements> lengths,
+                               const From&... extents) {
   return build_tensors<S>(
       [&](const auto&, auto t) {
         using X = typename decltype(t)::type;
@@ -149,59 +195,68 @@ constexpr S constant(const Where& where, T value, const From&... extents) {
   return s;
 }
 /// The same, all elements 0.
-template <class S, class Where, class... From>
-  requires detail::makes<S, Where, From...>
-constexpr S zeros(const Where& where, const From&... extents) {
-  S s = make<S>(where, extents...);
-  for_each_tensor(detail::clear_each{}, s);
-  return s;
+template <class S, class... A> [[nodiscard]] constexpr auto zeros(const A&... grid_and_extents) {
+  if constexpr (std::is_class_v<S>) (void)sizeof(S);
+  if constexpr (!detail::makes<S, A...>) {
+    static_assert(ok<detail::maker_fault<S, A...>>,
+                  "zeros: a tensor or a struct of them stands in the angle brackets, the grid and "
+                  "open extents in the parentheses: zeros<X>(grid, length{7})");
+    return detail::nothing_made<S>();
+  } else {
+    S s = make<S>(grid_and_extents...);
+    for_each_tensor(detail::clear_each{}, s);
+    return s;
+  }
 }
 
 /// The same of a struct with vectors, as long as make is told.
 template <class S, class Where, Extents... From>
-constexpr S zeros(const Where& where, std::initializer_list<elements> lengths,
-                  const From&... extents) {
+[[nodiscard]] constexpr S zeros(const Where& where, std::initializer_list<elements> lengths,
+                                const From&... extents) {
   S s = make<S>(where, lengths, extents...);
   for_each_tensor(detail::clear_each{}, s);
   return s;
 }
 
 /// A tensor whose element (i...) is f(i...): global indices, in the order of the dims.
-template <Operand X, class F, Extents... From>
-  requires(std::is_class_v<F> || std::is_pointer_v<F>)
-X generate(const grid<typename X::mesh_type>& g, const F& f, const From&... extents) {
-  X x(g, extents...);
-  dimesh::fill_by(x, f);
-  return x;
+template <class X, class... A> [[nodiscard]] auto generate(const A&... grid_function_and_extents) {
+  if constexpr (std::is_class_v<X>) (void)sizeof(X);
+  if constexpr (detail::may_generate<X, A...>()) {
+    return detail::generated<X>(grid_function_and_extents...);
+  } else {
+    static_assert(ok<detail::maker_fault<X, A...>>,
+                  "generate: a tensor stands in the angle brackets; the grid, a function of an "
+                  "element's indices and open extents in the parentheses: generate<X>(grid, f)");
+    return detail::nothing_made<X>();
+  }
 }
-/// What it says to other arguments.
-template <class X, class... A>
-  requires(!(Operand<X> && detail::generates<X, A...>))
-auto generate(const A&...) {
-  static_assert(ok<detail::maker_fault<X, A...>>,
-                "generate: a tensor stands in the angle brackets; the grid, a function of an "
-                "element's indices and open extents in the parentheses: generate<X>(grid, f)");
-  return detail::nothing_made<X>();
+/// A tensor of random numbers, uniform in [lo, hi): uniform<X>(grid, key, lo, hi, extents...).
+template <class X, class... A> [[nodiscard]] auto uniform(const A&... grid_key_and_ends) {
+  if constexpr (std::is_class_v<X>) (void)sizeof(X);
+  if constexpr (detail::may_fill<2, X, A...>()) {
+    static_assert(ok<detail::drawn_fault<X>>,
+                  "uniform: the numbers drawn are fractions, and the tensor's elements whole; draw "
+                  "floats and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
+    return detail::uniform_on<X>(grid_key_and_ends...);
+  } else {
+    static_assert(
+        ok<detail::maker_fault<X, A...>>,
+        "uniform: a tensor stands in the angle brackets; the grid, a key, the two ends and "
+        "open extents in the parentheses: uniform<X>(grid, random_key{1}, -1, 1)");
+    return detail::nothing_made<X>();
+  }
 }
-/// A tensor of random numbers, uniform in [lo, hi).
-template <Operand X, Extents... From>
-X uniform(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> lo,
-          computed<value_of<X>> hi, const From&... extents) {
-  using fault = detail::drawn_fault<X>;
-  static_assert(ok<fault>,
-                "uniform: the numbers drawn are fractions, and the tensor's elements whole; draw "
-                "floats and round them: cast<std::int32_t>(floor(uniform<X>(grid, key, 0, 10)))");
-  X x(g, extents...);
-  if constexpr (ok<fault>) dimesh::fill_uniform(x, key, lo, hi);
-  return x;
-}
-/// A tensor of normal random numbers.
-template <Operand X, Extents... From>
-X normal(const grid<typename X::mesh_type>& g, random_key key, computed<value_of<X>> mean,
-         computed<value_of<X>> stddev, const From&... extents) {
-  X x(g, extents...);
-  dimesh::fill_normal(x, key, mean, stddev);
-  return x;
+/// A tensor of normal random numbers: normal<X>(grid, key, mean, deviation, extents...).
+template <class X, class... A> [[nodiscard]] auto normal(const A&... grid_key_and_moments) {
+  if constexpr (std::is_class_v<X>) (void)sizeof(X);
+  if constexpr (detail::may_fill<2, X, A...>()) {
+    return detail::normal_on<X>(grid_key_and_moments...);
+  } else {
+    static_assert(ok<detail::maker_fault<X, A...>>,
+                  "normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "
+                  "and open extents in the parentheses: normal<X>(grid, random_key{1}, 0, 0.1)");
+    return detail::nothing_made<X>();
+  }
 }
 /// A tensor from an array on the host that holds all of it, on every rank; see fill_from.
 template <Operand X, Extents... From>
@@ -220,43 +275,8 @@ X from_blocks(const grid<typename X::mesh_type>& g, std::span<const value_of<X>>
   return x;
 }
 
-// What these say to other arguments.
-template <class S, class... A>
-  requires(!detail::makes<S, A...>)
-constexpr auto make(const A&...) {
-  static_assert(
-      ok<detail::maker_fault<S, A...>>,
-      "make: a tensor or a struct of them stands in the angle brackets, the grid and open "
-      "extents in the parentheses: make<X>(grid, length{7})");
-  return detail::nothing_made<S>();
-}
-template <class S, class... A>
-  requires(!detail::makes<S, A...>)
-constexpr auto zeros(const A&...) {
-  static_assert(ok<detail::maker_fault<S, A...>>,
-                "zeros: a tensor or a struct of them stands in the angle brackets, the grid and "
-                "open extents in the parentheses: zeros<X>(grid, length{7})");
-  return detail::nothing_made<S>();
-}
-template <class X, class... A>
-  requires(!(Operand<X> && detail::fills<2, X, A...>))
-auto uniform(const A&...) {
-  static_assert(ok<detail::maker_fault<X, A...>>,
-                "uniform: a tensor stands in the angle brackets; the grid, a key, the two ends and "
-                "open extents in the parentheses: uniform<X>(grid, random_key{1}, -1, 1)");
-  return detail::nothing_made<X>();
-}
-template <class X, class... A>
-  requires(!(Operand<X> && detail::fills<2, X, A...>))
-auto normal(const A&...) {
-  static_assert(ok<detail::maker_fault<X, A...>>,
-                "normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "
-                "and open extents in the parentheses: normal<X>(grid, random_key{1}, 0, 0.1)");
-  return detail::nothing_made<X>();
-}
-
 /// A tensor, or a struct of them, of the same types, extents and grid; its elements not yet filled.
-template <class S> constexpr S empty_like(const S& other) {
+template <class S> [[nodiscard]] constexpr S empty_like(const S& other) {
   S s(other);
   for_each_tensor(
       [](const auto&, auto& y, const auto& x) {
@@ -270,7 +290,7 @@ template <class S> constexpr S empty_like(const S& other) {
   return s;
 }
 /// The same, all elements 0.
-template <class S> constexpr S zeros_like(const S& other) {
+template <class S> [[nodiscard]] constexpr S zeros_like(const S& other) {
   S s = dimesh::empty_like(other);
   for_each_tensor(detail::clear_each{}, s);
   return s;

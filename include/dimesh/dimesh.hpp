@@ -37,6 +37,7 @@
 #include "dimesh/op/outer.hpp"          // all pairs
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/beside_number.hpp"  // pow(x, 3), maximum(x, 0)
 #include "dimesh/op/complex.hpp"        // conj, real, imag, norm2
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/einsum.hpp"
@@ -73,6 +74,7 @@
 #include "dimesh/op/softmax.hpp"        // this and the next two complete where their dim is split
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
+#include "dimesh/op/wrong_operands.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/relayout_across.hpp"
 #include "dimesh/op/start.hpp"         // moves that begin, and are awaited later

@@ -44,8 +44,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   using typename base::shape_type;
   using typename base::spec_type;
   using grid_type = dimesh::grid<mesh_type>;
-  using view_type =
-      Kokkos::View<T*, detail::memory_of<mesh_type>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  template <class E>
+  using view_of_elements =
+      Kokkos::View<E*, detail::memory_of<mesh_type>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using view_type = view_of_elements<T>;
+  using const_view_type = view_of_elements<const T>;
 
   constexpr basic_tensor() = default;
   using base::base;
@@ -57,7 +60,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   }
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
-  constexpr basic_tensor& operator=(const X&) {
+  constexpr auto& operator=(const X&) {  // auto: what it asserts is said where it is called
     detail::assert_same<basic_tensor, X>();
     return *this;
   }
@@ -88,9 +91,14 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::require_grid("tensor::grid", *this);
     return detail::grid_of<mesh_type>(*this);
   }
-  /// This rank's block, contiguous, row-major in the order of the dims.
-  T* data() const { return detail::core_of(*this).template data<T>(); }
-  view_type view() const { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
+  /// This rank's block, contiguous, row-major in the order of the dims; of a const tensor, to be
+  /// read only.
+  T* data() { return detail::core_of(*this).template data<T>(); }
+  const T* data() const { return detail::core_of(*this).template data<const T>(); }
+  view_type view() { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
+  const_view_type view() const {
+    return const_view_type(data(), static_cast<std::size_t>(base::local_size()));
+  }
 
   /// Is the element at these global indices (dims with a value, in any order: holds(batch{3},
   /// hidden{4})) in this rank's block?
@@ -107,7 +115,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
       if (place < 0)
         detail::refuse_element(detail::core_of(*this), detail::element_index<spec_type>(index...));
       const detail::in_space here(detail::space_of<mesh_type>);
-      return detail::get_element(static_cast<const T*>(data() + place));
+      return detail::get_element(data() + place);
     } else {
       return T{};
     }
@@ -254,6 +262,18 @@ using tensor = typename detail::tensor_type<T, L, D...>::type;
 
 /// What operations take: a tensor, or the poison that a faulty call returned.
 template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;
+
+namespace detail {
+template <class X, class T, class... D> inline constexpr bool is_of_dims = stands_for_tensor<X>;
+template <Tensor X, class T, class... D>
+inline constexpr bool is_of_dims<X, T, D...> =
+    std::is_same_v<value_of<X>, T> && std::is_same_v<typename spec_of<X>::dims, list<D...>>;
+}  // namespace detail
+
+/// A tensor of elements T with these dims in this order, under any layout, plain, recorded or a
+/// shape: what a function of one's own says it takes, since no layout is deduced from tensor<T, L,
+/// D...>: template <TensorOf<float, batch, hidden> X> auto f(const X& x).
+template <class X, class T, class... D> concept TensorOf = detail::is_of_dims<X, T, D...>;
 
 namespace detail {
 template <class S> struct tensor_of_spec;

@@ -8,6 +8,11 @@ expected text, and at most 10 lines of output. `// lines: N` says otherwise, and
 there are N templates of the user's, and one of the library's, between the mistake and the function
 called: each may add one line on g++ and three on clang. `// also: NAME` repeats all with -DNAME.
 
+Of a line, what the library says fits 160 columns: the sentence, and the condition with the names of
+dims, axes and numbers that are to blame; `// columns: N` says otherwise. (Culprits that are types,
+tensors and functions say, are as long as they are; the compilers put a place and words of their own
+before all that, and lists of template arguments into the lines that tell the way there.)
+
 A file may hold several mistakes, which then cost a fraction of a second each. What all of them need
 stands first; then, for each, a line `// mistake: NAME`, its `// expect:` (`// lines:`, `// levels:`,
 `// also:`) lines and its `#ifdef COMPILE_FAIL ... #else ... #endif`, up to the next such line:
@@ -62,6 +67,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: ")
 PRELUDE = "precompiled_prelude.hpp"
 MISTAKE = re.compile(r"^// mistake: ([a-z0-9_]+)$", re.M)
+WIDEST = 160
+# What is ours in the line with the error, or in g++'s note that names the culprits.
+SAID = re.compile(r"error: static assertion failed(?: due to requirement '(?P<condition>.*?)')?: (?P<sentence>.*)$"
+                  r"|note: ‘(?P<evaluated>.*)’ evaluates to false$")
+TYPES = re.compile(r"\b(?:layout|\w*tensor|lambda|std::\w+|shard_of)\b")  # names that are longer
 TRAILER = re.compile(r"^\d+ errors? generated\.$")  # clang's count is no part of the message
 
 
@@ -231,10 +241,18 @@ def limit_of(case: Case, compiler: str) -> int:
     return number(case.text, "lines", 10 + more)
 
 
+def columns_of(lines: list[str]) -> int:
+    """The widest of the sentence and the names of the culprits, but for types."""
+    said = [text for line in lines for found in [SAID.search(line)] if found
+            for name, text in found.groupdict().items()
+            if text and (name == "sentence" or not TYPES.search(text))]
+    return max(map(len, said), default=0)
+
+
 def measured(case: Case, compiler: str, lines: list[str]) -> str:
     errors = sum(bool(ERROR.search(line)) for line in lines)
     return (f"{case.name} [{compiler}]: {len(lines)} lines (limit {limit_of(case, compiler)}), {errors} "
-            f"error(s), longest line {max((len(line) for line in lines), default=0)}")
+            f"error(s), {columns_of(lines)} columns, longest line {max(map(len, lines), default=0)}")
 
 
 def judge(case: Case, compiler: str, lines: list[str], quote: bool) -> list[str]:
@@ -245,6 +263,8 @@ def judge(case: Case, compiler: str, lines: list[str], quote: bool) -> list[str]
         problems.append(f"the mistake gives {len(errors)} errors, not one")
     if len(lines) > limit_of(case, compiler):
         problems.append(f"the message has {len(lines)} lines, more than {limit_of(case, compiler)}")
+    if (columns := columns_of(lines)) > (most := number(case.text, "columns", WIDEST)):
+        problems.append(f"what it says has {columns} columns, more than {most}")
     output = "\n".join(lines)
     expected = re.findall(r"^// expect: (.*?)\s*$", case.text, re.M)
     problems += [f"the message lacks the text: {e}" for e in expected if e not in output]

@@ -19,11 +19,12 @@ REASONS = {
     "shared_hides": "the mistake gives 2 errors",
     "several_wrong": "several_wrong none: the mistake compiles",
     "too_long": "more than 2",
+    "too_wide": "columns, more than 40",
 }
 # What passes together. (The mistake of `shared` is for its own run: another file has it, too.)
 TWINS = {"compiles", "good", "shared", "shared_hides", "several by_name", "several by_name TWICE",
-         "several const_too", "several_wrong by_name", "several_wrong none", "too_long", "two_errors",
-         "wrong_text"}
+         "several const_too", "several_wrong by_name", "several_wrong none", "too_long", "too_wide",
+         "two_errors", "wrong_text"}
 MISTAKES = {"broken_twin", "collides", "good", "several by_name", "several by_name TWICE",
             "several const_too", "several_wrong by_name"}
 

@@ -119,7 +119,7 @@ TEST_CASE("broadcast: the value of one coordinate") {
     using X = dimesh::tensor<double, dimesh::layout<plane, dimesh::split<uneven<p>, x>>, p, q>;
     const array a = numbers({"p", "q"}, {5, 2}, 1);
     for (int root = 0; root < g.size<y>(); ++root) {
-      const X v = scattered<X>(g, a);
+      X v = scattered<X>(g, a);
       for (index_t k = 0; k < v.local_size(); ++k)
         if (g.coord<y>() != root) test_support::on_host(v)[k] = -77;
       CHECK(agrees(dimesh::broadcast<y>(v, root), a));

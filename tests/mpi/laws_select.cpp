@@ -9,6 +9,7 @@
 
 #include <numeric>
 
+#include "dimesh/op/beside_number.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/logic.hpp"
 #include "support/adjoint.hpp"
@@ -204,9 +205,15 @@ TEST_CASE("select with a number, clamp: values and gradients") {
     CHECK(agrees(dm::select(v > 0, 7, v), each([](double x) { return x > 0 ? 7 : x; }, a)));
     CHECK(agrees(dm::clamp(v, -2, 1),
                  each([](double x) { return std::min(std::max(x, -2.0), 1.0); }, a)));
+    CHECK(agrees(dm::maximum(v, 1), each([](double x) { return std::max(x, 1.0); }, a)));
+    CHECK(agrees(dm::minimum(v, 0.5), each([](double x) { return std::min(x, 0.5); }, a)));
+    CHECK(agrees(dm::pow(v, 3), each([](double x) { return x * x * x; }, a)));
     const array b = reals(a.dims, a.size, 3);
     const auto y = scattered<decltype(v)>(v.grid(), b);
     check_operation([](const auto& x) { return dm::clamp(x, -0.3, 0.4) * x; }, smooth, {b}, y);
+    check_operation([](const auto& x) { return dm::maximum(x, -0.3) * dm::minimum(x, 0.4); },
+                    smooth, {b}, y);
+    check_operation([](const auto& x) { return dm::pow(x, 3) + dm::pow(x, 2.0); }, smooth, {b}, y);
     check_operation([](const auto& x) { return dm::select(dm::stop_gradient(x) > 0.0, x * x, 2); },
                     smooth, {b}, y);
   });

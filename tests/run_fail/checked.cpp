@@ -13,6 +13,7 @@
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/dispatch.hpp"
+#include "dimesh/op/gather.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/relayout.hpp"
@@ -270,6 +271,20 @@ const run_fail::table cases{
      [] {
        const grid<pod> g;
        (void)one_hot<label>(numbers(g, {3, -2}));
+     }},
+    // case id_outside_a_gather: 1 2
+    //   rank 0: gather: the number at sample 1 is 4, and dim 'label' has the places 0\.\.3
+    {"id_outside_a_gather",
+     [] {
+       const grid<pod> g;
+       (void)gather<label, sample>(zeros<tensor<float, layout<pod>, label>>(g), numbers(g, {0, 4}));
+     }},
+    // case id_outside_a_count: 1 2
+    //   rank 0: bincount: the number at sample 0 is -3, and dim 'label' has the places 0\.\.3
+    {"id_outside_a_count",
+     [] {
+       const grid<pod> g;
+       (void)bincount<sample, label>(numbers(g, {-3, 0}));
      }},
     // case replicas_at_a_collective: 4
     //   rank 0: all_reduce: replicas differ: operand 1 is the same along 'rows' by its layout, but

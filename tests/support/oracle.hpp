@@ -256,7 +256,7 @@ inline holding holding_of(const dimesh::detail::tensor_core& x, const element_ac
 template <class X> holding holding_of(const X& x) {
   holding h = holding_of(dimesh::detail::core_of(x), elements_of<typename X::value_type>);
   h.local_size = x.local_size();
-  h.data = x.data();
+  h.data = dimesh::detail::core_of(x).memory.data();
   return h;
 }
 

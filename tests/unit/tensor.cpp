@@ -47,6 +47,15 @@ static_assert(Tensor<tensor<float, program, hidden>> &&
               Tensor<tensor<float, shaped<program>, hidden>>);
 static_assert(!Tensor<float> && !Tensor<program> && !Tensor<poison>);
 static_assert(Operand<tensor<float, program, hidden>> && Operand<poison> && !Operand<int>);
+static_assert(TensorOf<tensor<float, program, batch, hidden>, float, batch, hidden> &&
+              TensorOf<tensor<float, shaped<program>, hidden>, float, hidden> &&
+              TensorOf<poison, float, hidden>);
+static_assert(!TensorOf<tensor<float, program, hidden, batch>, float, batch, hidden> &&
+              !TensorOf<tensor<double, program, hidden>, float, hidden> && !TensorOf<int, float>);
+// What is const is to be read only.
+static_assert(
+    same<decltype(std::declval<tensor<float, program, hidden>&>().data()), float*> &&
+    same<decltype(std::declval<const tensor<float, program, hidden>&>().data()), const float*>);
 static_assert(same<spec_of<tensor<float, program, hidden>>,
                    spec<float, layout<pod, split<hidden, cols>>, hidden>>);
 

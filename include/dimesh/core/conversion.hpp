@@ -53,8 +53,30 @@ template <class To, class X> struct conversion_fault {
       std::conditional_t<is_tracked<To> == is_tracked<X> && is_shaped<To> == is_shaped<X>, no_fault,
                          not_the_same_kind<To, X>>>::type;
 };
+
+// A recorded value in a plain variable leaves the function's value plain, too: that is not said
+// once more. The friend has a type from where the first mistake is said.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <int> struct kept_plain {
+  friend auto is_said(kept_plain);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <int N> struct say_kept_plain {
+  friend auto is_said(kept_plain<N>) {}
+};
+/// Asked when a function has been called on recorded arguments, whose value is X.
+template <class X> constexpr bool kept_plain_is_said() {
+  return requires(kept_plain<int{sizeof(X*) == 0}> it) { is_said(it); };
+}
+
 template <class To, class X> constexpr void assert_same() {
   using fault = typename conversion_fault<To, X>::type;
+  if constexpr (is_tracked<X> && !is_tracked<To>) (void)sizeof(say_kept_plain<0>);
   static_assert(ok<only<fault, elements_differ>>,
                 "tensor: the type declared has other elements than the value; cast<type>(x), or "
                 "declare it auto");

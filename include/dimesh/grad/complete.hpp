@@ -148,14 +148,14 @@ template <bool InPlace, class S> constexpr auto complete_in_one(const S& s) {
 /// The whole gradients of a struct. One reduction for each set of axes of a grid along which
 /// gradients are partial, and type of elements. Given up gradients (std::move, or straight from
 /// value_and_grad) are summed in place where nobody else holds their memory.
-template <TensorStruct S> constexpr auto complete(const S& gradients) {
+template <TensorStruct S> [[nodiscard]] constexpr auto complete(const S& gradients) {
   static_assert(ok<only<detail::complete_fault<S>, element_not_summable>>,
                 "complete: ranks cannot add up elements of this type; cast the tensor first");
   return detail::complete_in_one<false>(gradients);
 }
 template <class S>
   requires(!std::is_reference_v<S> && TensorStruct<std::remove_const_t<S>>)
-constexpr auto complete(S&& gradients) {
+[[nodiscard]] constexpr auto complete(S&& gradients) {
   using plain = std::remove_const_t<S>;
   static_assert(ok<only<detail::complete_fault<plain>, element_not_summable>>,
                 "complete: ranks cannot add up elements of this type; cast the tensor first");

@@ -86,7 +86,7 @@ template <class X> constexpr auto shape_like(const X& x) {
 
 /// A tensor, or a struct of tensors, without its data: the same extents, on a grid of the same
 /// sizes.
-template <class X> auto shapes_of(const X& x) {
+template <class X> [[nodiscard]] auto shapes_of(const X& x) {
   if constexpr (Tensor<X>) {
     return detail::shape_like(x);
   } else {
@@ -124,7 +124,7 @@ struct counting_fault<F, X...> {
 /// different places it is the cost of a rank that holds them all, so no rank has more; that of one
 /// place is count_at's. The ledger's axes are those of the mesh of the first one;
 /// .on<M>() has those of others.
-template <class F, class... X> constexpr auto count(const F& f, const X&... x) {
+template <class F, class... X> [[nodiscard]] constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   using fault = typename detail::counting_fault<F, X...>::type;
   static_assert(

@@ -14,7 +14,9 @@ namespace dimesh::detail {
 
 template <class X> struct loss_fault {
   static constexpr auto find() {
-    if constexpr (!is_tracked<X>)
+    if constexpr (!is_tracked<X> && kept_plain_is_said<X>())
+      return tag<no_fault>{};
+    else if constexpr (!is_tracked<X>)
       return tag<result_not_recorded<X>>{};
     else if constexpr (is_complex<value_of<X>>)
       return tag<element_not_differentiable<value_of<X>>>{};
@@ -66,8 +68,9 @@ template <class Loss, class F, class Plain, class Recorded>
 struct refusal_of<not_called, Loss, F, Plain, Recorded> : no_recorded_call<F, Plain, Recorded> {};
 /// What is wrong with the value of a function of recorded arguments.
 template <class Y, class F> struct reached_fault {
-  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F>, no_fault,
-                                  result_not_recorded<Y>>;
+  using type = std::conditional_t<is_tracked<Y> || is_poison<Y> || is_refused<Y, F> ||
+                                      kept_plain_is_said<Y>(),
+                                  no_fault, result_not_recorded<Y>>;
 };
 template <class F> struct reached_fault<void, F> {
   using type = function_gives_no_tensor<void>;

@@ -17,7 +17,7 @@
 namespace dimesh {
 
 /// What jvp returns.
-template <class Y> struct value_and_tangent {
+template <class Y> struct [[nodiscard]] value_and_tangent {
   Y value;    ///< f(x...): a tensor
   Y tangent;  ///< how fast it moves where x... move with the tangents given
 };

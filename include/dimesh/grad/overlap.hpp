@@ -128,7 +128,7 @@ class bucket_sums final : public backward_listener {
   collective::pending_sums sums_;
 };
 
-template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
+template <class F, class P> class [[nodiscard]] overlapped_gradient : gradient_of<F, P> {
   using base = gradient_of<F, P>;
   using typename base::variables;
   using whole_gradients = typename completed_type<typename base::gradients>::type;
@@ -219,7 +219,7 @@ template <class F, class P> class overlapped_gradient : gradient_of<F, P> {
     static constexpr int none = 0;
     return {const_cast<V*>(&value),
             &none,
-            collective::bytes_of(value.data()),
+            core_of(value).template data<std::byte>(),
             value.local_bytes(),
             &value.grid().state(),
             collective::wire_of<value_of<V>>,

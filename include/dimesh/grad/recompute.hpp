@@ -174,7 +174,7 @@ struct passed_fault<Result> {
   using type = recorded_tensor_not_passed<Result>;
 };
 
-template <class F> class recomputed {
+template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
  public:
   constexpr explicit recomputed(const F& f) : f_(f) {}
 

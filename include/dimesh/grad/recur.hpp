@@ -228,8 +228,8 @@ constexpr auto recurred_along(const recur_options& how, const F& step, const P& 
 /// is whole. Throws dimesh::error if D has no elements, or inputs differ in it.
 template <Dim D, class F, class P, class C, Operand... X>
   requires(sizeof...(X) > 0 && !Operand<F>)
-constexpr auto recur(const recur_options& how, const F& step, const P& p, const C& start,
-                     const X&... x) {
+[[nodiscard]] constexpr auto recur(const recur_options& how, const F& step, const P& p,
+                                   const C& start, const X&... x) {
   using fault = detail::recur_input_fault<D, X...>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "recur: an input lacks the dim of the steps; name one that all have, and pass what "
@@ -247,7 +247,7 @@ constexpr auto recur(const recur_options& how, const F& step, const P& p, const 
 /// The same with all steps recorded, from the first element on.
 template <Dim D, class F, class P, class C, Operand... X>
   requires(sizeof...(X) > 0 && !Operand<F> && !std::is_same_v<F, recur_options>)
-constexpr auto recur(const F& step, const P& p, const C& start, const X&... x) {
+[[nodiscard]] constexpr auto recur(const F& step, const P& p, const C& start, const X&... x) {
   return dimesh::recur<D>(recur_options{}, step, p, start, x...);
 }
 

@@ -25,7 +25,8 @@
 namespace dimesh {
 
 /// What value_and_grad returns.
-template <class Value, class Gradient> struct value_and_gradient {
+template <class Value, class Gradient>
+struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_and_gradient {
   Value value;  ///< the loss: a tensor without dims, partial or replicated as f left it
   Gradient
       gradient;  ///< of each parameter, partial where the parameter is replicated; of a complex
@@ -46,7 +47,8 @@ struct poisoned_function {
 template <class Leaves> inline constexpr bool any_malformed = false;
 template <class... X> inline constexpr bool any_malformed<list<X...>> = (is_poison<X> || ...);
 
-template <class F, class P> class gradient_of {
+template <class F, class P>
+class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradient_of {
  protected:
   using variables = rebind_layout<P, tracked>;
   using gradients = rebind_layout<P, gradient>;
@@ -98,7 +100,7 @@ template <class F, class P> class gradient_of {
                     "norm2");
       static_assert(ok<only<fault, value_not_scalar>>,
                     "value_and_grad: the function's value has dims; sum or average them first");
-      if constexpr (!ok<refusal> || !ok<fault> || is_poison<Loss>)
+      if constexpr (!ok<refusal> || !ok<fault> || !is_tracked<Loss>)
         return nothing{};
       else
         return run(nobody{}, in...);
@@ -136,7 +138,8 @@ template <class F, class P> class gradient_of {
 };
 
 /// The same with parameters of its own: those given were a temporary.
-template <class F, class P> class gradient_of_own {
+template <class F, class P>
+class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradient_of_own {
  public:
   template <class Q>
   constexpr gradient_of_own(const F& f, Q&& parameters)

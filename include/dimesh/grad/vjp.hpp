@@ -18,7 +18,7 @@
 namespace dimesh {
 
 /// What vjp returns.
-template <class Y, class Pullback> struct value_and_pullback {
+template <class Y, class Pullback> struct [[nodiscard]] value_and_pullback {
   Y value;  ///< f(x...): a tensor
   Pullback pullback;  ///< from a cotangent of the value to those of x..., once
 };

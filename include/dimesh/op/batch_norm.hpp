@@ -22,7 +22,7 @@ namespace dimesh {
 /// What batch_norm gives: the normalised tensor, and the mean and variance of each channel (of the
 /// population: divided by `count`), which are not recorded. Shapes: y like x; mean and variance
 /// [Channel...], replicated where x's other dims are split, float where x only stores.
-template <class Y, class Moments> struct batch_normed {
+template <class Y, class Moments> struct [[nodiscard]] batch_normed {
   Y y;
   Moments mean, variance;
   double count = 0;  ///< the elements that each of them is of

@@ -70,11 +70,14 @@ template <class T, Operand X> constexpr auto cast(const X& x) {
       ok<only<fault, partial_operand>>,
       "cast: the operand is a sum yet to be made, and its rounded addends would not add up to it; "
       "complete it first");
+  constexpr bool to_element = detail::is_element<T>;
+  static_assert(ok<std::conditional_t<to_element, no_fault, not_an_element<T>>>,
+                "cast: a type of elements stands in the angle brackets: cast<float>(x)");
   constexpr bool keeps_all = detail::cast_keeps_all<T, X>();
   static_assert(
       keeps_all,
       "cast: a complex number as a real one is a part of it; say which: real(x), imag(x)");
-  if constexpr (!ok<fault> || is_poison<X> || !keeps_all)
+  if constexpr (!ok<fault> || is_poison<X> || !keeps_all || !to_element)
     return poison{};
   else if constexpr (std::is_same_v<T, value_of<X>>)
     return x;

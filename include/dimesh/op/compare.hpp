@@ -63,6 +63,20 @@ struct not_equal_function {
     return a != b;
   }
 };
+/// What `select` chooses by.
+template <class C> struct condition_fault {
+  using type = elements_differ<value_of<C>, bool>;
+};
+template <class C>
+  requires is_poison<C>
+struct condition_fault<C> {
+  using type = no_fault;
+};
+template <class C>
+  requires std::is_same_v<value_of<C>, bool>
+struct condition_fault<C> {
+  using type = no_fault;
+};
 /// A comparison with a number on the right.
 template <class F, class T> struct with_number {
   static constexpr std::string_view call = F::call;
@@ -85,6 +99,8 @@ constexpr auto select(const C& condition, const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X, Y>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
+  static_assert(ok<typename detail::condition_fault<C>::type>,
+                "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
 }
 
@@ -94,6 +110,8 @@ constexpr auto select(const C& condition, const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
+  static_assert(ok<typename detail::condition_fault<C>::type>,
+                "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   using T = detail::number_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
       detail::select_number_function<T, false>{static_cast<T>(n)}, condition, x);
@@ -104,6 +122,8 @@ constexpr auto select(const C& condition, N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
+  static_assert(ok<typename detail::condition_fault<C>::type>,
+                "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   using T = detail::number_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
       detail::select_number_function<T, true>{static_cast<T>(n)}, condition, x);

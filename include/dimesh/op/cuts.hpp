@@ -17,7 +17,7 @@ namespace dimesh {
 
 /// Where a dim is cut into blocks, which belong to the ranks along the axes that split it, the
 /// major axis first. All ranks make the same.
-template <Dim D> class cuts {
+template <Dim D> class [[nodiscard]] cuts {
  public:
   using dims = detail::list<D>;
 

@@ -195,6 +195,15 @@ struct one_function {
   template <class A> KOKKOS_INLINE_FUNCTION index_t operator()(const A&) const { return 1; }
 };
 
+template <class From, class X, class I, class D>
+constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d) {
+  return apply_rule<added_rule<From, D>, value_of<X>>(
+      scatter_add_op<value_of<X>, value_of<I>>{index_of<From, typename spec_of<X>::dims>,
+                                               &facts_of_dim<D>, shape<D>(d).template extent<D>(),
+                                               call},
+      rows, permuted<typename spec_of<X>::dims>(ids));
+}
+
 }  // namespace detail
 
 /// y[.., t, ..] = x[.., ids[.., t, ..], ..], 0 where the number is no place of D. Shapes: x[.., D,
@@ -227,22 +236,26 @@ constexpr auto scatter_add(const X& rows, const I& ids, D d = {}) {
   if constexpr (!ok<fault> || is_poison<X> || is_poison<I> || !detail::holds_places<I>)
     return poison{};
   else
-    return detail::apply_rule<rule, value_of<X>>(
-        detail::scatter_add_op<value_of<X>, value_of<I>>{
-            detail::index_of<From, typename spec_of<X>::dims>, &detail::facts_of_dim<D>,
-            shape<D>(d).template extent<D>()},
-        rows, detail::permuted<typename spec_of<X>::dims>(ids));
+    return detail::scattered<From>("scatter_add", rows, ids, d);
 }
 
 /// How often each place of D stands among the numbers along From. Shapes: whole numbers [.., From,
-/// ..] -> index_t [.., D, ..]. Local; partial along the axes that split From.
+/// ..] -> index_t [.., D, ..]. Local; partial along the axes that split From. Numbers outside D as
+/// in gather.
 template <Dim From, Dim D, Operand I> constexpr auto bincount(const I& ids, D d = {}) {
   detail::assert_numbers<I>();
-  if constexpr (is_poison<I> || !detail::holds_places<I>)
+  if constexpr (is_poison<I> || !detail::holds_places<I>) {
     return poison{};
-  else
-    return dimesh::scatter_add<From, D>(
-        detail::map_as<detail::join_kind::nonlinear>(detail::one_function{}, ids), ids, d);
+  } else {
+    const auto ones = detail::map_as<detail::join_kind::nonlinear>(detail::one_function{}, ids);
+    using fault =
+        detail::fault_of<detail::added_rule<From, D>, std::remove_const_t<decltype(ones)>, I>;
+    detail::assert_picked<fault>();
+    if constexpr (!ok<fault>)
+      return poison{};
+    else
+      return detail::scattered<From>("bincount", ones, ids, d);
+  }
 }
 
 }  // namespace dimesh

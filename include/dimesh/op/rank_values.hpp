@@ -16,7 +16,7 @@ namespace dimesh {
 
 /// What to_rank gives: a vector of all elements on one rank, empty on others, where asking for an
 /// element throws dimesh::error. (A plain std::vector made of it does not.)
-template <class T> class rank_values : public std::vector<T> {
+template <class T> class [[nodiscard]] rank_values : public std::vector<T> {
   using base = std::vector<T>;
 
  public:

@@ -26,7 +26,7 @@ namespace dimesh {
 enum class order : unsigned char { ascending, descending };
 
 /// The greatest elements, greatest first, and where they stood.
-template <class V, class P> struct top_elements {
+template <class V, class P> struct [[nodiscard]] top_elements {
   V values;
   P places;
 };

@@ -76,13 +76,13 @@ constexpr auto picks_of(const X& x, std::index_sequence<K...>) {
 /// Local. Throws dimesh::error where they are not D's together.
 template <Dim D, Dim... Part, Operand X>
   requires(sizeof...(Part) > 0)
-constexpr auto split_into(const X& x, const Part&... part) {
+[[nodiscard]] constexpr auto split_into(const X& x, const Part&... part) {
   detail::assert_taken_apart<detail::parts_fault<X, D, Part...>>();
   return detail::parts_of<D, Part...>(x, part...);
 }
 template <Dim D, Dim... Part, Operand X>
   requires(sizeof...(Part) > 0)
-constexpr auto split_into(const X& x) {
+[[nodiscard]] constexpr auto split_into(const X& x) {
   detail::assert_taken_apart<detail::parts_fault<X, D, Part...>>();
   return detail::parts_of<D, Part...>(x, Part{}...);
 }
@@ -90,7 +90,7 @@ constexpr auto split_into(const X& x) {
 /// std::array of tensors like x. Local. Throws dimesh::error where they are not D's together.
 template <Dim D, Operand X, class... N>
   requires(sizeof...(N) > 0 && (std::is_integral_v<N> && ...))
-constexpr auto split_into(const X& x, N... count) {
+[[nodiscard]] constexpr auto split_into(const X& x, N... count) {
   using fault = detail::open_dim_fault<D, detail::fault_of<detail::strided_rule<D, D>, X>>;
   detail::assert_taken_apart<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
@@ -108,7 +108,7 @@ constexpr auto split_into(const X& x, N... count) {
 
 /// What x is at each element of D. Shapes: [.., D, ..] -> as many tensors without D: a std::array
 /// where D's extent is static, else a std::vector. Local.
-template <Dim D, Operand X> constexpr auto unstack(const X& x) {
+template <Dim D, Operand X> [[nodiscard]] constexpr auto unstack(const X& x) {
   using fault = detail::fault_of<detail::pick_rule<D>, X>;
   detail::assert_taken_apart<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {

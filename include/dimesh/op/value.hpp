@@ -31,7 +31,7 @@ template <class X> using recorded_value = typename recorded_value_of<X>::type;
 }  // namespace detail
 
 /// The number in a tensor without dims. Local.
-template <Operand X> constexpr auto value(const X& x) {
+template <Operand X> [[nodiscard]] constexpr auto value(const X& x) {
   using rule = detail::fault_of<detail::value_rule, X>;
   using fault =
       std::conditional_t<ok<rule> && detail::is_tracked<X>, detail::recorded_value<X>, rule>;

@@ -52,7 +52,7 @@ template <class T> void invert_roots(T* x, index_t n) {
 }  // namespace detail
 
 /// The averages that Adafactor keeps, momentum where it is asked for, and how many steps it took.
-template <class P> struct adafactor_state {
+template <class P> struct [[nodiscard]] adafactor_state {
   factored_state<P> second{};
   P momentum{};
   index_t steps = 0;

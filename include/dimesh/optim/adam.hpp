@@ -17,7 +17,7 @@
 namespace dimesh {
 
 /// The averages that Adam keeps, and how many steps it has taken.
-template <class P> struct adam_state {
+template <class P> struct [[nodiscard]] adam_state {
   P first{}, second{};
   index_t steps = 0;
 };

@@ -182,7 +182,7 @@ template <class S> void rescale(S& gradients, double factor) {
 /// same bits on every rank; of complex ones |z|^2; inf or NaN if an element is. Communicates:
 /// all-reduces one double over the axes that split any of the tensors, or along which one has its
 /// place, for each grid on which there are tensors.
-template <class S> double global_norm(const S& gradients) {
+template <class S> [[nodiscard]] double global_norm(const S& gradients) {
   using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,
                 "global_norm: a gradient is a sum yet to be made; pass complete(gradients)");

@@ -57,7 +57,7 @@ struct sgd {
 };
 
 /// The average that momentum keeps.
-template <class P> struct momentum_state {
+template <class P> struct [[nodiscard]] momentum_state {
   P average{};
 };
 

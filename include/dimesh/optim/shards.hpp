@@ -49,8 +49,8 @@ shard_piece piece_between(const X& whole, const Y& shard, unsigned along) {
   shard_piece p{placement_of(whole),
                 spec_of<X>::table,
                 spec_of<Y>::table,
-                collective::bytes_of(whole.data()),
-                collective::bytes_of(shard.data()),
+                core_of(whole).template data<std::byte>(),
+                core_of(shard).template data<std::byte>(),
                 sum_group_of(whole, along),
                 &move_part<true, T>,
                 &move_part<false, T>};

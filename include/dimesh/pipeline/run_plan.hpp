@@ -24,7 +24,7 @@ struct plan_settings {
 };
 
 /// What value_and_grad_by returns.
-template <class Value, class Gradient, class State> struct value_and_gradients {
+template <class Value, class Gradient, class State> struct [[nodiscard]] value_and_gradients {
   Value value;  ///< the loss, as it gave it
   Gradient gradient;  ///< of the weights
   State state;  ///< of the first state

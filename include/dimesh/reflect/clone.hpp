@@ -37,7 +37,7 @@ template <class X> constexpr X cloned(const X& x) {
 
 /// A tensor, or a struct of tensors, of the same values in memory of its own. Local. Recorded
 /// tensors are values that nothing changes: they are copied.
-template <class S> constexpr S clone(const S& x) {
+template <class S> [[nodiscard]] constexpr S clone(const S& x) {
   if constexpr (is_poison<S>) {
     return x;
   } else if constexpr (Tensor<S>) {

@@ -27,6 +27,7 @@ template <class L> struct model {
 using tracked_w = decltype(model<dm::tracked<by_batch>>::w);
 static_assert(
     std::is_same_v<tracked_w, dm::tracked_tensor<dm::tensor<float, by_batch, batch, hidden>>>);
+static_assert(dm::TensorOf<tracked_w, float, batch, hidden>);
 using gradient_b = decltype(model<dm::gradient<by_batch>>::b);
 static_assert(std::is_same_v<
               gradient_b,

@@ -10,6 +10,7 @@
 #include <dimesh/op/slice.hpp>
 #include <dimesh/op/sort.hpp>
 #include <dimesh/op/unnamed_dims.hpp>
+#include <dimesh/op/wrong_operands.hpp>
 
 namespace dm = dimesh;
 
@@ -24,6 +25,11 @@ reals shuffle(const reals& x, unsigned seed);
 reals top_k(const reals& x, long k);
 reals sort(reals x, bool up);
 reals slice(const reals& x, long begin, long end);
+double outer(const reals& x, const reals& y, const reals& z);
+template <class X> double select(const X& x, const X& y);
+double layer_norm(const reals& x);
+double softmax_cross_entropy(const reals& x, const reals& y);
+double pow(const reals& x, int n);
 
 template <class X>
 inline constexpr bool all_are_users = requires(const X& x) {
@@ -32,6 +38,11 @@ inline constexpr bool all_are_users = requires(const X& x) {
   { top_k(x, 3) } -> std::same_as<reals>;
   { sort(x, true) } -> std::same_as<reals>;
   { slice(x, 0, 4) } -> std::same_as<reals>;
+  { outer(x, x, x) } -> std::same_as<double>;
+  { select(x, x) } -> std::same_as<double>;
+  { layer_norm(x) } -> std::same_as<double>;
+  { softmax_cross_entropy(x, x) } -> std::same_as<double>;
+  { pow(x, 2) } -> std::same_as<double>;
 };
 static_assert(all_are_users<reals>);
 

@@ -43,7 +43,7 @@ template <class L, class M> struct mixture_parameters {
 };
 
 /// What a mixture gives: its result, and what losses and metrics want to know.
-template <class Y, class R, class P, class X> struct mixture_result {
+template <class Y, class R, class P, class X> struct [[nodiscard]] mixture_result {
   Y y;  ///< like the tokens
   R route;  ///< routing (route.hpp)
   P probabilities;  ///< [.., length, expert], in float or wider

@@ -11,6 +11,7 @@ namespace detail {
 using fft_all_to_all_call = call_taking<some_dims, 1, a_tensor>;
 using ifft_all_to_all_call = call_taking<some_dims, 1, a_tensor>;
 using rfft_all_to_all_call = call_taking<more_dims, 1, a_tensor>;
+using irfft_all_to_all_call = call_taking<more_dims, 1, a_tensor, no_tensor>;
 }  // namespace detail
 
 template <class... N, class... A>
@@ -61,6 +62,23 @@ constexpr poison rfft_all_to_all(const A&...) {
   static_assert(ok<detail::dim_by_number<First, More...>>,
                 "rfft_all_to_all: a dim and that of half as many frequencies stand in the angle "
                 "brackets, a tensor in the parentheses: rfft_all_to_all<time, half>(x)");
+  return {};
+}
+
+template <class... N, class... A>
+  requires detail::is_misused<detail::irfft_all_to_all_call, detail::list<N...>, A...>
+constexpr poison irfft_all_to_all(const A&...) {
+  static_assert(ok<detail::misuse<detail::irfft_all_to_all_call, detail::list<N...>, A...>>,
+                "irfft_all_to_all: the dim of frequencies and the new one stand in the angle "
+                "brackets, a tensor in the parentheses: irfft_all_to_all<half, time>(x)");
+  return {};
+}
+template <index_t First, index_t... More, class... A>
+  requires detail::has_operand<A...>
+constexpr poison irfft_all_to_all(const A&...) {
+  static_assert(ok<detail::dim_by_number<First, More...>>,
+                "irfft_all_to_all: the dim of frequencies and the new one stand in the angle "
+                "brackets, a tensor in the parentheses: irfft_all_to_all<half, time>(x)");
   return {};
 }
 

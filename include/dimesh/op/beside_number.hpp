@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What if one of two operands is the same number everywhere? It meets a tensor in the type that the
+// tensor's elements are computed in, as beside operators.
+//
+//   pow(x, 3)   maximum(x, 0)   minimum(x, 0.5)   -> as of a tensor full of it, in one pass
+#pragma once
+
+#include "dimesh/op/functions.hpp"
+
+namespace dimesh {
+
+namespace detail {
+
+/// f of an element and n.
+template <class F, class T> struct beside_number_function {
+  static constexpr std::string_view call = F::call;
+  F f;
+  T n;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return f(a, n); }
+};
+template <class F, class X, class N> constexpr auto map_beside(const F& f, const X& x, N n) {
+  using T = number_as<X, N>;
+  return map_as<join_kind::real>(beside_number_function<F, T>{f, static_cast<T>(n)}, x);
+}
+
+}  // namespace detail
+
+/// x to the n.
+template <Operand X, detail::Number N> constexpr auto pow(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_beside(detail::pow_function{}, x, n);
+}
+/// The larger of each element and n; ties go to the element.
+template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "maximum: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::map_beside(detail::maximum_function{}, x, n);
+}
+/// The smaller of each element and n; ties go to the element.
+template <Operand X, detail::Number N> constexpr auto minimum(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "minimum: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::map_beside(detail::minimum_function{}, x, n);
+}
+
+}  // namespace dimesh
