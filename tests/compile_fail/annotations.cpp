@@ -129,16 +129,6 @@ constexpr auto n = dm::inferred<to_and_fro<100>, dm::probe<float, pod, batch>>::
 constexpr auto n = dm::inferred<to_and_fro<2>, dm::probe<float, pod, batch>>::bytes();
 #endif
 
-// mistake: no_axes_of_size
-// expect: shard_along: no axis of the mesh, and no neighbours, have so many ranks by their types; name the axes: shard_along<dim, axis>(x)
-// expect: no_axes_of_size<pod,
-// expect: ranks_in_all<3>
-#ifdef COMPILE_FAIL
-auto f(const x_type& x) { return dm::shard_along<hidden, 3>(x); }
-#else
-auto f(const x_type& x) { return dm::shard_along<hidden, 2>(x); }
-#endif
-
 // mistake: dim_not_in_tensor__shard_along
 // expect: shard_along: the tensor lacks the dim to be split; name one of its dims
 #ifdef COMPILE_FAIL

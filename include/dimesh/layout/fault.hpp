@@ -45,7 +45,6 @@ template <class Mesh> struct mesh_without_grid;
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_differ;
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_share_axis;
 template <class Text> struct text_takes_no_layout;
-template <long Ranks> struct ranks_in_all;
 template <class Mesh, class Ranks> struct no_axes_of_size;  // shard_along<dim, ranks>
 
 // Operations on tensors.

@@ -16,6 +16,9 @@ namespace detail {
 template <class D, class... A> std::string shard_along_text();
 }
 
+/// So many, in faults.
+template <long N> struct ranks_in_all;
+
 /// shard_along<D, A...>(x).
 template <class D, class... A> struct shard_along_of {
   static constexpr annotation_note said{&detail::shard_along_text<D, A...>};
