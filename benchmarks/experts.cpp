@@ -8,6 +8,7 @@
 //
 //   mpirun -n 2 benchmarks/experts [--quick]     256 tokens a rank
 #include <dimesh/dimesh.hpp>
+#include <dimesh/fill.hpp>
 #include <dimesh/grad/vjp.hpp>
 #include <dimesh/nn/moe/experts.hpp>
 
@@ -74,6 +75,21 @@ struct halves : form {
 };
 constexpr feed_forward<halves> in_chunks;
 
+/// As many experts as the run says.
+struct any_expert : dm::dim<> {
+  using dm::dim<>::dim;
+};
+struct any_form : form {
+  using expert = any_expert;
+};
+using any_experts = dm::layout<line, dm::split<any_expert, ranks>>;
+using any_weights = nn::mixture_parameters<any_experts, any_form>;
+struct forward_of_any {
+  auto operator()(const auto& p, const auto& x) const {
+    return nn::mixture<any_experts>(nn::model<tokens, any_form>{}, p, x).y;
+  }
+};
+
 /// Throws where a tensor's blocks are not those of an array: by the 2-norm of the difference, since
 /// one product near 0 that is rounded to the other side of it moves single elements by their size.
 template <class X> void require(const char* what, const X& x, const std::vector<float>& y) {
@@ -97,9 +113,9 @@ struct contest {
   x_type y_bar;
   handwritten::expert_layer twin;
 
-  contest(const dm::grid<line>& g, index_t length)
-      : twin(sizes_of(g, static_cast<int>(length)), MPI_COMM_WORLD) {
-    const index_t all = 4 * g.ranks();
+  contest(const dm::grid<line>& g, index_t length, index_t groups = 4)
+      : twin(sizes_of(g, static_cast<int>(length), static_cast<int>(groups)), MPI_COMM_WORLD) {
+    const index_t all = groups * g.ranks();
     const auto at = [=](index_t k) {
       return [=](index_t b, index_t t, index_t m) {
         return number(k, (b * length + t) * wide::extent + m);
@@ -122,9 +138,9 @@ struct contest {
   }
 
  private:
-  static handwritten::expert_sizes sizes_of(const dm::grid<line>& g, int length) {
+  static handwritten::expert_sizes sizes_of(const dm::grid<line>& g, int length, int groups) {
     const auto slots = static_cast<int>(nn::capacity_of(form::gate, 2, length, expert::extent));
-    return {g.ranks(), 4, length, expert::extent, wide::extent, inside::extent, slots};
+    return {g.ranks(), groups, length, expert::extent, wide::extent, inside::extent, slots};
   }
   /// Blocks of whole experts.
   template <class X> static void fill(X& x, index_t k) {
@@ -163,9 +179,9 @@ void compare(const dm::grid<line>& g, index_t length) {
   bench::report("experts, forward and backward", b, {tb, ob}, 0.95, false, !speaks);
 }
 
-/// Routing, dispatch and combining of 2048 tokens on one rank, beside the products of experts.
+/// Routing, dispatch and combining of a group of 2048 tokens, beside the products of experts.
 void compare_dispatch(const dm::grid<line>& g, index_t length) {
-  const contest both(g, length);
+  const contest both(g, 4 * length, 1);
   const auto p =
       dm::softmax<expert>(nn::detail::router_logits<expert, wide>(both.x, both.p.router));
   const auto r = nn::route<token, expert, choice>(form::gate, p);
@@ -183,6 +199,33 @@ void compare_dispatch(const dm::grid<line>& g, index_t length) {
   };
   const auto [m, w] = bench::race(MPI_COMM_WORLD, 3.0, 5)(moves, products);
   bench::report("route, dispatch, combine by products", m, {w}, 0.05, true, g.rank() != 0);
+}
+
+/// More experts take as many slots in all: products stay what they are, and so do the all-to-alls.
+void compare_numbers(const dm::grid<line>& g, index_t length) {
+  const auto layer_of = [&](index_t n) {
+    auto p = dm::make<any_weights>(g, any_expert{n});
+    dm::for_each_tensor(
+        [k = std::uint64_t{0}](const auto&, auto& w) mutable {
+          dm::fill_normal(w, dm::random_key{++k}, 0.0f, 0.05f);
+        },
+        p);
+    return p;
+  };
+  const auto x = dm::generate<x_type>(
+      g,
+      [=](index_t b, index_t t, index_t m) {
+        return number(0, (b * length + t) * wide::extent + m);
+      },
+      group{4 * g.ranks()}, token{length});
+  const auto few = layer_of(8);
+  for (const index_t n : {16, 32, 64}) {
+    const auto many = layer_of(n);
+    const auto [m, f] = bench::race(MPI_COMM_WORLD, 4.0, 5)(
+        [&] { (void)forward_of_any{}(many, x); }, [&] { (void)forward_of_any{}(few, x); });
+    bench::report("forward, " + std::to_string(n) + " experts by 8", m, {f}, 1.10, true,
+                  g.rank() != 0);
+  }
 }
 
 /// Slots that travel while other experts work, beside all of them before any.
@@ -208,6 +251,7 @@ int main(int argc, char** argv) {
     if (g.rank() == 0) bench::headline("a layer of experts");
     compare(g, quick ? 64 : 512);
     compare_dispatch(g, quick ? 64 : 512);
+    compare_numbers(g, quick ? 64 : 512);
     compare_chunks(g, quick ? 64 : 512);
   });
 }

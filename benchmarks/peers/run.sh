@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Times a training step of a small GPT in PyTorch, as fast as Debian's build of it goes: AVX-512
-# kernels where the processor has them, an OpenBLAS that picks its kernels itself, and for two
-# threads the build of OpenBLAS that shares its threads with PyTorch (both beside what is installed
-# by default). Then two processes, data parallel: the same batch (strong), twice the batch (weak).
+# Times PyTorch, as fast as Debian's build of it goes: AVX-512 kernels where the processor has them,
+# an OpenBLAS that picks its kernels itself, and for two threads the build of OpenBLAS that shares its
+# threads with PyTorch (both beside what is installed by default). Then two processes.
 #
-#   benchmarks/peers/run.sh [--lengths "128 256"] [ARGUMENTS...]
+#   benchmarks/peers/run.sh [--lengths "128 256"] [ARGUMENTS...]    a training step of a small GPT:
+#       two processes are data parallel, with the same batch (strong), and with twice the batch (weak)
+#   benchmarks/peers/run.sh experts [ARGUMENTS...]                  a layer of experts: the sizes of
+#       benchmarks/experts on one core, and on two with twice the tokens, as its two ranks have
 #
-#   ARGUMENTS   for gpt_torch.py: --steps 50, --json, ...
+#   ARGUMENTS   for gpt_torch.py, experts_torch.py: --steps 50, --json, ...
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 cd "$root"
 
 lengths="128 256"
+program=gpt
 case ${1:-} in
-  -h | --help) sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+  -h | --help) sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+  experts) program=experts && shift ;;
   --lengths) lengths=${2:?--lengths needs a list} && shift 2 ;;
 esac
 
@@ -44,9 +48,16 @@ step() {
   shift 3
   env OMP_NUM_THREADS="$threads" OPENBLAS_NUM_THREADS="$threads" \
     LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-    "$python" benchmarks/peers/gpt_torch.py --label "$label" --threads "$threads" "$@"
+    "$python" "benchmarks/peers/${program}_torch.py" --label "$label" --threads "$threads" "$@"
 }
 
+if [[ $program == experts ]]; then
+  step "1 thread" 1 "$shared" "$@"
+  step "2 threads, as installed" 2 "" --groups 8 "$@"
+  step "2 threads, OpenBLAS-OpenMP" 2 "$shared" --groups 8 "$@"
+  step "2 processes" 1 "$shared" --processes 2 "$@"
+  exit
+fi
 for length in $lengths; do
   step "1 thread" 1 "$shared" --length "$length" "$@"
   step "2 threads, as installed" 2 "" --length "$length" "$@"

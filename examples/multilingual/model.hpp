@@ -8,6 +8,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/generate/source_cache.hpp>
 #include <dimesh/nn/moe/experts.hpp>
+#include <dimesh/op/merge.hpp>
 
 #include "settings.hpp"
 
@@ -17,6 +18,12 @@ namespace nn = dimesh::nn;
 struct batch : dm::dim<64> {};
 struct source : dm::dim<32> {};  // symbols of a sentence in any language
 struct length : dm::dim<16> {};  // and of what it is in English
+// Symbols stand in line for experts in groups of eight sentences, so that an expert may take most
+// of a sentence, or of a language.
+struct group : dm::dim<8> {};
+struct member : dm::dim<8> {};
+struct source_symbol : dm::dim<8 * source::extent> {};
+struct english_symbol : dm::dim<8 * length::extent> {};
 struct model : dm::dim<96> {};
 struct heads : dm::dim<4> {};
 struct head : dm::dim<24> {};
@@ -49,10 +56,15 @@ struct form : nn::transformer {
 };
 using encoder_form = nn::encoder_of<form>;
 using decoder_form = nn::decoder_of<form>;
+/// That of a mixture whose tokens are the symbols of several sentences.
+template <class M, class Symbol> struct in_groups_of : M {
+  using batch = group;
+  using length = Symbol;
+};
 
 struct rows : dm::axis<> {};
 struct line : dm::mesh<rows> {};
-using tokens = dm::layout<line, dm::split<batch, rows>>;
+using tokens = dm::layout<line, dm::split<batch, rows>, dm::split<group, rows>>;
 // Uneven, as there may be fewer of them than ranks; then some have none.
 using by_expert = dm::layout<line, dm::split<dm::uneven<expert>, rows>>;  // <- the one line
 using source_ids = nn::tokens<tokens, form, source>;
@@ -92,12 +104,14 @@ template <class L> struct network {
 };
 using parameters = network<by_expert>;
 
-/// What a half of the model gives: its features, and what its mixture did.
-template <class X, class R> struct half {
+/// What a half of the model gives: its features, and what its mixture did with symbols, of which
+/// `counted` says which there are.
+template <class Symbol, class X, class R, class V> struct half {
+  using symbol = Symbol;
   X features;
   R mixed;
+  V counted;
 };
-template <class X, class R> half(X, R) -> half<X, R>;
 
 /// x and what attention adds to it, of a layer's parameters q: to its own text, or to the source.
 template <class M, class P, class X, class... Y>
@@ -115,11 +129,24 @@ auto dense_part(const nn::model<tokens, M>& m, const P& p, const X& x) {
   return nn::residual(m, x, nn::feed_forward(m, p.feed_forward, nn::norm(m, p.norm2, x)),
                       p.feed_forward.down_bias);
 }
-template <class M, class P, class N, class X, class V>
+/// [batch, Place, ..] as [group, Symbol, ..] and back; nothing moves.
+template <class Symbol, class Place, class X> auto by_groups(const X& x) {
+  return dm::merge<Symbol, member, Place>(dm::cut<batch, group, member>(x));
+}
+template <class Symbol, class Place, class X> auto by_sentences(const X& x) {
+  return dm::merge<batch, group, member>(dm::cut<Symbol, member, Place>(x));
+}
+template <class Symbol, class M, class P, class N, class X, class V>
 auto mixed_part(const nn::model<tokens, M>& m, const P& p, const N& last, const X& x,
                 const V& valid) {
-  const auto out = nn::mixture<by_expert>(m, p.feed_forward, nn::norm(m, p.norm2, x), valid);
-  return half{nn::norm(m, last, x + out.y), out};
+  using place = typename M::length;
+  const nn::model<tokens, in_groups_of<M, Symbol>> grouped(m.run);
+  const auto counted = by_groups<Symbol, place>(valid);
+  const auto out = nn::mixture<by_expert>(
+      grouped, p.feed_forward, by_groups<Symbol, place>(nn::norm(m, p.norm2, x)), counted);
+  const auto y = nn::norm(m, last, x + by_sentences<Symbol, place>(out.y));
+  return half<Symbol, std::remove_cv_t<decltype(y)>, std::remove_cv_t<decltype(out)>,
+              std::remove_cv_t<decltype(counted)>>{y, out, counted};
 }
 
 /// Shapes: ids [batch, source] -> features [batch, source, model].
@@ -128,7 +155,8 @@ template <class P, class I> auto encode(const P& p, const I& ids) {
   const auto valid = dm::cast<float>(ids != text::filler);
   const auto x = nn::add_positions(m, p.read_at, nn::embed(m, p.read, ids));
   const auto h = dense_part(m, p.encoder1, add_self(m, p.encoder1, x, valid));
-  return mixed_part(m, p.encoder2, p.encoder_last, add_self(m, p.encoder2, h, valid), valid);
+  return mixed_part<source_symbol>(m, p.encoder2, p.encoder_last, add_self(m, p.encoder2, h, valid),
+                                   valid);
 }
 /// Shapes: memory [batch, source, model], from [batch, source], ids [batch, length] -> features
 /// [batch, length, model].
@@ -141,8 +169,8 @@ auto decode(const P& p, const Y& memory, const S& from, const I& ids) {
   };
   const auto x = nn::add_positions(m, p.write_at, nn::embed(m, p.write, ids));
   const auto h = dense_part(m, p.decoder1, layer(p.decoder1, x));
-  return mixed_part(m, p.decoder2, p.decoder_last, layer(p.decoder2, h),
-                    dm::cast<float>(ids != text::filler));
+  return mixed_part<english_symbol>(m, p.decoder2, p.decoder_last, layer(p.decoder2, h),
+                                    dm::cast<float>(ids != text::filler));
 }
 /// Shapes: features [.., model] -> [.., vocab].
 template <class P, class X> auto logits_of(const P& p, const X& features) {
@@ -172,10 +200,12 @@ template <class P> auto decode_next(const P& p, const next_ids& ids, cache& kept
   };
   const auto x = nn::add_positions(m, p.write_at, nn::embed(m, p.write, ids), at);
   const auto h = dense_part(m, p.decoder1, layer(p.decoder1, 0, x));
-  const auto wrote = mixed_part(m, p.decoder2, p.decoder_last, layer(p.decoder2, 1, h),
-                                dm::cast<float>(ids != text::filler));
+  const auto y = layer(p.decoder2, 1, h);
+  const auto out =
+      nn::mixture<by_expert>(m, p.decoder2.feed_forward, nn::norm(m, p.decoder2.norm2, y),
+                             dm::cast<float>(ids != text::filler));
   kept.filled = at + n;
-  return logits_of(p, dm::pick<nn::next_tokens>(wrote.features, n - 1));
+  return logits_of(p, dm::pick<nn::next_tokens>(nn::norm(m, p.decoder_last, y + out.y), n - 1));
 }
 
 struct pairs {

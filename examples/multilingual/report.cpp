@@ -34,7 +34,8 @@ text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const g
   for (const auto& measure :
        {+[](const score& s) { return format("%.3f", s.loss / s.symbols); },
         +[](const score& s) { return format("%.1f", 100 * s.right / s.symbols); },
-        +[](const score& s) { return format("%.1f", report::chrf(s.found, s.wanted)); }})
+        +[](const score& s) { return format("%.1f", report::chrf(s.found, s.wanted)); },
+        +[](const score& s) { return format("%.1f", report::bleu(s.found, s.wanted)); }})
     for (const outcome& o : all) {
       const score s = sum_of(o, g);
       r.push_back(s.found.empty() ? "-" : measure(s));
@@ -43,7 +44,7 @@ text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const g
 }
 text_table quality(const std::vector<outcome>& all) {
   text_table t{.headings = {{"", "", "tested"}, {"languages", "pairs", "on"}}, .left = {0}};
-  for (const char* measure : {"loss", "% right", "chrF"})
+  for (const char* measure : {"loss", "% right", "chrF", "BLEU"})
     for (const outcome& o : all) {
       t.headings[0].push_back(&o == &all[0] ? measure : "");
       t.headings[1].push_back(std::to_string(o.experts) + "x");
@@ -54,31 +55,48 @@ text_table quality(const std::vector<outcome>& all) {
 /// Reads: how full a bar is of what the fullest has.
 std::string bar(double part) { return std::string(static_cast<std::size_t>(40 * part), '#'); }
 
+/// A line a model, of what its encoder's mixture did during training.
+void draw_watched(const std::vector<outcome>& all, const std::string& path,
+                  const std::string& title, const std::string& of,
+                  double (*number)(const expert_use&)) {
+  dimesh::line_plot plot{.title = title, .x_label = "step", .y_label = of};
+  for (const outcome& o : all) {
+    if (o.experts == 1) continue;
+    plot.series.push_back({std::to_string(o.experts) + " experts", o.watched_at, {}});
+    for (const expert_use& u : o.watched) plot.series.back().y.push_back(number(u));
+  }
+  plot.write(path);
+}
+/// How much work experts have, as a part of an even share: the busiest first.
+dimesh::plot_series load_of(const std::string& name, std::vector<double> load) {
+  dimesh::plot_series line{.name = name};
+  std::sort(load.rbegin(), load.rend());
+  const auto n = static_cast<double>(load.size());
+  for (std::size_t e = 0; e < load.size(); ++e) {
+    line.x.push_back((static_cast<double>(e) + 0.5) / n);
+    line.y.push_back(load[e] * n);
+  }
+  return line;
+}
 void draw(const std::vector<outcome>& all, const settings& s) {
   dimesh::line_plot load{.title = "Load of experts, those with most of it first",
                          .x_label = "part of the experts",
                          .y_label = "times their even share"};
-  dimesh::line_plot dropped{.title = "Encoder's tokens that found their expert full",
-                            .x_label = "step",
-                            .y_label = "part of all tokens"};
-  for (const outcome& o : all) {
-    if (o.experts == 1) continue;
-    dropped.series.push_back({std::to_string(o.experts) + " experts", o.evaluated_at, o.dropped});
-    for (std::size_t k = 0; k < o.used.size(); ++k) {
-      auto of = o.used[k].load;
-      std::sort(of.rbegin(), of.rend());
-      dimesh::plot_series line{.name = std::to_string(o.experts) + " experts, " +
-                                       (k == 0 ? "encoder" : "decoder")};
-      for (std::size_t e = 0; e < of.size(); ++e) {
-        line.x.push_back((static_cast<double>(e) + 0.5) / o.experts);
-        line.y.push_back(of[e] * o.experts);
-      }
-      load.series.push_back(line);
-    }
-  }
-  if (dropped.series.empty()) return;
+  for (const outcome& o : all)
+    for (std::size_t k = 0; k < o.used.size() && o.experts > 1; ++k)
+      load.series.push_back(
+          load_of(std::to_string(o.experts) + " experts, " + (k == 0 ? "encoder" : "decoder"),
+                  o.used[k].load));
+  if (load.series.empty()) return;
   load.write(s.out + "/expert_load.svg");
-  dropped.write(s.out + "/expert_drops.svg");
+  draw_watched(all, s.out + "/expert_drops.svg", "Encoder's tokens that found their expert full",
+               "part of all tokens", [](const expert_use& u) { return u.dropped; });
+  draw_watched(
+      all, s.out + "/expert_entropy.svg",
+      "How sure the encoder's router is: entropy, of that of an even one", "part of log(experts)",
+      [](const expert_use& u) { return u.entropy / std::log(static_cast<double>(u.load.size())); });
+  draw_watched(all, s.out + "/expert_imbalance.svg", "The busiest expert of the encoder",
+               "times its even share", [](const expert_use& u) { return u.imbalance; });
   const outcome& o = all.back();
   if (o.used.empty() || o.experts == 1) return;
   std::cout << "\nThe load of the encoder's experts (" << o.experts << "):\n";
@@ -121,9 +139,9 @@ bool agrees(const outcome& o) {
 
 text_table costs_of(const std::vector<outcome>& all) {
   text_table t{.headings = {{"", "parameters", "final", "diff from", "", "bytes per step", "",
-                             "tokens", "", ""},
+                             "tokens", "", "", ""},
                             {"experts", "a rank", "loss", "one rank", "axis", "types = counted",
-                             "symbols/s", "dropped", "imbalance", "time"}},
+                             "symbols/s", "dropped", "imbalance", "entropy", "time"}},
                .left = {4}};
   for (const outcome& o : all)
     report::add_rows(
@@ -131,7 +149,8 @@ text_table costs_of(const std::vector<outcome>& all) {
         {std::to_string(o.experts), grouped(o.parameters_per_rank), format("%.4f", o.final_loss()),
          report::difference_text(o.max_loss_difference), "", "",
          grouped(std::llround(o.symbols_per_second)), format("%.1f %%", 100 * o.used[0].dropped),
-         format("%.2f", o.used[0].imbalance), format("%.1f s", o.seconds)},
+         format("%.2f", o.used[0].imbalance), format("%.2f", o.used[0].entropy),
+         format("%.1f s", o.seconds)},
         4);
   return t;
 }

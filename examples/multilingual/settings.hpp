@@ -10,7 +10,7 @@ struct settings {
               save, resume;
   std::vector<std::string> translate;
   std::vector<int> experts = {1, 4, 16};
-  int steps = 1500, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60;
+  int steps = 600, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60;
   double rate = 3e-3, temperature = 5, balance = 0.01;
   unsigned seed = 1;
   bool terminal = false;
@@ -63,7 +63,8 @@ struct outcome : report::run_result {
   int experts = 1;
   std::vector<score> scores;  // of each language
   std::vector<expert_use> used;  // of the encoder's mixture and of the decoder's
-  std::vector<double> evaluated_at, dropped;  // steps, and what the encoder dropped then
+  std::vector<double> watched_at;  // steps
+  std::vector<expert_use> watched;  // what the encoder's mixture did then
   double symbols_per_second = 0;
   bool told_to_end = false;
 };

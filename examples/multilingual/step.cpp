@@ -14,15 +14,13 @@ struct total_loss {
     const auto wrote = decode(p, read.features, from, ids);
     const auto loss = nn::mean_of_tokens(
         dm::softmax_cross_entropy<vocab>(logits_of(p, wrote.features), next), next);
-    const auto moved = [](const auto& out, const auto& valid) {
-      using token = std::conditional_t<std::is_same_v<std::remove_cvref_t<decltype(valid)>, S>,
-                                       source, length>;
-      return nn::balance_loss<token, expert, choice>(nn::balance_scale::scaled, out.probabilities,
-                                                     out.route.chosen,
-                                                     dm::cast<float>(valid != text::filler));
+    const auto unbalanced = [](const auto& half) {
+      using symbol = typename std::remove_cvref_t<decltype(half)>::symbol;
+      return nn::balance_loss<symbol, expert, choice>(nn::balance_scale::scaled,
+                                                      half.mixed.probabilities,
+                                                      half.mixed.route.chosen, half.counted);
     };
-    return dm::complete(loss) +
-           balance * dm::complete(moved(read.mixed, from) + moved(wrote.mixed, ids));
+    return dm::complete(loss) + balance * dm::complete(unbalanced(read) + unbalanced(wrote));
   }
 };
 

@@ -85,22 +85,12 @@ class translator {
     for (std::size_t i = 0; i < n; ++i)
       to.scores[c_.held_out[at + i].language].add(
           {symbols[i], right[i], losses[i], {found[i]}, {c_.held_out[at + i].english}});
-    const auto use = [](const auto& r) {
-      return expert_use{numbers_of(r.load), r.dropped, r.entropy, r.imbalance};
-    };
-    to.used = {
-        use(nn::expert_metrics<source, expert, choice>(read.mixed.probabilities, read.mixed.route,
-                                                       dm::cast<float>(b.from != text::filler))),
-        use(nn::expert_metrics<length, expert, choice>(wrote.mixed.probabilities, wrote.mixed.route,
-                                                       dm::cast<float>(b.ids != text::filler)))};
+    to.used = {use_of(read), use_of(wrote)};
   }
-  /// The part of the encoder's choices that found no slot.
-  double dropped() const {
+  /// What the encoder's mixture does with the first held-out sentences.
+  expert_use watched() const {
     const pairs b = held_out(0, std::min<std::size_t>(batch::extent, c_.held_out.size()));
-    const auto read = encode(p, b.from);
-    return nn::expert_metrics<source, expert, choice>(read.mixed.probabilities, read.mixed.route,
-                                                      dm::cast<float>(b.from != text::filler))
-        .dropped;
+    return use_of(encode(p, b.from));
   }
   std::string translate(const std::string& sentence) const {
     const auto r = text::source_row(c_.sources, sentence, source::extent);
@@ -115,6 +105,11 @@ class translator {
   census::counts sent;
 
  private:
+  template <class Half> static expert_use use_of(const Half& half) {
+    const auto r = nn::expert_metrics<typename Half::symbol, expert, choice>(
+        half.mixed.probabilities, half.mixed.route, half.counted);
+    return {numbers_of(r.load), r.dropped, r.entropy, r.imbalance};
+  }
   pairs held_out(std::size_t at, std::size_t n) const {
     const auto number = [&]<std::size_t K>(dm::index_t b, dm::index_t t) {
       const auto i = static_cast<std::size_t>(b);
@@ -188,8 +183,8 @@ outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const sett
       g, load, t.p, t.state, [&](const pairs& b, dm::index_t n) { return t.step(b, rate(n)); },
       [&](dm::index_t done) {
         if (is_alone || done % std::max(1, s.steps / 20) != 0) return;
-        o.evaluated_at.push_back(static_cast<double>(done));
-        o.dropped.push_back(t.dropped());
+        o.watched_at.push_back(static_cast<double>(done));
+        o.watched.push_back(t.watched());
       });
   o.losses = run.losses, o.seconds = run.seconds, o.told_to_end = run.told_to_end;
   o.symbols_per_second =

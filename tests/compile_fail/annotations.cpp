@@ -128,3 +128,53 @@ constexpr auto n = dm::inferred<to_and_fro<100>, dm::probe<float, pod, batch>>::
 #else
 constexpr auto n = dm::inferred<to_and_fro<2>, dm::probe<float, pod, batch>>::bytes();
 #endif
+
+// mistake: dim_not_in_tensor__shard_along
+// expect: shard_along: the tensor lacks the dim to be split; name one of its dims
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::shard_along<label, rows>(x); }
+#else
+auto f(const x_type& x) { return dm::shard_along<hidden, rows>(x); }
+#endif
+
+// mistake: not_an_axis__shard_along
+// expect: shard_along: wanted are a dim and the axes that split it, or a number of ranks: shard_along<dim, axis>(x), shard_along<dim, 4>(x)
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::shard_along<hidden, batch>(x); }
+#else
+auto f(const x_type& x) { return dm::shard_along<hidden, rows>(x); }
+#endif
+
+// mistake: axis_not_in_mesh__shard_along
+// expect: shard_along: the tensor's mesh lacks an axis; name one of its axes
+struct other : dm::axis<2> {};
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::shard_along<hidden, other>(x); }
+#else
+auto f(const x_type& x) { return dm::shard_along<hidden, rows>(x); }
+#endif
+
+// mistake: axis_used_twice__shard_along
+// expect: shard_along: an axis is named twice, or the tensor lives at one place of it; name other axes
+#ifdef COMPILE_FAIL
+auto f(const x_type& x) { return dm::shard_along<batch, rows, rows>(x); }
+#else
+auto f(const x_type& x) { return dm::shard_along<batch, rows, cols>(x); }
+#endif
+
+// mistake: extent_not_divisible__shard_along
+// expect: shard_along: the extent of the dim is not a multiple of its mesh axes; change one, or split uneven<dim>
+#ifdef COMPILE_FAIL
+auto f(const dm::tensor<float, whole, odd>& x) { return dm::shard_along<odd, rows>(x); }
+#else
+auto f(const dm::tensor<float, whole, odd>& x) { return dm::shard_along<dm::uneven<odd>, rows>(x); }
+#endif
+
+// mistake: dim_has_halo__shard_along
+// expect: shard_along: the tensor holds halos, or maxima or minima of parts; complete it, or annotate it before
+#ifdef COMPILE_FAIL
+using tensor_type = haloed;
+#else
+using tensor_type = x_type;
+#endif
+auto f(const tensor_type& x) { return dm::shard_along<hidden, cols>(x); }

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "dimesh/nn/moe/balance.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
@@ -104,6 +106,18 @@ routes one_by_one(const nn::gating& g, const array& a, const array& valid, index
 using scored = dm::tensor<double, by_group, p, q, r>;
 using flagged = dm::tensor<double, by_group, p, q>;
 
+/// Of each group, nobody shares a slot with another one, and there are no more than these.
+void check_slots(const array& slots, index_t most) {
+  for (index_t g = 0, i = 0; g < slots.size[0]; ++g) {
+    std::set<double> taken;
+    for (index_t k = 0; k < slots.size[1] * slots.size[2]; ++k, ++i)
+      if (const double at = slots.values[static_cast<std::size_t>(i)]; at >= 0) {
+        CHECK(at < static_cast<double>(most));
+        CHECK(taken.insert(at).second);
+      }
+  }
+}
+
 template <class Choice, class Grid>
 void check_route(const Grid& g, const nn::gating& how, const extents& n, index_t choices,
                  const std::string& dim) {
@@ -118,6 +132,7 @@ void check_route(const Grid& g, const nn::gating& how, const extents& n, index_t
     CHECK(agrees(got.slots, want.slots));
     CHECK(agrees(got.gates, want.gates));
     CHECK(got.capacity == nn::capacity_of(how, choices, n[1], n[2]));
+    check_slots(want.slots, n[2] * got.capacity);
   };
   check(nn::route<q, r, Choice>(how, s),
         make({"p", "q"}, {n[0], n[1]}, [](const extents&) { return 1.; }));
@@ -129,6 +144,7 @@ TEST_CASE("capacity: one rule, rounded up") {
   CHECK(nn::capacity_of({.capacity_factor = 1.25}, 1, 100, 8) == 16);
   CHECK(nn::capacity_of({.capacity_factor = 1.1}, 1, 10, 1) == 11);  // 11 exactly, not 12
   CHECK(nn::capacity_of({}, 1, 3, 8) == 1);
+  static_assert(nn::capacity_of({.capacity_factor = 1.1}, 2, 10, 2) == 11);
   CHECK(nn::capacity_of({.at_least = 4}, 1, 3, 8) == 4);
   CHECK(nn::capacity_of({.at_least = 4, .multiple_of = 4}, 2, 20, 8) == 8);
   CHECK_THROWS_WITH_AS(nn::capacity_of({.capacity_factor = 0}, 1, 3, 8),
@@ -153,6 +169,35 @@ TEST_CASE("routes are those of Algorithm 1, and of each option where systems dif
     const auto few = scattered<scored>(g, scores(2, 3, 1, 1));
     CHECK_THROWS_WITH_AS((void)(nn::route<q, r, choice>({}, few)),
                          "route: 2 experts for each token, and dim 'r' has 1", dm::error);
+  });
+}
+
+TEST_CASE("a gate of 0, or one that rounds to it, is no dropped token") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto even = scattered<scored>(g, make({"p", "q", "r"}, {3, 4, 4}, [](const extents& at) {
+                                          return at[2] == 2 ? 1. : 0.;
+                                        }));
+    const auto to = nn::route<q, r, choice>(nn::gating{.capacity_factor = 2}, even);
+    CHECK(to.capacity == 4);
+    CHECK(agrees(to.gates, make({"p", "q", "choice"}, {3, 4, 2},
+                                [](const extents& at) { return at[2] == 0 ? 1. : 0.; })));
+    // Of equals the first expert: its slots, in the order of tokens.
+    CHECK(agrees(to.slots, make({"p", "q", "choice"}, {3, 4, 2}, [](const extents& at) {
+                   return static_cast<double>((at[2] == 0 ? 8 : 0) + at[1]);
+                 })));
+    CHECK(nn::expert_metrics<q, r, choice>(even, to).dropped == 0);
+    // 2^-40 of a gate is 0 in half: the token is in its slot.
+    const array small = numbers({"p", "q", "s"}, {3, 4, 2}, 1);
+    using L = by_group;
+    const auto held = nn::to_slots<q, choice, r, slot>(
+        scattered<dm::tensor<dm::half, L, p, q, s>>(g, small), to.slots, r{4}, slot{4});
+    const auto gates = to.gates + 0x1p-40;
+    const auto y = nn::from_slots<q, choice, r, slot>(held, gates, to.slots);
+    CHECK(agrees(dm::cast<float>(y), small));
+    const auto both = nn::from_slots<q, choice, r, slot>(held, to.gates * 0 + 1, to.slots);
+    CHECK(agrees(dm::cast<float>(both), make({"p", "q", "s"}, {3, 4, 2}, [&](const extents& at) {
+                   return 2 * value_at(small, small.dims, at);
+                 })));
   });
 }
 

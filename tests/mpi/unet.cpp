@@ -2,7 +2,7 @@
 // The U-Net of examples/unet on images that are cut in height and width: strided, dilated and
 // transposed convolutions, pooling, skips; loss and gradients are, to the bit (whole numbers),
 // those of a rank that has all of the images, and its messages are foreseen.
-// ranks: 1 2 3 4 6 8
+// ranks: 1 2 3 4 5 6 7 8
 #include <doctest/doctest.h>
 
 #include <census.hpp>

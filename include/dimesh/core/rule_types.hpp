@@ -79,6 +79,9 @@ template <class R> struct fault_made<fault_code::dim_repeated, R> {
 template <class R> struct fault_made<fault_code::dims_share_mesh_axis, R> {
   using type = dims_share_mesh_axis<culprit_dim<R>, other_dim<R>, culprit_axis<R>>;
 };
+template <class R> struct fault_made<fault_code::axis_used_twice, R> {
+  using type = axis_used_twice<culprit_axis<R>>;
+};
 template <class R> struct fault_made<fault_code::extent_not_divisible, R> {
   using type =
       extent_not_divisible<culprit_dim<R>, culprit_dim<R>::extent, culprit_axis<R>, R::value.size>;

@@ -45,6 +45,7 @@ template <class Mesh> struct mesh_without_grid;
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_differ;
 template <class Annotation1, class Annotation2, class... Repair> struct annotations_share_axis;
 template <class Text> struct text_takes_no_layout;
+template <class Mesh, class Ranks> struct no_axes_of_size;  // shard_along<dim, ranks>
 
 // Operations on tensors.
 template <class Axis> struct partial_operand;  // sum first: only linear operations keep it

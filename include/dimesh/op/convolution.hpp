@@ -174,8 +174,10 @@ constexpr auto convolved(std::string_view call, const X& x, const W& w, const V&
         [&]<class From, class Tap, class To>(const dimesh::window<From, Tap, To>& one) {
           window_dims dims = dims_of_window<dimesh::window<From, Tap, To>>;
           if (Back) std::swap(dims.dim[0], dims.dim[2]);
-          op.windows.add(dims, window_moves_of(call, Back, x.template extent<From>(),
-                                               w.template extent<Tap>(), one));
+          const bool open = has_assumed_extents(x) || has_assumed_extents(w);
+          op.windows.add(dims, open ? local::window_loop{}
+                                    : window_moves_of(call, Back, x.template extent<From>(),
+                                                      w.template extent<Tap>(), one));
         };
     (add(v), ...);
     return apply_rule<rule, value_of<X>>(op, x, w);

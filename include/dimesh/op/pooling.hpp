@@ -251,7 +251,7 @@ constexpr auto pooled(std::string_view call, const X& x, const V&... v) {
   } else {
     Op<T> op;
     op.call = call;
-    (op.w.add(call, x.template extent<typename V::from>(), v), ...);
+    if (!has_assumed_extents(x)) (op.w.add(call, x.template extent<typename V::from>(), v), ...);
     return apply_rule<Rule, T>(op, x);
   }
 }

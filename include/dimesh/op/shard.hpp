@@ -7,7 +7,8 @@
 //   replicate<hidden>(h[batch/rows, hidden/cols])         -> h[batch/rows, hidden]
 //   replicate(h)                                          -> h[batch, hidden]
 //
-// What they imply for parameters and inputs: plan/annotate.hpp.
+// One dim split and all others whole: op/shard_along.hpp. What annotations imply for parameters and
+// inputs: plan/annotate.hpp.
 #pragma once
 
 #include "dimesh/op/relayout.hpp"

@@ -15,6 +15,7 @@
 
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/parts/repair.hpp"
+#include "dimesh/op/shard_along.hpp"
 #include "dimesh/plan/parts/inferred_svg.hpp"
 #include "dimesh/plan/parts/settle.hpp"
 #include "dimesh/plan/probe.hpp"

@@ -4,9 +4,8 @@
 //
 //   capacity_of({}, 2, 2048, 128)                        -> 32: 2 x 2048 tokens / 128 experts
 //   capacity_of({.capacity_factor = 1.25}, 1, 100, 8)    -> 16: 15.6, rounded up
+//   struct slot : dim<capacity_of(gate, 2, 64, 8)> {};   where types say how many tokens there are
 #pragma once
-
-#include <cmath>
 
 #include "dimesh/detail/words.hpp"
 #include "dimesh/random.hpp"
@@ -48,21 +47,28 @@ struct gating {
   random_key key{0};  ///< of random choices, which are keyed by the global number of the token
 };
 
+namespace detail {
+inline void refuse_gating(const gating& g, index_t experts) {
+  (dimesh::detail::words() << "capacity_of: " << experts << " experts, a factor of "
+                           << std::to_string(g.capacity_factor) << ", at least " << g.at_least
+                           << " slots, a multiple of " << g.multiple_of
+                           << "; all of them are above 0")
+      .raise();
+}
+}  // namespace detail
+
 /// Slots of each expert for a group of `tokens`, each with so many choices: choices * factor *
 /// tokens / experts, rounded up, then at least `at_least`, then up to a multiple of `multiple_of`.
 /// Depends on global extents alone, so that all ranks have the same. Throws dimesh::error where
 /// there is no expert, or where an option is not above 0.
-inline index_t capacity_of(const gating& g, index_t choices, index_t tokens, index_t experts) {
+constexpr index_t capacity_of(const gating& g, index_t choices, index_t tokens, index_t experts) {
   if (experts < 1 || !(g.capacity_factor > 0) || g.at_least < 1 || g.multiple_of < 1)
-    (dimesh::detail::words() << "capacity_of: " << experts << " experts, a factor of "
-                             << std::to_string(g.capacity_factor) << ", at least " << g.at_least
-                             << " slots, a multiple of " << g.multiple_of
-                             << "; all of them are above 0")
-        .raise();
+    detail::refuse_gating(g, experts);
   // 1.1 * 10 / 1 is 11.000000000000002 in binary: the product is exact to 2^-50, and so is this.
-  const double exact =
-      g.capacity_factor * static_cast<double>(choices * tokens) / static_cast<double>(experts);
-  index_t slots = static_cast<index_t>(std::ceil(exact * (1 - 0x1p-50)));
+  const double exact = g.capacity_factor * static_cast<double>(choices * tokens) /
+                       static_cast<double>(experts) * (1 - 0x1p-50);
+  index_t slots = static_cast<index_t>(exact);
+  if (static_cast<double>(slots) < exact) ++slots;
   if (slots < g.at_least) slots = g.at_least;
   return (slots + g.multiple_of - 1) / g.multiple_of * g.multiple_of;
 }

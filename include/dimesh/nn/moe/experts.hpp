@@ -11,6 +11,8 @@
 //   using experts = layout<pod, split<expert, rows>, split<hidden, cols>>;  // one line
 //   mixture<experts>(nn::model<tokens, form>{}, p, x[batch/rows, length, model])
 //       -> .y like x, .route, .probabilities, .logits
+//   mixture_by<experts>(m, p, x, how)      by a routing of one's own: how(probabilities), which
+//       may be expert_choice or route_by
 //
 // A group is a sequence: one of the batch. All other layouts of tokens are those of x.
 #pragma once
@@ -72,6 +74,63 @@ template <class M> constexpr gating gate_of() {
     return {};
 }
 
+/// The routing that a form asks for.
+template <class M, class V> struct route_by_form {
+  random_key key;
+  const V& valid;
+  template <class P> constexpr auto operator()(const P& probabilities) const {
+    gating how = gate_of<M>();
+    how.key = key.fold(part_name("gate").bits);
+    return route<typename M::length, typename M::expert, typename M::choice>(how, probabilities,
+                                                                             valid);
+  }
+};
+
+/// The dim of slots with its extent. A number of a slot counts with the capacity: slots of another
+/// extent would be others.
+template <class Slot> constexpr Slot slots_of(index_t capacity) {
+  if constexpr (is_static_dim<Slot>) {
+    if (Slot::extent != capacity)
+      (dimesh::detail::words() << "mixture: dim '" << dimesh::detail::name_of<Slot>() << "' has "
+                               << Slot::extent << " slots, and each expert takes " << capacity
+                               << " tokens of a group; give it capacity_of(...) as its extent, or "
+                                  "leave that to the run")
+          .raise();
+    return Slot{};
+  } else {
+    return Slot{capacity};
+  }
+}
+
+template <class M>
+inline constexpr bool few_chunks = chunks_of<M>() <= dimesh::detail::max_operands;
+
+/// Agreed: the capacity follows from what the ranks have agreed upon.
+template <class Experts, bool Agreed, class C, class M, class P, class X, class How>
+constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& how) {
+  using token = typename M::length;
+  using expert = typename M::expert;
+  using choice = typename M::choice;
+  using slot = typename M::slot;
+  using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
+  const auto in = whole<token>(complete(extents_all_reduce(x)));
+  (void)extents_all_reduce(p.router);
+  (void)extents_all_reduce(p.up);
+  const auto logits = router_logits<expert, typename M::model>(in, p.router);
+  const auto probabilities = softmax<expert>(logits);
+  const auto r = how(probabilities);
+  const auto held = to_slots<token, choice, expert, slot>(
+      in, r.slots, expert{probabilities.template extent<expert>()}, slots_of<slot>(r.capacity));
+  if constexpr (!Agreed) (void)extents_all_reduce(held);
+  const auto back = through_experts(model<E, M>(m.run), p, held);
+  auto y =
+      relayout<layout_of_x<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
+  return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
+                        std::remove_cvref_t<decltype(probabilities)>,
+                        std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,
+                                                               logits};
+}
+
 }  // namespace detail
 
 /// Tokens through their experts, by slots: every expert has capacity_of slots for each group, and
@@ -83,36 +142,27 @@ template <class M> constexpr gating gate_of() {
 /// feed_forward does.
 template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
-  using token = typename M::length;
-  using expert = typename M::expert;
-  using choice = typename M::choice;
-  using slot = typename M::slot;
-  using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
-  constexpr bool few_chunks = detail::chunks_of<M>() <= dimesh::detail::max_operands;
-  static_assert(few_chunks,
+  static_assert(detail::few_chunks<M>,
                 "mixture: the form asks for more expert_chunks than can be under way at a time; 16 "
                 "is the most");
-  if constexpr (is_poison<X> || !few_chunks) {
+  if constexpr (is_poison<X> || !detail::few_chunks<M>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
-  } else {
-    const auto in = whole<token>(complete(extents_all_reduce(x)));
-    (void)extents_all_reduce(p.router);
-    (void)extents_all_reduce(p.up);
-    const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
-    const auto probabilities = softmax<expert>(logits);
-    gating how = detail::gate_of<M>();
-    how.key = m.run.key.fold(part_name("gate").bits);
-    const auto r = route<token, expert, choice>(how, probabilities, valid);
-    const auto held = to_slots<token, choice, expert, slot>(
-        in, r.slots, expert{probabilities.template extent<expert>()}, slot{r.capacity});
-    const auto back = detail::through_experts(model<E, M>(m.run), p, held);
-    auto y = relayout<detail::layout_of_x<X>>(
-        from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
-    return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
-                          std::remove_cvref_t<decltype(probabilities)>,
-                          std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,
-                                                                 logits};
-  }
+  else
+    return detail::mixed<Experts, true>(m, p, x, detail::route_by_form<M, V>{m.run.key, valid});
+}
+
+/// The same by a routing of one's own: how(probabilities[.., length, expert]) gives it, as
+/// expert_choice does (Choice is then as long as Expert), or route_by with a bias, or a function of
+/// the program's. Communicates: as mixture, and compares the capacity, which is each rank's word.
+template <class Experts = void, Layout C, class M, class P, Operand X, class How>
+constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const How& how) {
+  static_assert(detail::few_chunks<M>,
+                "mixture_by: the form asks for more expert_chunks than can be under way at a time; "
+                "16 is the most");
+  if constexpr (is_poison<X> || !detail::few_chunks<M>)
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
+  else
+    return detail::mixed<Experts, false>(m, p, x, how);
 }
 
 }  // namespace dimesh::nn

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 4
+// A layer of experts by other routings than its form's: experts that choose, scores with a bias;
+// slots whose number the type says; experts that begin as copies of a dense checkpoint; a rank of
+// another opinion about the capacity.
+#include <dimesh/dimesh.hpp>
+
+#include <doctest/doctest.h>
+
+#include "dimesh/io/checkpoint/load.hpp"
+#include "dimesh/nn/initialize.hpp"
+#include "dimesh/nn/moe/upcycle.hpp"
+#include "support/checkpoints.hpp"
+#include "support/experts.hpp"
+
+namespace {
+using namespace test_support;
+using namespace test_support::moe;
+using dm::layout;
+using dm::split;
+using dm::uneven;
+
+using by_row = layout<plane, split<p, x>>;
+using over_rows = layout<plane, split<moe::expert, x>, split<moe::hidden, y>>;
+using over_columns = layout<plane, split<p, x>, split<moe::expert, y>>;
+using tokens_of = dm::tensor<double, by_row, p, q, moe::model>;
+
+double silu(double v) { return v / (1 + std::exp(-v)); }
+
+/// Every expert on every token, times weights[p, q, expert].
+template <class M> array weighted(const array& weights) {
+  const array in = einsum({"p", "q", "expert", "hidden"}, {tokens, up});
+  const array inside =
+      nn::is_gated(M::act)
+          ? map([](const std::vector<double>& v) { return silu(v[0]) * v[1]; },
+                {in, einsum({"p", "q", "expert", "hidden"}, {tokens, up_gate})})
+          : map([](const std::vector<double>& v) { return silu(v[0] + v[1]); }, {in, up_bias});
+  array out = einsum({"p", "q", "expert", "model"}, {inside, down});
+  if (M::biases)
+    out = map([](const std::vector<double>& v) { return v[0] + v[1]; }, {out, down_bias});
+  return einsum({"p", "q", "model"}, {out, weights});
+}
+/// softmax of the router's logits.
+array probabilities() {
+  array z = einsum({"p", "q", "expert"}, {tokens, router});
+  for (std::size_t t = 0; t < z.values.size(); t += 4) {
+    double all = 0;
+    for (std::size_t e = 0; e < 4; ++e) all += z.values[t + e] = std::exp(z.values[t + e]);
+    for (std::size_t e = 0; e < 4; ++e) z.values[t + e] /= all;
+  }
+  return z;
+}
+
+// ---- experts choose -----------------------------------------------------------------------------
+
+struct every : dm::dim<> {
+  using dm::dim<>::dim;
+};
+struct chosen_by_experts : gated {
+  using choice = every;
+};
+struct by_experts {
+  template <class P> constexpr auto operator()(const P& of) const {
+    return nn::expert_choice<q, moe::expert, every>(nn::gating{.capacity_factor = 1.5}, of);
+  }
+};
+
+/// Each expert takes two of the five tokens of a group: 1.5 * 5 / 4, rounded up.
+array best_of_each() {
+  array w = probabilities();
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t e = 0; e < 4; ++e) {
+      const auto at = [&](std::size_t t) -> double& { return w.values[(i * 5 + t) * 4 + e]; };
+      std::vector<double> sorted;
+      for (std::size_t t = 0; t < 5; ++t) sorted.push_back(at(t));
+      std::sort(sorted.rbegin(), sorted.rend());
+      for (std::size_t t = 0; t < 5; ++t)
+        if (at(t) < sorted[1]) at(t) = 0;
+    }
+  return w;
+}
+
+template <class E> void check_experts_choose(const dm::grid<plane>& g) {
+  const auto in = scattered<tokens_of>(g, tokens);
+  const auto w = parameters_on<E, chosen_by_experts>(g);
+  const auto through = [&](const auto& i, const auto& weights) {
+    return nn::mixture_by<E>(nn::model<by_row, chosen_by_experts>{}, weights, i, by_experts{});
+  };
+  const auto got = through(in, w);
+  CHECK(got.route.capacity == 2);
+  CHECK(agrees(got.y, weighted<chosen_by_experts>(best_of_each()), 1e-12));
+  const auto f = [&](const auto& i, const auto& r, const auto& u, const auto& d) {
+    struct {
+      decltype(r) router;
+      decltype(u) up, gate;
+      decltype(d) down;
+    } weights{r, u, u, d};
+    return through(i, weights).y;
+  };
+  check_operation(f, precision{1e-5, 1e-6}, {tokens, router, up, down}, in, w.router, w.up, w.down);
+}
+
+TEST_CASE("experts choose tokens: the layer, its gradients, bytes as foreseen") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_experts_choose<over_rows>(g);
+    check_experts_choose<over_columns>(g);
+  });
+}
+
+// ---- a bias that balances -----------------------------------------------------------------------
+
+template <class B> struct by_bias {
+  const B& bias;
+  template <class P> constexpr auto operator()(const P& of) const {
+    return nn::route_by<q, moe::expert, moe::choice>(roomy::gate, of, of + bias);
+  }
+};
+
+TEST_CASE("a bias decides who is chosen, and weighs nothing") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const array bias = make({"expert"}, {4}, [](const extents& at) { return at[0] < 2 ? 2. : 0.; });
+    using B = dm::tensor<double, layout<plane>, moe::expert>;
+    const B b = scattered<B>(g, bias);
+    const auto w = parameters_on<over_rows, roomy>(g);
+    const auto got = nn::mixture_by<over_rows>(nn::model<by_row, roomy>{}, w,
+                                               scattered<tokens_of>(g, tokens), by_bias<B>{b});
+    array weights = probabilities();  // the first two experts take all
+    for (std::size_t t = 0; t < weights.values.size(); t += 4) {
+      double* const v = &weights.values[t];
+      const double all = v[0] + v[1];
+      v[0] /= all, v[1] /= all, v[2] = v[3] = 0;
+    }
+    CHECK(agrees(got.y, weighted<roomy>(weights), 1e-12));
+  });
+}
+
+// ---- slots whose number the type says -----------------------------------------------------------
+
+struct seats : dm::dim<nn::capacity_of(tight::gate, 2, 5, 4)> {};
+static_assert(seats::extent == 2);
+struct seated : tight {
+  using slot = seats;
+};
+struct wrong_seats : dm::dim<3> {};
+struct wrongly_seated : tight {
+  using slot = wrong_seats;
+};
+
+TEST_CASE("static slots: as those that the run counts, and the all-to-all is known by its type") {
+  using held = dm::tensor<double, by_row, moe::expert, p, seats, moe::model>;
+  static_assert(std::is_same_v<dm::relayout_plan<held, layout<plane, split<moe::expert, x>>>::steps,
+                               dm::steps<dm::all_to_all_step<p, moe::expert, x>>>);
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_as_alone(outcome<by_row, over_rows, over_rows, seated>(g, g));
+    const auto w = parameters_on<over_rows, wrongly_seated>(g);
+    const auto in = scattered<tokens_of>(g, tokens);
+    CHECK_THROWS_WITH_AS(
+        (void)nn::mixture<over_rows>(nn::model<by_row, wrongly_seated>{}, w, in),
+        "mixture: dim 'wrong_seats' has 3 slots, and each expert takes 2 tokens of a group; give "
+        "it capacity_of(...) as its extent, or leave that to the run",
+        dm::error);
+  });
+}
+
+// ---- upcycling ----------------------------------------------------------------------------------
+
+TEST_CASE("experts that begin as copies of a dense checkpoint, written under another layout") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using dense_layout = layout<plane, split<moe::hidden, x>>;
+    using read_layout = layout<plane, split<moe::hidden, y>>;
+    const scratch at("dense");
+    const array in = reals({"p", "q", "model"}, {4, 5, 3}, 1);
+    const auto rows = scattered<tokens_of>(g, in);
+    auto before = dm::make<nn::feed_forward_parameters<dense_layout, roomy>>(g);
+    nn::initialize(before, dm::random_key{5});
+    dm::save_checkpoint(at.path, {.step = 1}, {}, dm::part("feed_forward", before));
+
+    auto dense = dm::make<nn::feed_forward_parameters<read_layout, roomy>>(g);
+    dm::load_checkpoint(at.path, {}, dm::part("feed_forward", dense));
+    auto w = dm::make<nn::mixture_parameters<over_rows, roomy>>(g);
+    nn::initialize(w, dm::random_key{6});
+    nn::upcycle(dense, w);
+    using compute = layout<plane, split<p, x>, split<moe::hidden, y>>;
+    const auto want = nn::feed_forward(nn::model<compute, roomy>{}, dense, rows);
+    const auto got = nn::mixture<over_rows>(nn::model<by_row, roomy>{}, w, rows).y;
+    CHECK(dm::value(dm::complete(dm::max(dm::abs(want - got)))) < 1e-12);
+    CHECK(dm::value(dm::complete(dm::max(dm::abs(got)))) > 0);
+  });
+}
+
+// ---- a rank of another opinion ------------------------------------------------------------------
+
+struct by_opinion {
+  double factor;
+  template <class P> constexpr auto operator()(const P& of) const {
+    return nn::route<q, moe::expert, moe::choice>(nn::gating{.capacity_factor = factor}, of);
+  }
+};
+
+TEST_CASE("a rank with another capacity: an error on all ranks") {
+  const dm::grid<line> g;
+  if (g.everyone().size() == 1) return;
+  using here = layout<line, split<uneven<p>, x>>;
+  using spread = layout<line, split<uneven<moe::expert>, x>>;
+  const auto w = parameters_on<spread, tight>(g);
+  const auto in = scattered<dm::tensor<double, here, p, q, moe::model>>(g, tokens);
+  const by_opinion how{g.rank() == 1 ? 1.0 : 0.5};
+#ifdef DIMESH_CHECKED  // what compares operands says it first
+  constexpr const char* said = "elements";
+#else
+  constexpr const char* said =
+      "extents_all_reduce: dim 'slot' has 2 elements on one rank and 3 on another; all ranks give "
+      "a dim one extent";
+#endif
+  CHECK_THROWS_WITH_AS((void)nn::mixture_by<spread>(nn::model<here, tight>{}, w, in, how),
+                       doctest::Contains(said), dm::error);
+}
+
+}  // namespace
