@@ -9,6 +9,8 @@
 namespace dimesh::detail::checkpoint {
 
 // Inline functions are there where somebody takes their address.
+[[gnu::used]] static const auto notes = &note_cores;
+[[gnu::used]] static const auto requires_parts = &require_parts;
 [[gnu::used]] static const auto saves = &save;
 [[gnu::used]] static const auto loads = &load;
 [[gnu::used]] static const auto begins = &begin_save;

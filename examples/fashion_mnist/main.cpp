@@ -9,7 +9,6 @@
 // args: --steps 40 --out fashion_mnist_test
 // demo ranks: 8
 
-#include <CLI/CLI.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/layout/layout_set.hpp>
 #include <dimesh/optim/sgd.hpp>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "../common/axes.hpp"
+#include "../common/options.hpp"
 #include "../common/progress.hpp"
 #include "census.hpp"
 #include "data.hpp"
@@ -239,19 +239,18 @@ class job {
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
-    CLI::App app("Fashion-MNIST under every layout");
-    app.add_option("--data", s.data, "folder with the IDX files");
-    app.add_option("--out", s.out, "folder for the report and pictures");
-    app.add_option("--epochs", s.epochs, "epochs of training");
-    app.add_option("--steps", s.steps, "stop after so many steps");
-    app.add_option("--rate", s.rate, "learning rate");
-    app.add_option("--decay", s.decay, "decay of the momentum");
-    app.add_option("--layouts", s.layouts,
-                   "train only under these layouts (and on one rank), by name")
-        ->delimiter(',')
-        ->check(CLI::IsMember(layouts.names()));
-    app.add_option("--seed", s.seed, "seed of the parameters and of the order of the images");
-    CLI11_PARSE(app, argc, argv);
+    report::options o("Fashion-MNIST under every layout");
+    o.add("--data", s.data, "folder with the IDX files");
+    o.add("--out", s.out, "folder for the report and pictures");
+    o.add("--epochs", s.epochs, "epochs of training");
+    o.add("--steps", s.steps, "stop after so many steps");
+    o.add("--rate", s.rate, "learning rate");
+    o.add("--decay", s.decay, "decay of the momentum");
+    o.add("--layouts", s.layouts, "train only under these layouts (and on one rank), by name")
+        .split_at_commas()
+        .among(layouts.names());
+    o.add("--seed", s.seed, "seed of the parameters and of the order of the images");
+    if (const auto done = o.parse(argc, argv)) return *done;
 
     job j(s);
     const auto run = [&j](std::string_view name) {

@@ -30,13 +30,8 @@ inline std::string table(const std::vector<layout_result>& all) {
   return t.str();
 }
 
-inline void to_json(ordered_json& j, const layout_result& r) {
-  to_json(j, static_cast<const run_result&>(r));
-  j["test_accuracy"] = r.test_accuracy;
-}
-inline void from_json(const ordered_json& j, layout_result& r) {
-  from_json(j, static_cast<run_result&>(r));
-  r.test_accuracy = number_from(j.at("test_accuracy"));
+inline std::vector<figure> figures(const layout_result& r) {
+  return {{"test_accuracy", r.test_accuracy}};
 }
 
 }  // namespace report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Under which layouts is the model trained? A line each, and a name in the set below. A further one
-// is also named in step.cpp and sample.cpp, which compile it.
+// Under which layouts is the model trained? A line each, and a name in the set below; train.cpp
+// compiles them all.
 #pragma once
 
 #include <dimesh/layout/layout_set.hpp>

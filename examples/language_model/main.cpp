@@ -8,10 +8,10 @@
 // args: --steps 12 --validation 2 --sample 8 --layouts all --out language_model_test
 // demo ranks: 2
 
-#include <CLI/CLI.hpp>
 #include <dimesh/runtime.hpp>
 #include <iostream>
 
+#include "../common/options.hpp"
 #include "../common/progress.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -57,26 +57,26 @@ int main(int argc, char** argv) {
     auto layouts = layout_names();
     layouts.push_back("all");
     s.terminal = report::on_terminal();
-    CLI::App app("A byte-level language model under layouts chosen by name");
-    app.add_option("--text", s.text, "a file to learn (the King James text)");
-    app.add_option("--out", s.out, "folder for the report, pictures and traces");
-    app.add_option("--layouts", s.layouts, "names; the others are compared with the first")
-        ->delimiter(',')
-        ->check(CLI::IsMember(layouts));
-    app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(3, 1 << 30));
-    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
-    app.add_option("--save-every", s.save_every, "steps between them");
-    app.add_option("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
-    app.add_option("--warmup", s.warmup, "steps until the full rate");
-    app.add_option("--rate", s.rate, "learning rate");
-    app.add_option("--decay", s.decay, "weight decay");
-    app.add_option("--dropout", s.dropout, "part of the activations left out");
-    app.add_option("--validation", s.validation, "batches of text never trained on");
-    app.add_option("--sample", s.sample, "bytes to write at the end");
-    app.add_option("--prompt", s.prompt, "what they continue");
-    app.add_option("--temperature", s.temperature, "of the sample; 0: the likeliest byte");
-    app.add_option("--seed", s.seed, "of parameters, pieces of text and dropout");
-    CLI11_PARSE(app, argc, argv);
+    report::options o("A byte-level language model under layouts chosen by name");
+    o.add("--text", s.text, "a file to learn (the King James text)");
+    o.add("--out", s.out, "folder for the report, pictures and traces");
+    o.add("--layouts", s.layouts, "names; the others are compared with the first")
+        .split_at_commas()
+        .among(layouts);
+    o.add("--steps", s.steps, "training steps").between(3, 1 << 30);
+    o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    o.add("--save-every", s.save_every, "steps between them");
+    o.add("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
+    o.add("--warmup", s.warmup, "steps until the full rate");
+    o.add("--rate", s.rate, "learning rate");
+    o.add("--decay", s.decay, "weight decay");
+    o.add("--dropout", s.dropout, "part of the activations left out");
+    o.add("--validation", s.validation, "batches of text never trained on");
+    o.add("--sample", s.sample, "bytes to write at the end");
+    o.add("--prompt", s.prompt, "what they continue");
+    o.add("--temperature", s.temperature, "of the sample; 0: the likeliest byte");
+    o.add("--seed", s.seed, "of parameters, pieces of text and dropout");
+    if (const auto done = o.parse(argc, argv)) return *done;
     if (s.prompt.empty()) s.prompt = "\n";
     if (s.layouts.size() > 1 && !(s.save.empty() && s.resume.empty()))
       throw dm::error("language_model: --save and --resume are for one layout; give --layouts one");

@@ -17,6 +17,7 @@ struct heads : dm::dim<4> {};
 struct head : dm::dim<32> {};
 struct hidden : dm::dim<512> {};
 struct vocab : dm::dim<256> {};  // all bytes
+struct one_text : dm::dim<1> {};  // the batch of what is written
 
 struct form : nn::transformer {
   using batch = ::batch;
@@ -57,15 +58,4 @@ template <class Plan> struct loss_and_gradient {
   constexpr auto operator()(const P& p, const I& ids, const I& next) const {
     return dm::complete(dm::value_and_grad(loss<Plan>{net}, p)(ids, next));
   }
-};
-
-/// What the compiler works on longest has a translation unit of its own (step.cpp), once for each
-/// layout: the step, and the loss alone, of which it has most of the types then.
-template <class Plan> struct training {
-  using result =
-      dm::value_and_gradient<dm::tensor<float, dm::layout<typename Plan::mesh>>, parameters<Plan>>;
-  static result step(const parameters<Plan>& p, const tokens<Plan>& ids, const tokens<Plan>& next,
-                     const nn::run_options& options);
-  static double loss_of(const parameters<Plan>& p, const tokens<Plan>& ids,
-                        const tokens<Plan>& next);
 };

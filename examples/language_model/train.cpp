@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the training under every layout that was asked for.
+// Runs the training under every layout that was asked for. What is compiled for each layout, the
+// step and the writing of text, too, is compiled here, where their types are made once.
 
 #include "train.hpp"
 

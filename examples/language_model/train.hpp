@@ -7,6 +7,7 @@
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/io/checkpoint/load.hpp>
 #include <dimesh/io/checkpoint/start_save.hpp>
+#include <dimesh/nn/generate/generate.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
 #include <dimesh/reflect/describe.hpp>
@@ -21,7 +22,6 @@
 #include "model.hpp"
 #include "progress.hpp"
 #include "result.hpp"
-#include "sample.hpp"
 #include "settings.hpp"
 #include "text.hpp"
 
@@ -54,11 +54,11 @@ class training_run {
       if (saving_ && saving_->done()) saving_.reset();
     });
     dm::loop_state at;
-    if (!s_.resume.empty()) at.step = load(s_.resume, result_.losses);
+    if (!s_.resume.empty()) at.step = resumed(s_.resume);
     if (!s_.save.empty())
       loop_.save = [this](const dm::loop_state& now, dm::save_reason) {
         if (saving_) saving_->finish();
-        saving_.emplace(save(s_.save, now.step, result_.losses));  // written while steps go on
+        saving_.emplace(save(s_.save, record(now.step)));  // written while steps go on
       };
     const auto began = dm::timeline::now(), before = static_cast<double>(at.step);
     dm::restart_peak_memory();
@@ -72,9 +72,7 @@ class training_run {
     if (result_.told_to_end) return std::move(result_);
     if (static_cast<double>(at.step) == before) result_.bytes_predicted.clear();  // none was sent
     result_.validation_bits_per_byte = report::bits(validate());
-    if (s_.sample > 0)
-      result_.sample = report::readable(
-          write({s_.prompt, s_.sample, {.temperature = s_.temperature}, dm::random_key{s_.seed}}));
+    if (s_.sample > 0) result_.sample = report::readable(sample());
     return std::move(result_);
   }
 
@@ -99,16 +97,18 @@ class training_run {
   virtual double step(const text::rows& rows, const nn::run_options& options, double rate) = 0;
   /// The operation of such a step that gave the first number that is none.
   virtual std::string who_went_bad(const text::rows& rows, const nn::run_options& options) = 0;
-  /// Begins to save. The losses of the steps until then go along.
-  virtual dm::started_save save(const std::string& folder, dm::index_t step,
-                                const std::vector<double>& losses) const = 0;
-  /// How many steps were done.
-  virtual dm::index_t load(const std::string& folder, std::vector<double>& losses) = 0;
+  /// How many steps the optimizer has made.
+  virtual dm::index_t& optimizer_steps() = 0;
+  /// Begins to save.
+  virtual dm::started_save save(const std::string& folder,
+                                const dm::checkpoint_record& r) const = 0;
+  virtual dm::checkpoint_record load(const std::string& folder) = 0;
   /// What went out in the step before.
   virtual report::bytes_by_axis sent() const = 0;
   virtual double loss_on(const text::rows& rows) = 0;
-  /// What the model makes of a prompt. All ranks take part.
-  virtual std::string write(const request& what) const = 0;
+  /// The tokens of a prompt, and those that the model writes after them. All ranks take part.
+  virtual nn::token_list write(const nn::token_list& prompt,
+                               const nn::generate_options& how) const = 0;
   virtual std::vector<dm::rank_span> spans() const = 0;
 
   dm::index_t traced() const { return std::min(s_.steps - 3, 10); }
@@ -124,6 +124,39 @@ class training_run {
   void step_once(dm::index_t n, double rate) {
     result_.losses.push_back(step(drawn(n), options_of(n), rate));
     result_.bytes_counted = sent();
+  }
+
+  /// What is saved beside the tensors: the losses of the steps until then, too.
+  dm::checkpoint_record record(dm::index_t step) {
+    dm::checkpoint_record r{.step = step,
+                            .integers = {{"adam.steps", optimizer_steps()},
+                                         {"seed", static_cast<dm::index_t>(s_.seed)}}};
+    for (std::size_t i = 0; i < result_.losses.size(); ++i)
+      r.numbers["loss." + std::to_string(i)] = result_.losses[i];
+    return r;
+  }
+  /// Goes on from where another run was; returns how many steps that had done.
+  dm::index_t resumed(const std::string& folder) {
+    const dm::checkpoint_record r = load(folder);
+    optimizer_steps() = r.integers.at("adam.steps");
+    if (const auto seed = r.integers.at("seed"); seed != static_cast<dm::index_t>(s_.seed))
+      throw dm::error("language_model: '" + folder + "' was saved by a run with --seed " +
+                      std::to_string(seed) + ", which draws its text otherwise; resume with that");
+    for (dm::index_t i = 0; i < r.step; ++i)
+      result_.losses.push_back(r.numbers.at("loss." + std::to_string(i)));
+    return r.step;
+  }
+
+  /// The prompt, and what the model writes after it.
+  std::string sample() const {
+    nn::token_list prompt;
+    for (const char c : s_.prompt) prompt.push_back(static_cast<unsigned char>(c));
+    std::string text;
+    for (const auto token : write(prompt, {.count = s_.sample,
+                                           .how = {.temperature = s_.temperature},
+                                           .key = dm::random_key{s_.seed}}))
+      text += static_cast<char>(token);
+    return text;
   }
 
   /// Three steps as a Chrome trace, the last of them as a picture.
@@ -174,6 +207,10 @@ template <class Plan> class trainer final : public training_run {
   }
 
  private:
+  static auto loss_and_gradient_of(const parameters<Plan>& p, const tokens<Plan>& ids,
+                                   const tokens<Plan>& next, const nn::run_options& options) {
+    return loss_and_gradient<Plan>{options}(p, ids, next);
+  }
   void announce(report::language_result& to) const override {
     dm::for_each_tensor(
         [&](const auto&, const auto& t) {
@@ -182,7 +219,7 @@ template <class Plan> class trainer final : public training_run {
         },
         p_);
     // The step that will run, on tensors without elements: nothing is computed or sent.
-    const auto cost = dm::count(training<Plan>::step, p_, x_, y_, nn::run_options{});
+    const auto cost = dm::count(loss_and_gradient_of, p_, x_, y_, nn::run_options{});
     to.bytes_predicted =
         report::by_axes<mesh>([&](unsigned mask) { return cost.counts.over[mask].bytes; });
   }
@@ -196,7 +233,7 @@ template <class Plan> class trainer final : public training_run {
     census::reset();
     const auto [loss, gradient] = [&] {
       const dm::trace_span here("loss and gradient");
-      return training<Plan>::step(p_, x_, y_, options);
+      return loss_and_gradient_of(p_, x_, y_, options);
     }();
     sent_ = census::snapshot();
     const double now = dm::value(loss);
@@ -210,30 +247,18 @@ template <class Plan> class trainer final : public training_run {
   std::string who_went_bad(const text::rows& rows, const nn::run_options& options) override {
     rows.fill_inputs(x_);
     rows.fill_targets(y_);
-    return dm::find_not_finite(g_, [&] { (void)training<Plan>::step(p_, x_, y_, options); });
+    return dm::find_not_finite(g_, [&] { (void)loss_and_gradient_of(p_, x_, y_, options); });
   }
-  dm::started_save save(const std::string& folder, dm::index_t step,
-                        const std::vector<double>& losses) const override {
-    dm::checkpoint_record r{
-        .step = step,
-        .integers = {{"adam.steps", state_.steps}, {"seed", static_cast<dm::index_t>(of().seed)}}};
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      r.numbers["loss." + std::to_string(i)] = losses[i];
+  dm::index_t& optimizer_steps() override { return state_.steps; }
+  dm::started_save save(const std::string& folder, const dm::checkpoint_record& r) const override {
     return dm::start_save_checkpoint(folder, r, {.keep_last = 2}, dm::part("model", p_),
                                      dm::part("adam.first", state_.first),
                                      dm::part("adam.second", state_.second));
   }
-  dm::index_t load(const std::string& folder, std::vector<double>& losses) override {
-    const auto r =
-        dm::load_checkpoint(folder, {}, dm::part("model", p_), dm::part("adam.first", state_.first),
-                            dm::part("adam.second", state_.second));
-    state_.steps = r.integers.at("adam.steps");
-    if (const auto seed = r.integers.at("seed"); seed != static_cast<dm::index_t>(of().seed))
-      throw dm::error("language_model: '" + folder + "' was saved by a run with --seed " +
-                      std::to_string(seed) + ", which draws its text otherwise; resume with that");
-    for (dm::index_t i = 0; i < r.step; ++i)
-      losses.push_back(r.numbers.at("loss." + std::to_string(i)));
-    return r.step;
+  dm::checkpoint_record load(const std::string& folder) override {
+    return dm::load_checkpoint(folder, {}, dm::part("model", p_),
+                               dm::part("adam.first", state_.first),
+                               dm::part("adam.second", state_.second));
   }
   report::bytes_by_axis sent() const override {
     return report::by_axes<mesh>([&](unsigned mask) { return sent_.bytes_on(mask); });
@@ -241,10 +266,12 @@ template <class Plan> class trainer final : public training_run {
   double loss_on(const text::rows& rows) override {
     rows.fill_inputs(x_);
     rows.fill_targets(y_);
-    return training<Plan>::loss_of(p_, x_, y_);
+    return dm::value(dm::complete(loss<Plan>{}(p_, x_, y_)));
   }
-  std::string write(const request& what) const override {
-    return writing<Plan>::text(p_, g_, what);
+  nn::token_list write(const nn::token_list& prompt,
+                       const nn::generate_options& how) const override {
+    using writer = nn::language_model<typename Plan::compute, nn::with_batch<form, one_text>>;
+    return nn::generate(writer(), p_, g_, {prompt}, how)[0];
   }
   std::vector<dm::rank_span> spans() const override { return dm::gather_timeline(g_); }
 

@@ -9,10 +9,10 @@
 // args: --catalogs built-in --steps 4 --compare 4 --experts 1,4 --held-out 1 --out languages_test
 // demo ranks: 2
 
-#include <CLI/CLI.hpp>
 #include <dimesh/runtime.hpp>
 #include <iostream>
 
+#include "../common/options.hpp"
 #include "../common/progress.hpp"
 #include "settings.hpp"
 
@@ -20,35 +20,31 @@ int main(int argc, char** argv) {
   return dimesh::run(argc, argv, [&] {
     settings s;
     s.terminal = report::on_terminal();
-    CLI::App app("Translates the languages of installed catalogs into English");
-    app.add_option("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
-    app.add_option("--domains", s.domains, "how names of catalogs begin; empty: any");
-    app.add_option("--tokens", s.tokens, "what is read and written: pairs of bytes, or bytes")
-        ->check(CLI::IsMember({"pairs", "bytes"}));
-    app.add_option("--longest", s.longest, "bytes of a sentence")->check(CLI::Range(4, 1000));
-    app.add_option("--experts", s.experts, "of a layer, a model each")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1024));
-    app.add_option("--steps", s.steps, "training steps of a model")->check(CLI::Range(1, 1 << 30));
-    app.add_option("--compare", s.compare, "steps that one rank makes again, alone")
-        ->check(CLI::Range(0, 1 << 30));
-    app.add_option("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
-        ->check(CLI::Range(1.0, 1e6));
-    app.add_option("--balance", s.balance, "weight of the loss that balances experts");
-    app.add_option("--rate", s.rate, "learning rate");
-    app.add_option("--held-out", s.held_out, "batches of sentences never trained on")
-        ->check(CLI::Range(1, 1 << 20));
-    auto* const save =
-        app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
-    app.add_option("--save-every", s.save_every, "steps between them");
-    app.add_option("--stop-after", s.stop_after, "steps, to go on from there another time")
-        ->needs(save)
-        ->check(CLI::Range(1, 1 << 30));
-    app.add_option("--resume", s.resume, "such a folder to go on from, on any number of ranks");
-    app.add_option("--translate", s.translate, "what to translate at the end; -: lines typed");
-    app.add_option("--out", s.out, "folder for tables and pictures");
-    app.add_option("--seed", s.seed, "of parameters and order");
-    CLI11_PARSE(app, argc, argv);
+    report::options o("Translates the languages of installed catalogs into English");
+    o.add("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
+    o.add("--domains", s.domains, "how names of catalogs begin; empty: any");
+    o.add("--tokens", s.tokens, "what is read and written: pairs of bytes, or bytes")
+        .among({"pairs", "bytes"});
+    o.add("--longest", s.longest, "bytes of a sentence").between(4, 1000);
+    o.add("--experts", s.experts, "of a layer, a model each").split_at_commas().between(1, 1024);
+    o.add("--steps", s.steps, "training steps of a model").between(1, 1 << 30);
+    o.add("--compare", s.compare, "steps that one rank makes again, alone").between(0, 1 << 30);
+    o.add("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
+        .between(1.0, 1e6);
+    o.add("--balance", s.balance, "weight of the loss that balances experts");
+    o.add("--rate", s.rate, "learning rate");
+    o.add("--held-out", s.held_out, "batches of sentences never trained on").between(1, 1 << 20);
+    const auto save =
+        o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    o.add("--save-every", s.save_every, "steps between them");
+    o.add("--stop-after", s.stop_after, "steps, to go on from there another time")
+        .needs(save)
+        .between(1, 1 << 30);
+    o.add("--resume", s.resume, "such a folder to go on from, on any number of ranks");
+    o.add("--translate", s.translate, "what to translate at the end; -: lines typed");
+    o.add("--out", s.out, "folder for tables and pictures");
+    o.add("--seed", s.seed, "of parameters and order");
+    if (const auto done = o.parse(argc, argv)) return *done;
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

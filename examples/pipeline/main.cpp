@@ -8,11 +8,11 @@
 // args: --steps 3 --micros 4 --out pipeline_test
 // demo ranks: 2
 
-#include <CLI/CLI.hpp>
 #include <dimesh/runtime.hpp>
 #include <filesystem>
 #include <iostream>
 
+#include "../common/options.hpp"
 #include "../common/result.hpp"
 #include "../common/text_table.hpp"
 #include "train.hpp"
@@ -82,16 +82,15 @@ int conclude(const std::vector<outcome>& all, const settings& s) {
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
-    CLI::App app("A deep Transformer over the stages of a pipeline");
-    app.add_option("--text", s.text, "a file to learn (the King James text)");
-    app.add_option("--out", s.out, "folder for timelines and traces");
-    app.add_option("--schedule", s.schedule, "one of the schedules, or all")
-        ->check(CLI::IsMember({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "all"}));
-    app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(2, 1 << 20));
-    app.add_option("--micros", s.micros, "micro-batches of a step, a multiple of 4")
-        ->check(CLI::Range(4, 1 << 10));
-    app.add_option("--seed", s.seed, "of weights and pieces of text");
-    CLI11_PARSE(app, argc, argv);
+    report::options o("A deep Transformer over the stages of a pipeline");
+    o.add("--text", s.text, "a file to learn (the King James text)");
+    o.add("--out", s.out, "folder for timelines and traces");
+    o.add("--schedule", s.schedule, "one of the schedules, or all")
+        .among({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "all"});
+    o.add("--steps", s.steps, "training steps").between(2, 1 << 20);
+    o.add("--micros", s.micros, "micro-batches of a step, a multiple of 4").between(4, 1 << 10);
+    o.add("--seed", s.seed, "of weights and pieces of text");
+    if (const auto done = o.parse(argc, argv)) return *done;
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

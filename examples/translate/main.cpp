@@ -7,10 +7,10 @@
 // args: --catalogs built-in --steps 6 --compare 6 --held-out 1 --beams 2 --translate "a red cat"
 // demo ranks: 2
 
-#include <CLI/CLI.hpp>
 #include <dimesh/runtime.hpp>
 #include <iostream>
 
+#include "../common/options.hpp"
 #include "../common/progress.hpp"
 #include "settings.hpp"
 
@@ -66,28 +66,25 @@ int main(int argc, char** argv) {
   return dimesh::run(argc, argv, [&] {
     settings s;
     s.terminal = report::on_terminal();
-    CLI::App app("Translates English into the language of installed catalogs");
-    app.add_option("--to", s.to, "language, as its folder is called: fr, de, pt_BR");
-    app.add_option("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
-    app.add_option("--longest", s.longest, "bytes of a sentence")->check(CLI::Range(4, 1000));
-    app.add_option("--layouts", s.layouts, "names; the first is trained to the end")
-        ->delimiter(',')
-        ->check(CLI::IsMember(layout_names()));
-    app.add_option("--steps", s.steps, "training steps")->check(CLI::Range(1, 1 << 30));
-    app.add_option("--compare", s.compare, "steps of the other layouts")
-        ->check(CLI::Range(1, 1 << 30));
-    app.add_option("--save", s.save, "folder for checkpoints, which a signal asks for, too");
-    app.add_option("--save-every", s.save_every, "steps between them");
-    app.add_option("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
-    app.add_option("--rate", s.rate, "learning rate");
-    app.add_option("--dropout", s.dropout, "part of the activations left out");
-    app.add_option("--held-out", s.held_out, "batches of sentences never trained on")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--beams", s.beams, "translations kept while searching")
-        ->check(CLI::Range(1, 64));
-    app.add_option("--translate", s.translate, "what to translate at the end; -: lines typed");
-    app.add_option("--seed", s.seed, "of parameters, order and dropout");
-    CLI11_PARSE(app, argc, argv);
+    report::options o("Translates English into the language of installed catalogs");
+    o.add("--to", s.to, "language, as its folder is called: fr, de, pt_BR");
+    o.add("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
+    o.add("--longest", s.longest, "bytes of a sentence").between(4, 1000);
+    o.add("--layouts", s.layouts, "names; the first is trained to the end")
+        .split_at_commas()
+        .among(layout_names());
+    o.add("--steps", s.steps, "training steps").between(1, 1 << 30);
+    o.add("--compare", s.compare, "steps of the other layouts").between(1, 1 << 30);
+    o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");
+    o.add("--save-every", s.save_every, "steps between them");
+    o.add("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
+    o.add("--rate", s.rate, "learning rate");
+    o.add("--dropout", s.dropout, "part of the activations left out");
+    o.add("--held-out", s.held_out, "batches of sentences never trained on").between(1, 1 << 20);
+    o.add("--beams", s.beams, "translations kept while searching").between(1, 64);
+    o.add("--translate", s.translate, "what to translate at the end; -: lines typed");
+    o.add("--seed", s.seed, "of parameters, order and dropout");
+    if (const auto done = o.parse(argc, argv)) return *done;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const corpus c = read_corpus(s);

@@ -12,14 +12,15 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <vector>
 
 #include "dimesh/axis.hpp"
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/types.hpp"
-#include "dimesh/detail/words.hpp"
 #include "dimesh/layout/fault.hpp"
+#if DIMESH_COMPILED != 1
+#include "dimesh/detail/words.hpp"
+#endif
 
 namespace dimesh {
 
@@ -96,12 +97,6 @@ inline constexpr bool moves_by_axis = [] {
 /// Place of axis A in mesh M, -1 where M lacks it.
 template <Mesh M, class A> inline constexpr int axis_index = detail::index_of<A, typename M::axes>;
 
-namespace detail {
-template <class... A> std::vector<std::string> names_of(list<A...>) {
-  return {std::string(name_of<A>())...};
-}
-}  // namespace detail
-
 /// What tells a mesh from others where types are lost: in events.
 template <Mesh M> inline constexpr std::uint64_t mesh_number = detail::number_of<M>();
 
@@ -116,6 +111,18 @@ inline constexpr bool is_static_mesh = [] {
     if (s == dynamic) return false;
   return true;
 }();
+
+namespace detail {
+[[noreturn]] void refuse_size(std::string_view axis, std::string_view mesh, index_t n);
+#if DIMESH_COMPILED != 1
+[[noreturn]] DIMESH_OUTLINE inline void refuse_size(std::string_view axis, std::string_view mesh,
+                                                    index_t n) {
+  (words() << "mesh_sizes: axis '" << axis << "' of mesh '" << mesh << "' has size " << n
+           << "; give it at least 1")
+      .raise();
+}
+#endif
+}  // namespace detail
 
 /// How many ranks lie along each axis, in mesh order: static sizes and those given at run time (1
 /// where none is given). Throws dimesh::error if one is less than 1.
@@ -140,14 +147,9 @@ template <Mesh M> struct mesh_sizes {
  private:
   template <class A> constexpr void set(const A& given) {
     if constexpr (A::size == dynamic) {
-      if (given.n < 1) refuse(detail::name_of<A>(), given.n);
+      if (given.n < 1) detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), given.n);
       size[axis_index<M, A>] = given.n;
     }
-  }
-  [[noreturn]] static void refuse(std::string_view axis, index_t n) {
-    (detail::words() << "mesh_sizes: axis '" << axis << "' of mesh '" << detail::name_of<M>()
-                     << "' has size " << n << "; give it at least 1")
-        .raise();
   }
 };
 

@@ -7,25 +7,33 @@
 //   }
 #pragma once
 
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/compiled.hpp"
+#if DIMESH_COMPILED != 1
 #include <Kokkos_Core.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
-#include <memory>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/watchdog.hpp"
+#endif
 #ifdef DIMESH_CHECKED
-#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/rule_uses.hpp"
 #endif
-#include "dimesh/detail/watchdog.hpp"
 
 namespace dimesh {
+
+namespace detail {
+class watchdog;
+}
 
 /// Starts MPI and Kokkos if they do not run yet; its destructor ends what it started.
 class runtime {
@@ -47,8 +55,10 @@ class runtime {
 
  private:
   /// Kokkos gets the arguments that begin with --kokkos, and they are taken out. Given all of them,
-  /// it would answer the program's own --help, and up to 3.x take a --threads.
-  static void start_kokkos(int& argc, char** argv);
+  /// it would answer the program's own --help, and up to 3.x take a --threads. False where it runs
+  /// already.
+  static bool start_kokkos(int& argc, char** argv);
+  static void end_kokkos();
   [[noreturn]] static void on_terminate() noexcept;
 
   bool owns_mpi_ = false, owns_kokkos_ = false;
@@ -57,6 +67,7 @@ class runtime {
   std::unique_ptr<detail::watchdog> watchdog_;
 };
 
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
   int running = 0;
   MPI_Initialized(&running);
@@ -79,19 +90,21 @@ DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
   // Where the program began MPI, some ranks may have no runtime: the first grid over all does it.
   if (owns_mpi_) detail::board::start();
 #endif
-  owns_kokkos_ = !Kokkos::is_initialized();
-  if (owns_kokkos_) start_kokkos(argc, argv);
+  owns_kokkos_ = start_kokkos(argc, argv);
   before_ = std::set_terminate(&runtime::on_terminate);
 }
+#endif
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline runtime::~runtime() {
   std::set_terminate(before_);
 #ifdef DIMESH_CHECKED
   if (detail::world_rank() == 0) detail::rule_uses::here().tell();
 #endif
   if (watchdog_ != nullptr) watchdog_->end();
-  if (owns_kokkos_) Kokkos::finalize();
+  if (owns_kokkos_) end_kokkos();
   if (owns_mpi_) MPI_Finalize();
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
   std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
@@ -104,7 +117,8 @@ DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
   if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
-DIMESH_OUTLINE inline void runtime::start_kokkos(int& argc, char** argv) {
+DIMESH_OUTLINE inline bool runtime::start_kokkos(int& argc, char** argv) {
+  if (Kokkos::is_initialized()) return false;
   std::vector<char*> its;
   int kept = 0;
   for (int i = 0; i < argc; ++i) {
@@ -117,7 +131,9 @@ DIMESH_OUTLINE inline void runtime::start_kokkos(int& argc, char** argv) {
   int count = static_cast<int>(its.size());
   its.push_back(nullptr);
   Kokkos::initialize(count, its.data());
+  return true;
 }
+DIMESH_OUTLINE inline void runtime::end_kokkos() { Kokkos::finalize(); }
 DIMESH_OUTLINE inline void runtime::on_terminate() noexcept {
   try {
     if (std::current_exception()) throw;

@@ -64,34 +64,38 @@ DIMESH_OUTLINE inline void progress_list::work() noexcept {
 /// then on, every `pause`. Throws dimesh::error where MPI does not grant MPI_THREAD_MULTIPLE.
 class progress_thread {
  public:
-  explicit progress_thread(std::chrono::microseconds pause = std::chrono::microseconds(20)) {
-    int level = MPI_THREAD_SINGLE;
-    detail::check(MPI_Query_thread(&level), "progress_thread");
-    if (level < MPI_THREAD_MULTIPLE)
-      (detail::words() << "progress_thread: MPI grants thread level " << level
-                       << ", and a thread of its own needs " << int{MPI_THREAD_MULTIPLE}
-                       << "; start the program with runtime(argc, argv, MPI_THREAD_MULTIPLE)")
-          .raise();
-    auto& list = collective::detail::progress_list::all();
-    list.count_helpers(1);
-    thread_ = std::thread([this, pause, &list] {
-      while (!over_.load(std::memory_order_relaxed)) {
-        list.work();
-        std::this_thread::sleep_for(pause);
-      }
-    });
-  }
+  explicit progress_thread(std::chrono::microseconds pause = std::chrono::microseconds(20));
   progress_thread(const progress_thread&) = delete;
   progress_thread& operator=(const progress_thread&) = delete;
-  ~progress_thread() {
-    over_.store(true, std::memory_order_relaxed);
-    thread_.join();
-    collective::detail::progress_list::all().count_helpers(-1);
-  }
+  ~progress_thread();
 
  private:
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline progress_thread::progress_thread(std::chrono::microseconds pause) {
+  int level = MPI_THREAD_SINGLE;
+  detail::check(MPI_Query_thread(&level), "progress_thread");
+  if (level < MPI_THREAD_MULTIPLE)
+    (detail::words() << "progress_thread: MPI grants thread level " << level
+                     << ", and a thread of its own needs " << int{MPI_THREAD_MULTIPLE}
+                     << "; start the program with runtime(argc, argv, MPI_THREAD_MULTIPLE)")
+        .raise();
+  auto& list = collective::detail::progress_list::all();
+  list.count_helpers(1);
+  thread_ = std::thread([this, pause, &list] {
+    while (!over_.load(std::memory_order_relaxed)) {
+      list.work();
+      std::this_thread::sleep_for(pause);
+    }
+  });
+}
+DIMESH_OUTLINE inline progress_thread::~progress_thread() {
+  over_.store(true, std::memory_order_relaxed);
+  thread_.join();
+  collective::detail::progress_list::all().count_helpers(-1);
+}
+#endif
 
 }  // namespace dimesh

@@ -91,17 +91,17 @@ class requests {
   requests() = default;
   requests(const requests&) = delete;
   requests& operator=(const requests&) = delete;
-  ~requests() { give_up(); }
+  ~requests();
 
   /// A place for a new request.
   MPI_Request* add(under_way what = under_way::other);
   /// Memory that the requests read or write: it stays taken until they are done.
-  void keep(const dimesh::detail::storage& memory) { memory_.push_back(memory); }
+  void keep(const dimesh::detail::storage& memory);
   /// What holds the counts that MPI reads until then.
-  void keep(std::shared_ptr<const void> counts) { counts_ = std::move(counts); }
+  void keep(std::shared_ptr<const void> counts);
 
   /// What to copy when they are over.
-  void bring_when_over(const arrival& a) { arrivals_.push_back(a); }
+  void bring_when_over(const arrival& a);
 
   /// Lets MPI work on them; those made first are asked first.
   void progress(const char* call);
@@ -128,6 +128,14 @@ class requests {
 };
 
 #if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline requests::~requests() { give_up(); }
+DIMESH_OUTLINE inline void requests::keep(const dimesh::detail::storage& memory) {
+  memory_.push_back(memory);
+}
+DIMESH_OUTLINE inline void requests::keep(std::shared_ptr<const void> counts) {
+  counts_ = std::move(counts);
+}
+DIMESH_OUTLINE inline void requests::bring_when_over(const arrival& a) { arrivals_.push_back(a); }
 DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   receives_.push_back(what == under_way::receive);
   requests_.push_back(MPI_REQUEST_NULL);

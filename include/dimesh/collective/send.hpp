@@ -45,8 +45,12 @@ inline void receive_watched(const dimesh::detail::communicator& c, const wire& w
 #endif
 
 /// Begins to send x to rank `other` of c; or to receive y from it, where x is null.
-inline void begin_message(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-                          std::byte* y, int count, int other, requests& later) {
+void begin_message(const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
+                   std::byte* y, int count, int other, requests& later);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void begin_message(const dimesh::detail::communicator& c, const wire& w,
+                                         const std::byte* x, std::byte* y, int count, int other,
+                                         requests& later) {
   const index_t bytes = count / w.units() * w.size;
   staged near(&later);
   if (x == nullptr) {
@@ -59,6 +63,7 @@ inline void begin_message(const dimesh::detail::communicator& c, const wire& w, 
   x = near.reads(x, bytes);
   dimesh::detail::check(MPI_Isend(x, count, w.type(), other, 0, c.handle(), later.add()), "send");
 }
+#endif
 
 /// n elements that travel as w, from rank `from` to rank `to` of c; x is read on the one, y written
 /// on the other; or, with `later`, begins to. Payload: n elements on `from`, nothing elsewhere.

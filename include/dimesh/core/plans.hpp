@@ -127,21 +127,9 @@ inline bool same_cuts(const cut_list& a, const cut_list& b) {
 /// the one that was made first goes: a program whose cuts stay works out none.
 class ragged_plans {
  public:
-  static ragged_plans& here() {
-    thread_local ragged_plans all;
-    return all;
-  }
-  DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& at(const plan_key& key,
-                                                             const tensor_core& x,
-                                                             const tensor_core& y) {
-    for (entry& e : kept_)
-      if (e.key == key && same_cuts(e.from, x.cuts) && same_cuts(e.to, y.cuts)) return e.plan;
-    if (kept_.size() < most) kept_.emplace_back();
-    entry& oldest = kept_[next_];
-    next_ = (next_ + 1) % most;
-    oldest = {key, x.cuts, y.cuts, nullptr};
-    return oldest.plan;
-  }
+  static ragged_plans& here();
+  std::shared_ptr<const move_plan>& at(const plan_key& key, const tensor_core& x,
+                                       const tensor_core& y);
 
  private:
   static constexpr std::size_t most = 32;
@@ -153,6 +141,23 @@ class ragged_plans {
   std::vector<entry> kept_;
   std::size_t next_ = 0;
 };
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline ragged_plans& ragged_plans::here() {
+  thread_local ragged_plans all;
+  return all;
+}
+DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& ragged_plans::at(const plan_key& key,
+                                                                         const tensor_core& x,
+                                                                         const tensor_core& y) {
+  for (entry& e : kept_)
+    if (e.key == key && same_cuts(e.from, x.cuts) && same_cuts(e.to, y.cuts)) return e.plan;
+  if (kept_.size() < most) kept_.emplace_back();
+  entry& oldest = kept_[next_];
+  next_ = (next_ + 1) % most;
+  oldest = {key, x.cuts, y.cuts, nullptr};
+  return oldest.plan;
+}
+#endif
 /// The plan of a move from x to y, tensors with the same dims on one grid.
 template <class Plan>
 const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {

@@ -13,6 +13,7 @@
 #include "dimesh/collective/ordered.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
+#include "dimesh/detail/names.hpp"
 #include "dimesh/detail/waiting.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"
@@ -60,13 +61,8 @@ class grid_state {
     return true;
   }
   /// A grid's state outlives it, without its communicators: tensors that do so, too, ask it.
-  template <class... A> static grid_state& make(const A&... with) {
-    static std::mutex lock;
-    static std::vector<std::unique_ptr<grid_state>> all;
-    auto made = std::make_unique<grid_state>(with...);
-    const std::lock_guard here(lock);
-    return *all.emplace_back(std::move(made));
-  }
+  static grid_state& make(MPI_Comm comm, std::string mesh, std::uint64_t number,
+                          std::vector<std::string> names, index_t* sizes);
   void end();
   bool alive() const { return alive_; }
   const index_t* sizes() const { return size_.data(); }
@@ -107,6 +103,16 @@ class grid_state {
   bool alive_ = true;
 };
 
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline grid_state& grid_state::make(MPI_Comm comm, std::string mesh,
+                                                   std::uint64_t number,
+                                                   std::vector<std::string> names, index_t* sizes) {
+  static std::mutex lock;
+  static std::vector<std::unique_ptr<grid_state>> all;
+  auto made = std::make_unique<grid_state>(comm, std::move(mesh), number, std::move(names), sizes);
+  const std::lock_guard here(lock);
+  return *all.emplace_back(std::move(made));
+}
 DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, std::uint64_t number,
                                              std::vector<std::string> names, index_t* sizes)
     : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
@@ -135,6 +141,7 @@ DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, st
     at /= sizes[a];
   }
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void grid_state::end() {
   comms_.clear();

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace dimesh::detail {
@@ -41,7 +40,5 @@ template <class T> constexpr std::uint64_t number_of() {
   }
   return hash;
 }
-
-template <class T> std::string quoted() { return "'" + std::string(name_of<T>()) + "'"; }
 
 }  // namespace dimesh::detail

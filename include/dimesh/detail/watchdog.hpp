@@ -68,6 +68,7 @@ DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int r
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
 }
 #endif
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline watchdog::~watchdog() {
   waits_told_to = nullptr;
   if (watcher == this) watcher = nullptr;
@@ -78,6 +79,7 @@ DIMESH_OUTLINE inline watchdog::~watchdog() {
   wake_.notify_all();
   thread_.join();
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void watchdog::enter(std::string_view call, std::string_view within,
                                            index_t bytes) {
@@ -100,12 +102,14 @@ DIMESH_OUTLINE inline void watchdog::end() {
   moved();
 }
 #endif
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline watchdog::watchdog(double seconds, int rank, bool ends)
     : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
   waits_told_to = this;
   if (watcher == nullptr) watcher = this;  // so that collectives of this thread are reported
   thread_ = std::thread([this] { look(); });
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void watchdog::moved() {
   since_ = clock::now();

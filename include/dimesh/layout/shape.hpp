@@ -8,19 +8,26 @@
 
 #include <array>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/types.hpp"
-#include "dimesh/detail/words.hpp"
 #include "dimesh/dim.hpp"
+#if DIMESH_COMPILED != 1
+#include "dimesh/detail/words.hpp"
+#endif
 
 namespace dimesh {
 
 namespace detail {
-[[noreturn]] inline void refuse_extent(std::string_view dim, index_t has, index_t given) {
+[[noreturn]] void refuse_extent(std::string_view dim, index_t has, index_t given);
+#if DIMESH_COMPILED != 1
+[[noreturn]] DIMESH_OUTLINE inline void refuse_extent(std::string_view dim, index_t has,
+                                                      index_t given) {
   (words() << "shape: dim '" << dim << "' has " << has << " elements by its type, and " << given
            << " are given; leave the number out, or derive the dim from dim<>")
       .raise();
 }
+#endif
 template <Dim D, bool Static = is_static_dim<D>> struct extent_of {
   static constexpr index_t n = D::extent;
 };

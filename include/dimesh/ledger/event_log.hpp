@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dimesh/detail/names.hpp"
 #include "dimesh/ledger/ledger.hpp"
 
 namespace dimesh {

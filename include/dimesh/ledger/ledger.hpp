@@ -13,6 +13,7 @@
 
 #include <array>
 
+#include "dimesh/error.hpp"
 #include "dimesh/ledger/event.hpp"
 #include "dimesh/mesh.hpp"
 

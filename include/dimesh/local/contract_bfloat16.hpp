@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract.hpp"
 
@@ -81,8 +82,11 @@ bool library_contract_bfloat16([[maybe_unused]] const contraction& x,
 }
 
 /// c (+)= a * b where c holds floats.
-inline void contract_to_floats(const contraction& x, const bfloat16* a, const bfloat16* b, float* c,
-                               bool add) {
+void contract_to_floats(const contraction& x, const bfloat16* a, const bfloat16* b, float* c,
+                        bool add);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void contract_to_floats(const contraction& x, const bfloat16* a,
+                                              const bfloat16* b, float* c, bool add) {
   const dimesh::detail::opened memory;
   if (library_contract_bfloat16(x, a, b, c, add)) return;
   if (x.outer > 0) {
@@ -102,6 +106,7 @@ inline void contract_to_floats(const contraction& x, const bfloat16* a, const bf
   widen(b, wide_b, b_span);
   host_contract(x, wide_a, wide_b, c, add);
 }
+#endif
 
 template <class C>
 void host_contract_bfloat16(const contraction& given, const bfloat16* a, const bfloat16* b, C* c,

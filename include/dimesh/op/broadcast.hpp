@@ -7,6 +7,7 @@
 //   broadcast<rows>(x, 0)   -> like x; every rank along rows holds what coordinate 0 held
 #pragma once
 
+#include "dimesh/detail/names.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/places.hpp"
 

@@ -8,6 +8,7 @@
 // The gradient is the sum over the copies.
 #pragma once
 
+#include "dimesh/detail/names.hpp"
 #include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"

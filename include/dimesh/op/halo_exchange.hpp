@@ -77,9 +77,7 @@ struct halo_plan : move_plan {
   std::vector<stage> at;
 
   halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
-  static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back) {
-    return plan_of<halo_plan>(y, y, s.hints(back));
-  }
+  static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back);
 
   /// The stages up to the last one that waits for other ranks.
   int stages_that_wait() const;
@@ -137,6 +135,11 @@ struct halo_plan : move_plan {
   }
 };
 
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const halo_plan& halo_plan::of(const tensor_core& y, const halo_stages& s,
+                                                     bool back) {
+  return plan_of<halo_plan>(y, y, s.hints(back));
+}
 DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_core&,
                                            const plan_hints& with)
     : stages{static_cast<boundary>(with[2] >> 1)} {
@@ -146,6 +149,7 @@ DIMESH_OUTLINE inline halo_plan::halo_plan(const tensor_core& y, const tensor_co
   }
   for (int i = 0; i < stages.count; ++i) add(y, i, (with[2] & 1) != 0);
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline int halo_plan::stages_that_wait() const {
   int n = stages.count;

@@ -13,6 +13,7 @@
 #include "dimesh/collective/neighbors.hpp"
 #include "dimesh/collective/point.hpp"
 #include "dimesh/core/flight.hpp"
+#include "dimesh/detail/names.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/transition.hpp"
 

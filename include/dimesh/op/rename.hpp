@@ -4,6 +4,7 @@
 //   rename<batch, rows_of_a>(tensor<float, L, batch, hidden>)  -> the same with dim rows_of_a
 #pragma once
 
+#include "dimesh/detail/names.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 
 namespace dimesh {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/math.hpp"
 #include "dimesh/optim/step.hpp"
 
@@ -62,6 +63,34 @@ struct adam_rule {
              static_cast<real>(epsilon));
   }
 };
+
+/// The rule of each parameter. It knows no struct: one loop over tensors serves them all.
+struct adam_rules {
+  adam_rule rule;  // of those that decay
+  bool (*decays)(const member_path& path, int rank);
+  member_path (*path_in)(const void* parameters, int leaf);
+  const void* parameters;
+
+  adam_rule operator()(int leaf, int rank) const {
+    adam_rule own = rule;
+    if (!decays(path_in(parameters, leaf), rank)) own.decay = 0;
+    return own;
+  }
+};
+#if DIMESH_COMPILED == 1
+extern template void update_all<float>(const adam_rules&, int, tensor_core* const*,
+                                       tensor_core* const*, tensor_core* const*,
+                                       tensor_core* const*);
+extern template void update_all<double>(const adam_rules&, int, tensor_core* const*,
+                                        tensor_core* const*, tensor_core* const*,
+                                        tensor_core* const*);
+#elif DIMESH_COMPILED == 2
+template void update_all<float>(const adam_rules&, int, tensor_core* const*, tensor_core* const*,
+                                tensor_core* const*, tensor_core* const*);
+template void update_all<double>(const adam_rules&, int, tensor_core* const*, tensor_core* const*,
+                                 tensor_core* const*, tensor_core* const*);
+#endif
+
 }  // namespace detail
 
 /// All parameters decay.
@@ -121,10 +150,11 @@ struct adam {
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
     if constexpr (ok<fault> && !is_poison<G>)
       detail::update_tensors_by(
-          [&](int leaf, int rank) {
-            const double decay = decays(path_of(parameters, leaf), rank) ? rate * weight_decay : 0;
-            return detail::adam_rule{step, decay, beta1, beta2, root_correction, epsilon};
-          },
+          detail::adam_rules{
+              {step, rate * weight_decay, beta1, beta2, root_correction, epsilon},
+              decays,
+              [](const void* of, int leaf) { return path_of(*static_cast<const P*>(of), leaf); },
+              &parameters},
           parameters, gradients, state.first, state.second);
   }
 };

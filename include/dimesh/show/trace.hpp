@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/names.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/show/escape.hpp"

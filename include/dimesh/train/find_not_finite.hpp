@@ -103,19 +103,9 @@ class [[nodiscard]] watched_by {
   event_sink* before_;
 };
 
-}  // namespace detail
-
-/// Runs f and says, the same on all ranks of the grid, which operation gave the first number that
-/// is not finite, where in its result, on which rank, and whether its operands were finite. Empty:
-/// none did. Collective over the grid.
-template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) {
-  detail::bad_number_finder finder;
-  {
-    const detail::watched_by here(&finder);
-    static_cast<F&&>(f)();
-  }
-  const detail::of_host numbers;
-  const auto& everyone = g.everyone();
+/// What the first rank that found something says, on all ranks.
+inline std::string first_found(const bad_number_finder& finder, const communicator& everyone) {
+  const of_host numbers;
   const index_t none = std::numeric_limits<index_t>::max();
   index_t mine = finder.words.empty() ? none : finder.operations, first = mine;
   if (everyone.size() > 1)
@@ -131,6 +121,20 @@ template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) 
   text.resize(static_cast<std::size_t>(length));
   collective::broadcast(everyone, text.data(), length, teller);
   return text;
+}
+
+}  // namespace detail
+
+/// Runs f and says, the same on all ranks of the grid, which operation gave the first number that
+/// is not finite, where in its result, on which rank, and whether its operands were finite. Empty:
+/// none did. Collective over the grid.
+template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) {
+  detail::bad_number_finder finder;
+  {
+    const detail::watched_by here(&finder);
+    static_cast<F&&>(f)();
+  }
+  return detail::first_found(finder, g.everyone());
 }
 
 }  // namespace dimesh

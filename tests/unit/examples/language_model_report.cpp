@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "../../../examples/language_model/report.hpp"
 
+#include "../../../examples/common/report.cpp"
+
 #include <doctest/doctest.h>
 
 #include <sstream>
@@ -51,27 +53,32 @@ TEST_CASE("language_result: the table") {
   CHECK(text[5].find("29,360,128 = 29,360,128") != std::string::npos);
 }
 
-TEST_CASE("language_result: json and back") {
+TEST_CASE("language_result: what JSON has of it") {
   auto all = results();
   const std::string folder =
       (fs::temp_directory_path() / ("dimesh_language_" + std::to_string(getpid()))).string();
-  write_report(all, folder);
-  const auto again = read_report<language_result>(folder + "/report.json");
-  REQUIRE(again.size() == all.size());
+  const auto written = [&] {
+    write_report(all, folder);
+    std::ifstream in(folder + "/report.json");
+    return ordered_json::parse(in);
+  };
+  const auto list = written();
+  REQUIRE(list.size() == all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    CHECK(ordered_json(again[i]) == ordered_json(all[i]));
-    CHECK(again[i].sample == all[i].sample);
-    CHECK(again[i].optimizer_bytes_per_rank == all[i].optimizer_bytes_per_rank);
+    CHECK(list[i]["layout"] == all[i].layout);
+    CHECK(list[i]["losses"] == all[i].losses);
+    CHECK(list[i]["validation_bits_per_byte"] == all[i].validation_bits_per_byte);
+    CHECK(list[i]["optimizer_bytes_per_rank"] == all[i].optimizer_bytes_per_rank);
+    CHECK(list[i]["tokens_per_second"] == all[i].tokens_per_second);
+    CHECK(list[i]["sample"] == all[i].sample);
   }
   for (const char* key :
        {"layout", "mesh", "ranks", "losses", "validation_bits_per_byte", "bytes_predicted",
         "bytes_counted", "parameters_per_rank", "optimizer_bytes_per_rank", "peak_bytes_per_rank",
         "tokens_per_second", "seconds", "sample"})
-    CHECK(ordered_json(all[1]).contains(key));
-  all[0].sample = "half a letter \xc3";
-  write_report(all, folder);  // a sample may end anywhere
-  CHECK(read_report<language_result>(folder + "/report.json")[0].sample ==
-        "half a letter \xef\xbf\xbd");
+    CHECK(list[1].contains(key));
+  all[0].sample = "half a letter \xc3";  // a sample may end anywhere
+  CHECK(written()[0]["sample"] == "half a letter \xef\xbf\xbd");
   fs::remove_all(folder);
 }
 

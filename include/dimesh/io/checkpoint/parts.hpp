@@ -46,16 +46,21 @@ template <class... X> struct partial_among<list<X...>> {
 template <class S>
 using part_fault = typename partial_among<typename leaves<std::remove_const_t<S>>::type>::type;
 
-template <class S> void note_part(const checkpoint_part<S>& p, std::vector<named_core>& to) {
-  for_each_tensor(
-      [&](const auto& path, auto& x) {
-        const std::string at = path.text();
-        to.push_back({p.name.empty() || at.empty() ? p.name + at : p.name + "." + at, &core_of(x)});
-      },
-      p.tensors);
-}
+/// The tensors of a part whose type is gone, with their names.
+void note_cores(const std::string& part, const void* tensors, member_path (*path)(const void*, int),
+                tensor_core* const* cores, int count, std::vector<named_core>& to);
 /// Throws where there is no tensor, where one is not there, or recorded, and where they do not live
 /// on the same ranks.
+void require_parts(const char* call, const std::vector<named_core>& all);
+#if DIMESH_COMPILED_FILES != 1
+inline void note_cores(const std::string& part, const void* tensors,
+                       member_path (*path)(const void*, int), tensor_core* const* cores, int count,
+                       std::vector<named_core>& to) {
+  for (int i = 0; i < count; ++i) {
+    const std::string at = path(tensors, i).text();
+    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i]});
+  }
+}
 inline void require_parts(const char* call, const std::vector<named_core>& all) {
   if (all.empty())
     throw error(std::string(call) + ": the parts have no tensors; name some that do");
@@ -71,6 +76,16 @@ inline void require_parts(const char* call, const std::vector<named_core>& all) 
       throw error(std::string(call) + ": tensor '" + x.name +
                   "' is recorded on a tape; take the parameters themselves");
   }
+}
+#endif
+template <class S> void note_part(const checkpoint_part<S>& p, std::vector<named_core>& to) {
+  using plain = std::remove_const_t<S>;
+  (void)sizeof(walkable<plain>);
+  const core_list<plain> all(p.tensors);
+  note_cores(
+      p.name, &p.tensors,
+      [](const void* of, int i) { return path_of(*static_cast<const plain*>(of), i); }, all.at,
+      all.size, to);
 }
 /// All tensors of the parts, as require_parts wants them.
 template <class... S>

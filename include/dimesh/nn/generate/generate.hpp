@@ -58,6 +58,8 @@ template <class Model, class P, class Cache> class growing_texts {
   using ids_type = nn::tokens<C, M, next_tokens>;
 
  public:
+  using element = typename M::element;
+
   growing_texts(const Model& m, const P& p, const grid<mesh>& g, std::vector<token_list> rows,
                 Cache kept)
       : m_(m), p_(p), g_(g), rows_(std::move(rows)), kept_(std::move(kept)) {}
@@ -66,7 +68,7 @@ template <class Model, class P, class Cache> class growing_texts {
   /// Feeds what is known of all rows up to position `to`, and gives the logits of what follows
   /// there, all of them on every rank. Where the length is full, half of it is
   /// forgotten.
-  logit_rows<typename M::element> logits_after(index_t to) {
+  logit_rows<element> logits_after(index_t to) {
     const index_t length = extent_of_length();
     if (to - begin_ > length) {
       begin_ = to - std::max<index_t>(1, length / 2);
@@ -100,9 +102,11 @@ template <class Model, class P, class Cache> class growing_texts {
   index_t begin_ = 0;  // position of the first that is kept
 };
 
-/// The rows, and what the model writes after them.
-template <class Texts> std::vector<token_list> written(Texts texts, const generate_options& o) {
-  auto& rows = texts.rows();
+/// The rows, and what is written after them: `next` gives the logits of what follows at a position,
+/// of texts whose type is gone.
+template <class T>
+void write_on(std::vector<token_list>& rows, const generate_options& o, void* texts,
+              logit_rows<T> (*next)(void* texts, index_t at)) {
   const std::size_t n = rows.size();
   std::vector<std::size_t> ends;
   for (const token_list& r : rows) ends.push_back(r.size() + static_cast<std::size_t>(o.count));
@@ -111,8 +115,8 @@ template <class Texts> std::vector<token_list> written(Texts texts, const genera
   for (;; ++at) {
     bool open = false;
     for (std::size_t b = 0; b < n; ++b) open = open || at < ends[b];
-    if (!open) return rows;
-    const auto logits = texts.logits_after(static_cast<index_t>(at));
+    if (!open) return;
+    const auto logits = next(texts, static_cast<index_t>(at));
     for (std::size_t b = 0; b < n; ++b) {
       if (rows[b].size() != at || at >= ends[b]) continue;
       const auto drawn = static_cast<std::int32_t>(draw_symbol(
@@ -123,6 +127,12 @@ template <class Texts> std::vector<token_list> written(Texts texts, const genera
       if (o.written) o.written(static_cast<index_t>(b), drawn);
     }
   }
+}
+template <class Texts> std::vector<token_list> written(Texts texts, const generate_options& o) {
+  write_on<typename Texts::element>(texts.rows(), o, &texts, [](void* t, index_t at) {
+    return static_cast<Texts*>(t)->logits_after(at);
+  });
+  return std::move(texts.rows());
 }
 
 /// The rows of a language model.

@@ -193,17 +193,21 @@ struct across_plan {
   across_side had, wanted;
   box kept;
 
-  across_plan(const across& two, index_t me, bool back) : moves(!two.is_local()), most(two.most()) {
-    had.whole = two.had(me);
-    wanted.whole = two.wanted(me);
-    kept = intersection(had.whole, wanted.whole);
-    if (!moves) return;
-    two.each_sent(me, [this](index_t r, const box& b) { had.add(r, b); });
-    two.each_received(me, [this](index_t r, const box& b) { wanted.add(r, b); });
-    had.lay_out(two.ranks, !back);
-    wanted.lay_out(two.ranks, true);
-  }
+  across_plan(const across& two, index_t me, bool back);
 };
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline across_plan::across_plan(const across& two, index_t me, bool back)
+    : moves(!two.is_local()), most(two.most()) {
+  had.whole = two.had(me);
+  wanted.whole = two.wanted(me);
+  kept = intersection(had.whole, wanted.whole);
+  if (!moves) return;
+  two.each_sent(me, [this](index_t r, const box& b) { had.add(r, b); });
+  two.each_received(me, [this](index_t r, const box& b) { wanted.add(r, b); });
+  had.lay_out(two.ranks, !back);
+  wanted.lay_out(two.ranks, true);
+}
+#endif
 
 /// The plans that a thread used last.
 class across_plans {

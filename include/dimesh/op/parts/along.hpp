@@ -181,6 +181,7 @@ struct window_moves {
                   index_t count);
 };
 
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const cut_dim& dim,
                                                  const window& w, index_t across, bool back)
     : d(dim.d) {
@@ -210,6 +211,7 @@ DIMESH_OUTLINE inline window_moves::window_moves(const grid_state& grid, const c
     dim.for_each_piece(back ? mine : theirs, back ? theirs : mine, w, add_to(in));
   }
 }
+#endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void window_moves::add(std::vector<collective::message>& list, index_t& total,
                                              index_t rank, index_t count) {

@@ -40,6 +40,7 @@ struct parts_plan : move_plan {
   parts_plan(const tensor_core& split, const tensor_core& around, const plan_hints& with);
 };
 
+#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const tensor_core& around,
                                              const plan_hints& with)
     : whole(placement_of(split).own(around.layout())),
@@ -71,15 +72,20 @@ DIMESH_OUTLINE inline parts_plan::parts_plan(const tensor_core& split, const ten
     next += n;
   }
 }
+#endif
 
 /// The plan of a gather of x to y.
-inline const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y) {
+const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y);
+const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline const parts_plan& gather_plan(const tensor_core& x, const tensor_core& y) {
   return plan_of<parts_plan>(x, y, {static_cast<index_t>(parts_move::gather)});
 }
 /// Of the sum of x scattered to y.
-inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y) {
+DIMESH_OUTLINE inline const parts_plan& scatter_plan(const tensor_core& x, const tensor_core& y) {
   return plan_of<parts_plan>(y, x, {static_cast<index_t>(parts_move::scatter), x.once});
 }
+#endif
 
 /// received, the parts one after another, from the parts x of all ranks; or, with `later`, begins.
 void gather_received(const parts_plan& p, const std::byte* x, std::byte* received,

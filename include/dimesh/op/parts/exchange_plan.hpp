@@ -91,43 +91,49 @@ struct exchange_plan : move_plan {
   static constexpr unsigned axes(const table& from, const table& to) {
     return moved_axes(from, to) & from.mask(use::split);
   }
-  exchange_plan(const tensor_core& x, const tensor_core& y, const plan_hints& with) {
-    const bool back = with[0] != 0;
-    const placement where = placement_of(x);
-    const table from = back ? dual_of(y.layout()) : x.layout();
-    const table to = back ? dual_of(x.layout()) : y.layout();
-    const index_t before = where.most(from), after = where.most(to);
-    const unsigned talk = talking(axes(from, to), where.sizes);
-    wire = {x.facts->kind, x.facts->element};
-    most = before > after ? before : after;
-    had.whole = where.own(from);
-    wanted.whole = where.own(to);
-    kept = intersection(had.whole, wanted.whole);
-    if (talk == 0) return;
-    over = &x.grid->along(talk);
-    const auto ranks = static_cast<std::size_t>(over->size());
-    for (index_t r = 0; r < over->size(); ++r) {
-      had.part.push_back(intersection(had.whole, where.peers(to, r, talk)));
-      wanted.part.push_back(intersection(where.peers(from, r, talk), wanted.whole));
-    }
-    const auto me = static_cast<std::size_t>(over->rank());
-    had.lay_out(ranks, me, !back);
-    wanted.lay_out(ranks, me, true);
-    if (most > wire.most_per_call()) return;
-    had.count(wire.units());
-    wanted.count(wire.units());
-    const index_t n = had.whole.size() / over->size();
-    if (!back && is_dense(where, from, to) && had.in_rank_order(n) && wanted.in_rank_order(n))
-      dense = n;
-  }
+  exchange_plan(const tensor_core& x, const tensor_core& y, const plan_hints& with);
   bool fits() const { return most <= wire.most_per_call(); }
   const exchange_side& from(bool back) const { return back ? wanted : had; }
   const exchange_side& to(bool back) const { return back ? had : wanted; }
 
-  static const exchange_plan& of(const tensor_core& x, const tensor_core& y, bool back) {
-    return plan_of<exchange_plan>(x, y, {back});
-  }
+  static const exchange_plan& of(const tensor_core& x, const tensor_core& y, bool back);
 };
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline exchange_plan::exchange_plan(const tensor_core& x, const tensor_core& y,
+                                                   const plan_hints& with) {
+  const bool back = with[0] != 0;
+  const placement where = placement_of(x);
+  const table from = back ? dual_of(y.layout()) : x.layout();
+  const table to = back ? dual_of(x.layout()) : y.layout();
+  const index_t before = where.most(from), after = where.most(to);
+  const unsigned talk = talking(axes(from, to), where.sizes);
+  wire = {x.facts->kind, x.facts->element};
+  most = before > after ? before : after;
+  had.whole = where.own(from);
+  wanted.whole = where.own(to);
+  kept = intersection(had.whole, wanted.whole);
+  if (talk == 0) return;
+  over = &x.grid->along(talk);
+  const auto ranks = static_cast<std::size_t>(over->size());
+  for (index_t r = 0; r < over->size(); ++r) {
+    had.part.push_back(intersection(had.whole, where.peers(to, r, talk)));
+    wanted.part.push_back(intersection(where.peers(from, r, talk), wanted.whole));
+  }
+  const auto me = static_cast<std::size_t>(over->rank());
+  had.lay_out(ranks, me, !back);
+  wanted.lay_out(ranks, me, true);
+  if (most > wire.most_per_call()) return;
+  had.count(wire.units());
+  wanted.count(wire.units());
+  const index_t n = had.whole.size() / over->size();
+  if (!back && is_dense(where, from, to) && had.in_rank_order(n) && wanted.in_rank_order(n))
+    dense = n;
+}
+DIMESH_OUTLINE inline const exchange_plan& exchange_plan::of(const tensor_core& x,
+                                                             const tensor_core& y, bool back) {
+  return plan_of<exchange_plan>(x, y, {back});
+}
+#endif
 
 /// The elements that stay on the rank.
 template <bool Add, class T> void move_kept(const exchange_plan& p, const T* x, T* y) {
