@@ -74,6 +74,14 @@ template <class Body> struct each_index {
   }
 };
 
+/// body(i) for i in [0, n), each for itself: a kernel in the form for devices.
+template <class Space, class Body> void each_for_itself(index_t n, const Body& body) {
+  if (n > 0)
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
+}
+/// Does a kernel of Space take its form for the host?
+template <class Space> bool on_host_now() { return runs_on_host<Space> || moves_to_host<Space>(); }
+
 }  // namespace detail
 
 /// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,
