@@ -327,7 +327,8 @@ TEST_CASE("a grid on a part of the ranks: the others skip what is done there") {
   const auto copy_of = dm::clone(std::tuple(sx, sy));
   CHECK(std::get<1>(copy_of).defined() == (some != nullptr));
   // A struct with a leaf that is not there on some ranks: read, written and stepped where it is.
-  std::tuple both(dm::clone(sx), some ? dm::clone(sy) : Y());
+  using elsewhere = std::remove_cvref_t<decltype(sy)>;
+  std::tuple both(dm::clone(sx), some ? dm::clone(sy) : elsewhere());
   dm::rescale(both, 2);
   CHECK(test_support::on_host(std::get<0>(both))[0] == 2 * ranks());
   if (some) CHECK(test_support::on_host(std::get<1>(both))[0] == 2 * members);

@@ -79,8 +79,6 @@ template <class Space, class Body> void each_for_itself(index_t n, const Body& b
   if (n > 0)
     Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
 }
-/// Does a kernel of Space take its form for the host?
-template <class Space> bool on_host_now() { return runs_on_host<Space> || moves_to_host<Space>(); }
 
 }  // namespace detail
 

@@ -79,7 +79,8 @@ constexpr void count_lines(tally& t, const Map& map, unsigned axes, const index_
 }
 
 /// The moves from x to y that `make` works out, at the first call with these layouts, extents of x
-/// and other numbers; room keeps those of which there are too many.
+/// and other numbers; room keeps those of which there are too many. A slice may begin elsewhere at
+/// every step: the last few are kept, as of blocks of any lengths.
 template <class Map, class Make>
 const line_moves& kept_moves(const tensor_core& x, const tensor_core& y,
                              std::initializer_list<index_t> numbers,
@@ -87,7 +88,7 @@ const line_moves& kept_moves(const tensor_core& x, const tensor_core& y,
   plan_key key(&kind_of_plan<Map>, x, y, {});
   for (const index_t n : numbers)
     if (!key.add(n)) return room.emplace(make());
-  std::shared_ptr<const move_plan>& plan = place_of_plan(key, x, y);
+  std::shared_ptr<const move_plan>& plan = ragged_plans::here().at(key, x, y);
   if (!plan) {
     plan = std::make_shared<const line_moves>(make());
     plans_worked_out.fetch_add(1, std::memory_order_relaxed);
