@@ -10,6 +10,7 @@
 
 #include "dimesh/op/concat_exchange.hpp"
 #include "dimesh/op/merge_exchange.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "support/movement.hpp"
 
 namespace {
