@@ -84,6 +84,11 @@ if(NOT TARGET Kokkos::kokkos OR TARGET trilinos_kokkoscore)
   endif()
 endif()
 
+# --- cuBLAS, beside a Kokkos with CUDA: products on devices ---------------------------------------
+if("CUDA" IN_LIST Kokkos_DEVICES)
+  find_package(CUDAToolkit QUIET)
+endif()
+
 # --- Boost.Hana: headers only --------------------------------------------------------------------
 find_path(DIMESH_HANA_INCLUDE_DIR boost/hana.hpp
   HINTS ${BOOST_ROOT} $ENV{BOOST_ROOT} "${dimesh_recorded_hana}" PATH_SUFFIXES include)
@@ -185,6 +190,8 @@ if(NOT dimesh_missing)
   if(kokkos_is_trilinos)
     dimesh_dependency(kokkos "${DIMESH_KOKKOS_INCLUDE_DIR}"
       "${DIMESH_KOKKOS_LIBRARY};${CMAKE_DL_LIBS}")
+  elseif("CUDA" IN_LIST Kokkos_DEVICES AND TARGET CUDA::cublas)
+    dimesh_dependency(kokkos "" "Kokkos::kokkos;CUDA::cublas" DIMESH_WITH_CUBLAS=1)
   else()
     dimesh_dependency(kokkos "" Kokkos::kokkos)
   endif()

@@ -326,6 +326,27 @@ TEST_CASE("a grid on a part of the ranks: the others skip what is done there") {
   if (some) CHECK(test_support::on_host(sy)[0] == members);
   const auto copy_of = dm::clone(std::tuple(sx, sy));
   CHECK(std::get<1>(copy_of).defined() == (some != nullptr));
+  // A struct with a leaf that is not there on some ranks: read, written and stepped where it is.
+  using elsewhere = std::remove_cvref_t<decltype(sy)>;
+  std::tuple both(dm::clone(sx), some ? dm::clone(sy) : elsewhere());
+  dm::rescale(both, 2);
+  CHECK(test_support::on_host(std::get<0>(both))[0] == 2 * ranks());
+  if (some) CHECK(test_support::on_host(std::get<1>(both))[0] == 2 * members);
+  const dm::sgd step{.rate = 0.5};
+  step(both, both);
+  CHECK(test_support::on_host(std::get<0>(both))[0] == ranks());
+  if (some) CHECK(test_support::on_host(std::get<1>(both))[0] == members);
+  const dm::adam rule{.rate = 0.5};
+  auto state = rule.start(both);
+  rule(both, both, state);
+  CHECK(test_support::on_host(std::get<0>(both))[0] < ranks());
+  if (!some)
+    CHECK(error_of([&] { (void)dm::global_norm(both); }) ==
+          "global_norm: an operand is not defined: it was moved from, or never made on a grid; "
+          "make it first");
+  std::size_t leaves = 0;
+  dm::for_each_tensor([&leaves](const auto&, const auto& t) { leaves += t.defined(); }, both);
+  CHECK(leaves == (some ? 2 : 1));
   if (some) {
     CHECK(dm::global_norm(std::tuple(sy)) == doctest::Approx(2 * members));
     CHECK(error_of([&] { (void)(dm::relayout<dm::layout<dense>>(sy, all)); }).find("relayout: ") ==

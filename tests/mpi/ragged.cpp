@@ -56,6 +56,10 @@ TEST_CASE("ragged: what a rank holds, whole tensors, and operations that move no
           CHECK(agrees(dm::zeros_like(v) + v, a));
           const auto whole = dm::to_rank(v);
           if (g.rank() == 0) CHECK(std::equal(whole.begin(), whole.end(), a.values.begin()));
+          if (n[1] != 5) continue;
+          for (const dm::index_t i : {0, 3, 6})
+            CHECK(dm::broadcast_element(v, {i, i % 5}) ==
+                  a.values[static_cast<std::size_t>(5 * i + i % 5)]);
         }
     });
   });

@@ -10,6 +10,7 @@
 
 #include "dimesh/op/concat_exchange.hpp"
 #include "dimesh/op/merge_exchange.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "support/movement.hpp"
 
 namespace {
@@ -219,6 +220,28 @@ TEST_CASE("an element travels if it changes rank") {
     CHECK(bytes_sent([&] { (void)dm::concat_exchange<q>(v, v); }) ==
           leaving(2 * n, [](index_t i) { return i; }) +
               leaving(2 * n, [](index_t i) { return i - n; }));
+  });
+}
+
+TEST_CASE("a steady step works out no plan, nor does a gather to a rank") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+    const auto v = scattered<dm::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {2, 23}, 1));
+    const auto step = [&](index_t first) {
+      (void)dm::slice_exchange<q>(v, first, 20, 2);
+      (void)dm::pad_exchange<q>(v, 2, 5);
+      (void)dm::concat_exchange<q>(v, v);
+      (void)dm::merge_exchange<dm::split<dm::uneven<r>, x>, p, q>(v);
+      (void)dm::to_rank(v, g.ranks() - 1);
+    };
+    const index_t before = dd::plans_made();
+    step(1);
+    const index_t made = dd::plans_made();
+    CHECK(made == before + 5);
+    step(1);
+    CHECK(dd::plans_made() == made);
+    step(3);  // another slice
+    CHECK(dd::plans_made() == made + 1);
   });
 }
 

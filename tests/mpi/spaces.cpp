@@ -12,8 +12,14 @@
 #include "dimesh/grad/overlap.hpp"
 #include "dimesh/interop/host_block.hpp"
 #include "dimesh/io/npy.hpp"
+#include "dimesh/op/norm.hpp"
+#include "dimesh/op/reductions.hpp"
 #include "dimesh/op/scan.hpp"
+#include "dimesh/op/shuffle.hpp"
+#include "dimesh/op/sort.hpp"
+#include "dimesh/op/sort_all_to_all.hpp"
 #include "dimesh/op/start.hpp"
+#include "dimesh/op/take.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/reflect/clone.hpp"
@@ -197,6 +203,53 @@ TEST_CASE("messages of what MPI cannot read go by way of the host") {
   const shared_file file;
   dm::save_npy(x, file.path);
   CHECK(same_bits(dm::load_npy<dm::tensor<double, L, p, q>>(g, file.path), z));
+}
+
+TEST_CASE("operations whose kernels are code of the host: on copies there, results back") {
+  int n = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const grid<far> g(test_support::x{n}, test_support::y{1});
+  const grid<plane> h(test_support::x{n}, test_support::y{1});
+  using L = layout<plane, split<p, test_support::x>>;
+  const auto z = dm::generate<dm::tensor<double, L, p, q>>(
+      h, [](dm::index_t i, dm::index_t j) { return 1 + 0.25 * double((7 * i + 5 * j) % 11); },
+      p{3 * n}, q{6});
+  const auto x = dm::to_space(z, g);
+  const auto& near = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
+  const auto same = [&](const auto& f, bool on_copies = true) {
+    const auto expected = f(z);
+    auto& there_too = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
+    there_too.restart_peak();
+    const auto before = near.figures().live;
+    const auto got = f(x);
+    CHECK(got.memory().space() == there);
+    CHECK(same_bits(expected, got));
+    CHECK(near.figures().live == before);
+    CHECK((near.figures().peak > before) == on_copies);
+    const auto slope = [&f](const auto& v) {
+      const auto loss = [&f](const auto& w) {
+        const auto y = f(w);
+        return dm::complete(dm::sum(y * y));
+      };
+      return dm::value_and_grad(loss, v)().gradient;
+    };
+    if constexpr (std::is_same_v<dm::value_of<std::remove_const_t<decltype(expected)>>, double>)
+      CHECK(same_bits(slope(z), slope(x)));
+  };
+  same([](const auto& v) { return dm::prod<q>(v); });
+  same([](const auto& v) { return dm::var<q>(v); });
+  same([](const auto& v) { return dm::var<p>(v); });
+  same([](const auto& v) { return dm::compensated_sum<q>(v); });
+  same([](const auto& v) { return dm::sort<q>(v); });
+  same([](const auto& v) { return dm::argsort<q>(v); });
+  same([](const auto& v) { return dm::sort_all_to_all<p>(v); });
+  same([](const auto& v) { return dm::max<q>(v) * 2.0; }, false);
+  same([](const auto& v) { return dm::shuffle<q>(dm::random_key(3), v); });
+  same([](const auto& v) { return dm::layer_norm<q>(v); }, false);
+  const auto at = dm::generate<dm::tensor<int, layout<plane>, r>>(
+      h, [](dm::index_t i) { return int(i) % 3 - 1; }, r{5});
+  const auto far_at = dm::to_space(at, g);
+  CHECK(same_bits(dm::take<q>(z, at), dm::take<q>(x, far_at)));
 }
 
 TEST_CASE("to a mesh of other axes in the other memory, and the way back") {

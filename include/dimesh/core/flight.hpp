@@ -191,6 +191,15 @@ template <class Op>
 inline constexpr bool can_start =
     requires(const Op& op, results y, operands x, flight& f) { op.start(y, x, f); };
 
+/// Begins the move; that of a mover whose kernels are code of the host is over at once, where the
+/// host does not reach the tensors.
+template <class Op>
+void start_here(const Op& op, const operation& bound, results y, operands x, flight& f) {
+  if constexpr (is_host_code<Op>)
+    if (!reached_now()) return fill_on_copies(bound, y, x);
+  op.start(y, x, f);
+}
+
 /// The end of a move.
 class landing final : public operation {
  public:

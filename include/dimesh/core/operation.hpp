@@ -19,6 +19,7 @@
 //   constexpr void land(tensor_core& y) const     the result lives elsewhere than the operands:
 //                                                 sets its grid (or sizes) and what counts once
 //   static constexpr int aliases = k      the result shares the memory of operand k; no fill
+//   static constexpr bool on_host = true      fill is code of the host: see core/on_host.hpp
 //   static constexpr bool puts_off = true     cotangents of what leads to no input take long, and
 //                                             wait for the second part of a way back in two
 //   std::string_view call                 what errors and events call it, in place of the struct's
@@ -83,6 +84,7 @@ struct operation_facts {
   bool own_dims;  // it says the extents of dims that no operand has
   bool own_grid;  // and where its result lives
   bool puts_off = false;  // cotangents that no input waits for: to the second part of a way back
+  bool on_host = false;  // no device can run its local call
 };
 
 /// An operation without its type.
@@ -135,6 +137,7 @@ template <class Op>
 inline constexpr bool has_own_dims =
     requires(const Op& op, const dim_facts* d) { op.extent_of(d); };
 template <class Op> inline constexpr bool can_put_off = requires { Op::puts_off; };
+template <class Op> inline constexpr bool is_host_code = requires { requires Op::on_host; };
 template <class Op>
 inline constexpr bool has_own_grid = requires(const Op& op, tensor_core& y) { op.land(y); };
 template <class Op>
@@ -158,7 +161,8 @@ template <class Op> constexpr int aliased_operand() {
 template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : operation {
   static constexpr bool transposes = detail::has_transpose<Op> && Depth > 0;
   static constexpr operation_facts says{call_name<Op>(),  aliased_operand<Op>(), transposes,
-                                        has_own_dims<Op>, has_own_grid<Op>,      can_put_off<Op>};
+                                        has_own_dims<Op>, has_own_grid<Op>,      can_put_off<Op>,
+                                        is_host_code<Op>};
   Op op;
 
   constexpr explicit bound(const Op& o) : operation(&says), op(o) {

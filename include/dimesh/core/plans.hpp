@@ -25,18 +25,32 @@ struct move_plan : std::enable_shared_from_this<move_plan> {};
 using plan_hints = std::array<index_t, 3>;
 
 /// What tells plans apart. Facts say element size, dims, tables; there is one of them for a type.
+/// The numbers are extents of the first tensor, and what else an operation adds.
 struct plan_key {
   const void* kind = nullptr;
   const grid_state* grid = nullptr;
   const tensor_facts *from = nullptr, *to = nullptr;
   plan_hints with{};
-  index_t extent[max_dims] = {};
+  int numbers = 0;
+  index_t number[max_dims] = {};
 
+  plan_key() = default;
+  plan_key(const void* k, const tensor_core& x, const tensor_core& y, const plan_hints& w)
+      : kind(k), grid(x.grid), from(x.facts), to(y.facts), with(w), numbers(x.rank()) {
+    for (int d = 0; d < numbers; ++d) number[d] = x.extent(d);
+  }
+  /// False: there is no room for so many.
+  bool add(index_t n) {
+    if (numbers == max_dims) return false;
+    number[numbers++] = n;
+    return true;
+  }
   bool operator==(const plan_key& k) const {
-    if (kind != k.kind || grid != k.grid || from != k.from || to != k.to || with != k.with)
+    if (kind != k.kind || grid != k.grid || from != k.from || to != k.to || with != k.with ||
+        numbers != k.numbers)
       return false;
-    for (int d = 0; d < from->rank; ++d)
-      if (extent[d] != k.extent[d]) return false;
+    for (int d = 0; d < numbers; ++d)
+      if (number[d] != k.number[d]) return false;
     return true;
   }
   std::size_t hash() const {
@@ -49,7 +63,7 @@ struct plan_key {
     mix(at(kind) ^ at(grid) << 1);
     mix(at(from) ^ at(to) << 1);
     for (const index_t v : with) mix(static_cast<std::uint64_t>(v));
-    for (int d = 0; d < from->rank; ++d) mix(static_cast<std::uint64_t>(extent[d]));
+    for (int d = 0; d < numbers; ++d) mix(static_cast<std::uint64_t>(number[d]));
     return static_cast<std::size_t>(h);
   }
 };
@@ -158,14 +172,17 @@ DIMESH_OUTLINE inline std::shared_ptr<const move_plan>& ragged_plans::at(const p
   return oldest.plan;
 }
 #endif
+/// Where the plan for a key of x and y stands, or is to stand.
+inline std::shared_ptr<const move_plan>& place_of_plan(const plan_key& key, const tensor_core& x,
+                                                       const tensor_core& y) {
+  const bool ragged = (x.facts->ragged | y.facts->ragged) != 0;
+  return ragged ? ragged_plans::here().at(key, x, y) : plan_cache::here().at(key);
+}
 /// The plan of a move from x to y, tensors with the same dims on one grid.
 template <class Plan>
 const Plan& plan_of(const tensor_core& x, const tensor_core& y, const plan_hints& with = {}) {
-  plan_key key{&kind_of_plan<Plan>, x.grid, x.facts, y.facts, with};
-  for (int d = 0; d < x.rank(); ++d) key.extent[d] = x.extent(d);
-  const bool ragged = (x.facts->ragged | y.facts->ragged) != 0;
-  std::shared_ptr<const move_plan>& plan =
-      ragged ? ragged_plans::here().at(key, x, y) : plan_cache::here().at(key);
+  const plan_key key(&kind_of_plan<Plan>, x, y, with);
+  std::shared_ptr<const move_plan>& plan = place_of_plan(key, x, y);
   if (!plan) [[unlikely]]
     make_plan<Plan>(plan, x, y, with);
   return static_cast<const Plan&>(*plan);

@@ -204,8 +204,14 @@ inline bool checks_places = true;
 template <class I>
 void require_places(std::string_view call, const tensor_core& numbers, const dim_facts& d,
                     index_t extent) {
-  const I* const at = numbers.data<const I>();
+  const I* at = numbers.data<const I>();
   if (!checks_places) return;
+  std::unique_ptr<I[]> copied;
+  if (!reached_now()) {
+    copied.reset(new I[static_cast<std::size_t>(numbers.elements())]);
+    copy_to_host(copied.get(), at, numbers.bytes());
+    at = copied.get();
+  }
   for (index_t i = 0; i < numbers.elements(); ++i) {
     const auto place = static_cast<index_t>(at[i]);
     if (place >= -1 && place < extent) continue;

@@ -8,6 +8,7 @@
 #ifdef DIMESH_CHECKED
 #include "dimesh/core/checked.hpp"
 #endif
+#include "dimesh/core/on_host.hpp"
 #include "dimesh/core/results.hpp"
 #include "dimesh/detail/compiled.hpp"
 
@@ -41,7 +42,7 @@ void fill_and_report(event_sink& sink, const Fill& fill, const Cost& cost) {
 }
 [[gnu::noinline]] inline void fill_watched(const operation& op, results y, operands x,
                                            event_sink& sink) {
-  fill_and_report(sink, [&] { op.fill(y, x); }, [&](tally& t) { op.cost(t, y, x); });
+  fill_and_report(sink, [&] { fill_here(op, y, x); }, [&](tally& t) { op.cost(t, y, x); });
   for (int i = 0; i < y.count(); ++i)
     if (y.has(i)) sink.see(y[i], x);
 }
@@ -109,7 +110,7 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
     if (sink != nullptr) [[unlikely]]
       fill_watched(op, y, x, *sink);
     else
-      op.fill(y, x);
+      fill_here(op, y, x);
   }
 }
 

@@ -78,7 +78,7 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
         detail::check_before(it, detail::results(to, 1), detail::operands(from, 1));
 #endif
         const detail::in_space there(x.facts->space);
-        op.start(detail::results(to, 1), detail::operands(from, 1), *flight_);
+        detail::start_here(op, it, detail::results(to, 1), detail::operands(from, 1), *flight_);
       }
     } catch (...) {
       flight_->result = y.memory;  // some of it may be on its way

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/local/attention_tile.hpp"
+#include "dimesh/local/attention_plain.hpp"
 
 namespace dimesh::local {
 
@@ -219,11 +219,14 @@ template <class T> constexpr index_t attention_scratch(const attention_problem& 
 
 /// out (outer.., queries, head) = the values v (outer.., keys, head) weighted by the softmax of
 /// scale q . k over the keys that a query sees, 0 if it sees none; log_sum (outer.., queries) the
-/// logarithm of the sum of exponentials (0 if none). Host memory; scratch aligned to 64 bytes.
-template <class T>
+/// logarithm of the sum of exponentials (0 if none). Scratch aligned to 64 bytes.
+template <class T, class Space = default_space>
 void attention(const attention_problem& given, const T* q, const T* k, const T* v, T* out,
                T* log_sum, T* scratch) {
   const dimesh::detail::opened memory;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::attend_plainly<Space>(given, q, k, v, out, log_sum);
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);

@@ -11,12 +11,6 @@
 
 namespace dimesh::local {
 
-/// Where the cotangents of an attention's operands go; null: not wanted. They have the strides of
-/// their operands. dk and dv are added to, dq is overwritten.
-template <class T> struct attention_cotangents {
-  T *dq = nullptr, *dk = nullptr, *dv = nullptr;
-};
-
 namespace detail {
 
 /// Keys and values of one head as the way back reads them.
@@ -133,12 +127,15 @@ template <class T> constexpr index_t attention_transpose_scratch(const attention
 }
 
 /// The wanted cotangents of q, k, v from dout, that of attention's result `out`; log_sum as
-/// attention gave it. Shapes: as in attention; dout, dq as q. Host memory.
-template <class T>
+/// attention gave it. Shapes: as in attention; dout, dq as q.
+template <class T, class Space = default_space>
 void attention_transpose(const attention_problem& given, const T* q, const T* k, const T* v,
                          const T* out, const T* log_sum, const T* dout,
                          const attention_cotangents<T>& to, T* scratch) {
   const dimesh::detail::opened memory;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::attend_back_plainly<Space>(given, q, k, v, out, log_sum, dout, to);
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);

@@ -27,6 +27,9 @@
 #ifdef DIMESH_WITH_CBLAS
 #include "dimesh/local/backend_cblas.hpp"
 #endif
+#ifdef DIMESH_WITH_CUBLAS
+#include "dimesh/local/backend_device_blas.hpp"
+#endif
 
 namespace dimesh::local {
 
@@ -168,6 +171,11 @@ void contract(const contraction& x, const T* a, const T* b, T* c, bool accumulat
     }
   } else {
     if (detail::moves_to_host<Space>()) return contract<T, host_space>(x, a, b, c, accumulate);
+#ifdef DIMESH_WITH_CUBLAS
+    if constexpr (device_blas::cublas::serves<T> && std::is_same_v<Space, Kokkos::Cuda>)
+      if (addends > 0 && device_blas::contract(x, a, b, c, accumulate, device_blas::cublas{}))
+        return;
+#endif
     Kokkos::parallel_for("dimesh::contract",
                          Kokkos::RangePolicy<Space>(0, detail::elements_of_c(x)),
                          detail::element_contraction<T>{x, a, b, c, accumulate});

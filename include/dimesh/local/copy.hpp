@@ -11,6 +11,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/tile.hpp"
 #include "dimesh/memory/memory.hpp"
 
@@ -35,8 +36,13 @@ struct box {
   int rank = 0;
   index_t extent[max_dims], from[max_dims], to[max_dims];
 
+  index_t size = 1;
+
   box(int dims, const index_t* n, const index_t* from_stride, const index_t* to_stride) {
-    for (int d = 0; d < dims; ++d) add(n[d], from_stride[d], to_stride[d]);
+    for (int d = 0; d < dims; ++d) {
+      size *= n[d];
+      add(n[d], from_stride[d], to_stride[d]);
+    }
     if (rank == 0) append(1, 1, 1);
   }
 
@@ -73,6 +79,9 @@ void walk_box(const box& b, int d, int end, const T* src, T* dst, const Body& bo
 }
 
 struct assign_run {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static void one(const T& src, T& dst) {
+    dst = src;
+  }
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
     const dimesh::detail::writes_memory kernel;
     if (s == 1 && t == 1) {
@@ -85,6 +94,9 @@ struct assign_run {
 };
 
 struct add_run {
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static void one(const T& src, T& dst) {
+    dst += src;
+  }
   template <class T> static void run(index_t n, const T* src, index_t s, T* dst, index_t t) {
     const dimesh::detail::writes_memory kernel;
     if (s == 1 && t == 1) {
@@ -134,14 +146,31 @@ inline bool arrange(box& b) {
   return false;
 }
 
-template <class Run, class T>
+/// One element of a box for itself: what a device does.
+template <class Run, class T> struct box_element {
+  box b;
+  const T* src;
+  T* dst;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    index_t from = 0, to = 0;
+    for (int d = b.rank - 1; d >= 0; --d) {
+      const index_t i = e % b.extent[d];
+      e /= b.extent[d];
+      from += i * b.from[d], to += i * b.to[d];
+    }
+    Run::one(src[from], dst[to]);
+  }
+};
+
+template <class Run, class Space, class T>
 void move_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "copy_box, add_box, pack, unpack: blocks are copied on the host only (also in "
-                "relayout, all_gather, own, halo_exchange, shift ...); use a host space");
   const dimesh::detail::writes_memory kernel;
   box b(rank, extent, src_stride, dst_stride);
+  if constexpr (!runs_on_host<Space>)
+    if (!moves_to_host<Space>())
+      return each_for_itself<Space>(b.size, box_element<Run, T>{b, src, dst});
   const int p = b.rank - 2, q = b.rank - 1;
   if (arrange(b)) {
     walk_box(b, 0, p, src, dst, [&b, p, q](const T* x, T* y) {
@@ -156,49 +185,70 @@ void move_box(int rank, const index_t* extent, const T* src, const index_t* src_
 }  // namespace detail
 
 /// dst[box] = src[box], a box of `extent` in both arrays.
-template <class T>
+template <class T, class Space = default_space>
 void copy_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
               const index_t* dst_stride) {
-  detail::move_box<detail::assign_run>(rank, extent, src, src_stride, dst, dst_stride);
+  detail::move_box<detail::assign_run, Space>(rank, extent, src, src_stride, dst, dst_stride);
 }
 
 /// dst[box] += src[box]
-template <class T>
+template <class T, class Space = default_space>
 void add_box(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst,
              const index_t* dst_stride) {
-  detail::move_box<detail::add_run>(rank, extent, src, src_stride, dst, dst_stride);
+  detail::move_box<detail::add_run, Space>(rank, extent, src, src_stride, dst, dst_stride);
 }
 
 /// dst = src[box], dst contiguous and row-major.
-template <class T>
+template <class T, class Space = default_space>
 void pack(int rank, const index_t* extent, const T* src, const index_t* src_stride, T* dst) {
   index_t dense[max_dims] = {};
   row_major_strides(rank, extent, dense);
-  copy_box(rank, extent, src, src_stride, dst, dense);
+  copy_box<T, Space>(rank, extent, src, src_stride, dst, dense);
 }
 
 /// dst[box] = src, src contiguous and row-major.
-template <class T>
+template <class T, class Space = default_space>
 void unpack(int rank, const index_t* extent, const T* src, T* dst, const index_t* dst_stride) {
   index_t dense[max_dims] = {};
   row_major_strides(rank, extent, dense);
-  copy_box(rank, extent, src, dense, dst, dst_stride);
+  copy_box<T, Space>(rank, extent, src, dense, dst, dst_stride);
 }
 
 /// dst[box] += src, src contiguous and row-major.
-template <class T>
+template <class T, class Space = default_space>
 void unpack_add(int rank, const index_t* extent, const T* src, T* dst, const index_t* dst_stride) {
   index_t dense[max_dims] = {};
   row_major_strides(rank, extent, dense);
-  add_box(rank, extent, src, dense, dst, dst_stride);
+  add_box<T, Space>(rank, extent, src, dense, dst, dst_stride);
 }
 
+namespace detail {
+/// One element of a box that is filled.
+template <class T> struct fill_element {
+  box b;
+  T value;
+  T* dst;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    index_t to = 0;
+    for (int d = b.rank - 1; d >= 0; --d) {
+      to += e % b.extent[d] * b.to[d];
+      e /= b.extent[d];
+    }
+    dst[to] = value;
+  }
+};
+}  // namespace detail
+
 /// dst[box] = value
-template <class T>
+template <class T, class Space = default_space>
 void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* dst_stride) {
   const dimesh::detail::writes_memory kernel;
   const index_t still[max_dims] = {};
   const detail::box b(rank, extent, still, dst_stride);
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(b.size, detail::fill_element<T>{b, value, dst});
   const int q = b.rank - 1;
   detail::walk_box<T>(b, 0, q, dst, dst, [&b, q, value](const T*, T* y) {
     if (b.to[q] == 1)

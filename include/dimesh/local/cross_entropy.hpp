@@ -11,6 +11,7 @@
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/math.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
@@ -23,13 +24,63 @@ struct cross_entropy_terms {
   bool counts = true;    // does this part count what the row has once?
 };
 
+namespace detail {
+
+/// The loss of one row: what a device does.
+template <class T, class Id> struct cross_entropy_row {
+  index_t width;
+  cross_entropy_terms terms;
+  T on, z, every;
+  const T *x, *lse;
+  const Id* target;
+  T* loss;
+
+  KOKKOS_FUNCTION void operator()(index_t r) const {
+    const T* const row = x + r * width;
+    const auto t = static_cast<index_t>(target[r]);
+    T sum = 0;
+    if (t >= 0 && t < terms.classes) {
+      if (terms.counts) sum = lse[r] + z * lse[r] * lse[r];
+      if (t >= terms.first && t < terms.first + width) sum -= on * row[t - terms.first];
+      T all = 0;
+      for (index_t j = 0; terms.smoothing != 0 && j < width; ++j) all += row[j];
+      sum -= every * all;
+    }
+    loss[r] = sum;
+  }
+};
+/// One slope.
+template <class T, class Id> struct cross_entropy_slope {
+  index_t width;
+  cross_entropy_terms terms;
+  T on, z, every;
+  const T *bar, *x, *lse;
+  const Id* target;
+  T* xbar;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const index_t r = e / width, j = e % width;
+    const auto t = static_cast<index_t>(target[r]);
+    const T g = t >= 0 && t < terms.classes ? bar[r] : T(0), shift = lse[r];
+    const T share = g * (T(1) + T(2) * z * shift);
+    xbar[e] =
+        share * dimesh::exp(x[e] - shift) - g * every - (t == terms.first + j ? g * on : T(0));
+  }
+};
+
+}  // namespace detail
+
 /// x (rows, width), lse and target (rows) -> loss (rows): this part's share.
-template <class T, class Id>
+template <class T, class Id, class Space = default_space>
 void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms, const T* x,
                    const T* lse, const Id* target, T* loss) {
   const dimesh::detail::writes_memory kernel;
   const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
   const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          rows, detail::cross_entropy_row<T, Id>{width, terms, on, z, every, x, lse, target, loss});
   for (index_t r = 0; r < rows; ++r, x += width) {
     const auto t = static_cast<index_t>(target[r]);
     loss[r] = 0;
@@ -45,12 +96,17 @@ void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms
 }
 
 /// bar (rows): of the losses -> xbar (rows, width).
-template <class T, class Id>
+template <class T, class Id, class Space = default_space>
 void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_terms& terms,
                              const T* bar, const T* x, const T* lse, const Id* target, T* xbar) {
   const dimesh::detail::writes_memory kernel;
   const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
   const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          rows * width, detail::cross_entropy_slope<T, Id>{width, terms, on, z, every, bar, x, lse,
+                                                           target, xbar});
   for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {
     const auto t = static_cast<index_t>(target[r]);
     const bool counts = t >= 0 && t < terms.classes;

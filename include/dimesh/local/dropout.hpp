@@ -10,6 +10,7 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/element/bfloat16.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::local {
@@ -41,16 +42,36 @@ inline void draw_bits(random_key key, index_t group, index_t groups, std::uint32
     bits[4 * g + 3] = w.word[3];
   }
 }
+
+/// One element for itself: what a device does.
+template <class T> struct dropped_element {
+  using S = computed<T>;
+  random_key key;
+  std::uint32_t threshold;
+  S scale;
+  index_t begin;
+  const T* x;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(index_t i) const {
+    const random_words w = key.at((begin + i) / 4);
+    dimesh::store(y[i], w.word[(begin + i) % 4] >= threshold ? x[i] * scale : S(0));
+  }
+};
 }  // namespace detail
 
 /// y[i] = x[i] * scale where element begin + i stays, else 0.
-template <class T>
+template <class T, class Space = default_space>
 void dropout_run(const dropout_mask& mask, index_t begin, index_t n, const T* x, T* y) {
   const dimesh::detail::writes_memory kernel;
   alignas(64) std::uint32_t bits[detail::bits_at_once];
   using S = computed<T>;
   const S scale = mask.template scale<S>();
   const std::uint32_t threshold = mask.threshold;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          n, detail::dropped_element<T>{mask.key, threshold, scale, begin, x, y});
   while (n > 0) {
     const index_t skip = begin % 4;
     const index_t count = std::min(n, detail::bits_at_once - skip);

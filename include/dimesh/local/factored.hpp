@@ -9,20 +9,11 @@
 
 #include <algorithm>
 
-#include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/memory/memory.hpp"
+#include "dimesh/local/factored_elements.hpp"
+#include "dimesh/local/reduce_over.hpp"
 
 namespace dimesh::local {
-
-/// Extents of an array (A, P, B, Q, C), row-major. Rows are (A, P, B, C), columns (A, B, Q, C).
-struct factored_extents {
-  index_t A = 1, P = 1, B = 1, Q = 1, C = 1;
-  constexpr index_t size() const { return A * P * B * Q * C; }
-  constexpr index_t rows() const { return A * P * B * C; }
-  constexpr index_t columns() const { return A * B * Q * C; }
-  constexpr index_t both() const { return A * B * C; }
-};
 
 namespace detail {
 
@@ -45,14 +36,18 @@ template <class F> void for_stretches(const factored_extents& n, const F& f) {
 }  // namespace detail
 
 /// row = the sums over Q, col = the sums over P, of g^2 + eps.
-template <class T>
+template <class T, class Space = default_space>
 void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T* col) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_sums: adafactor's kernels run on the host only; use a host space");
   const dimesh::detail::writes_memory kernel;
+  const T more = static_cast<T>(eps);
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>()) {
+      detail::each_for_itself<Space>(n.rows(), detail::factored_row_sum<T>{n, g, more, row});
+      detail::each_for_itself<Space>(n.columns(), detail::factored_column_sum<T>{n, g, more, col});
+      return;
+    }
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
-  const T more = static_cast<T>(eps);
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T* x = g + at;
     T* to = col + c;
@@ -78,10 +73,12 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
 }
 
 /// total (A, B, C) = the sums over P of row.
-template <class T> void factored_total(const factored_extents& n, const T* row, T* total) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_total: adafactor's kernels run on the host only; use a host space");
+template <class T, class Space = default_space>
+void factored_total(const factored_extents& n, const T* row, T* total) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(n.both(), detail::factored_row_total<T>{n, row, total});
   std::fill_n(total, n.both(), T(0));
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
@@ -92,10 +89,12 @@ template <class T> void factored_total(const factored_extents& n, const T* row, 
 }
 
 /// row = row / total, by (A, B, C).
-template <class T> void factored_divide(const factored_extents& n, const T* total, T* row) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_divide: adafactor's kernels run on the host only; use a host space");
+template <class T, class Space = default_space>
+void factored_divide(const factored_extents& n, const T* total, T* row) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(n.rows(), detail::factored_row_share<T>{n, total, row});
   for (index_t a = 0; a < n.A; ++a)
     for (index_t i = 0; i < n.P; ++i) {
       T* to = row + (a * n.P + i) * n.B * n.C;
@@ -105,11 +104,20 @@ template <class T> void factored_divide(const factored_extents& n, const T* tota
 }
 
 /// The sum of (g row col)^2.
-template <class T>
+template <class T, class Space = default_space>
 double factored_square(const factored_extents& n, const T* g, const T* row, const T* col) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_square: adafactor's kernels run on the host only; use a host space");
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>()) {
+      const auto room =
+          dimesh::detail::storage::acquire(static_cast<std::size_t>(n.rows() + 1) * sizeof(double));
+      double* const sum = static_cast<double*>(room.data());
+      detail::each_for_itself<Space>(n.rows(),
+                                     detail::factored_row_square<T>{n, g, row, col, sum + 1});
+      map_reduce_over<Space>(plus{}, loops<2>{1, {n.rows()}, {{0}, {1}}}, detail::itself{}, sum,
+                             static_cast<const double*>(sum + 1));
+      return dimesh::detail::get_element(static_cast<const double*>(sum));
+    }
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
@@ -135,12 +143,14 @@ double factored_square(const factored_extents& n, const T* g, const T* row, cons
 }
 
 /// p -= factor g row col.
-template <class T>
+template <class T, class Space = default_space>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_step: adafactor's kernels run on the host only; use a host space");
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          n.size(), detail::factored_update<T>{n, g, row, col, factor, p, nullptr, T(0)});
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
     const T *x = g + at, *by = col + c;
     T* to = p + at;
@@ -157,12 +167,14 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
 }
 
 /// m = keep m + factor g row col; p -= m.
-template <class T>
+template <class T, class Space = default_space>
 void factored_step(const factored_extents& n, const T* g, const T* row, const T* col, T factor,
                    T* p, T* m, T keep) {
-  static_assert(dimesh::detail::is_on_host<T>,
-                "factored_step: adafactor's kernels run on the host only; use a host space");
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          n.size(), detail::factored_update<T>{n, g, row, col, factor, p, m, keep});
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
 #pragma omp simd
     for (index_t k = 0; k < length; ++k) {
@@ -172,6 +184,30 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
       p[at + k] -= v;
     }
   });
+}
+
+/// average = keep average + (1 - keep) sum / count, and sum becomes the average.
+template <class T, class Space = default_space>
+void blend(T* average, T* sum, index_t n, double keep, double count) {
+  const dimesh::detail::writes_memory kernel;
+  const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(n, detail::blended_element<T>{average, sum, k, by});
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) {
+    const T v = k * average[i] + by * sum[i];
+    average[i] = v;
+    sum[i] = v;
+  }
+}
+/// x = 1 / sqrt(x).
+template <class T, class Space = default_space> void invert_roots(T* x, index_t n) {
+  const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(n, detail::inverted_root<T>{x});
+  for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
 }
 
 }  // namespace dimesh::local

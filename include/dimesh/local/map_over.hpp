@@ -208,7 +208,7 @@ DIMESH_OUTLINE inline void map_blocks(const array_loops& l, const row_kernels& k
 #endif
 
 /// The longest group, for in_pieces; -1 if there is none.
-inline int longest_group(const array_loops& l) {
+inline int longest_loop(const array_loops& l) {
   int best = -1;
   for (int g = 0; g < l.groups; ++g) {
     if (best < 0 || l.extent[g] > l.extent[best]) best = g;
@@ -256,7 +256,7 @@ void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y*
     detail::row_kernels k = detail::map_kernels<F, Y, X...>();
     k.f = &f;
     const detail::array_loops all(l, y, x...);
-    detail::in_pieces<Space>(all, detail::longest_group, [&](const detail::array_loops& part) {
+    detail::in_pieces<Space>(all, detail::longest_loop, [&](const detail::array_loops& part) {
       if (!detail::map_simple(part, k)) detail::map_blocks(part, k);
     });
   } else {

@@ -13,15 +13,12 @@
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/math.hpp"
+#include "dimesh/local/norm_rows.hpp"
 #include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
 
 namespace detail {
-
-template <class T> struct moments {
-  T mean, scale;  // scale = 1 / sqrt(var + eps)
-};
 
 /// So many rows are summed side by side: one chain of additions would wait for itself.
 inline constexpr index_t norm_rows = 4;
@@ -66,9 +63,13 @@ void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
 }  // namespace detail
 
 /// x, y (rows, n); gain, bias (n) or null.
-template <bool Center, class T>
+template <bool Center, class T, class Space = default_space>
 void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const T* bias, T* y) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          rows, detail::normalized_row<Center, T>{n, eps, x, gain, bias, y});
   detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
     if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
@@ -88,10 +89,14 @@ void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const 
 
 /// ybar, x (rows, n), gain (n) or null -> xbar (rows, n), gain_bar (n), bias_bar (n); results that
 /// are null are not wanted.
-template <bool Center, class T>
+template <bool Center, class T, class Space = default_space>
 void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T* x, const T* gain,
                          T* xbar, T* gain_bar, T* bias_bar) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::normalize_transpose_rows<Center, Space>(rows, n, eps, ybar, x, gain, xbar,
+                                                             gain_bar, bias_bar);
   if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
   if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
   detail::moments<T> of[detail::norm_rows];

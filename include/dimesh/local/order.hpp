@@ -207,20 +207,26 @@ template <class T, class I> struct nth_work {
 
 }  // namespace detail
 
+namespace detail {
+/// Where these kernels run: none is for devices.
+template <class Space>
+using ordering_space = std::conditional_t<runs_on_host<Space>, Space, host_space>;
+}  // namespace detail
+
 /// x (outer, from, inner) -> ids (outer, to, inner), to <= from: the places of the smallest
 /// elements, or the greatest, in order; of equals the first place first. On the host.
 template <class Space = default_space, class T, class I>
 void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
   if (l.to == 0) return;
-  in_ranges<Space>(l.outer * l.inner,
-                   detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
+  in_ranges<detail::ordering_space<Space>>(
+      l.outer * l.inner, detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
 }
 
 /// x (outer, from, inner) -> ids (outer, inner): the places of the elements before which n < from
 /// others come, counting from the greatest; of equals the first place first. On the host.
 template <class Space = default_space, class T, class I>
 void nth_along(const picked_lines& l, const T* x, index_t n, I* ids) {
-  in_ranges<Space>(l.outer * l.inner, detail::nth_work<T, I>{l, x, n, ids});
+  in_ranges<detail::ordering_space<Space>>(l.outer * l.inner, detail::nth_work<T, I>{l, x, n, ids});
 }
 
 }  // namespace dimesh::local

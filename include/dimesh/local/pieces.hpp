@@ -74,6 +74,12 @@ template <class Body> struct each_index {
   }
 };
 
+/// body(i) for i in [0, n), each for itself: a kernel in the form for devices.
+template <class Space, class Body> void each_for_itself(index_t n, const Body& body) {
+  if (n > 0)
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
+}
+
 }  // namespace detail
 
 /// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,

@@ -11,6 +11,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/pieces.hpp"
 
 namespace dimesh::local {
 
@@ -91,6 +92,41 @@ template <class T> class rotation_angles {
   double *rate_, *step_re_, *step_im_, *re_, *im_;
 };
 
+/// One pair of elements at one position, for all turns of the outer loops: what a device does. The
+/// angle comes about as above, from that of the 32nd position before.
+template <class T> struct rotated_pair {
+  rotation what;
+  index_t turns;
+  const T* x;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const index_t h = e % what.half, p = e / what.half;
+    const index_t place = what.first + p, after = ((place % 32) + 32) % 32;
+    const double rate =
+        std::pow(what.base, -static_cast<double>(h) / static_cast<double>(what.half));
+    const double step_re = std::cos(rate), step_im = std::sin(rate);
+    const double angle = static_cast<double>(place - after) * rate;
+    double re = std::cos(angle), im = std::sin(angle);
+    for (index_t i = 0; i < after; ++i) {
+      const double next = re * step_re - im * step_im;
+      im = re * step_im + im * step_re;
+      re = next;
+    }
+    const T cosine = static_cast<T>(re), sine = static_cast<T>(what.back ? -im : im);
+    for (index_t t = 0; t < turns; ++t) {
+      index_t at = p * what.row + h, rest = t;
+      for (int i = what.outer - 1; i >= 0; --i) {
+        at += rest % what.extent[i] * what.stride[i];
+        rest /= what.extent[i];
+      }
+      const T a = x[at], b = x[at + what.half];
+      y[at] = a * cosine - b * sine;
+      y[at + what.half] = b * cosine + a * sine;
+    }
+  }
+};
+
 }  // namespace detail
 
 /// Bytes of scratch that `rotate` needs.
@@ -98,12 +134,17 @@ template <class T> index_t rotation_scratch(const rotation& x) {
   return x.half * detail::rotation_angles<T>::bytes_each;
 }
 
-/// y = x turned. Shapes: both as `what` says. Host memory; scratch aligned for double.
-template <class T> void rotate(const rotation& what, const T* x, T* y, void* scratch) {
+/// y = x turned. Shapes: both as `what` says. Scratch aligned for double.
+template <class T, class Space = default_space>
+void rotate(const rotation& what, const T* x, T* y, void* scratch) {
   const dimesh::detail::writes_memory kernel;
   index_t turns = 1;
   for (int i = 0; i < what.outer; ++i) turns *= what.extent[i];
   if (turns == 0 || what.half == 0 || what.positions == 0) return;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(what.positions * what.half,
+                                            detail::rotated_pair<T>{what, turns, x, y});
   detail::rotation_angles<T> angles(what, scratch);
   for (index_t p = 0; p < what.positions; ++p) {
     angles.advance();

@@ -10,14 +10,53 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/local/pieces.hpp"
 
 namespace dimesh::local {
 
+namespace detail {
+
+/// One element of what is looked up: what a device does.
+template <class T, class Id> struct taken_element {
+  index_t width;
+  const Id* ids;
+  index_t first, held;
+  const T* table;
+  T* out;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const index_t row = static_cast<index_t>(ids[e / width]) - first;
+    out[e] = row >= 0 && row < held ? table[row * width + e % width] : T(0);
+  }
+};
+/// One column of a table, to which rows are added in their order.
+template <class T, class Sum, class Id> struct added_column {
+  index_t count, width;
+  const Id* ids;
+  index_t first, held;
+  const T* rows;
+  Sum* table;
+
+  KOKKOS_FUNCTION void operator()(index_t j) const {
+    for (index_t r = 0; r < held; ++r) table[r * width + j] = Sum(0);
+    for (index_t i = 0; i < count; ++i) {
+      const index_t row = static_cast<index_t>(ids[i]) - first;
+      if (row >= 0 && row < held) table[row * width + j] += rows[i * width + j];
+    }
+  }
+};
+
+}  // namespace detail
+
 /// ids (count), table (held, width): rows first .. first + held of the whole, out (count, width).
-template <class T, class Id>
+template <class T, class Id, class Space = default_space>
 void take_rows(index_t count, index_t width, const Id* ids, index_t first, index_t held,
                const T* table, T* out) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          count * width, detail::taken_element<T, Id>{width, ids, first, held, table, out});
   for (index_t i = 0; i < count; ++i, out += width) {
     const index_t row = static_cast<index_t>(ids[i]) - first;
     if (row >= 0 && row < held)
@@ -28,10 +67,14 @@ void take_rows(index_t count, index_t width, const Id* ids, index_t first, index
 }
 
 /// ids (count), rows (count, width), table (held, width), which is overwritten.
-template <class T, class Sum, class Id>
+template <class T, class Sum, class Id, class Space = default_space>
 void add_rows(index_t count, index_t width, const Id* ids, index_t first, index_t held,
               const T* rows, Sum* table) {
   const dimesh::detail::writes_memory kernel;
+  if constexpr (!detail::runs_on_host<Space>)
+    if (!detail::moves_to_host<Space>())
+      return detail::each_for_itself<Space>(
+          width, detail::added_column<T, Sum, Id>{count, width, ids, first, held, rows, table});
   std::fill_n(table, held * width, Sum(0));
   for (index_t i = 0; i < count; ++i, rows += width) {
     const index_t row = static_cast<index_t>(ids[i]) - first;

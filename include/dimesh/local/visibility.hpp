@@ -55,14 +55,14 @@ struct id_range {
 
 /// A query sees the keys that have its id.
 struct segment_ids {
-  const index_t* queries = nullptr;
+  const index_t* queries = nullptr;  ///< null: all have the id 1, so that those of keys are flags
   index_t step = 0;  ///< from one query to the next; 0: all have the same
   const index_t* keys = nullptr;  ///< null: ids hide nothing
 
   constexpr bool any() const { return keys != nullptr; }
-  constexpr index_t of_query(index_t i) const { return queries[i * step]; }
+  constexpr index_t of_query(index_t i) const { return queries == nullptr ? 1 : queries[i * step]; }
   constexpr id_range of_queries(index_t from, index_t n) const {
-    return among(queries + from * step, step, n);
+    return queries == nullptr ? id_range{1, 1} : among(queries + from * step, step, n);
   }
   constexpr id_range of_keys(index_t from, index_t n) const { return among(keys + from, 1, n); }
 

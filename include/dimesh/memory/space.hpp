@@ -39,8 +39,6 @@ template <class Space>
 inline constexpr bool kernels_reach =
     Kokkos::SpaceAccessibility<Kokkos::DefaultExecutionSpace, Space>::accessible;
 inline constexpr bool on_host = host_reaches<memory_space>;
-/// The same of the memory of tensors X: for assertions that only a use may trip.
-template <class X> inline constexpr bool is_on_host = on_host;
 
 /// The space of Kokkos that a mesh's space stands for.
 template <class Space> struct memory_of_space {

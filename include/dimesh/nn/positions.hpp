@@ -33,6 +33,20 @@ template <class Length, class Model> struct waves_rule {
   }
 };
 
+/// One number: the sine or cosine at one place of one position.
+template <class T> struct wave_at {
+  index_t width, first_place, first_position;
+  double base, places;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const index_t place = first_place + e % width;
+    const double rate = std::pow(base, -static_cast<double>(place / 2 * 2) / places);
+    const double turn = rate * static_cast<double>(first_position + e / width);
+    y[e] = static_cast<T>(place % 2 == 0 ? std::sin(turn) : std::cos(turn));
+  }
+};
+
 /// y[Length, Model] beside x, of which only grid, extents and layout matter. Elements T.
 template <class T> struct waves_op {
   double base;
@@ -43,11 +57,15 @@ template <class T> struct waves_op {
     t.compute(y[0].elements(), y[0].bytes());
   }
   void fill(dimesh::detail::results to, dimesh::detail::operands) const {
-    static_assert(dimesh::detail::is_on_host<T>,
-                  "waves: the kernel runs on the host only; use a host space");
     const dimesh::detail::writes_memory kernel;
     const dimesh::detail::tensor_core& y = to[0];
     const auto places = static_cast<double>(y.extent(1));
+    using space = local::default_space;
+    if constexpr (!local::detail::runs_on_host<space>)
+      if (!local::detail::moves_to_host<space>())
+        return local::detail::each_for_itself<space>(
+            y.elements(), wave_at<T>{y.local(1), y.own(1).offset, offset + y.own(0).offset, base,
+                                     places, y.data<T>()});
     for (index_t j = 0; j < y.local(1); ++j) {
       const index_t place = y.own(1).offset + j;
       const double rate = std::pow(base, -static_cast<double>(place / 2 * 2) / places);

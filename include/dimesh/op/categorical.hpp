@@ -18,15 +18,14 @@ namespace detail {
 
 /// Classes along dim d of logits T.
 template <class T> struct categorical_op {
+  static constexpr bool on_host = true;
   int d;
   random_key key;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(3 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  void fill(results y, operands in) const
-    requires is_on_host<T>
-  {
+  void fill(results y, operands in) const {
     const tensor_core& x = in[0];
     index_t outer = 1, inner = 1;
     for (int i = 0; i < d; ++i) outer *= x.local(i);

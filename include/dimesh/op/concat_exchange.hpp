@@ -81,6 +81,17 @@ struct concat_map {
   }
 };
 
+/// Who sends what: kept where there are two operands, both of even or uneven blocks.
+inline const line_moves& concat_moves(const tensor_core& y, operands x, const dim_facts* to,
+                                      const cut_dim& dim, index_t across,
+                                      std::optional<line_moves>& room) {
+  const auto make = [&] { return line_moves(concat_map{y, x, to}, *y.grid, dim.talk, across); };
+  if (x.count() != 2 || x[1].facts->ragged != 0) return room.emplace(make());
+  const index_t second = x[1].extent(x[1].facts->place_of(nth[1]));
+  const auto facts = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(x[1].facts));
+  return kept_moves<concat_map>(x[0], y, {facts, second}, room, make);
+}
+
 /// Operands of elements T along `to`, which has `extent` elements.
 template <class T> struct concat_exchange_op {
   const dim_facts* to;
@@ -99,8 +110,9 @@ template <class T> struct concat_exchange_op {
     const lines_at<T> there(y[0], dim.d, 1);
     std::vector<lines_at<const T>> here;
     for (int k = 0; k < x.count(); ++k) here.emplace_back(x[k], x[k].facts->place_of(nth[k]), 1);
-    const line_moves m(concat_map{y[0], x, to}, *y[0].grid, dim.talk, there.of.across());
-    move_lines<T>(m, here.data(), there, "concat_exchange");
+    std::optional<line_moves> room;
+    move_lines<T>(concat_moves(y[0], x, to, dim, there.of.across(), room), here.data(), there,
+                  "concat_exchange");
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const cut_dim dim = dim_of(y[0]);

@@ -32,6 +32,7 @@ using local::window_role;
 /// that is an operand is seen from the blocks of the other one; for a filter the array is, so that
 /// each rank sums over its own results.
 template <class T> struct convolution_op {
+  static constexpr bool on_host = true;
   window_set windows;
   window_role role[3] = {window_role::array, window_role::filter, window_role::result};
   std::string_view call = "convolution";
@@ -57,7 +58,6 @@ template <class T> struct convolution_op {
     to.give(1, in_parts(role[2], role[0], role[1]), to.ybar, to.x(0));
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "convolution: the kernel runs on the host only; use a host space");
     const tensor_core* const all[] = {&y[0], &x[0], &x[1]};
     const windowed_view view = view_of(all);
     storage room;

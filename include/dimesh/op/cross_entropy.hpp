@@ -73,8 +73,6 @@ template <class T, class I> struct cross_entropy_op {
               4 * y[0].bytes() + (all ? in[0].bytes() : 0));
   }
   void fill(results y, operands in) const {
-    static_assert(is_on_host<T>,
-                  "cross_entropy: the kernel runs on the host only; use a host space");
     const tensor_core& x = in[0];
 #ifdef DIMESH_CHECKED
     require_places<I>("softmax_cross_entropy", in[2], *x.facts->dim[x.rank() - 1],

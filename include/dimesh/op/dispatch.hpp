@@ -93,6 +93,7 @@ template <class Was, class A, bool Back> struct dispatch_rule : keeps_dims {
 
 /// Groups I of rows. Fills the table, which outlives it.
 template <class I> struct counts_op {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "all_to_all_counts";
   std::shared_ptr<dispatch_table> table;
   index_t extent;  // of the groups

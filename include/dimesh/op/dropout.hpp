@@ -51,7 +51,6 @@ template <class T> struct dropout_op {
   }
   static constexpr bool needs(int, unsigned) { return false; }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "dropout: the kernel runs on the host only; use a host space");
     const local::dropout_mask mask(key, rate);
     for_each_run(x[0], [&](index_t begin, index_t place, index_t count) {
       local::dropout_run(mask, begin, count, x[0].data<const T>() + place, y[0].data<T>() + place);

@@ -103,7 +103,6 @@ template <class T, class I> struct grouped_einsum_op {
   }
 
   void fill(results y, operands x) const {
-    static_assert(is_on_host<I>, "grouped_einsum: lengths are read on the host; use a host space");
     const tensor_core &c = y[0], &a = x[0], &b = x[1];
     loop_dims labels;  // those of the result, then those that are summed; groups come one by one
     for (const tensor_core* t : {&c, &a, &b})

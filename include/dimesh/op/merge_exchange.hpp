@@ -33,11 +33,21 @@ template <class T> struct merged_exchange_op {
     return merged_map(x, olds, y, to.count, first);
   }
   void fill(results y, operands x) const {
-    const merged_map m = map(y[0], x[0]);
     const lines_at<T> there(y[0], first, to.count);
     const lines_at<const T> here[] = {lines_at<const T>(x[0], first, olds)};
-    move_lines<T>(line_moves(m, *x[0].grid, m.talk, there.of.across()), here, there,
-                  std::string(call).c_str());
+    std::optional<line_moves> room;
+    // The first of several new dims has the extent that is left.
+    const index_t last = to.count > 1 ? y[0].extent(first + to.count - 1) : 0;
+    const index_t before = to.count > 2 ? y[0].extent(first + to.count - 2) : 0;
+    const auto make = [&] {
+      const merged_map m = map(y[0], x[0]);
+      return line_moves(m, *x[0].grid, m.talk, there.of.across());
+    };
+    if (to.count > 3)
+      move_lines<T>(make(), here, there, std::string(call).c_str());
+    else
+      move_lines<T>(kept_moves<merged_map>(x[0], y[0], {first, olds, last, before}, room, make),
+                    here, there, std::string(call).c_str());
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const merged_map m = map(y[0], x[0]);

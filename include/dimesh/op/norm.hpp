@@ -60,7 +60,6 @@ template <bool Center, class T> struct norm_op {
     return k == 0 || (k == 1 && (wanted & 1u) != 0);
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "norm: the kernel runs on the host only; use a host space");
     const T* rows[2] = {};
     for (int k = 1; k < x.count(); ++k) rows[k - 1] = x[k].data<const T>();
     const norm_rows n(x[0]);

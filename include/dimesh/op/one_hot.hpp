@@ -56,8 +56,7 @@ template <class T, class I> struct one_hot_op {
   }
   void fill(results y, operands x) const {
 #ifdef DIMESH_CHECKED
-    if constexpr (is_on_host<I>)
-      require_places<I>("one_hot", x[0], *dim, y[0].extent(y[0].rank() - 1));
+    require_places<I>("one_hot", x[0], *dim, y[0].extent(y[0].rank() - 1));
 #endif
     local::for_each_index<local::default_space>(
         x[0].elements(),

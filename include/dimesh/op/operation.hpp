@@ -26,6 +26,8 @@
 //   static constexpr int aliases = k         the result is the memory of operand k; no `fill`
 //   std::string_view call                    what errors and events call it, in place of the
 //                                            struct's own name; may be static constexpr
+//   static constexpr bool on_host = true     `fill` is code of the host: tensors of a device are
+//                                            copied there, and results back
 //   needs and transpose                      left out: results are not recorded, as if the operand
 //                                            had gone through stop_gradient
 #pragma once
@@ -38,7 +40,7 @@ namespace dimesh {
 
 /// A tensor without its type: rank(), extent(d), own(d) (this rank's block of dim d: offset,
 /// length), local(d), stride(d), elements(), bytes(), data<T>(), layout(), facts, grid. Elements
-/// are row-major, in Kokkos' default memory space.
+/// are row-major, in the memory space of the mesh.
 using detail::tensor_core;
 /// The operands by number: x[k] is a tensor_core, x.count() says how many there are (at most 16).
 using detail::operands;

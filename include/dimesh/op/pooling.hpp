@@ -65,9 +65,10 @@ struct pooled_windows : window_set {
       p.extent[p.rest] = x.local(d);
       p.x_step[p.rest] = in_view.at[d], p.y_step[p.rest++] = y.stride(d);
     }
-    for (p.windows = 0; p.windows < count; ++p.windows) {
-      local::window_loop& w = p.window[p.windows] = v.local_moves(p.windows);
-      const int d = x.facts->place_of(dims[p.windows].dim[0]);
+    p.windows = count;
+    for (int i = 0; i < count; ++i) {
+      local::window_loop& w = p.window[i] = v.local_moves(i);
+      const int d = x.facts->place_of(dims[i].dim[0]);
       w.step[0] = in_view.at[d], w.step[2] = y.stride(d);
     }
     return p;
@@ -76,6 +77,7 @@ struct pooled_windows : window_set {
 
 /// x, and what lies as results -> what of x the greatest elements are; Back: where they get it.
 template <bool Back, class T> struct at_greatest_op {
+  static constexpr bool on_host = true;
   pooled_windows w;
   std::string_view call = "max_pool";
 
@@ -89,7 +91,6 @@ template <bool Back, class T> struct at_greatest_op {
     t.compute(w.meetings(x[0], v) + x[1].elements(), y[0].bytes() + bytes_of(x) + 2 * v.copied());
   }
   void fill(results y, operands in) const {
-    static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
     const tensor_core& like_results = Back ? in[1] : y[0];
     const windowed_view v = w.view(in[0], like_results);
     const index_t n = like_results.elements();
@@ -124,6 +125,7 @@ template <bool Back, class T> struct at_greatest_op {
 };
 
 template <class T> struct max_pool_op {
+  static constexpr bool on_host = true;
   pooled_windows w;
   std::string_view call = "max_pool";
 
@@ -136,7 +138,6 @@ template <class T> struct max_pool_op {
     t.compute(w.meetings(x[0], v), y[0].bytes() + x[0].bytes() + v.copied());
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "max_pool: the kernel runs on the host only; use a host space");
     const windowed_view v = w.view(x[0], y[0]);
     storage room;
     const T* const from = v.fetch(x[0].data<const T>(), call.data(), room);
@@ -150,6 +151,7 @@ template <class T> struct max_pool_op {
 
 /// Means over windows; Back: the transpose.
 template <bool Back, class T> struct mean_pool_op {
+  static constexpr bool on_host = true;
   pooled_windows w;
   std::string_view call = "mean_pool";
 
@@ -163,7 +165,6 @@ template <bool Back, class T> struct mean_pool_op {
     t.compute(w.meetings(array, v) + means.elements(), y[0].bytes() + x[0].bytes() + v.copied());
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "mean_pool: the kernel runs on the host only; use a host space");
     const tensor_core &array = Back ? y[0] : x[0], &means = Back ? x[0] : y[0];
     const windowed_view v = w.view(array, means);
     const local::pooling p = w.over(array, v, means);

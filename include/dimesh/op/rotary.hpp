@@ -30,7 +30,6 @@ template <class T> struct rotary_op {
     t.compute(3 * y[0].elements(), y[0].bytes() + x[0].bytes());
   }
   void fill(results y, operands in) const {
-    static_assert(is_on_host<T>, "rotary: the kernel runs on the host only; use a host space");
     const tensor_core& x = in[0];
     const int row = x.facts->place_of(length);
     local::rotation what;

@@ -16,6 +16,7 @@ namespace detail {
 
 /// Elements T, along dim d: place i gets what is at place order(i), or back.
 template <class T> struct shuffle_op {
+  static constexpr bool on_host = true;
   int d;
   random_key key;
   bool back = false;
@@ -25,9 +26,7 @@ template <class T> struct shuffle_op {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
-  void fill(results y, operands in) const
-    requires is_on_host<T>
-  {
+  void fill(results y, operands in) const {
     const writes_memory kernel;
     const tensor_core& x = in[0];
     const index_t n = x.local(d);

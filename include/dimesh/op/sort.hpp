@@ -37,6 +37,7 @@ template <class... A> inline constexpr bool is_included<op_header::sort, A...> =
 
 /// The first places of dim d in order, as many as the result has along it. Elements T.
 template <class T> struct order_op {
+  static constexpr bool on_host = true;
   int d;
   bool descending;
   const dim_facts* dim;
@@ -62,6 +63,7 @@ struct nth_place : dim<1> {};
 
 /// The place along dim d of the element T that n others come before, from the greatest.
 template <class T> struct nth_op {
+  static constexpr bool on_host = true;
   int d;
   index_t n;
   static constexpr std::string_view call = "nth_largest";

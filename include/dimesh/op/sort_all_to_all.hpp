@@ -81,6 +81,7 @@ template <class Way> constexpr Way new_way() {
 
 /// Elements T to where they were sorted to, or back.
 template <class T, bool Back, class Way> struct sorted_move_op {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "sort_all_to_all";
   static constexpr bool takes_complex = true;
   int d;
@@ -102,6 +103,7 @@ template <class T, bool Back, class Way> struct sorted_move_op {
 
 /// Elements T in order along dim d. Fills `way`, which the transpose goes back.
 template <class T, bool Descending, class Way> struct sort_across_op {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "sort_all_to_all";
   int d;
   Way way;
@@ -126,6 +128,7 @@ template <class T, bool Descending, class Way> struct sort_across_op {
 
 /// Where they stood among all.
 template <class T, bool Descending> struct argsort_across_op {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "argsort_all_to_all";
   int d;
 

@@ -47,8 +47,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
   struct move {
     template <class Y>
     move(const Y& y, int to)
-        : values(y.grid().everyone(), detail::placement_of(y), core_of(y).layout(), y.data(), to,
-                 &under_way),
+        : values(y.grid().everyone(), detail::core_of(y), to, &under_way),
           root(to),
           axes(values.from.from_others ? y.grid().everyone().axes() : 0),
           mesh(y.grid().everyone().mesh()),

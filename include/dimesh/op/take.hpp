@@ -62,7 +62,6 @@ template <class T, class I> struct take_op {
   }
   static constexpr bool needs(int k, unsigned) { return k == 1; }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "take: the kernel runs on the host only; use a host space");
     const tensor_core &table = x[0], &ids = x[1];
 #ifdef DIMESH_CHECKED
     require_places<I>("take", ids, *table.facts->dim[0], table.extent(0));

@@ -24,11 +24,13 @@ namespace detail {
 
 /// What every rank of the mesh contributes to the whole on `root`: its box, or nothing where a rank
 /// with the root's own coordinates along axes of replication has a copy of it.
-struct contributions {
+struct contributions : move_plan {
   std::vector<box> part;
   std::vector<index_t> count;
   bool from_others = false;  // the root needs something that it has not
 
+  contributions(const tensor_core& x, const tensor_core&, const plan_hints& root)
+      : contributions(placement_of(x), x.layout(), static_cast<int>(root[0])) {}
   contributions(const placement& where, const table& t, int root) {
     const unsigned all = (1u << t.axes) - 1;
     const peer home(root, all, where.sizes, nullptr);
@@ -66,13 +68,24 @@ template <class T> std::vector<T> to_vector(const T* x, index_t n) {
   return std::vector<T>(host.get(), host.get() + count);
 }
 
-/// The whole on the root of blocks x under table t, in which nothing is partial: from the packing
-/// of the own block to the order of the whole.
+/// Who contributes what of x, worked out once.
+inline const contributions& contributions_to(int root, const tensor_core& x) {
+  return plan_of<contributions>(x, x, {root});
+}
+
+/// The whole on the root of the blocks of x, in which nothing is partial: from the packing of the
+/// own block to the order of the whole.
 template <class T> struct gathered {
   /// Sends, or, with `later`, begins to.
-  gathered(const communicator& everyone, const placement& where, const table& t, const T* x,
-           int root, collective::requests* later = nullptr)
-      : from(where, t, root), all(where.whole()), here(everyone.rank() == root) {
+  gathered(const communicator& everyone, const tensor_core& of, int root,
+           collective::requests* later = nullptr)
+      : kept(contributions_to(root, of).shared_from_this()),
+        from(static_cast<const contributions&>(*kept)),
+        all(placement_of(of).whole()),
+        here(everyone.rank() == root) {
+    const placement where = placement_of(of);
+    const table& t = of.layout();
+    const T* const x = of.data<const T>();
     const box own = where.own(t), stored = stored_box(where, t);
     block = room_for<T>(own.size());
     received = room_for<T>(here ? all.size() : 0);
@@ -99,7 +112,8 @@ template <class T> struct gathered {
     return to_vector(static_cast<const T*>(whole.data()), all.size());
   }
 
-  contributions from;
+  std::shared_ptr<const move_plan> kept;
+  const contributions& from;
   box all;
   bool here;
   storage block, received;
@@ -152,15 +166,22 @@ struct owner {
   index_t coords[max_axes]{};
   index_t offset = 0;
 
-  owner(const table& t, int rank, const index_t* extent, const index_t* sizes, const index_t* at) {
-    for (int d = 0; d < rank; ++d) {
-      cut c{{0, extent[d]}, extent[d]};
-      for (int level = 0, a = 0; (a = t.axis_at(d, level)) >= 0; ++level) {
-        const index_t part = (c.full + sizes[a] - 1) / sizes[a];
-        coords[a] = (at[d] - c.now.offset) / part;
-        c.into(sizes[a], coords[a]);
+  owner(const tensor_core& x, const index_t* at) {
+    const table& t = x.layout();
+    const placement where = placement_of(x);
+    for (int d = 0; d < x.rank(); ++d) {
+      const unsigned axes = t.axes_of(d);
+      block own{0, x.extent(d)};
+      for (index_t r = 0; axes != 0 && r < group_size(axes, where.sizes); ++r) {
+        const peer p(r, axes, where.sizes, nullptr);
+        const block b = block_under(t, d, x.extent(d), where.sizes, p.coords, where.cuts);
+        if (at[d] < b.offset || at[d] >= b.offset + b.length) continue;
+        own = b;
+        for (int a = 0; a < t.axes; ++a)
+          if (axes >> a & 1u) coords[a] = p.coords[a];
+        break;
       }
-      offset = offset * (c.now.length + 2 * t.halo[d]) + at[d] - c.now.offset + t.halo[d];
+      offset = offset * (own.length + 2 * t.halo[d]) + at[d] - own.offset + t.halo[d];
     }
     for (int a = 0; a < t.axes; ++a)
       if (t.axis[a].what == use::placed) coords[a] = t.axis[a].at;
@@ -177,7 +198,7 @@ template <class X, std::size_t N> auto element_at(const X& x, const std::array<i
                   std::to_string(extents[d] - 1));
   const auto& grid = x.grid().state();
   const in_space here(core_of(x).facts->space);
-  const owner who(core_of(x).layout(), X::rank, extents.data(), grid.sizes(), at.data());
+  const owner who(core_of(x), at.data());
   // Of replicated blocks every rank asks the copy that has its own coordinates.
   const table& at_ranks = core_of(x).layout();
   const unsigned talk =
@@ -211,8 +232,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
     const auto y = detail::whole_values(x, root);
     const running now(detail::watcher, "to_rank");
     const detail::in_space here(detail::core_of(y).facts->space);
-    const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::placement_of(y),
-                                              detail::core_of(y).layout(), y.data(), root);
+    const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::core_of(y), root);
     return rank_values<value_of<X>>(whole.values(), root);
   }
 }

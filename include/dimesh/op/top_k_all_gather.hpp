@@ -34,6 +34,7 @@ constexpr auto picked_among(std::string_view call, const X& x, const I& places) 
 
 /// Places of the n greatest elements T along dim d, which is called `to` in the result.
 template <class T> struct top_places_op {
+  static constexpr bool on_host = true;
   int d;
   const dim_facts* to;
   index_t n;
@@ -121,6 +122,7 @@ template <class T> struct top_places_op {
 
 /// The place of the n-th greatest element T along dim d, an addend of the rank that has it.
 template <class T> struct nth_place_op {
+  static constexpr bool on_host = true;
   int d;
   index_t n;
   static constexpr std::string_view call = "nth_largest_all_gather";

@@ -28,26 +28,10 @@ struct factored_work {
   unsigned axes = 0;  // along which its sums must be made
 };
 
-/// average = keep average + (1 - keep) sum / count, and sum becomes the average.
-template <class T> void blend(T* average, T* sum, index_t n, double keep, double count) {
-  const dimesh::detail::writes_memory kernel;
-  const T k = static_cast<T>(keep), by = static_cast<T>((1 - keep) / (count > 0 ? count : 1));
-#pragma omp simd
-  for (index_t i = 0; i < n; ++i) {
-    const T v = k * average[i] + by * sum[i];
-    average[i] = v;
-    sum[i] = v;
-  }
-}
 template <class P, class G>
 using factoring_fault =
     typename first_of<typename complex_parameter_fault<typename leaves<P>::type>::type,
                       training_fault<P, G>>::type;
-
-template <class T> void invert_roots(T* x, index_t n) {
-  const dimesh::detail::writes_memory kernel;
-  for (index_t i = 0; i < n; ++i) x[i] = T(1) / std::sqrt(x[i]);
-}
 
 }  // namespace detail
 
@@ -83,6 +67,7 @@ struct adafactor {
             [](const auto&, const auto& p, auto& factors) {
               const auto make = [&p](auto& f) {
                 f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
+                const detail::in_space there(detail::core_of(f).facts->space);
                 detail::zero_bytes(f.data(), f.local_bytes());
               };
               std::apply([&make](auto&... f) { (make(f), ...); }, factors);
@@ -164,6 +149,7 @@ struct adafactor {
             s.work.emplace_back();
             return;
           }
+          const detail::in_space there(detail::core_of(g).facts->space);
           detail::factored_work w{detail::factored_block(g), {}, 0};
           const auto& n = w.block;
           const index_t rows = n.rows(), columns = n.columns();
@@ -185,10 +171,9 @@ struct adafactor {
             add(row + rows, columns, over_p);
             add(row + rows + columns, n.both(), over_p | over_q);
           } else {
-            const detail::opened memory;
-            std::fill_n(row, rows, T(1));
-            for (index_t i = 0; i < columns; ++i)
-              row[rows + i] = g.data()[i] * g.data()[i] + static_cast<T>(epsilon1);
+            local::for_each_index<local::default_space>(
+                columns, local::detail::squared_element<T>{g.data(), static_cast<T>(epsilon1), row,
+                                                           row + rows});
           }
           s.work.push_back(std::move(w));
         },
@@ -200,7 +185,7 @@ struct adafactor {
   template <class P, class G>
   void average(const P& parameters, const G& gradients, adafactor_state<P>& s) const {
     const double keep = 1 - std::pow(static_cast<double>(s.steps), -decay_power);
-    detail::split_grids on(parameters);
+    detail::split_grids on(parameters, "adafactor");
     s.squares.assign(2 * s.work.size(), 0);
     s.sums.clear();
     std::size_t k = 0;
@@ -211,14 +196,16 @@ struct adafactor {
           const auto& n = s.work[k].block;
           const unsigned talk = on.axes(on.at(p.grid().state()));
           auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
-          s.sums.push_back({pair,
-                            pair,
-                            2 * sizeof(double),
-                            {&p.grid().state(), talk, collective::wire_of<double>}});
+          s.sums.push_back(
+              {pair,
+               pair,
+               2 * sizeof(double),
+               {&p.grid().state(), talk, collective::wire_of<double>, &detail::host_memory}});
           if (detail::core_of(p).away != 0) {
             ++k;
             return;
           }
+          const detail::in_space there(detail::core_of(p).facts->space);
           const index_t rows = n.rows(), columns = n.columns();
           T* const row = static_cast<T*>(s.work[k].scratch.data());
           const auto own = [](auto& factor) { detail::own_memory(factor, true); };
@@ -228,16 +215,16 @@ struct adafactor {
             const auto extents = p.shape().extents();
             const auto over_p = static_cast<double>(extents[at::first]);
             const auto over_q = static_cast<double>(extents[at::second]);
-            detail::blend(std::get<0>(factors).data(), row, rows, keep, over_q);
-            detail::blend(std::get<1>(factors).data(), row + rows, columns, keep, over_p);
-            detail::blend(std::get<2>(factors).data(), row + rows + columns, n.both(), keep,
-                          over_p * over_q);
+            local::blend(std::get<0>(factors).data(), row, rows, keep, over_q);
+            local::blend(std::get<1>(factors).data(), row + rows, columns, keep, over_p);
+            local::blend(std::get<2>(factors).data(), row + rows + columns, n.both(), keep,
+                         over_p * over_q);
             local::factored_divide(n, row + rows + columns, row);
-            detail::invert_roots(row, rows);
+            local::invert_roots(row, rows);
           } else {
-            detail::blend(std::get<0>(factors).data(), row + rows, columns, keep, 1);
+            local::blend(std::get<0>(factors).data(), row + rows, columns, keep, 1);
           }
-          detail::invert_roots(row + rows, columns);
+          local::invert_roots(row + rows, columns);
           if (on.counts_here(p)) {
             if (clip > 0) s.squares[2 * k] = local::factored_square(n, g.data(), row, row + rows);
             if (scale_parameter)
@@ -263,6 +250,7 @@ struct adafactor {
             ++k;
             return;
           }
+          const detail::in_space there(detail::core_of(p).facts->space);
           const auto size = static_cast<double>(p.shape().size());
           const double update = std::sqrt(s.squares[2 * k] / size),
                        scale = std::sqrt(s.squares[2 * k + 1] / size);

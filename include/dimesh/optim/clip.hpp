@@ -57,10 +57,11 @@ template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n
 /// for each the axes that split any of them and have several ranks.
 class split_grids {
  public:
-  template <class S> explicit split_grids(const S& s) {
+  template <class S> explicit split_grids(const S& s, std::string_view call) {
     for_each_tensor(
-        [this](const auto&, const auto& x) {
+        [this, call](const auto&, const auto& x) {
           using X = std::remove_cvref_t<decltype(x)>;
+          require_grid(call, core_of(x));
           const grid_state& g = x.grid().state();
           axes_[at(g)] |= talking(apart<X>, g.sizes());
         },
@@ -164,6 +165,7 @@ template <class S> void rescale(S& gradients, double factor) {
         detail::tensor_core& core = detail::core_of(x);
         const index_t n = core.elements(), bytes = 2 * core.bytes();
         const running named(detail::sink_of(core), "rescale");
+        if (!core.is_shape && !core.defined()) return;  // another grid's, or moved from
         if (core.is_shape) {
           if (core.count == nullptr || core.away != 0) return;
           core.count->mesh = core.facts->mesh;
@@ -193,7 +195,7 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
   } else {
     if (detail::counts_costs(gradients)) return detail::foresee_norm(gradients);
     const running named(detail::watcher, "global_norm");
-    detail::split_grids on(gradients);
+    detail::split_grids on(gradients, "global_norm");
     double sum[detail::split_grids::most]{}, all = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {

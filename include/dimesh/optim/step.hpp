@@ -169,12 +169,16 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
   }
 }
 
+/// Was it never made on this rank? (A grid on other ranks has it.)
+inline bool is_absent(const tensor_core& x) { return !x.is_shape && x.grid == nullptr; }
+
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.
 template <class T, class RuleOf, class... S>
 void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_core* const* g,
                 S... s) {
   for (int i = 0; i < count; ++i) {
     if (p[i]->facts->kind != element_traits<T>::kind) continue;
+    if (is_absent(*p[i]) && is_absent(*g[i]) && (... && is_absent(*s[i]))) continue;
     for (const tensor_core* one :
          {static_cast<const tensor_core*>(p[i]), static_cast<const tensor_core*>(g[i]),
           static_cast<const tensor_core*>(s[i])...})
@@ -255,6 +259,7 @@ template <class P> P zeros_in_form_of(const P& parameters) {
   const core_list<P> to(state), from(parameters);
   for (int i = 0; i < to.size; ++i) {
     tensor_core& s = *to.at[i];
+    if (is_absent(*from.at[i])) continue;
     s.place_like(*from.at[i]);
     if (s.is_shape) {
       s.count = from.at[i]->count;

@@ -59,7 +59,6 @@ struct hidden_keys {
       x.loops[0].length = shared ? t.group : 1, x.loops[1].length = shared;
     }
     if (t.by == hiding::flags) {
-      query_ids = {1};
       for (index_t j = 0; j < t.outer * t.keys; ++j) key_ids.push_back((j / 7) % 3 == 1);
     } else if (t.by > hiding::flags) {
       const auto id = [&](index_t i) {
@@ -71,7 +70,8 @@ struct hidden_keys {
       }
     }
     if (key_ids.empty()) return;
-    x.ids = {query_ids.data(), t.by != hiding::flags, key_ids.data()};
+    x.ids = {t.by == hiding::flags ? nullptr : query_ids.data(), t.by != hiding::flags,
+             key_ids.data()};
     x.loops[0].query_id = t.by != hiding::flags ? t.queries : 0, x.loops[0].key_id = t.keys;
   }
 };
@@ -79,7 +79,8 @@ bool is_seen(const attention_problem& x, const attention_problem::loop& o, index
   return j >= x.sees.begin(x.position + i) && j < x.sees.end(x.position + i) &&
          (x.lengths == nullptr || j < x.lengths[o.length]) &&
          (x.ids.keys == nullptr ||
-          x.ids.queries[o.query_id + i * x.ids.step] == x.ids.keys[o.key_id + j]);
+          (x.ids.queries == nullptr ? 1 : x.ids.queries[o.query_id + i * x.ids.step]) ==
+              x.ids.keys[o.key_id + j]);
 }
 
 template <class T> struct operands {
@@ -111,6 +112,19 @@ template <class T> struct operands {
                             dout.data(), {dq.data(), dk.data(), dv.data()}, u.data());
   }
 };
+
+/// The same by the kernels for devices, run on the host.
+template <class T> void run_plainly(const attention_problem& x, operands<T>& y) {
+  using device = Kokkos::Serial;
+  std::fill(y.dk.begin(), y.dk.end(), T(0));
+  std::fill(y.dv.begin(), y.dv.end(), T(0));
+  for (auto* all : {&y.out, &y.log_sum, &y.dq}) std::fill(all->begin(), all->end(), T(99));
+  dimesh::local::detail::attend_plainly<device>(x, y.q.data(), y.k.data(), y.v.data(), y.out.data(),
+                                                y.log_sum.data());
+  dimesh::local::detail::attend_back_plainly<device, T>(
+      x, y.q.data(), y.k.data(), y.v.data(), y.out.data(), y.log_sum.data(), y.dout.data(),
+      {y.dq.data(), y.dk.data(), y.dv.data()});
+}
 
 /// Is the weight of a pair dropped? By the published numbers, not by the kernel's loops.
 double kept(const attention_problem& x, index_t draw, index_t key) {
@@ -198,14 +212,20 @@ template <class T> void check(const trial& t) {
     want.q.assign(y.q.begin(), y.q.end()), want.k.assign(y.k.begin(), y.k.end());
     want.v.assign(y.v.begin(), y.v.end()), want.dout.assign(y.dout.begin(), y.dout.end());
   }
-  y.run(x);
   by_formula(x, want);
   const index_t row = t.head + t.gap;
-  compare("out", y.out, want.out, t.head, row);
-  compare("log_sum", y.log_sum, want.log_sum, 1, 1);
-  compare("dq", y.dq, want.dq, t.head, row);
-  compare("dk", y.dk, want.dk, t.head, row);
-  compare("dv", y.dv, want.dv, t.head, row);
+  for (const bool plainly : {false, true}) {
+    CAPTURE(plainly);
+    if (plainly)
+      run_plainly(x, y);
+    else
+      y.run(x);
+    compare("out", y.out, want.out, t.head, row);
+    compare("log_sum", y.log_sum, want.log_sum, 1, 1);
+    compare("dq", y.dq, want.dq, t.head, row);
+    compare("dk", y.dk, want.dk, t.head, row);
+    compare("dv", y.dv, want.dv, t.head, row);
+  }
 }
 
 template <class T> void check_masks(index_t queries, index_t keys, index_t head, index_t gap) {

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dimesh/local/backend_device_blas.hpp"
 #include "dimesh/local/contract_plain.hpp"
 #include "dimesh/local/contraction.hpp"
 #include "dimesh/local/gemm.hpp"
@@ -392,6 +393,61 @@ TEST_CASE("contract: the kernel for devices, run on the host") {
       });
     }
   }
+}
+
+/// BLAS' definition, by columns.
+struct by_columns {
+  int* calls;
+  template <class T>
+  void operator()(const dimesh::local::device_blas::gemm_call& x, const T* first, const T* second,
+                  T* c, T beta) const {
+    ++*calls;
+    CHECK(x.ld_first >= (x.turn_first ? x.k : x.m));
+    CHECK(x.ld_second >= (x.turn_second ? x.n : x.k));
+    CHECK(x.ld_c >= x.m);
+    for (long long t = 0; t < x.batch; ++t)
+      for (long long j = 0; j < x.n; ++j)
+        for (long long i = 0; i < x.m; ++i) {
+          T sum = 0;
+          for (long long p = 0; p < x.k; ++p)
+            sum +=
+                first[t * x.first_step + (x.turn_first ? p + i * x.ld_first : i + p * x.ld_first)] *
+                second[t * x.second_step +
+                       (x.turn_second ? j + p * x.ld_second : p + j * x.ld_second)];
+          T& to = c[t * x.c_step + i + j * x.ld_c];
+          to = beta == T(0) ? sum : sum + beta * to;
+        }
+  }
+};
+TEST_CASE("contract: what a device's BLAS is told") {
+  int calls = 0, refused = 0;
+  const auto check_blas = [&](const contraction& x) {
+    for (bool add : {false, true}) {
+      bool done = true;
+      check_call<double>(x, add, "device_blas", [&](const auto* a, const auto* b, auto* c) {
+        done = dimesh::local::device_blas::contract(x, a, b, c, add, by_columns{&calls});
+        if (!done) dimesh::local::contract<double>(x, a, b, c, add);
+      });
+      refused += !done;
+    }
+  };
+  for (order a : all_orders)
+    for (order b : all_orders)
+      for (order c : all_orders) {
+        check_blas(matrices(5, 7, 3, a, b, c));
+        check_blas(matrices(1, 7, 3, a, b, c));
+        check_blas(matrices(5, 1, 3, a, b, c));
+        check_blas(matrices(5, 7, 1, a, b, c));
+        contraction x = batched(matrices(5, 4, 3, a, b, c), {2, 3, 2});
+        check_blas(x);
+        x.c_outer[1] = 0;  // a sum around the products
+        check_blas(x);
+      }
+  CHECK(calls > 0);
+  CHECK(refused > 0);  // no stride of 1
+  const int before = calls;
+  check_blas(batched(matrices(5, 4, 3, order::rows, order::rows, order::padded_rows), {6}));
+  CHECK(calls == before + 2);  // one batch, overwriting and adding
 }
 
 TEST_CASE_TEMPLATE("contract: a repeated call allocates nothing", T, float, double) {

@@ -53,6 +53,7 @@ template <class T> struct put_among_op;
 
 /// x[.., d, ..] at places among all, which all ranks know: from whoever has them.
 template <class T> struct pick_among_op {
+  static constexpr bool on_host = true;
   int d;
   std::string_view call;
   static constexpr bool takes_complex = true;
@@ -83,6 +84,7 @@ template <class T> struct pick_among_op {
 };
 /// Its transpose: what others have is left to them.
 template <class T> struct put_among_op {
+  static constexpr bool on_host = true;
   int d;
   const dim_facts* dim;
   index_t extent;

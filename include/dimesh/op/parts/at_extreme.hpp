@@ -13,13 +13,13 @@ namespace dimesh::detail {
 
 /// From x and what lies as x, to what lies as its extremes; Back: the other way, zero elsewhere.
 template <class T, class Join, bool Back> struct at_extreme_op {
+  static constexpr bool on_host = true;
   std::string_view call = std::is_same_v<Join, local::greatest> ? "max" : "min";
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands in) const {
-    static_assert(is_on_host<T>, "max: gradients are made on the host only; use a host space");
     const opened memory;
     const tensor_core &x = in[0], &extremes = Back ? in[1] : y[0];
     const index_t n = extremes.elements();

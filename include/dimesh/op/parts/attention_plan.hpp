@@ -168,9 +168,6 @@ constexpr local::attention_problem attention_plan(const attention_options& o,
   return x;
 }
 
-/// The id of every query where flags say which keys there are.
-inline constexpr index_t seen_flag = 1;
-
 /// What hides keys from the queries of q: in[first], of index_t, and those after it. Of flags and
 /// ids the key dim is last, so contiguous.
 inline void hide_keys(local::attention_problem& x, const attention_dims& dims,
@@ -180,7 +177,6 @@ inline void hide_keys(local::attention_problem& x, const attention_dims& dims,
   const tensor_core* const query = ids ? &in[first + lengths] : nullptr;
   const tensor_core* const key = ids || flags ? &in[first + lengths + ids] : nullptr;
   if (length) x.lengths = length->data<const index_t>();
-  if (flags) x.ids.queries = &seen_flag;
   if (query) x.ids.queries = query->data<const index_t>();
   if (query) x.ids.step = stride_along_dim(*query, dims.query);
   if (key) x.ids.keys = key->data<const index_t>();

@@ -43,13 +43,13 @@ void for_each_place(const tensor_core& x, const tensor_core& result, const F& f)
 
 /// x, its extremes over all ranks -> the places of the first elements here that equal them.
 template <class T> struct first_place_op {
+  static constexpr bool on_host = true;
   std::string_view call;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands in) const {
-    static_assert(is_on_host<T>, "max: gradients are made on the host only; use a host space");
     const T *const v = in[0].data<const T>(), *const best = in[1].data<const T>();
     index_t* const to = y[0].data<index_t>();
     const opened memory;
@@ -64,6 +64,7 @@ template <class T> struct first_place_op {
 /// From x and places to the elements there, of whoever has them; where nobody has, the extreme from
 /// the first rank. Back: from these and places to what lies as x, zero elsewhere.
 template <class T, bool Back> struct at_place_op {
+  static constexpr bool on_host = true;
   std::string_view call;
   const tensor_facts* like = nullptr;  // Back: the facts of x
   index_t extent[max_dims]{};  // and its extents

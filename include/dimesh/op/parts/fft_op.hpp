@@ -70,6 +70,7 @@ template <class R, class T> const T* aligned(const tensor_core& x, storage& copi
 
 /// Along the dims of a mask, elements T, complex; y = scale * sum of x exp(-+ ..).
 template <class T> struct fft_op {
+  static constexpr bool on_host = true;
   unsigned along;
   bool forward;
   double scale;
@@ -79,7 +80,6 @@ template <class T> struct fft_op {
   using number = std::complex<real>;
 
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "fft: the kernel runs on the host only; use a host space");
     storage copied;
     if (x[0].elements() == 0) return;
     auto* const to = reinterpret_cast<number*>(y[0].data<T>());
@@ -126,13 +126,13 @@ template <class T> struct from_half_op;
 
 /// Real x to half of its forward transform, weighed.
 template <class T> struct to_half_op : half_transform<T> {
+  static constexpr bool on_host = true;
   using base = half_transform<T>;
   using number = typename base::number;
   static constexpr bool takes_complex = true;
 
   constexpr explicit to_half_op(const base& b) : base(b) {}
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "fft: the kernel runs on the host only; use a host space");
     storage copied;
     if (x[0].elements() == 0) return;
     auto* const to = y[0].data<number>();
@@ -157,13 +157,13 @@ template <class T> struct to_half_op : half_transform<T> {
 /// Half of a transform, weighed, to the real numbers of its backward transform. Imaginary parts
 /// that no real numbers have, those at the ends once `more` is transformed, count for nothing.
 template <class T> struct from_half_op : half_transform<T> {
+  static constexpr bool on_host = true;
   using base = half_transform<T>;
   using number = typename base::number;
   static constexpr bool takes_complex = true;
 
   constexpr explicit from_half_op(const base& b) : base(b) {}
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "fft: the kernel runs on the host only; use a host space");
     if (y[0].elements() == 0) return;
     const storage scratch = storage::acquire(static_cast<std::size_t>(x[0].bytes()));
     auto* const part = static_cast<number*>(scratch.data());

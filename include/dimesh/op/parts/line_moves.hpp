@@ -6,8 +6,11 @@
 //
 //   struct reversed { ...; void each(index_t owner, index_t wanting, F f) const; };  // f(line_run)
 //   const line_moves m(reversed{..}, grid, axes, across);
-//   move_lines<T>(m, x, 1, y, "flip_exchange");
+//   move_lines<T>(m, x, y, "flip_exchange");
+//   kept_moves<reversed>(x, y, {d}, [&] { return line_moves(...); })   worked out once
 #pragma once
+
+#include <optional>
 
 #include "dimesh/op/parts/along.hpp"
 #include "dimesh/op/parts/strided.hpp"
@@ -32,7 +35,7 @@ struct line_block {
 };
 
 /// Of this rank.
-struct line_moves {
+struct line_moves : move_plan {
   const communicator* over = nullptr;  // null: there is nobody to talk to
   std::vector<line_run> kept, out, in;
   std::vector<collective::message> sends, receives;
@@ -73,6 +76,24 @@ constexpr void count_lines(tally& t, const Map& map, unsigned axes, const index_
     map.each(me, r, [&n](const line_run& run) { n += run.count; });
     if (n * bytes_each > 0) t.collective(event_kind::message, axes, n * bytes_each, n * bytes_each);
   }
+}
+
+/// The moves from x to y that `make` works out, at the first call with these layouts, extents of x
+/// and other numbers; room keeps those of which there are too many. A slice may begin elsewhere at
+/// every step: the last few are kept, as of blocks of any lengths.
+template <class Map, class Make>
+const line_moves& kept_moves(const tensor_core& x, const tensor_core& y,
+                             std::initializer_list<index_t> numbers,
+                             std::optional<line_moves>& room, const Make& make) {
+  plan_key key(&kind_of_plan<Map>, x, y, {});
+  for (const index_t n : numbers)
+    if (!key.add(n)) return room.emplace(make());
+  std::shared_ptr<const move_plan>& plan = ragged_plans::here().at(key, x, y);
+  if (!plan) {
+    plan = std::make_shared<const line_moves>(make());
+    plans_worked_out.fetch_add(1, std::memory_order_relaxed);
+  }
+  return static_cast<const line_moves&>(*plan);
 }
 
 /// Lines of elements in memory.

@@ -115,6 +115,7 @@ template <class T> void fill_scales(const T* variance, double epsilon, index_t n
 /// The wanted cotangents of x, gain and bias: from ybar, these, mean, variance, and what the mean
 /// lacks.
 template <class T> struct moment_norm_transpose_op {
+  static constexpr bool on_host = true;
   double epsilon;
   static constexpr std::string_view call = "batch_norm";
 
@@ -197,6 +198,7 @@ template <class T> struct moment_norm_transpose_op {
 
 /// x, gain and bias as far as there are any -> y; auxiliary: mean, variance, what the mean lacks.
 template <class T> struct moment_norm_op {
+  static constexpr bool on_host = true;
   double epsilon;
   std::string_view call;
 
@@ -209,7 +211,6 @@ template <class T> struct moment_norm_op {
     return k == 0 || (k == 1 && (wanted & 1u) != 0);
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "batch_norm: the kernel runs on the host only; use a host space");
     const index_t n = y[1].elements();
     const T* const v = x[0].data<const T>();
     T *const mean = y[1].data<T>(), *const variance = y[2].data<T>(), *const rest = y[3].data<T>();

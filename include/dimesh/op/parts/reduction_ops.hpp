@@ -26,6 +26,7 @@ struct times_two_function {
 /// The product along dim d of x. Its derivative by an element is the product of those before and
 /// those behind: nothing is divided.
 template <class T> struct prod_op {
+  static constexpr bool on_host = true;
   int d;
   static constexpr std::string_view call = "prod";
 
@@ -33,7 +34,6 @@ template <class T> struct prod_op {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "prod: the kernel runs on the host only; use a host space");
     local::products(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(), y[0].data<T>(),
                     y[0].elements());
   }
@@ -52,14 +52,13 @@ template <class T> struct prod_op {
 
 /// Sums that keep what they lose.
 template <class T> struct compensated_sum_op {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "compensated_sum";
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(6 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>,
-                  "compensated_sum: the kernel runs on the host only; use a host space");
     local::compensated_sum(loops_over(loop_dims(x[0]), y[0], x[0]), x[0].data<const T>(),
                            y[0].data<T>(), y[0].elements());
   }
@@ -131,6 +130,7 @@ template <class T> struct center_op {
 /// Squared deviations of n elements x summed, over n - less; auxiliary: the mean, and what that
 /// lacks for being rounded. Addends: the facts of a sum of x that is not completed.
 template <class T> struct var_op {
+  static constexpr bool on_host = true;
   double less;
   const tensor_facts* addends;
   static constexpr std::string_view call = "var";
@@ -141,7 +141,6 @@ template <class T> struct var_op {
     t.compute(4 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
-    static_assert(is_on_host<T>, "var: the kernel runs on the host only; use a host space");
     const moment_place place(x[0], y[0]);
     T* const to = y[0].data<T>();
     find_moments(place, x[0], y[0], y[1].data<T>(), y[2].data<T>(), to);

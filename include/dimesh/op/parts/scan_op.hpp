@@ -24,6 +24,12 @@ struct scan_options {
 
 namespace detail {
 
+/// (A kernel's function is public: nvcc takes no other.)
+template <class V> struct set_to {
+  V value;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(V& x) const { x = value; }
+};
+
 /// A step along dim d of operands that have the same dims in the same order, elements T.
 template <class Step, class T> struct scan_op {
   Step step;
@@ -64,7 +70,7 @@ template <class Step, class T> struct scan_op {
     auto* const own = static_cast<total*>(mine.data());
     auto* const from = static_cast<total*>(before.data());
     local::scan_totals(step, l, in, own);
-    local::for_each(l.count(), set_to{nothing()}, from);  // the first rank keeps these
+    local::for_each(l.count(), set_to<total>{nothing()}, from);  // the first rank keeps these
     const local::join_totals<Step, T> join{step};
     collective::exscan(x[0].grid->in_order(c.axis, c.count, reverse),
                        collective::joined_by<total>(join), own, from, l.count());
@@ -86,10 +92,6 @@ template <class Step, class T> struct scan_op {
   }
 
  private:
-  struct set_to {
-    total value;
-    KOKKOS_FORCEINLINE_FUNCTION void operator()(total& x) const { x = value; }
-  };
   void scan_from(const local::lines& l, const local::detail::scan_inputs<T>& in, const T* start,
                  index_t apart, tensor_core& y) const {
     local::scan(step, l, in, start, apart, y.template data<T>());

@@ -102,17 +102,14 @@ class windowed_view {
   /// Bytes that are copied beside.
   constexpr index_t copied() const { return travels() ? 2 * seen_.size() * x_.facts->element : 0; }
 
-  /// What is seen of elements that lie as x does, row-major: these themselves, or in `room`. (That
-  /// elements are on the host is asserted by operations.)
+  /// What is seen of elements that lie as x does, row-major: these themselves, or in `room`.
   template <class T> const T* fetch(const T* x, const char* call, storage& room) const {
     if (!travels()) return x;
     room = storage::acquire(static_cast<std::size_t>(seen_.size()) * sizeof(T));
     T* const to = static_cast<T*>(room.data());
-    if constexpr (is_on_host<T>) {
-      const box mine = own(me_), kept = intersection(mine, seen_);
-      move<false>(kept, mine, x, seen_, to);
-      send<false>(mine, x, seen_, to, call);
-    }
+    const box mine = own(me_), kept = intersection(mine, seen_);
+    move<false>(kept, mine, x, seen_, to);
+    send<false>(mine, x, seen_, to, call);
     return to;
   }
   /// Room for sums over what is seen: the elements of x themselves, or in `room`.
@@ -124,12 +121,10 @@ class windowed_view {
   /// x is what all ranks' sums hold of its elements, added up.
   template <class T> void fold(const T* sums, T* x, const char* call) const {
     if (!travels()) return;
-    if constexpr (is_on_host<T>) {
-      const box mine = own(me_), kept = intersection(mine, seen_);
-      zero_bytes(x, mine.size() * static_cast<index_t>(sizeof(T)));
-      move<true>(kept, seen_, sums, mine, x);
-      send<true>(seen_, sums, mine, x, call);
-    }
+    const box mine = own(me_), kept = intersection(mine, seen_);
+    zero_bytes(x, mine.size() * static_cast<index_t>(sizeof(T)));
+    move<true>(kept, seen_, sums, mine, x);
+    send<true>(seen_, sums, mine, x, call);
   }
 
  private:

@@ -63,6 +63,7 @@ struct new_dim {
 /// The greatest scores of each token, greatest first, of equals the lowest expert. Elements T. A
 /// score that is not a number is not chosen: -1 where none is left.
 template <class T> struct choose_op : new_dim {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "choose_experts";
 
   constexpr void cost(tally& t, results y, operands x) const {
@@ -92,6 +93,7 @@ template <class T> struct choose_op : new_dim {
 
 /// Slots by running counts: all first choices, then all second ones. Shares T.
 template <class T> struct assign_op {
+  static constexpr bool on_host = true;
   index_t experts, capacity;
   gating how;
   static constexpr std::string_view call = "assign_slots";
@@ -149,6 +151,7 @@ template <class T> struct assign_op {
 
 /// How many of the first `choices` choices of each token name an expert, as elements T.
 template <class T> struct load_op : new_dim {
+  static constexpr bool on_host = true;
   index_t choices;
   static constexpr std::string_view call = "expert_load";
 
@@ -177,6 +180,7 @@ template <class T> struct load_op : new_dim {
 /// The tokens that each expert scores highest, of equals the first; its slots in that order.
 /// Choice e of a token is expert e.
 template <class T> struct pick_op : new_dim {
+  static constexpr bool on_host = true;
   index_t capacity;
   static constexpr std::string_view call = "pick_tokens";
 

@@ -171,6 +171,7 @@ template <class T> struct slot_gates_op;
 
 /// b from x, w (Weighted) and places. One pass: what nobody has is set to zero behind it.
 template <class T, bool Weighted> struct to_slots_op : slot_extents {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "to_slots";
 
   constexpr void cost(tally& t, results y, operands x) const {
@@ -224,6 +225,7 @@ template <class T, bool Weighted> struct to_slots_op : slot_extents {
 
 /// x from b, w (Weighted) and places.
 template <class T, bool Weighted> struct from_slots_op : slot_extents {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "from_slots";
 
   constexpr void cost(tally& t, results y, operands x) const {
@@ -260,6 +262,7 @@ template <class T, bool Weighted> struct from_slots_op : slot_extents {
 
 /// w from x, b and places: 0 where a choice has no slot.
 template <class T> struct slot_gates_op : slot_extents {
+  static constexpr bool on_host = true;
   static constexpr std::string_view call = "slot_gates";
 
   constexpr void cost(tally& t, results y, operands x) const {
