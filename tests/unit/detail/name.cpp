@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/detail/names.hpp"
+
 struct at_file_scope {};
 namespace my::app {
 struct inside {};

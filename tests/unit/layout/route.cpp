@@ -70,11 +70,10 @@ bool is_sound(hop kind, const table& now, const table& next) {
 
 template <class F> void for_each_pair(int axes, int dims, F&& f, int places = 0) {
   const auto sources =
-      td::all_tables(axes, dims, {.partial = true, .uneven = true, .places = places});
-  const auto targets = td::all_tables(axes, dims, {.uneven = true, .places = places});
-  for (int s = 0; s < sources.size; ++s)
-    for (int t = 0; t < targets.size; ++t)
-      f(sources.at[static_cast<std::size_t>(s)], targets.at[static_cast<std::size_t>(t)]);
+      td::tables_now(axes, dims, {.partial = true, .uneven = true, .places = places});
+  const auto targets = td::tables_now(axes, dims, {.uneven = true, .places = places});
+  for (const table& source : sources)
+    for (const table& target : targets) f(source, target);
 }
 
 TEST_CASE("a route ends where it should, by steps that are what they are called") {
