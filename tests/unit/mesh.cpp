@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/error.hpp"
+
 namespace dm = dimesh;
 namespace {
 

@@ -18,14 +18,11 @@ static_assert(is_same_v<decltype(dm::broadcast_element(std::declval<V>(), {1, 2}
 
 /// The owner of an element and its place there, against blocks counted out by hand.
 TEST_CASE("an element's owner and its place in the block") {
-  using S =
-      dm::spec_of<dm::tensor<float, L<dm::split<dm::uneven<label>, cols>, dm::split<batch, rows>>,
-                             batch, label>>;
-  const dm::index_t extent[] = {8, 5}, sizes[] = {2, 4, 1};
+  const X<float, L<dm::split<dm::uneven<label>, cols>, dm::split<batch, rows>>, batch, label> x;
   for (dm::index_t i = 0; i < 8; ++i)
     for (dm::index_t j = 0; j < 5; ++j) {
       const dm::index_t at[] = {i, j};
-      const dm::detail::owner who(S::table, 2, extent, sizes, at);
+      const dm::detail::owner who(dm::detail::core_of(x), at);
       CHECK(who.coords[0] == i / 4);
       CHECK(who.coords[1] == j / 2);
       const dm::index_t length = j < 4 ? 2 : 1;
