@@ -62,7 +62,7 @@ constexpr dm::cross_entropy_options plain{}, fancy{.label_smoothing = 0.1, .z_lo
 
 TEST_CASE("in the layouts of a plane") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
-    for_all_layouts<plane, dm::detail::list<q, p>, layout_choice{.uneven = true, .orders = false}>(
+    for_each_layout<plane, dm::detail::list<q, p>, layout_choice{.uneven = true, .orders = false}>(
         [&](auto t) {
           using L = typename decltype(t)::type;
           check_loss<L, double>(g, {5, 6}, plain, true);
