@@ -154,6 +154,8 @@ class Batch:
             header = [INCLUDED.match(line) for line in block]
             chain = [m[1] for m in header if m]
             block = [line for line, m in zip(block, header) if not m]
+            while block and block[0].endswith(": At global scope:"):  # after a message in a function
+                block = block[1:]
             mark = re.search(r"‘#pragma message: case_(\d+)_’", block[0]) if block else None
             if mark:
                 current = int(mark[1])

@@ -8,7 +8,7 @@
 #include "names.hpp"
 
 using matrix = dm::tensor<float, by_batch, batch, hidden>;
-float* f(const matrix& x) {
+const float* f(const matrix& x) {
 #ifdef COMPILE_FAIL
   const matrix y = dm::start_shift<batch>(x, 1);
 #else
