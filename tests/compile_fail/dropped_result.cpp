@@ -20,7 +20,9 @@ using gradients = pair_of<dm::gradient<by_batch>>;
 #endif
 #ifdef COMPILE_FAIL
 #pragma GCC diagnostic error "-Wunused-result"
-void f(const matrix& x, const gradients& g) { RESULT(x, g); }
+void f([[maybe_unused]] const matrix& x, [[maybe_unused]] const gradients& g) { RESULT(x, g); }
 #else
-auto f(const matrix& x, const gradients& g) { return RESULT(x, g); }
+auto f([[maybe_unused]] const matrix& x, [[maybe_unused]] const gradients& g) {
+  return RESULT(x, g);
+}
 #endif
