@@ -7,13 +7,3 @@
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/show/svg.hpp>
 #include <dimesh/show/timeline_svg.hpp>
-
-namespace dimesh::detail {
-
-// Constructors that nothing here calls: clang would not emit them.
-[[gnu::used]] static void begin_and_end(int& argc, char**& argv) {
-  const runtime started(argc, argv);
-  const progress_thread helper;
-}
-
-}  // namespace dimesh::detail

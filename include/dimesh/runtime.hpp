@@ -41,10 +41,12 @@ class runtime {
   /// `threads` is what the program will ask of MPI: MPI_THREAD_FUNNELED, where one thread calls the
   /// library (others may compute), or more. Throws dimesh::error if MPI grants less than that to a
   /// runtime that starts it.
-  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED);
+  runtime(int& argc, char**& argv, int threads = MPI_THREAD_FUNNELED) {
+    start(argc, argv, threads);
+  }
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
-  ~runtime();
+  ~runtime() { end(); }
 
   /// What MPI grants threads: one of MPI_THREAD_SINGLE < FUNNELED < SERIALIZED < MULTIPLE. Whether
   /// a thread of its own may move messages on is asked here.
@@ -54,6 +56,8 @@ class runtime {
   [[noreturn]] static void end_job(const char* what) noexcept;
 
  private:
+  void start(int& argc, char**& argv, int threads);
+  void end();
   /// Kokkos gets the arguments that begin with --kokkos, and they are taken out. Given all of them,
   /// it would answer the program's own --help, and up to 3.x take a --threads. False where it runs
   /// already.
@@ -64,11 +68,11 @@ class runtime {
   bool owns_mpi_ = false, owns_kokkos_ = false;
   int threads_ = MPI_THREAD_SINGLE;
   std::terminate_handler before_ = nullptr;
-  std::unique_ptr<detail::watchdog> watchdog_;
+  std::shared_ptr<detail::watchdog> watchdog_;
 };
 
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
+DIMESH_OUTLINE inline void runtime::start(int& argc, char**& argv, int threads) {
   int running = 0;
   MPI_Initialized(&running);
   owns_mpi_ = !running;
@@ -93,9 +97,7 @@ DIMESH_OUTLINE inline runtime::runtime(int& argc, char**& argv, int threads) {
   owns_kokkos_ = start_kokkos(argc, argv);
   before_ = std::set_terminate(&runtime::on_terminate);
 }
-#endif
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline runtime::~runtime() {
+DIMESH_OUTLINE inline void runtime::end() {
   std::set_terminate(before_);
 #ifdef DIMESH_CHECKED
   if (detail::world_rank() == 0) detail::rule_uses::here().tell();
@@ -104,8 +106,6 @@ DIMESH_OUTLINE inline runtime::~runtime() {
   if (owns_kokkos_) end_kokkos();
   if (owns_mpi_) MPI_Finalize();
 }
-#endif
-#if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void runtime::end_job(const char* what) noexcept {
   std::fprintf(stderr, "dimesh: rank %d: %s\n", detail::world_rank(), what);
   std::fflush(stderr);

@@ -64,17 +64,21 @@ DIMESH_OUTLINE inline void progress_list::work() noexcept {
 /// then on, every `pause`. Throws dimesh::error where MPI does not grant MPI_THREAD_MULTIPLE.
 class progress_thread {
  public:
-  explicit progress_thread(std::chrono::microseconds pause = std::chrono::microseconds(20));
+  explicit progress_thread(std::chrono::microseconds pause = std::chrono::microseconds(20)) {
+    start(pause);
+  }
   progress_thread(const progress_thread&) = delete;
   progress_thread& operator=(const progress_thread&) = delete;
-  ~progress_thread();
+  ~progress_thread() { end(); }
 
  private:
+  void start(std::chrono::microseconds pause);
+  void end();
   std::atomic<bool> over_{false};
   std::thread thread_;
 };
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline progress_thread::progress_thread(std::chrono::microseconds pause) {
+DIMESH_OUTLINE inline void progress_thread::start(std::chrono::microseconds pause) {
   int level = MPI_THREAD_SINGLE;
   detail::check(MPI_Query_thread(&level), "progress_thread");
   if (level < MPI_THREAD_MULTIPLE)
@@ -91,7 +95,7 @@ DIMESH_OUTLINE inline progress_thread::progress_thread(std::chrono::microseconds
     }
   });
 }
-DIMESH_OUTLINE inline progress_thread::~progress_thread() {
+DIMESH_OUTLINE inline void progress_thread::end() {
   over_.store(true, std::memory_order_relaxed);
   thread_.join();
   collective::detail::progress_list::all().count_helpers(-1);

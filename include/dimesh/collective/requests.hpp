@@ -91,7 +91,7 @@ class requests {
   requests() = default;
   requests(const requests&) = delete;
   requests& operator=(const requests&) = delete;
-  ~requests();
+  ~requests() { give_up(); }
 
   /// A place for a new request.
   MPI_Request* add(under_way what = under_way::other);
@@ -128,7 +128,6 @@ class requests {
 };
 
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline requests::~requests() { give_up(); }
 DIMESH_OUTLINE inline void requests::keep(const dimesh::detail::storage& memory) {
   memory_.push_back(memory);
 }

@@ -76,7 +76,9 @@ template <class X> constexpr bool kept_plain_is_said() {
 
 template <class To, class X> constexpr void assert_same() {
   using fault = typename conversion_fault<To, X>::type;
-  if constexpr (is_tracked<X> && !is_tracked<To>) (void)sizeof(say_kept_plain<0>);
+  // (By X: of a type that depends on nothing, the compilers instantiate the discarded branch, too.)
+  if constexpr (is_tracked<X> && !is_tracked<To>)
+    (void)sizeof(say_kept_plain<int{sizeof(X*) == 0}>);
   static_assert(ok<only<fault, elements_differ>>,
                 "tensor: the type declared has other elements than the value; cast<type>(x), or "
                 "declare it auto");

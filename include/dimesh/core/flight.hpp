@@ -67,7 +67,7 @@ struct flight {
   /// Flights are kept from use to use.
   static flight& fresh();
   static void give_back(flight* f) noexcept;
-  ~flight();
+  ~flight() { clear(); }
 
  private:
   static std::vector<std::unique_ptr<flight>>& spare();
@@ -85,7 +85,6 @@ struct flight {
 };
 
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline flight::~flight() { clear(); }
 DIMESH_OUTLINE inline void flight::begun() {
   auto& list = collective::detail::progress_list::all();
   if (!list.is_on() || under_way.empty()) return;

@@ -6,8 +6,9 @@
 //   DIMESH_INSTANCE(einsum_op<float>, 0);     an operation, bound: its kernels and transpose, too
 //
 // A plain function is declared, and its body stands in `#if DIMESH_COMPILED != 1 ... #endif`: where
-// the library has it, it is not even read, and nothing that it uses is instantiated. Constructors
-// and destructors likewise, if something in the library calls them: clang emits no others.
+// the library has it, it is not even read, and nothing that it uses is instantiated. What users
+// construct and destroy calls such functions from the class: clang emits of constructors and
+// destructors only what the library itself calls.
 //
 // Neither says anything where DIMESH_COMPILED is not defined. Where it is 1 (the target defines
 // it), files leave what is marked to the linker; where it is 2, in src/dimesh.cpp, it is compiled.

@@ -12,6 +12,7 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/factored_elements.hpp"
 #include "dimesh/local/reduce_over.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::local {
 

@@ -117,14 +117,15 @@ inline void agree_on_chain(dimesh::chain& c, const tensor_core& on) {
 
 /// Says what is wrong with layers.
 template <class Chain> constexpr bool chain_fits() {
-  constexpr bool callable = ok<typename Chain::fault>, repeats = !callable || Chain::repeats;
-  static_assert(callable,
+  using fault = typename Chain::fault;
+  constexpr bool repeats = !ok<fault> || Chain::repeats;
+  static_assert(ok<fault>,
                 "chain: a layer cannot be called with its weights and what the layer before it "
                 "gives; take both as const auto&, and return a tensor");
   static_assert(repeats,
                 "chain: a step that is repeated, or one of layers of one form, gives a tensor of "
                 "another type than it takes; relayout its result");
-  return callable && repeats;
+  return ok<fault> && repeats;
 }
 template <class X> cores cores_in(const X& x) {
   cores all;

@@ -40,19 +40,23 @@ template <class F> struct one_layer {
     return run_layer(f, w, x, i);
   }
 };
-template <class F, class W, class X>
-  requires(!ok<layer_fault<void, F, W, X>>)
-struct cell_call<one_layer<F>, W, X> {
-  using type = not_called;
-  static constexpr bool with_number = true;
-};
 
+/// In place of a layer that cannot be called: clang compiles the virtual functions of a cell where
+/// its class is complete, and would say the mistake once more.
+struct no_cell {
+  using plain_given = poison;
+};
 /// One layer, from an X.
 template <class F, class W, class X> class chain_part {
-  using cell_type = typed_cell<0, one_layer<F>, W, X, true, false, nothing_more>;
-
  public:
   using fault = layer_fault<void, F, W, X>;
+
+ private:
+  using cell_type =
+      std::conditional_t<!ok<fault>, no_cell,
+                         typed_cell<0, one_layer<F>, W, X, true, false, nothing_more>>;
+
+ public:
   static constexpr bool repeats = true;
   using given = typename cell_type::plain_given;
   chain_part(const F& f, const W& w) : layer_{f}, cell_(layer_, w, nothing) {}

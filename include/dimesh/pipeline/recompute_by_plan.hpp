@@ -152,9 +152,9 @@ template <class P, class F> class recomputed_by {
     using plain_weights = std::remove_cvref_t<decltype(unrecorded(weights))>;
     using plain_x = std::remove_cvref_t<decltype(unrecorded(x))>;
     using taken = typed_chain<F, plain_weights, plain_x>;
-    constexpr bool callable = ok<typename taken::fault>;
-    constexpr bool repeats = !callable || taken::repeats;
-    static_assert(callable,
+    using fault = typename taken::fault;
+    constexpr bool repeats = !ok<fault> || taken::repeats;
+    static_assert(ok<fault>,
                   "recompute: a layer cannot be called with its weights and what the layer before "
                   "it gives; take both as const auto&, and return a tensor");
     static_assert(repeats,
@@ -163,7 +163,7 @@ template <class P, class F> class recomputed_by {
     static_assert(!(find_nested<W>() || find_nested<X>()),
                   "recompute: gradients of gradients do not pass through a recomputed block; "
                   "take the inner gradient inside of it, or call the function itself");
-    if constexpr (!callable || !repeats || find_nested<W>() || find_nested<X>()) {
+    if constexpr (!ok<fault> || !repeats || find_nested<W>() || find_nested<X>()) {
       return poison{};
     } else if constexpr (!is_recorded<W> && !is_recorded<X>) {
       return all_of(weights, x, number);
