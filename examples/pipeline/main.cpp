@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     o.add("--text", s.text, "a file to learn (the King James text)");
     o.add("--out", s.out, "folder for timelines and traces");
     o.add("--schedule", s.schedule, "one of the schedules, or all")
-        .among({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "all"});
+        .among({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "sliced", "all"});
     o.add("--steps", s.steps, "training steps").between(2, 1 << 20);
     o.add("--micros", s.micros, "micro-batches of a step, a multiple of 4").between(4, 1 << 10);
     o.add("--seed", s.seed, "of weights and pieces of text");
@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
       const dm::grid<pod> g(MPI_COMM_WORLD, stage{stages}, rows{size / stages});
       train_straight(g, s, corpus, all);
       train_returning(g, s, corpus, all);
+      train_sliced(g, s, corpus, all);
     }
     return rank == 0 ? conclude(all, s) : 0;
   });

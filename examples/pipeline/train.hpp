@@ -29,8 +29,8 @@ struct outcome {
 };
 
 /// Mean loss of a micro-batch's tokens, in nats, at coordinate K.
-template <int K> struct mean_loss {
-  const std::vector<tokens>& next;
+template <int K, class T> struct mean_loss {
+  const std::vector<T>& next;
   template <class Y> constexpr auto operator()(const Y& scores, int micro) const {
     const auto& y = next[static_cast<std::size_t>(micro)];
     return dm::mean(dm::softmax_cross_entropy<vocab>(scores, dm::place<stage, K>(y)));
@@ -38,12 +38,13 @@ template <int K> struct mean_loss {
 };
 
 /// Bytes that a step sends from stage to stage: each micro-batch's activations forward and their
-/// cotangents back, and in each direction one header of four numbers for each copy of the pipeline.
-template <class S> dm::index_t predicted_bytes(const S& s, dm::index_t copies) {
+/// cotangents back, and in each direction one header of four numbers for each copy of the pipeline,
+/// and each slice of a sequence.
+template <class S> dm::index_t predicted_bytes(const S& s, int sequences, dm::index_t copies) {
   dm::index_t boundaries = 0;
   for (int b = 0; b + 1 < s.stages(); ++b) boundaries += s.rank_of(b, 0) != s.rank_of(b + 1, 0);
   const dm::index_t activations = batch::extent * length::extent * model::extent * 4;
-  return 2 * boundaries * (s.micros * activations + copies * 4 * 8);
+  return 2 * boundaries * (sequences * activations + copies * (s.micros / sequences) * 4 * 8);
 }
 
 inline dm::index_t over_ranks(dm::index_t mine, MPI_Op op) {
@@ -80,18 +81,24 @@ template <int... K> struct trainer {
       part.fill_inputs(x[i]), part.fill_targets(y[i]);
     }
   }
-  template <class S> outcome run(const std::string& name, const S& s, const text::corpus& corpus) {
+  /// Cut makes the pipeline's micro-batches of those that the trainer has: the same, or slices.
+  template <class S, class Net, class Cut>
+  outcome run(const std::string& name, const S& s, const text::corpus& corpus, const Net& net,
+              const Cut& cut) {
     const int copies = static_cast<int>(g.template size<rows>());
     outcome o{.schedule = name, .pipes = std::to_string(s.ranks) + " x " + std::to_string(copies)};
-    const auto net = pipeline_at<K...>();
     const dm::adam optimizer{.rate = 2e-3};
     auto state = optimizer.start(weights);
     dm::pipeline_report report;
-    const auto input = [this](int i) { return x[static_cast<std::size_t>(i)]; };
-    const auto told = net.forecast(s, weights, input, mean_loss<last>{y});
+    std::vector<typename Cut::type> in = cut(x), next = cut(y);
+    const auto input = [&in](int i) { return in[static_cast<std::size_t>(i)]; };
+    const mean_loss<last, typename Cut::type> loss{next};
+    const auto told = net.forecast(s, weights, input, loss);
     double seconds = 0;
     for (int step = 0; step < how.steps; ++step) {
+      in.clear(), next.clear();
       fill(corpus, step);
+      in = cut(x), next = cut(y);
       dm::detail::pool& memory = dm::detail::pool::instance();
       memory.restart_peak();
       const dm::index_t before = memory.figures().live;
@@ -100,15 +107,15 @@ template <int... K> struct trainer {
       const bool recorded = step + 1 == how.steps;
       if (recorded) dm::timeline::instance().start();
       const double begin = MPI_Wtime();
-      auto one = net.value_and_grad(s, weights, input, mean_loss<last>{y}, {.report = &report});
+      auto one = net.value_and_grad(s, weights, input, loss, {.report = &report});
       o.peak = std::max(o.peak, memory.figures().peak - before);
       dm::timeline::instance().stop();
       o.bytes = census::snapshot().bytes_on(1u);
       const auto whole_one = dm::complete(std::move(one));
       optimizer(weights, whole_one.gradient, state);
       if (step > 0) seconds += MPI_Wtime() - begin;  // the first one makes its memory
-      const auto loss = dm::to_rank(whole_one.value);
-      if (g.rank() == 0) o.losses.push_back(static_cast<double>(loss[0]));
+      const auto value = dm::to_rank(whole_one.value);
+      if (g.rank() == 0) o.losses.push_back(static_cast<double>(value[0]));
     }
     conclude(o, s, report, told, copies);
     o.tokens_per_second = (how.steps - 1) * how.micros *
@@ -118,7 +125,8 @@ template <int... K> struct trainer {
   template <class S>
   void conclude(outcome& o, const S& s, const dm::pipeline_report& report,
                 const dm::pipeline_forecast& told, int copies) const {
-    o.bytes = over_ranks(o.bytes, MPI_SUM), o.bytes_predicted = predicted_bytes(s, copies);
+    o.bytes = over_ranks(o.bytes, MPI_SUM),
+    o.bytes_predicted = predicted_bytes(s, how.micros, copies);
     o.peak = over_ranks(o.peak, MPI_MAX), o.peak_predicted = over_ranks(told.peak, MPI_MAX);
     const auto facts = dm::check_schedule(s, told);
     o.held = static_cast<int>(over_ranks(report.peak, MPI_MAX)), o.held_predicted = facts.peak;
@@ -133,16 +141,24 @@ template <int... K> struct trainer {
   }
 };
 
-/// Trains by the schedules asked for with so many stages, those of one stage a rank (straight.cpp)
-/// and those of two (returning.cpp). Every rank of the grid calls it.
+/// Micro-batches of whole sequences.
+struct uncut {
+  using type = tokens;
+  std::vector<tokens> operator()(const std::vector<tokens>& all) const { return all; }
+};
+
+/// Trains by the schedules asked for with so many stages, those of one stage a rank (straight.cpp),
+/// those of two (returning.cpp) and that of slices (sliced.cpp). Every rank of the grid calls it.
 void train_straight(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
                     std::vector<outcome>& all);
 void train_returning(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
                      std::vector<outcome>& all);
+void train_sliced(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+                  std::vector<outcome>& all);
 
 template <int... K, class S>
 void train_by(const char* name, const S& schedule, const dm::grid<pod>& g, const settings& how,
               const text::corpus& c, std::vector<outcome>& all) {
   if (how.schedule == "all" || how.schedule == name)
-    all.push_back(trainer<K...>(g, how).run(name, schedule, c));
+    all.push_back(trainer<K...>(g, how).run(name, schedule, c, pipeline_at<K...>(), uncut{}));
 }

@@ -60,9 +60,7 @@ inline constexpr auto layers = dm::in_turn(no_layer{}, scale{});
 inline constexpr auto layers = dm::in_turn(scale{}, scale{});
 #endif
 inline constexpr auto loss = [](const auto& y) { return dm::sum(y * y); };
-auto f(const weights& w, const input& x) {
-  return dm::value_and_grad_by(plan, layers, w, x, loss);
-}
+auto f(const weights& w, const input& x) { return dm::value_and_grad_by(plan, layers, w, x, loss); }
 
 // mistake: cell_not_callable_with__chain
 // expect: chain: a layer cannot be called with its weights and what the layer before it gives; take both as const auto&, and return a tensor

@@ -112,6 +112,11 @@ constexpr poison block(const A&...) {
 }
 
 namespace detail {
+template <class Y> Y no_layers() {
+  (dimesh::detail::words() << "stack: there are no layers, and the input is not recorded; give one "
+                              "layer at least")
+      .raise();
+}
 /// A layer as a function of parameters and inputs, which `recompute` can run twice.
 template <class Model> struct block_function {
   Model m;
@@ -123,21 +128,32 @@ template <class Model> struct block_function {
 }  // namespace detail
 
 /// All layers of an array or vector in turn, each computed anew in the backward pass where
-/// M::recompute says so (where it says attention, `block` does it). Shapes: as x.
+/// M::recompute says so (where it says attention, `block` does it). Shapes: as x. Of a vector
+/// without layers nothing recorded can come where x is not: throws dimesh::error.
 template <Layout C, class M, class Layers, Operand X, Operand... Memory>
-constexpr auto stack(const model<C, M>& m, const Layers& layers, X x, const Memory&... memory) {
+constexpr auto stack(const model<C, M>& m, const Layers& layers, const X& x,
+                     const Memory&... memory) {
   using layer = detail::block_function<model<C, M>>;
-  if constexpr (is_poison<decltype(layer{m}(layers[0], x, memory...))>) {
+  using Y = decltype(layer{m}(layers[0], x, memory...));
+  if constexpr (is_poison<Y>) {
     return poison{};
   } else {
-    for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto at = [&](std::size_t i, const auto& in) {
       const layer f{m.part("layers", i)};
       if constexpr (detail::recomputes<M> == recomputing::layers)
-        x = recompute(f)(layers[i], x, memory...);
+        return recompute(f)(layers[i], in, memory...);
       else
-        x = f(layers[i], x, memory...);
-    }
-    return x;
+        return f(layers[i], in, memory...);
+    };
+    constexpr bool as_given = std::is_same_v<Y, X>;
+    Y y = [&] {
+      if constexpr (as_given)
+        return x;
+      else
+        return layers.size() > 0 ? at(0, x) : detail::no_layers<Y>();
+    }();
+    for (std::size_t i = as_given ? 0 : 1; i < layers.size(); ++i) y = at(i, y);
+    return y;
   }
 }
 
