@@ -133,4 +133,19 @@ TEST_CASE("attention computed anew gives the same gradients, and less is held") 
   }
 }
 
+TEST_CASE("a stack without layers gives its input, or says that it cannot") {
+  const dm::grid<pod> g;
+  using simple = form<nn::recomputing::nothing>;
+  const std::vector<nn::block_parameters<hybrid, simple>> none;
+  const nn::model<hybrid, simple> m;
+  const auto x = dm::normal<vectors>(g, dm::random_key{2}, 0.0f, 1.0f);
+  CHECK(dm::value(dm::complete(dm::sum(dm::abs(nn::stack(m, none, x) - x)))) == 0);
+  const auto f = [&m](const auto& w, const auto& in) { return dm::sum(nn::stack(m, w, in)); };
+  CHECK_THROWS_WITH_AS(
+      (void)dm::value_and_grad(f, none)(x),
+      doctest::Contains("stack: there are no layers, and the input is not recorded; give "
+                        "one layer at least"),
+      dm::error);
+}
+
 }  // namespace

@@ -52,7 +52,7 @@ inline dimesh::chain count_chain(std::span<cell_base* const> cells, const cores&
   cores x = as_shapes(first, &t);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const index_t begun = t.flops, held = t.live;
-    dimesh::chain_step& step = c.all.emplace_back();
+    chain_step& step = c.all.emplace_back();
     step.state = bytes_of(x);
     cell_run r(*cells[i], x, static_cast<int>(i), true, true);
     step.forward = static_cast<double>(t.flops - begun);
@@ -76,7 +76,7 @@ inline void time_chain(dimesh::chain& c, std::span<cell_base* const> cells, core
     return timeline::now();
   };
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    dimesh::chain_step& step = c.all[i];
+    chain_step& step = c.all[i];
     cores y;
     for (int run = 0; run < runs; ++run) {
       const runs_again here(run > 0);
@@ -100,7 +100,7 @@ inline void time_chain(dimesh::chain& c, std::span<cell_base* const> cells, core
 /// The slowest and the largest of all ranks: all of them make the same plan.
 inline void agree_on_chain(dimesh::chain& c, const tensor_core& on) {
   std::vector<double> all{static_cast<double>(c.last_state)};
-  for (const dimesh::chain_step& s : c.all)
+  for (const chain_step& s : c.all)
     for (const double one : {s.forward, s.backward, double(s.state), double(s.tape)})
       all.push_back(one);
   const communicator& everybody = on.grid->along((1u << on.facts->layout.axes) - 1);
@@ -109,7 +109,7 @@ inline void agree_on_chain(dimesh::chain& c, const tensor_core& on) {
         "measured_chain");
   std::size_t at = 0;
   c.last_state = static_cast<long long>(all[at++]);
-  for (dimesh::chain_step& s : c.all) {
+  for (chain_step& s : c.all) {
     s.forward = all[at++], s.backward = all[at++];
     s.state = static_cast<long long>(all[at++]), s.tape = static_cast<long long>(all[at++]);
   }

@@ -15,7 +15,7 @@ namespace dimesh::detail {
 /// network.
 inline constexpr double operations_a_byte = 16;
 
-struct chain_step {
+struct product_step {
   int first = 0, second = 1;
   double cost = -1;
 };
@@ -56,8 +56,8 @@ constexpr double cost_of_product(const tensor_facts& a, const tensor_facts& b,
   return work + operations_a_byte * m.bytes;
 }
 /// The pair that is multiplied first.
-constexpr chain_step cheapest_step(rule_operands x, dim_list out) {
-  chain_step best;
+constexpr product_step cheapest_step(rule_operands x, dim_list out) {
+  product_step best;
   for (int i = 0; i < x.count; ++i)
     for (int j = i + 1; j < x.count; ++j) {
       const tensor_facts y = facts_of_pair(x, out, i, j);
@@ -102,7 +102,7 @@ inline constexpr std::size_t most_ordered_probes = 4;
 
 /// Pair P of them first, or one behind it.
 template <class Schedule, class Out, std::size_t P, class... X>
-constexpr auto contract_probes(const chain_step& step, const X&... x) {
+constexpr auto contract_probes(const product_step& step, const X&... x) {
   constexpr std::size_t n = sizeof...(X), i = P / n, j = P % n;
   if constexpr (i >= j) {
     return contract_probes<Schedule, Out, P + 1>(step, x...);
@@ -114,11 +114,11 @@ constexpr auto contract_probes(const chain_step& step, const X&... x) {
   }
 }
 /// Which pair is the first depends on layouts, which of probes the run knows.
-template <class Schedule, class Out, chain_step Compiled, class... X>
+template <class Schedule, class Out, product_step Compiled, class... X>
 constexpr auto contract_probe_chain(const X&... x) {
   const tensor_facts* const at[] = {core_of(x).facts...};
   const bool sketched = sketch_among(at, sizeof...(X)) != nullptr;
-  const chain_step step = sketched ? Compiled : cheapest_step({at, sizeof...(X)}, dims_in<Out>);
+  const product_step step = sketched ? Compiled : cheapest_step({at, sizeof...(X)}, dims_in<Out>);
   if constexpr (sizeof...(X) <= most_ordered_probes) {
     return contract_probes<Schedule, Out, 0>(step, x...);
   } else {
@@ -139,7 +139,7 @@ template <class Schedule, class Out, class... X> constexpr auto contract_chain(c
   } else if constexpr (sizeof...(X) == 2) {
     return contract_call<Schedule, Out>::run(x...);
   } else {
-    constexpr chain_step step =
+    constexpr product_step step =
         cheapest_step({facts_list<spec_of<X>...>::at, sizeof...(X)}, dims_in<Out>);
     if constexpr ((is_probe<X> || ...))
       return contract_probe_chain<Schedule, Out, step>(x...);
