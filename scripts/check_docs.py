@@ -30,7 +30,7 @@ FAULT = re.compile(r"^\s*template\s*<[^;{]*>\s*struct\s+(\w+)\s*;", re.M)
 DECLARATION = re.compile(r"\s*(?:template|struct|class|enum|namespace|using|concept|typedef|extern|"
                          r"static_assert|BOOST_HANA|inline|constexpr|static|int\s+main|(?:auto|void)\s+\w+\s*\(|"
                          r"auto\s+\w+\s*=\s*\[|const\s+auto\s+\w+\s*=\s*\[)")
-ONLY_AT_NAMESPACE_SCOPE = re.compile(r"\s*(?:template|namespace|concept|int\s+main)")
+ONLY_AT_NAMESPACE_SCOPE = re.compile(r"\s*(?:template|namespace|concept|inline|int\s+main)")
 
 
 class Snippet:

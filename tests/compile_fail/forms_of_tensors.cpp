@@ -188,7 +188,7 @@ auto f() { return dm::build_tensors<net<whole>>(made_here{}); }
 
 // mistake: forms_of_tensors__constructor
 // expect: make: a struct of tensors has no constructors and no bases; leave them out
-// lines: 15
+// lines: 18
 template <class L> struct built {
   using weight_type = dm::tensor<float, L, hidden>;
   BOOST_HANA_DEFINE_STRUCT(built, (weight_type, weight));

@@ -136,7 +136,7 @@ auto f() {
 
 // mistake: transposes__of_complex
 // expect: gradient: this operation has none of complex elements; compose it of + - * /, einsum, sums, conj, real, imag and norm2, or use stop_gradient
-// lines: 20
+// lines: 23
 template <class T> using series = dm::tracked_tensor<dm::tensor<T, whole, hidden>>;
 struct three : dm::dim<3> {};
 using by_two = dm::pool_window<hidden, three>;

@@ -74,7 +74,8 @@ template <class X> constexpr bool kept_plain_is_said() {
   return requires(kept_plain<int{sizeof(X*) == 0}> it) { is_said(it); };
 }
 
-template <class To, class X> constexpr void assert_same() {
+// (auto, as of the assignments that call it: compiled at once, before anything asks what is said.)
+template <class To, class X> constexpr auto assert_same() {
   using fault = typename conversion_fault<To, X>::type;
   // (By X: of a type that depends on nothing, the compilers instantiate the discarded branch, too.)
   if constexpr (is_tracked<X> && !is_tracked<To>)
