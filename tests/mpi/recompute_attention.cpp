@@ -134,7 +134,7 @@ TEST_CASE("attention computed anew gives the same gradients, and less is held") 
 }
 
 TEST_CASE("a stack without layers gives its input, or says that it cannot") {
-  const dm::grid<pod> g;
+  const dm::grid<pod> g(MPI_COMM_WORLD, cols{1});
   using simple = form<nn::recomputing::nothing>;
   const std::vector<nn::block_parameters<hybrid, simple>> none;
   const nn::model<hybrid, simple> m;
