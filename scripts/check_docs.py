@@ -5,7 +5,7 @@ its page and its compile-fail test.
 
 A snippet is a block that opens with ```cpp in README.md or docs/**/*.md. It sees
 <dimesh/dimesh.hpp>, `namespace dm = dimesh`, and docs/snippets.hpp if there is one. Its leading
-declarations stand at namespace scope, the rest in a function body. Its first line may say
+declarations, templates and inline functions stand at namespace scope, the rest in a function body. Its first line may say
 
   // not compiled: WHY     it is left out
   // continues             it goes on where the page's snippet before it ended

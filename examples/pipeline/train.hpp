@@ -96,7 +96,7 @@ template <int... K> struct trainer {
     const auto told = net.forecast(s, weights, input, loss);
     double seconds = 0;
     for (int step = 0; step < how.steps; ++step) {
-      in.clear(), next.clear();
+      in.clear(), next.clear();  // so that x and y are filled in place
       fill(corpus, step);
       in = cut(x), next = cut(y);
       dm::detail::pool& memory = dm::detail::pool::instance();

@@ -12,38 +12,20 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/memory/pool.hpp>
-#include <dimesh/nn/block.hpp>
-#include <dimesh/nn/initialize.hpp>
 
-#include "support/host.hpp"
-
-namespace dm = dimesh;
-namespace nn = dimesh::nn;
+#include "support/language_model_run.hpp"
 
 namespace {
+using namespace test_support;
 
-struct batch : dm::dim<8> {};
-struct length : dm::dim<16> {};
-struct model : dm::dim<8> {};
-struct heads : dm::dim<4> {};
-struct head : dm::dim<4> {};
-struct hidden : dm::dim<16> {};
-struct vocab : dm::dim<8> {};
 struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
 using hybrid =
     dm::layout<pod, dm::split<batch, rows>, dm::split<heads, cols>, dm::split<hidden, cols>>;
-using vectors = dm::tensor<float, dm::layout<pod, dm::split<batch, rows>>, batch, length, model>;
+using vectors = dm::tensor<double, dm::layout<pod, dm::split<batch, rows>>, batch, length, model>;
 
-template <nn::recomputing What> struct form : nn::transformer {
-  using batch = ::batch;
-  using length = ::length;
-  using model = ::model;
-  using heads = dm::shape<::heads>;
-  using head = ::head;
-  using hidden = ::hidden;
-  using vocab = ::vocab;
+template <nn::recomputing What> struct form : small {
   static constexpr int layers = 3;
   static constexpr auto recompute = What;
 };
@@ -65,14 +47,14 @@ template <nn::recomputing What> struct step {
 };
 
 struct result {
-  std::vector<float> value, gradient;
+  std::vector<double> value, gradient;
   dm::index_t held = 0, forecast = 0;
   double flops = 0;
 };
 template <nn::recomputing What> result run(const dm::grid<pod>& g) {
   layers_of<What> p = dm::make<layers_of<What>>(g);
   nn::initialize(p, dm::random_key{1});
-  const auto x = dm::normal<vectors>(g, dm::random_key{2}, 0.0f, 1.0f);
+  const auto x = dm::normal<vectors>(g, dm::random_key{2}, 0, 1);
   const step<What> f{dm::random_key{3}};
   result r;
   const auto told = dm::count(f, dm::shapes_of(p), dm::shapes_of(x));
@@ -91,14 +73,14 @@ template <nn::recomputing What> result run(const dm::grid<pod>& g) {
       one.gradient);
   return r;
 }
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double far = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    far = std::max(far, std::abs(double(a[i]) - b[i]) / (1 + std::abs(double(a[i]))));
+    far = std::max(far, std::abs(a[i] - b[i]) / (1 + std::abs(a[i])));
   return far;
 }
 
@@ -115,13 +97,13 @@ TEST_CASE("attention computed anew gives the same gradients, and less is held") 
     if (g.rank() == 0) {
       REQUIRE(all.gradient.size() > 0);
       CHECK(std::isfinite(all.value[0]));
-      CHECK(std::count(all.gradient.begin(), all.gradient.end(), 0.0f) <
+      CHECK(std::count(all.gradient.begin(), all.gradient.end(), 0.0) <
             static_cast<std::ptrdiff_t>(all.gradient.size()));
       for (const result* anew : {&attention, &layers}) {
         CHECK(same_bits(all.value, anew->value));
         // Over two axes the last bias of attention gets its addends in another order.
         if (across == 1 || anew == &layers) CHECK(same_bits(all.gradient, anew->gradient));
-        CHECK(distance(all.gradient, anew->gradient) < 1e-6);
+        CHECK(distance(all.gradient, anew->gradient) < 1e-14);
       }
     }
     CHECK(all.held > attention.held);
@@ -138,7 +120,7 @@ TEST_CASE("a stack without layers gives its input, or says that it cannot") {
   using simple = form<nn::recomputing::nothing>;
   const std::vector<nn::block_parameters<hybrid, simple>> none;
   const nn::model<hybrid, simple> m;
-  const auto x = dm::normal<vectors>(g, dm::random_key{2}, 0.0f, 1.0f);
+  const auto x = dm::normal<vectors>(g, dm::random_key{2}, 0, 1);
   CHECK(dm::value(dm::complete(dm::sum(dm::abs(nn::stack(m, none, x) - x)))) == 0);
   const auto f = [&m](const auto& w, const auto& in) { return dm::sum(nn::stack(m, w, in)); };
   CHECK_THROWS_WITH_AS(

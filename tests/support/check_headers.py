@@ -10,7 +10,6 @@ save the most text, of them the largest that a header includes. Before them stan
 """
 import argparse
 import concurrent.futures
-import functools
 import os
 import pathlib
 import shlex
@@ -30,6 +29,39 @@ def compiled(command: list[str], text: str) -> str:
     return done.stderr if done.returncode else ""
 
 
+class Headers:
+    """What each header of the library brings, and the group of its foreign headers."""
+
+    def __init__(self, root: pathlib.Path, foreign: dict[str, str]):
+        found = header_groups.closures(root)
+        self.brings = {header: seen & found.keys() for header, seen in found.items()}
+        self.group = dict(header_groups.grouped(root, foreign))
+
+    def fits(self, base: str, header: str) -> bool:
+        """May the header read this one precompiled? It includes it, and the same foreign headers."""
+        return base != header and base in self.brings[header] and self.group[base] == self.group[header]
+
+    def base_of(self, header: str, bases: list[str]) -> str:
+        """The largest that fits, or none."""
+        return max((b for b in bases if self.fits(b, header)), key=lambda b: len(self.brings[b]), default="")
+
+    def bases(self) -> list[str]:
+        """BASES headers, each the one that saves the most beside those before it."""
+        chosen: list[str] = []
+        saved = dict.fromkeys(self.brings, 0)  # headers that each need not read again
+        for _ in range(BASES):
+            more = dict.fromkeys(self.brings, 0)
+            for header in self.brings:
+                for base in self.brings[header]:
+                    if self.fits(base, header):
+                        more[base] += max(0, len(self.brings[base]) - saved[header])
+            chosen.append(max(more, key=lambda base: more[base]))
+            for header in self.brings:
+                if base := self.base_of(header, chosen):
+                    saved[header] = len(self.brings[base])
+        return chosen
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
@@ -45,42 +77,17 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
 
-    for group, headers in foreign.items():
+    for group, needed in foreign.items():
         said = compiled([arguments.compiler, *flags, "-x", "c++-header", "-", "-o", str(folder / f"{group}.pch")],
-                        "".join(f"#include <{h}>\n" for h in headers.split(",")))
+                        "".join(f"#include <{h}>\n" for h in needed.split(",")))
         if said:
             sys.exit(said)
 
-    root = arguments.include
-    direct = {str(h.relative_to(root)): header_groups.includes(h) for h in sorted(root.rglob("*.hpp"))}
-    group_of = dict(header_groups.grouped(root, foreign))
-
-    @functools.cache
-    def closure(header: str) -> frozenset[str]:
-        """What a header of the library brings, itself too."""
-        own = [h for h in direct[header] if h in direct]
-        return frozenset([header]).union(*(closure(h) for h in own))
-
-    def base_of(header: str, bases: list[str]) -> str:
-        """The largest of some headers that this one includes, and whose foreign headers are its own."""
-        fitting = [b for b in bases if b in closure(header) - {header} and group_of[b] == group_of[header]]
-        return max(fitting, key=lambda b: len(closure(b)), default="")
-
-    bases: list[str] = []
-    left = {header: len(closure(header)) for header in direct}
-    for _ in range(BASES):
-        saved = dict.fromkeys(direct, 0)
-        for header in direct:
-            for b in closure(header) - {header}:
-                if group_of[b] == group_of[header]:
-                    saved[b] += max(0, left[header] - (len(closure(header)) - len(closure(b))))
-        bases.append(max(saved, key=lambda b: saved[b]))
-        for header in direct:
-            if base := base_of(header, bases):
-                left[header] = len(closure(header)) - len(closure(base))
+    headers = Headers(arguments.include, foreign)
+    bases = headers.bases()
 
     def check(header: str, base: str) -> tuple[str, str]:
-        ready = folder / (base.replace("/", ".") + ".pch") if base else folder / f"{group_of[header]}.pch"
+        ready = folder / (base.replace("/", ".") + ".pch") if base else folder / f"{headers.group[header]}.pch"
         given = ["-include-pch", str(ready)] if ready.exists() else []
         made = ["-x", "c++-header", "-o", str(folder / (header.replace("/", ".") + ".pch"))]
         kind = made if header in bases else ["-x", "c++", "-fsyntax-only"]
@@ -88,7 +95,7 @@ def main() -> int:
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         found = list(pool.map(lambda h: check(h, ""), bases))
-        found += pool.map(lambda h: check(h, base_of(h, bases)), sorted(direct.keys() - set(bases)))
+        found += pool.map(lambda h: check(h, headers.base_of(h, bases)), sorted(headers.brings.keys() - set(bases)))
     failed = [(header, said) for header, said in found if said]
     for header, said in failed:
         print(f"{header} does not stand alone:\n{said}")

@@ -27,17 +27,25 @@ def includes(header: pathlib.Path) -> set[str]:
     return found
 
 
-def grouped(root: pathlib.Path, groups: dict[str, str]) -> list[tuple[str, str]]:
-    """Every header with its group; groups: the foreign headers of each, separated by commas."""
-    needs = [(name, set(headers.split(","))) for name, headers in groups.items()]
+def closures(root: pathlib.Path) -> dict[str, set[str]]:
+    """Every header, and all that it includes, itself or through others of the library."""
     direct = {str(h.relative_to(root)): includes(h) for h in sorted(root.rglob("*.hpp"))}
-    found = []
+    found = {}
     for header in direct:
         seen, rest = set(), [header]
         while rest:
             if (one := rest.pop()) not in seen:
                 seen.add(one)
                 rest += direct.get(one, ())
+        found[header] = seen
+    return found
+
+
+def grouped(root: pathlib.Path, groups: dict[str, str]) -> list[tuple[str, str]]:
+    """Every header with its group; groups: the foreign headers of each, separated by commas."""
+    needs = [(name, set(headers.split(","))) for name, headers in groups.items()]
+    found = []
+    for header, seen in closures(root).items():
         fitting = [name for name, needed in needs if needed <= seen]
         found.append((header, (fitting or ["none"])[-1]))
     return found
