@@ -168,7 +168,7 @@ template <class Op, int Depth, unsigned Recorded = ~0u> struct bound final : ope
   constexpr explicit bound(const Op& o) : operation(&says), op(o) {
     if constexpr (has_own_call<Op>) {
       own_ = says;
-      own_.name = op.call;
+      own_.name = o.call;  // op.call waits for its copy
       facts = &own_;
     }
   }
