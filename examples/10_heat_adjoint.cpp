@@ -8,7 +8,7 @@
 //   10_heat_adjoint [POINTS [STEPS [ROUNDS]]]
 //
 // ranks: 1 4
-// args: 16 120 3
+// args: 16 1000 3
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/pipeline/revolve.hpp>

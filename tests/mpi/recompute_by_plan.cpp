@@ -341,6 +341,11 @@ TEST_CASE("what layers take is counted and measured; cells and plans are made of
   CHECK(dm::check_plan(half, counted).memory <= room * 6 / 10);
   CHECK(peak(half) <= peak(everything));
   if (ranks() == 1) CHECK(peak(half) < peak(everything));  // of few rows gradients are more
+  // The same of what was measured: memory is as counted, times are those of this machine.
+  const auto timed = dm::plan_chain(measured, count, room * 6 / 10, 1024);
+  REQUIRE(timed.fits());
+  CHECK(dm::check_plan(timed, measured).memory <= room * 6 / 10);
+  CHECK(peak(timed) <= peak(everything));
 }
 
 }  // namespace
