@@ -3,7 +3,8 @@
 // labels: sanitize
 // Rows that go to the ranks of their groups and back: where they arrive, for even, uneven and
 // ragged rows and any numbers of groups, beside a sort of whole arrays; bytes, transposes, starts;
-// experts without a capacity; groups that there are not, and rows that were not counted.
+// experts without a capacity; rows without a group; groups that there are not, and rows that were
+// not counted.
 #include "dimesh/op/dispatch.hpp"
 
 #include <dimesh/dimesh.hpp>
@@ -172,6 +173,49 @@ TEST_CASE("experts without a capacity: as one rank with all of them") {
   });
 }
 
+TEST_CASE("rows of no group go nowhere, and come back as zeros; gradients alike") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const auto group = [](index_t i) { return i % 3 == 1 ? -1 : i * i % 4; };
+    const auto masked = [&](const array& a) {
+      return make(a.dims, a.size, [&](const extents& at) {
+        return group(at[0]) < 0 ? 0.0 : value_at(a, a.dims, at);
+      });
+    };
+    const array a = numbers({"p", "q"}, {11, 3}, 5), c = numbers({"p", "q"}, {11, 3}, 6);
+    const array of = make({"p"}, {11}, [&](const extents& at) { return double(group(at[0])); });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, x>(scattered<dm::tensor<int, L, p>>(g, of), s{4});
+    std::vector<index_t> order;
+    for (index_t e = 0; e < 4; ++e)
+      for (index_t i = 0; i < 11; ++i)
+        if (group(i) == e) order.push_back(i);
+    const auto n = static_cast<index_t>(order.size());
+    CHECK(agrees(plan.lengths(), make({"s"}, {4}, [&](const extents& at) {
+                   return double(std::count_if(order.begin(), order.end(),
+                                               [&](index_t i) { return group(i) == at[0]; }));
+                 })));
+    const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
+    const auto there = dm::all_to_all(plan, v);
+    CHECK(agrees(there, make({"p", "q"}, {n, 3}, [&](const extents& at) {
+                   return value_at(a, a.dims, {order[static_cast<std::size_t>(at[0])], at[1]});
+                 })));
+    CHECK(agrees(dm::all_to_all_back(plan, there), masked(a)));
+    CHECK(
+        agrees(dm::await(dm::start_all_to_all_back(plan, dm::await(dm::start_all_to_all(plan, v)))),
+               masked(a)));
+    const auto w = scattered<dm::tensor<double, L, p, q>>(g, c);
+    const auto loss = [&](const auto& i) {
+      return dm::sum<p, q>(dm::all_to_all_back(plan, dm::all_to_all(plan, i)) * w);
+    };
+    const auto slope = dm::complete(dm::value_and_grad(loss, v)()).gradient;
+    CHECK(agrees(slope, masked(c)));
+  });
+}
+
+/// A dim whose extent the type says has that many rows, and all of them a group.
+struct seven : dm::dim<7> {};
+
 TEST_CASE("what all ranks refuse alike") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
@@ -180,7 +224,7 @@ TEST_CASE("what all ranks refuse alike") {
           g, make({"p"}, {rows}, [=](const extents& at) { return at[0] == wrong ? group : 1.0; }));
     };
     using counts = std::string;
-    for (const auto& [row, group] : {std::pair{6, 3.0}, std::pair{0, -1.0}}) {
+    for (const auto& [row, group] : {std::pair{6, 3.0}, std::pair{0, -2.0}}) {
       const counts said = "all_to_all_counts: row " + std::to_string(row) +
                           " of dim 'p' belongs to group " + std::to_string(int(group)) +
                           ", and dim 's' has 3 groups; numbers of groups begin at 0";
@@ -188,6 +232,13 @@ TEST_CASE("what all ranks refuse alike") {
           ((void)dm::all_to_all_counts<p, dm::uneven<s>, x>(ids(7, row, group), s{3})),
           said.c_str(), dm::error);
     }
+    using F = dm::layout<line, dm::split<dm::uneven<seven>, x>>;
+    const auto some = scattered<dm::tensor<int, F, seven>>(
+        g, make({"seven"}, {7}, [](const extents& at) { return at[0] == 5 ? -1. : 1.; }));
+    CHECK_THROWS_WITH_AS(((void)dm::all_to_all_counts<seven, dm::uneven<s>, x>(some, s{3})),
+                         "all_to_all_counts: row 5 of dim 'seven' belongs to group -1, and dim 's' "
+                         "has 3 groups; numbers of groups begin at 0",
+                         dm::error);
     const auto plan = dm::all_to_all_counts<p, dm::uneven<s>, x>(ids(7, -1, 0), s{3});
     const auto other = scattered<dm::tensor<double, L, p>>(g, numbers({"p"}, {8}, 1));
     CHECK_THROWS_WITH_AS((void)dm::all_to_all(plan, other),

@@ -23,7 +23,8 @@ namespace nn = dm::nn;
 
 double silu(double v) { return v / (1 + std::exp(-v)); }
 
-/// Every expert on every token, times weights that are 0 but for the two greatest.
+/// Every expert on every token, times weights that are 0 but for the greatest: two of them, which
+/// add up to 1, or one, its probability.
 template <class M> array all_experts() {
   const array z = einsum({"p", "q", "expert"}, {tokens, router});
   array weights = z;
@@ -33,10 +34,11 @@ template <class M> array all_experts() {
       for (std::size_t f = 0; f < 4; ++f) above += z.values[t + f] > z.values[t + e];
       return above;
     };
+    constexpr int choices = static_cast<int>(M::choice::extent);
     double all = 0;
     for (std::size_t e = 0; e < 4; ++e) {
-      weights.values[t + e] = rank(e) < 2 ? std::exp(z.values[t + e]) : 0;
-      all += weights.values[t + e];
+      weights.values[t + e] = rank(e) < choices ? std::exp(z.values[t + e]) : 0;
+      all += choices == 1 ? std::exp(z.values[t + e]) : weights.values[t + e];
     }
     for (std::size_t e = 0; e < 4; ++e) weights.values[t + e] /= all;
   }
@@ -106,20 +108,75 @@ TEST_CASE("with few slots: any layout routes as one rank does, and has its value
   });
 }
 
-TEST_CASE("gradients through gates, experts and all-to-alls; bytes as foreseen") {
+TEST_CASE("layers have chances of their own, without dropout and in evaluation, too") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(g, tokens);
-    const auto w = parameters_on<over_rows, gated>(g);
-    const auto f = [&](const auto& i, const auto& r, const auto& u, const auto& d) {
-      struct {
-        decltype(r) router;
-        decltype(u) up, gate;
-        decltype(d) down;
-      } weights{r, u, u, d};
-      return nn::mixture<over_rows>(nn::model<by_row, gated>{}, weights, i).y;
+    const auto w = parameters_on<over_rows, tight>(g);
+    const auto routes = [&](std::size_t layer, bool training) {
+      const nn::model<by_row, tight> m{{.key = dm::random_key{11}, .training = training}};
+      const auto got = nn::mixture<over_rows>(m.part("layers", layer), w, in);
+      return dm::to_rank(got.route.slots);
     };
-    check_operation(f, precision{1e-5, 1e-6}, {tokens, router, up, down}, in, w.router, w.up,
-                    w.down);
+    const auto first = routes(0, true);
+    CHECK(routes(0, false) == first);
+    const auto second = routes(1, true);
+    int differ = g.rank() == 0 && first != second;
+    MPI_Bcast(&differ, 1, MPI_INT, 0, g.everyone().handle());
+    CHECK(differ == 1);
+  });
+}
+
+/// One expert for each token, as Switch has it.
+struct alone_chosen : dm::dim<1> {};
+struct top_one : gated {
+  using choice = alone_chosen;
+};
+/// A route by a gate that the run says, experts chosen by moved scores.
+template <class Choice> struct by_gate {
+  nn::gating how;
+  double first_is_better;  // by so much
+  template <class P> constexpr auto operator()(const P& of) const {
+    return nn::route_by<q, expert, Choice>(how, of, of * (1 + first_is_better * (of > 0.25)));
+  }
+};
+
+template <class M> void check_gradients(const dm::grid<plane>& g, const nn::gating& how) {
+  const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(g, tokens);
+  const auto w = parameters_on<over_rows, M>(g);
+  const auto f = [&](const auto& i, const auto& r, const auto& u, const auto& d) {
+    struct {
+      decltype(r) router;
+      decltype(u) up, gate;
+      decltype(d) down;
+    } weights{r, u, u, d};
+    return nn::mixture_by<over_rows>(nn::model<by_row, M>{}, weights, i,
+                                     by_gate<typename M::choice>{how, 0.5})
+        .y;
+  };
+  check_operation(f, precision{1e-5, 1e-6}, {tokens, router, up, down}, in, w.router, w.up, w.down);
+}
+
+TEST_CASE("gradients through gates, experts and all-to-alls; bytes as foreseen") {
+  using nn::renormalise;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    check_gradients<gated>(g, gated::gate);
+    for (const auto gates :
+         {renormalise::before_capacity, renormalise::after_drops, renormalise::never})
+      check_gradients<gated>(g, {.capacity_factor = 0.5,
+                                 .gates = gates,
+                                 .later = nn::later_choices::random_freeing,
+                                 .key = dm::random_key{3}});
+    check_gradients<top_one>(g, {.capacity_factor = 0.75, .gates = renormalise::never});
+  });
+}
+
+TEST_CASE("one expert a token: what its expert says, times its probability") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(g, tokens);
+    const auto w = parameters_on<over_rows, top_one>(g);
+    const by_gate<alone_chosen> all{{.capacity_factor = 4, .gates = nn::renormalise::never}, 0};
+    const auto got = nn::mixture_by<over_rows>(nn::model<by_row, top_one>{}, w, in, all);
+    CHECK(agrees(got.y, all_experts<top_one>(), 1e-12));
   });
 }
 
@@ -156,10 +213,31 @@ template <class M> void check_dropless(const dm::grid<plane>& g) {
   if constexpr (M::biases) CHECK(apart(dp.up_bias, dq.up_bias) < 1e-12);
 }
 
+/// What padding holds touches nothing, though it were not a number.
+void check_padding(const dm::grid<plane>& g) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto is_padding = [](const extents& at) { return at[1] == 4 || at[0] == 2; };
+  const array mask =
+      make({"p", "q"}, {4, 5}, [&](const extents& at) { return is_padding(at) ? 0. : 1.; });
+  const auto masked = [&](const array& a, double filler) {
+    return make(a.dims, a.size, [&](const extents& at) {
+      return is_padding(at) ? filler : value_at(a, a.dims, at);
+    });
+  };
+  const auto in = scattered<dm::tensor<double, even_rows, p, q, model>>(g, masked(tokens, nan));
+  const auto valid = scattered<dm::tensor<double, even_rows, p, q>>(g, mask);
+  const auto w = parameters_on<over_rows, roomy>(g);
+  const nn::model<even_rows, roomy> m;
+  const array want = masked(all_experts<roomy>(), 0);
+  CHECK(agrees(nn::dropless_mixture<x, over_rows>(m, w, in, valid).y, want, 1e-12));
+  CHECK(agrees(nn::mixture<over_rows>(m, w, in, valid).y, want, 1e-12));
+}
+
 TEST_CASE("without slots: as with slots for all, and padding nowhere") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     check_dropless<roomy>(g);
     check_dropless<gated>(g);
+    check_padding(g);
   });
 }
 

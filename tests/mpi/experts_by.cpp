@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // A layer of experts by other routings than its form's: experts that choose, scores with a bias;
-// slots whose number the type says; experts that begin as copies of a dense checkpoint; a rank of
-// another opinion about the capacity.
+// slots whose number the type says; experts that begin as copies of a dense checkpoint; a layer in
+// bfloat16; a rank of another opinion about capacity, padding or experts.
 #include <dimesh/dimesh.hpp>
 
 #include <doctest/doctest.h>
 
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/nn/initialize.hpp"
+#include "dimesh/nn/moe/dropless.hpp"
 #include "dimesh/nn/moe/upcycle.hpp"
 #include "support/checkpoints.hpp"
 #include "support/experts.hpp"
@@ -20,6 +21,7 @@ using dm::layout;
 using dm::split;
 using dm::uneven;
 
+using spread_experts = layout<plane, split<uneven<moe::expert>, x>, split<moe::hidden, y>>;
 using by_row = layout<plane, split<p, x>>;
 using over_rows = layout<plane, split<moe::expert, x>, split<moe::hidden, y>>;
 using over_columns = layout<plane, split<p, x>, split<moe::expert, y>>;
@@ -111,12 +113,13 @@ TEST_CASE("experts choose tokens: the layer, its gradients, bytes as foreseen") 
 
 template <class B> struct by_bias {
   const B& bias;
+  nn::gating how = roomy::gate;
   template <class P> constexpr auto operator()(const P& of) const {
-    return nn::route_by<q, moe::expert, moe::choice>(roomy::gate, of, of + bias);
+    return nn::route_by<q, moe::expert, moe::choice>(how, of, of + bias);
   }
 };
 
-TEST_CASE("a bias decides who is chosen, and weighs nothing") {
+TEST_CASE("a bias decides who is chosen, and weighs nothing; without slots nobody is full") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     const array bias = make({"expert"}, {4}, [](const extents& at) { return at[0] < 2 ? 2. : 0.; });
     using B = dm::tensor<double, layout<plane>, moe::expert>;
@@ -131,6 +134,10 @@ TEST_CASE("a bias decides who is chosen, and weighs nothing") {
       v[0] /= all, v[1] /= all, v[2] = v[3] = 0;
     }
     CHECK(agrees(got.y, weighted<roomy>(weights), 1e-12));
+    const auto without_slots = nn::dropless_mixture_by<x, spread_experts>(
+        nn::model<by_row, roomy>{}, parameters_on<spread_experts, roomy>(g),
+        scattered<tokens_of>(g, tokens), by_bias<B>{b, {.capacity_factor = 0.5}});
+    CHECK(agrees(without_slots.y, weighted<roomy>(weights), 1e-12));
   });
 }
 
@@ -188,6 +195,42 @@ TEST_CASE("experts that begin as copies of a dense checkpoint, written under ano
   });
 }
 
+// ---- in bfloat16 --------------------------------------------------------------------------------
+
+struct narrow : roomy {
+  using element = dm::bfloat16;
+};
+
+TEST_CASE("a layer in bfloat16: routes of float, values and gradients to its digits") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const auto w = parameters_on<over_rows, narrow>(g);
+    const auto in = scattered<dm::tensor<dm::bfloat16, by_row, p, q, moe::model>>(g, tokens);
+    const auto got = nn::mixture<over_rows>(nn::model<by_row, narrow>{}, w, in);
+    static_assert(std::is_same_v<decltype(got.y), std::remove_cv_t<decltype(in)>>);
+    static_assert(std::is_same_v<dm::value_of<decltype(got.probabilities)>, float>);
+    array weights = probabilities();
+    for (std::size_t t = 0; t < weights.values.size(); t += 4) {
+      double* const v = &weights.values[t];
+      std::vector<double> sorted(v, v + 4);
+      std::sort(sorted.rbegin(), sorted.rend());
+      for (int e = 0; e < 4; ++e) v[e] = v[e] < sorted[1] ? 0 : v[e] / (sorted[0] + sorted[1]);
+    }
+    CHECK(agrees(dm::cast<float>(got.y), weighted<narrow>(weights), 0.04));
+    const auto slope = [&](const auto& m, const auto& x, const auto& p0) {
+      const auto f = [&](const auto& v) {
+        const auto y = nn::mixture<over_rows>(m, v, x).y;
+        return dm::complete(dm::mean<float>(y * y));
+      };
+      return dm::cast<float>(dm::complete(dm::value_and_grad(f, p0)()).gradient.router);
+    };
+    const auto wide = slope(nn::model<by_row, roomy>{}, scattered<tokens_of>(g, tokens),
+                            parameters_on<over_rows, roomy>(g));
+    const auto near = slope(nn::model<by_row, narrow>{}, in, w);
+    const auto most = dm::value(dm::complete(dm::max(dm::abs(wide))));
+    CHECK(dm::value(dm::complete(dm::max(dm::abs(wide - near)))) < 0.05f * most);
+  });
+}
+
 // ---- a rank of another opinion ------------------------------------------------------------------
 
 struct by_opinion {
@@ -197,23 +240,66 @@ struct by_opinion {
   }
 };
 
-TEST_CASE("a rank with another capacity: an error on all ranks") {
+#ifdef DIMESH_CHECKED  // what compares operands says it first
+const std::string said(const char*, int, int) { return "elements"; }
+#else
+std::string said(const char* dim, int least, int most) {
+  return "extents_all_reduce: dim '" + std::string(dim) + "' has " + std::to_string(least) +
+         " elements on one rank and " + std::to_string(most) +
+         " on another; all ranks give a dim one extent";
+}
+#endif
+/// f ends in this error, on every rank.
+template <class F> void check_refused(const std::string& text, F&& f) {
+  CHECK_THROWS_WITH_AS(f(), doctest::Contains(text.c_str()), dm::error);
+}
+using here = layout<line, split<uneven<p>, x>>;
+using spread = layout<line, split<uneven<moe::expert>, x>>;
+using lines = dm::tensor<double, here, p, q, moe::model>;
+
+TEST_CASE("a rank with another capacity: an error on all ranks, whatever the type says of slots") {
   const dm::grid<line> g;
   if (g.everyone().size() == 1) return;
-  using here = layout<line, split<uneven<p>, x>>;
-  using spread = layout<line, split<uneven<moe::expert>, x>>;
-  const auto w = parameters_on<spread, tight>(g);
-  const auto in = scattered<dm::tensor<double, here, p, q, moe::model>>(g, tokens);
+  const auto in = scattered<lines>(g, tokens);
   const by_opinion how{g.rank() == 1 ? 1.0 : 0.5};
-#ifdef DIMESH_CHECKED  // what compares operands says it first
-  constexpr const char* said = "elements";
-#else
-  constexpr const char* said =
-      "extents_all_reduce: dim 'slot' has 2 elements on one rank and 3 on another; all ranks give "
-      "a dim one extent";
-#endif
-  CHECK_THROWS_WITH_AS((void)nn::mixture_by<spread>(nn::model<here, tight>{}, w, in, how),
-                       doctest::Contains(said), dm::error);
+  check_refused(said("slot", 2, 3), [&] {
+    (void)nn::mixture_by<spread>(nn::model<here, tight>{}, parameters_on<spread, tight>(g), in,
+                                 how);
+  });
+  check_refused(said("seats", 2, 3), [&] {
+    (void)nn::mixture_by<spread>(nn::model<here, seated>{}, parameters_on<spread, seated>(g), in,
+                                 how);
+  });
+}
+
+struct counted : dm::dim<> {
+  using dm::dim<>::dim;
+};
+struct of_counted : tight {
+  using expert = counted;
+};
+
+TEST_CASE("a rank with another mask, or other experts: an error on all ranks, with slots or not") {
+  const dm::grid<line> g;
+  if (g.everyone().size() == 1) return;
+  using there = layout<line, split<uneven<counted>, x>>;
+  const nn::model<here, of_counted> m;
+  const auto in = scattered<lines>(g, tokens);
+  const auto liars =
+      dm::make<nn::mixture_parameters<there, of_counted>>(g, counted{g.rank() == 1 ? 5 : 4});
+  check_refused(said("counted", 4, 5), [&] { (void)nn::mixture<there>(m, liars, in); });
+  using even = layout<line, split<p, x>>;
+  const dm::tensor<double, even, p, q, moe::model> rows(g, p{4 * g.everyone().size()}, q{5});
+  check_refused(said("counted", 4, 5), [&] {
+    (void)nn::dropless_mixture<x, there>(nn::model<even, of_counted>{}, liars, rows);
+  });
+  const auto w = dm::make<nn::mixture_parameters<there, of_counted>>(g, counted{4});
+  const dm::tensor<double, here, p, q> mask(g, p{4}, q{g.rank() == 1 ? 6 : 5});
+  check_refused(said("q", 5, 6), [&] { (void)nn::mixture<there>(m, w, in, mask); });
+  // One that differs in one parameter alone.
+  auto mixed = w;
+  mixed.down_bias = liars.down_bias;
+  check_refused(said("counted", 4, 5), [&] { (void)nn::mixture<there>(m, mixed, in); });
 }
 
 }  // namespace

@@ -56,13 +56,12 @@ template <class C, class M = transformer> struct model {
 
   run_options run;
 
-  /// The model as its part of a name sees it, with random numbers of its own.
-  constexpr model part(part_name name) const {
-    return run.rate() == 0 ? *this : with(run.key.fold(name.bits));
-  }
+  /// The model as its part of a name sees it, with random numbers of its own: layers with random
+  /// routes have others each, with dropout or without.
+  constexpr model part(part_name name) const { return with(run.key.fold(name.bits)); }
   /// The same of the i-th of several.
   constexpr model part(part_name name, std::size_t i) const {
-    return run.rate() == 0 ? *this : with(run.key.fold(name.bits).fold(i));
+    return with(run.key.fold(name.bits).fold(i));
   }
   /// The same with other dims or choices: encoders' length is another one.
   template <class Other> constexpr model<C, Other> as() const { return model<C, Other>(run); }

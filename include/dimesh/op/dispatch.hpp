@@ -167,12 +167,13 @@ class [[nodiscard("a plan moves nothing; pass it to all_to_all")]] dispatch {
   Lengths lengths_;
 };
 
-/// Counts which rows go to which rank. Shapes: whole numbers where[Rows], the group of each row ->
-/// a plan. A alone splits the rows, evenly or not; it will split the groups (which may be written
-/// uneven<Groups>). Groups carries its extent where that is given at run time. One all-to-all of a
-/// number for each group, and gathers of five and of two numbers for each rank. Throws
-/// dimesh::error on all ranks where a number is no group, or where ranks disagree on how many rows
-/// or groups there are. (In checked builds the comparison of calls says it first.)
+/// Counts which rows go to which rank. Shapes: whole numbers where[Rows], the group of each row, or
+/// -1: it goes nowhere, which takes a dim whose extent the run gives -> a plan. A alone splits the
+/// rows, evenly or not; it will split the groups (which may be written uneven<Groups>). Groups
+/// carries its extent where that is given at run time. One all-to-all of a number for each group,
+/// and gathers of five and of two numbers for each rank. Throws dimesh::error on all ranks where a
+/// number is no group, or where ranks disagree on how many rows or groups there are. (In checked
+/// builds the comparison of calls says it first.)
 template <Dim Rows, class Groups, Axis A, Operand X>
 auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
   using G = detail::plain_dim<Groups>;
@@ -222,8 +223,8 @@ auto dispatched(const std::shared_ptr<const dispatch_table>& plan, std::uint64_t
 }  // namespace detail
 
 /// The rows of x where their groups lie: ragged, group by group, in each by their numbers before.
-/// Extents stay. Linear; the gradient goes back the same way. Throws dimesh::error on all ranks
-/// where the rows are not those whose groups were counted.
+/// As many as have a group. Linear; the gradient goes back the same way. Throws dimesh::error on
+/// all ranks where the rows are not those whose groups were counted.
 template <class Was, Axis A, class Lengths, Operand X>
 auto all_to_all(const dispatch<Was, A, Lengths>& plan, const X& x) {
   using rule = detail::dispatch_rule<Was, A, false>;
@@ -243,7 +244,8 @@ auto all_to_all(const dispatch<Was, A, Lengths>& plan, const X& x) {
   else
     return detail::dispatched<rule, false>(plan.table(), detail::type_number<A>, x);
 }
-/// Rows that lie with their groups, as all_to_all(plan, x) put them, back where they came from.
+/// Rows that lie with their groups, as all_to_all(plan, x) put them, back where they came from;
+/// zeros where a row went nowhere.
 template <class Was, Axis A, class Lengths, Operand X>
 auto all_to_all_back(const dispatch<Was, A, Lengths>& plan, const X& x) {
   using rule = detail::dispatch_rule<Was, A, true>;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How do experts get equally many tokens? By a loss, by scores that are moved without one; and how
 // far from it are they? Losses are means over groups, of equal weight, and partial where axes split
-// the groups: add them to a loss of the same layout, or complete them.
+// the groups: add them to a loss of the same layout, or complete them. They are in float or wider.
 //
 //   balance_loss<token, expert, choice>(balance_scale::scaled, p, r.chosen)   -> a number
 //   router_z_loss<token, expert>(logits)                                      -> a number
 //   moved_bias<token, expert, choice>(bias[expert], r.chosen, 0.001)          -> bias[expert]
 //   expert_metrics<token, expert, choice>(p, r)    -> load, dropped, entropy, imbalance
 //
-// With valid[G.., token] behind the other arguments padding leaves counts and means.
+// With valid[G.., token] behind the other arguments padding leaves counts and means of tokens. A
+// group of padding alone is a group like others, whose loss is 0: how many such groups there are on
+// other ranks, nothing that is local knows.
 #pragma once
 
 #include "dimesh/nn/moe/route.hpp"
@@ -21,6 +23,9 @@
 namespace dimesh::nn {
 
 namespace detail {
+
+/// What is added up of X: float at least.
+template <class X> using wide = computed<value_of<X>>;
 
 /// How many of the first `choices` choices name each expert: [G.., Expert], elements T.
 template <class T, class Token, class Expert, class Choice, class C>
@@ -85,12 +90,12 @@ constexpr auto balance_loss(balance_scale scale, const P& p, const C& chosen, co
   if constexpr (is_poison<P> || is_poison<C>) {
     return poison{};
   } else {
-    using T = value_of<P>;
+    using T = detail::wide<P>;
     const index_t experts = p.template extent<Expert>();
     const auto f =
         detail::per_valid<Token>(detail::chosen_load<T, Token, Expert, Choice>(chosen, experts, 1),
                                  p.template extent<Token>(), valid);
-    const auto fm = mean(sum<Expert>(f * detail::mean_of_valid<Token>(p, valid)));
+    const auto fm = mean(sum<Expert>(f * detail::mean_of_valid<Token>(cast<T>(p), valid)));
     const T e = static_cast<T>(experts);
     return fm * (scale == balance_scale::paper ? T(1) / e : e);
   }
@@ -104,13 +109,15 @@ constexpr auto router_z_loss(const X& logits, const V& valid = {}) {
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return mean(detail::mean_of_valid<Token>(square(log_sum_exp<Expert>(logits)), valid));
+    return mean(detail::mean_of_valid<Token>(
+        square(log_sum_exp<Expert>(cast<detail::wide<X>>(logits))), valid));
 }
 
 /// Balance without a loss: the bias that is added to scores when experts are chosen, and to no
 /// weight, rises by `rate` for experts with less than their part of all choices, and falls for
-/// those with more (Wang et al. 2024). Shapes: bias[Expert], whole, and chosen[G.., Token, Choice]
-/// -> as bias. Communicates where axes split the groups: one all-reduce of a number an expert.
+/// those with more (Wang et al. 2024). Padding, whose choices are -1, counts nowhere. Shapes:
+/// bias[Expert], whole, and chosen[G.., Token, Choice] -> as bias. Communicates where axes split
+/// the groups: one all-reduce of a number an expert.
 template <Dim Token, Dim Expert, Dim Choice, Operand B, Operand C>
 constexpr auto moved_bias(const B& bias, const C& chosen, double rate) {
   if constexpr (is_poison<B> || is_poison<C>) {
@@ -119,10 +126,10 @@ constexpr auto moved_bias(const B& bias, const C& chosen, double rate) {
     using T = value_of<B>;
     const auto load = complete(detail::sum_of(
         detail::group_dims<Token, Choice, C>{},
-        detail::chosen_load<T, Token, Expert, Choice>(chosen, bias.template extent<Expert>(),
-                                                      chosen.template extent<Choice>())));
+        detail::chosen_load<double, Token, Expert, Choice>(chosen, bias.template extent<Expert>(),
+                                                           chosen.template extent<Choice>())));
     return dimesh::map(detail::bias_function<T>{static_cast<T>(rate)}, bias,
-                       mean<Expert>(load) - load);
+                       cast<T>(mean<Expert>(load) - load));
   }
 }
 
@@ -139,19 +146,18 @@ template <class Load> struct expert_report {
 template <Dim Token, Dim Expert, Dim Choice, Operand P, class R, class V = all_tokens>
 auto expert_metrics(const P& probabilities, const R& r, const V& valid = {}) {
   const auto p = stop_gradient(probabilities);
-  using T = value_of<decltype(p)>;
   using groups = detail::group_dims<Token, Choice, decltype(r.chosen)>;
   const index_t experts = p.template extent<Expert>();
   const auto counts = complete(
-      detail::sum_of(groups{}, detail::chosen_load<T, Token, Expert, Choice>(
+      detail::sum_of(groups{}, detail::chosen_load<double, Token, Expert, Choice>(
                                    r.chosen, experts, r.chosen.template extent<Choice>())));
-  const double all = static_cast<double>(value(sum(counts)));
-  const double kept = static_cast<double>(value(complete(sum(detail::kept<T>(r.slots)))));
+  const double all = value(sum(counts));
+  const double kept = value(complete(sum(detail::kept<double>(r.slots))));
   const double some = all > 0 ? all : 1;
-  auto load = counts * static_cast<T>(1 / some);
-  const double most = static_cast<double>(value(dimesh::max(load)));
+  auto load = counts * (1 / some);
+  const double most = value(dimesh::max(load));
   const double entropy = static_cast<double>(value(complete(mean(detail::mean_of_valid<Token>(
-      sum<Expert>(dimesh::map(detail::entropy_function{}, p)), valid)))));
+      sum<Expert>(dimesh::map(detail::entropy_function{}, cast<detail::wide<P>>(p))), valid)))));
   return expert_report<decltype(load)>{std::move(load), all > 0 ? 1 - kept / some : 0.0, entropy,
                                        most * static_cast<double>(experts)};
 }

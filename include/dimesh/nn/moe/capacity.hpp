@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many tokens of a group does an expert take, and what is done where systems differ? The
-// defaults are those of GShard's Algorithm 1 (Lepikhin et al. 2020).
+// defaults are GShard's (Lepikhin et al. 2020), but that every second choice is taken;
+// `algorithm_1` is its listing, where chance decides on those.
 //
 //   capacity_of({}, 2, 2048, 128)                        -> 32: 2 x 2048 tokens / 128 experts
 //   capacity_of({.capacity_factor = 1.25}, 1, 100, 8)    -> 16: 15.6, rounded up
@@ -44,8 +45,15 @@ struct gating {
   later_choices later = later_choices::all;
   double threshold = 0.5;  ///< of a random choice: taken where gate > threshold * uniform(0, 1)
   line_order line = line_order::by_token;
-  random_key key{0};  ///< of random choices, which are keyed by the global number of the token
+  /// Of random choices, which are keyed by the global number of the token. A layer puts its run's
+  /// in this place (run_options::key), in evaluation, too: a form that is to take all choices there
+  /// says so.
+  random_key key{0};
 };
+
+/// GShard's Algorithm 1 as it is listed: second choices are taken with probability min(1, 2 gate),
+/// and keep their slots where they are not.
+inline constexpr gating algorithm_1{.later = later_choices::random_consuming};
 
 namespace detail {
 inline void refuse_gating(const gating& g, index_t experts) {

@@ -5,9 +5,12 @@
 //
 //   using experts = layout<pod, split<expert, rows>, split<hidden, cols>>;
 //   dropless_mixture<rows, experts>(m, p, x[batch/rows, length, model])   -> .y like x, ...
+//   dropless_mixture_by<rows, experts>(m, p, x, how)      by how(probabilities), as mixture_by
 //
 // Axis `rows` splits the batch, and the experts; with one rank along it nothing travels. Numbers of
-// rows are agreed upon before any are sent. No token is dropped, so that capacity means nothing.
+// rows are agreed upon before any are sent. No token is dropped, so that capacity means nothing;
+// padding stays where it is. (By slots none is dropped, either, with a capacity_factor of experts /
+// choices: under any layout, over several axes, on another mesh, at the price of empty slots.)
 #pragma once
 
 #include "dimesh/nn/moe/experts.hpp"
@@ -82,20 +85,65 @@ constexpr auto rows_feed_forward(const P& p, const X& x, const L& lengths, const
     return down;
 }
 
-/// Experts and weights of all tokens; those of padding weigh nothing.
+/// Experts and weights of all tokens; padding has none.
 template <class Token, class Expert, class Choice, class P, class V>
 constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
   using dims = scores_dims<P, Token, Expert>;
   using rule = route_rule<with_dims<typename dims::groups, Token, Choice>, Token, Expert, Choice>;
   const choose_op<value_of<P>> op{{&facts_of_dim<Choice>, Choice::extent}};
-  const auto all = apply_rule<rule, std::int32_t>(op, stop_gradient(p));
   const auto chosen =
       valid_only<rule, std::int32_t, typename dims::tokens>(op, stop_gradient(p), valid);
   const auto raw = dimesh::gather<Expert, Choice>(p, chosen);
   auto gates = g.gates == renormalise::never ? raw * value_of<P>(1) : shares<Choice>(raw);
-  return std::pair{
-      all, routing<std::remove_cvref_t<decltype(chosen)>, std::remove_cvref_t<decltype(chosen)>,
-                   decltype(gates)>{chosen, chosen, std::move(gates), 0}};
+  using C = std::remove_cvref_t<decltype(chosen)>;
+  return routing<C, C, decltype(gates)>{chosen, chosen, std::move(gates), 0};
+}
+template <class M, class V> struct gates_by_form {
+  const V& valid;
+  template <class P> constexpr auto operator()(const P& probabilities) const {
+    return gates_of<typename M::length, typename M::expert, typename M::choice>(
+        gate_of<M>(), probabilities, valid);
+  }
+};
+
+/// Expert as layout E splits it: evenly, or not.
+template <class E, class Expert>
+using as_split_by = std::conditional_t<
+    dimesh::detail::spec_of_list<float, list<Expert>, layout_over<E, list<Expert>>>::type::table
+        .uneven[0],
+    uneven<Expert>, Expert>;
+
+template <class A, class E, class M, class P, class X, class How, class V>
+auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
+  using expert = typename M::expert;
+  using row = choice_row<typename M::length>;
+  compare_mixture_of<M>(p, x, valid);
+  const auto in = whole<typename M::length>(complete(x));
+  const auto logits = router_logits<expert, typename M::model>(in, p.router);
+  const auto probabilities = softmax<expert>(logits);
+  const auto r = how(probabilities);
+  using choices = typename spec_of<decltype(r.chosen)>::dims;  // groups, token, choice
+  using many = typename concat_impl<choices, list<typename M::model>>::type;
+  const auto numbers = rows_of<row>(choices{}, r.chosen);
+  const auto rows = rows_of<row>(choices{}, permuted<many>(expand<typename M::choice>(
+                                                in, extent_in<typename M::choice>(r.chosen))));
+  const auto plan =
+      all_to_all_counts<row, as_split_by<E, expert>, A>(numbers, extent_in<expert>(probabilities));
+  const auto there = all_to_all(plan, rows);
+  const auto one = [&] {
+    if constexpr (M::biases)
+      return dimesh::map<value_of<X>>(ones_function<value_of<X>>{}, all_to_all(plan, numbers));
+    else
+      return absent{};
+  }();
+  const auto worked = rows_feed_forward<E, M, row>(p, there, plan.lengths(), one);
+  const auto back = rows_back<row>(choices{}, all_to_all_back(plan, worked), r.chosen);
+  using out = typename spec_of<decltype(in)>::dims;
+  auto y = relayout<layout_of_x<X>>(product<void>(out{}, back, cast<value_of<X>>(r.gates)));
+  return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
+                        std::remove_cvref_t<decltype(probabilities)>,
+                        std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,
+                                                               logits};
 }
 
 }  // namespace detail
@@ -107,44 +155,21 @@ constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
 /// biases), and sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
 template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V = all_tokens>
 auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid = {}) {
-  using token = typename M::length;
-  using expert = typename M::expert;
-  using choice = typename M::choice;
-  using row = choice_row<token>;
-  if constexpr (is_poison<X>) {
+  if constexpr (is_poison<X>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
-  } else {
-    const auto in = whole<token>(complete(extents_all_reduce(x)));
-    (void)extents_all_reduce(p.router);
-    (void)extents_all_reduce(p.up);
-    const auto logits = detail::router_logits<expert, typename M::model>(in, p.router);
-    const auto probabilities = softmax<expert>(logits);
-    const auto found =
-        detail::gates_of<token, expert, choice>(detail::gate_of<M>(), probabilities, valid);
-    using choices = typename spec_of<decltype(found.first)>::dims;  // groups, token, choice
-    using many = typename detail::concat_impl<choices, detail::list<typename M::model>>::type;
-    const auto numbers = detail::rows_of<row>(choices{}, found.first);
-    const auto rows = detail::rows_of<row>(choices{}, detail::permuted<many>(expand<choice>(in)));
-    const auto plan =
-        all_to_all_counts<row, expert, A>(numbers, detail::extent_in<expert>(probabilities));
-    const auto there = all_to_all(plan, rows);
-    const auto one = [&] {
-      if constexpr (M::biases)
-        return dimesh::map<value_of<X>>(detail::ones_function<value_of<X>>{},
-                                        all_to_all(plan, numbers));
-      else
-        return absent{};
-    }();
-    const auto worked = detail::rows_feed_forward<Experts, M, row>(p, there, plan.lengths(), one);
-    const auto back = detail::rows_back<row>(choices{}, all_to_all_back(plan, worked), found.first);
-    using out = typename spec_of<decltype(in)>::dims;
-    const auto gates = cast<value_of<X>>(found.second.gates);
-    auto y = relayout<detail::layout_of_x<X>>(detail::product<void>(out{}, back, gates));
-    return mixture_result<decltype(y), std::remove_cvref_t<decltype(found.second)>,
-                          std::remove_cvref_t<decltype(probabilities)>,
-                          std::remove_cvref_t<decltype(logits)>>{std::move(y), found.second,
-                                                                 probabilities, logits};
-  }
+  else
+    return detail::without_slots<A, Experts, M>(p, x, detail::gates_by_form<M, V>{valid}, valid);
+}
+
+/// The same by a routing of one's own, as mixture_by has it: how(probabilities) may be route_by
+/// with a bias that balances. Choices whose expert is full go there all the same; those that are -1
+/// nowhere.
+template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How>
+auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how) {
+  if constexpr (is_poison<X>)
+    return mixture_result<poison, detail::no_routing, poison, poison>{};
+  else
+    return detail::without_slots<A, Experts, M>(p, x, how, all_tokens{});
 }
 
 }  // namespace dimesh::nn

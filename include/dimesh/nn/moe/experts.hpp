@@ -105,23 +105,45 @@ template <class Slot> constexpr Slot slots_of(index_t capacity) {
 template <class M>
 inline constexpr bool few_chunks = chunks_of<M>() <= dimesh::detail::max_operands;
 
+/// Compares the extents of tokens and what says which of them count, and those of the parameters
+/// `all`: two all-reduces at most, before anything that they size is sent.
+template <class X, class V, class... W>
+constexpr void compare_mixture(const X& x, const V& valid, const W&... all) {
+  if constexpr (Operand<V>)
+    (void)extents_all_reduce(x, valid);
+  else
+    (void)extents_all_reduce(x);
+  (void)extents_all_reduce(all...);
+}
+/// The same of a mixture's parameters p, as far as form M has them.
+template <class M, class P, class X, class V>
+constexpr void compare_mixture_of(const P& p, const X& x, const V& valid) {
+  if constexpr (is_gated(M::act))
+    compare_mixture(x, valid, p.router, p.up, p.down, p.gate);
+  else if constexpr (M::biases)
+    compare_mixture(x, valid, p.router, p.up, p.down, p.up_bias, p.down_bias);
+  else
+    compare_mixture(x, valid, p.router, p.up, p.down);
+}
+
 /// Agreed: the capacity follows from what the ranks have agreed upon.
-template <class Experts, bool Agreed, class C, class M, class P, class X, class How>
-constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& how) {
+template <class Experts, bool Agreed, class C, class M, class P, class X, class How,
+          class V = all_tokens>
+constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& how,
+                     const V& valid = {}) {
   using token = typename M::length;
   using expert = typename M::expert;
   using choice = typename M::choice;
   using slot = typename M::slot;
   using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
-  const auto in = whole<token>(complete(extents_all_reduce(x)));
-  (void)extents_all_reduce(p.router);
-  (void)extents_all_reduce(p.up);
+  compare_mixture_of<M>(p, x, valid);
+  const auto in = whole<token>(complete(x));
   const auto logits = router_logits<expert, typename M::model>(in, p.router);
   const auto probabilities = softmax<expert>(logits);
   const auto r = how(probabilities);
+  if constexpr (!Agreed) dimesh::detail::compare_extent<slot>(r.capacity, r.slots);
   const auto held = to_slots<token, choice, expert, slot>(
       in, r.slots, expert{probabilities.template extent<expert>()}, slots_of<slot>(r.capacity));
-  if constexpr (!Agreed) (void)extents_all_reduce(held);
   const auto back = through_experts(model<E, M>(m.run), p, held);
   auto y =
       relayout<layout_of_x<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
@@ -148,7 +170,8 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   else
-    return detail::mixed<Experts, true>(m, p, x, detail::route_by_form<M, V>{m.run.key, valid});
+    return detail::mixed<Experts, true>(m, p, x, detail::route_by_form<M, V>{m.run.key, valid},
+                                        valid);
 }
 
 /// The same by a routing of one's own: how(probabilities[.., length, expert]) gives it, as

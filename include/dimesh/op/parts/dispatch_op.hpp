@@ -93,7 +93,7 @@ template <class T, bool Back> struct dispatch_op {
     const cut_list& known = Back ? table->after : table->before;
     const cut_record *const was = known.first(), *is = cuts_of_dim(x.cuts.first(), table->rows);
     const bool ragged = (x.facts->ragged >> place_in(x) & 1u) != 0;
-    if (x.extent(place_in(x)) != table->extent ||
+    if (x.extent(place_in(x)) != (Back ? table->extent_after() : table->extent) ||
         (ragged && !x.is_shape && (was == nullptr || is->begin != was->begin)))
       (words() << call << ": the rows of dim '" << table->rows->name
                << "' lie otherwise than those whose groups were counted; count theirs by "
@@ -105,6 +105,9 @@ template <class T, bool Back> struct dispatch_op {
     where.take(y);
     y.once = once & y.facts->partial;
     y.cuts = cuts;
+  }
+  constexpr index_t extent_of(const dim_facts* d) const {
+    return !same_dim(d, table->rows) ? dynamic : Back ? table->extent : table->extent_after();
   }
   void fill(results y, operands x) const { move(y[0], x[0], nullptr); }
   void start(results y, operands x, flight& f) const { move(y[0], x[0], &f); }
@@ -131,7 +134,7 @@ template <class T, bool Back> struct dispatch_op {
     const while_doing here(call, doing::now().operands ^ t.told);
 #endif
     const int d = place_in(x);
-    const row_lines from(x, d), to(y, d);
+    const row_lines from(x, d);
     const std::vector<index_t>&out = Back ? t.arrive : t.leave, &in = Back ? t.leave : t.arrive;
     const auto bytes = [&](const std::vector<index_t>& of) {
       return of.size() * static_cast<std::size_t>(from.across()) * sizeof(T);
@@ -144,14 +147,19 @@ template <class T, bool Back> struct dispatch_op {
       later->axes = t.over->axes();
       later->land = [](flight& f, tensor_core& result) {
         const auto& same = static_cast<const dispatch_table&>(*f.plan);
-        unpack_rows(row_lines(result, result.facts->place_of(same.rows)),
-                    Back ? same.leave : same.arrive, static_cast<const T*>(f.in.data()),
-                    result.data<T>());
+        land_rows(same, result, static_cast<const T*>(f.in.data()));
         return true;
       };
     } else {
-      unpack_rows(to, in, static_cast<const T*>(received.data()), y.data<T>());
+      land_rows(t, y, static_cast<const T*>(received.data()));
     }
+  }
+  /// Rows that went nowhere come back as zeros.
+  static void land_rows(const dispatch_table& t, const tensor_core& y, const T* received) {
+    const row_lines to(y, y.facts->place_of(t.rows));
+    const std::vector<index_t>& in = Back ? t.leave : t.arrive;
+    if (static_cast<index_t>(in.size()) < to.rows) std::fill_n(y.data<T>(), y.elements(), T());
+    unpack_rows(to, in, received, y.data<T>());
   }
   /// True: the call has begun only.
   bool send(const storage& packed, const storage& received, index_t across, flight* later) const {

@@ -25,7 +25,10 @@ struct dispatch_table : move_plan {
   std::vector<index_t> leave, arrive;
   std::vector<collective::run> send, receive;  // rows for and from each rank
   index_t most = 0;  // rows of any rank, before or after
+  bool is_fixed;  // the type says how many rows there are, so that all go somewhere
   std::uint64_t told = 0;  // a hash of what all ranks said: two plans of other rows differ in it
+
+  static constexpr index_t nowhere = -1;
 
   /// What each rank says of itself before counts travel: its rows and all, all groups, the first
   /// row without a group (-1: none), and what stands there.
@@ -45,16 +48,20 @@ struct dispatch_table : move_plan {
         rows(r),
         groups(g),
         extent(x.extent(0)),
-        after(cut_by_ceil(r, extent, x.sizes()[axis])) {
+        after(cut_by_ceil(r, extent, x.sizes()[axis])),
+        is_fixed(r->extent != dynamic) {
     if (x.facts->ragged != 0) before.add(rows, cuts_of_dim(x.cuts.first(), rows)->begin);
   }
 
   int ranks() const { return over == nullptr ? 1 : over->size(); }
   int me() const { return over == nullptr ? 0 : over->rank(); }
 
+  /// How many rows go somewhere.
+  index_t extent_after() const { return after.first()->extent(); }
+
   /// Works out everything from the groups of this rank's rows, the first of which is row `offset`
-  /// of all. cut: the blocks of groups. Leaves the lengths of this rank's groups. All ranks, or
-  /// none, throw dimesh::error.
+  /// of all; rows of group -1 go nowhere. cut: the blocks of groups. Leaves the lengths of this
+  /// rank's groups. All ranks, or none, throw dimesh::error.
   void meet(const std::vector<index_t>& group, index_t offset, const cut_record& cut,
             index_t* lengths) {
     const index_t all = cut.extent(), parts = ranks();
@@ -63,7 +70,7 @@ struct dispatch_table : move_plan {
     for (std::size_t i = 0; i < group.size(); ++i)
       if (group[i] >= 0 && group[i] < all)
         ++count[static_cast<std::size_t>(group[i])];
-      else if (wrong < 0)
+      else if (wrong < 0 && (group[i] != nowhere || is_fixed))
         wrong = static_cast<index_t>(i);
     agree({static_cast<index_t>(group.size()), extent, all, wrong < 0 ? -1 : offset + wrong,
            wrong < 0 ? 0 : group[static_cast<std::size_t>(wrong)]});
@@ -155,10 +162,11 @@ struct dispatch_table : move_plan {
   void sort_leaving(const std::vector<index_t>& group, const std::vector<index_t>& count) {
     std::vector<index_t> next(count.size());
     for (std::size_t g = 1; g < count.size(); ++g) next[g] = next[g - 1] + count[g - 1];
-    leave.resize(group.size());
+    leave.resize(static_cast<std::size_t>(sum_of(count.data(), count.size())));
     for (std::size_t i = 0; i < group.size(); ++i)
-      leave[static_cast<std::size_t>(next[static_cast<std::size_t>(group[i])]++)] =
-          static_cast<index_t>(i);
+      if (group[i] != nowhere)
+        leave[static_cast<std::size_t>(next[static_cast<std::size_t>(group[i])]++)] =
+            static_cast<index_t>(i);
   }
   void lay_out_runs(const std::vector<index_t>& count, const std::vector<index_t>& theirs,
                     const cut_record& cut) {

@@ -142,7 +142,8 @@ template <class T> struct assign_op {
     if (how.line == line_order::by_token || s.width == 0) return;
     std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
       const auto weight = [&](index_t t) {
-        return chosen[t * s.width] < 0 ? T(-1) : share[t * s.width];
+        const T own = share[t * s.width];
+        return chosen[t * s.width] >= 0 && own == own ? own : T(-1);
       };
       return weight(a) > weight(b) || (weight(a) == weight(b) && a < b);
     });
@@ -177,8 +178,8 @@ template <class T> struct load_op : new_dim {
   }
 };
 
-/// The tokens that each expert scores highest, of equals the first; its slots in that order.
-/// Choice e of a token is expert e.
+/// The tokens that each expert scores highest, of equals the first; its slots in that order. A
+/// score that is not a number picks nobody. Choice e of a token is expert e.
 template <class T> struct pick_op : new_dim {
   static constexpr bool on_host = true;
   index_t capacity;
@@ -200,7 +201,9 @@ template <class T> struct pick_op : new_dim {
       for (index_t e = 0; e < s.width; ++e) {
         line.clear();
         for (index_t t = 0; t < s.tokens; ++t)
-          if (valid == nullptr || valid[t] != T(0)) line.push_back(t);
+          if (const T own = score[t * s.width + e];
+              own == own && (valid == nullptr || valid[t] != T(0)))
+            line.push_back(t);
         std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
           const T x_a = score[a * s.width + e], x_b = score[b * s.width + e];
           return x_a > x_b || (x_a == x_b && a < b);
