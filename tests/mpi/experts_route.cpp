@@ -2,7 +2,7 @@
 // ranks: 1 2 4
 // Who goes where: beside GShard's Algorithm 1, written as one loop over tokens; each option in
 // which systems differ; padding; experts that choose tokens; tokens in slots beside products with
-// one-hot masks, forward and backward; balance, load and drops.
+// one-hot masks, forward and backward; scores that are no numbers.
 #include "dimesh/nn/moe/route.hpp"
 
 #include <dimesh/dimesh.hpp>
@@ -14,94 +14,17 @@
 #include "dimesh/nn/moe/balance.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
+#include "support/routes.hpp"
 
 namespace {
 using namespace test_support;
-namespace dm = dimesh;
-namespace nn = dm::nn;
+using namespace test_support::moe;
 
 struct choice : dm::dim<2> {};
 struct one : dm::dim<1> {};
 struct every : dm::dim<> {};
 struct slot : dm::dim<> {};
 using by_group = dm::layout<line, dm::split<dm::uneven<p>, x>>;  // p: groups, q: tokens, r: experts
-
-/// Positive, with ties.
-array scores(index_t groups, index_t tokens, index_t experts, std::uint64_t seed) {
-  array a = numbers({"p", "q", "r"}, {groups, tokens, experts}, seed);
-  for (double& v : a.values) v = (v + 5) / 16;
-  return a;
-}
-array filled(const std::string& last, const array& like, index_t n, double v) {
-  return make({"p", "q", last}, {like.size[0], like.size[1], n}, [=](const extents&) { return v; });
-}
-struct routes {
-  array chosen, slots, gates;
-};
-/// One after another, as the listing of Algorithm 1 does.
-routes one_by_one(const nn::gating& g, const array& a, const array& valid, index_t choices,
-                  const std::string& dim) {
-  const index_t tokens = a.size[1], experts = a.size[2];
-  const index_t capacity = nn::capacity_of(g, choices, tokens, experts);
-  routes r{filled(dim, a, choices, -1), filled(dim, a, choices, -1), filled(dim, a, choices, 0)};
-  const auto at = [&](index_t i, index_t t, index_t k) {
-    return static_cast<std::size_t>((i * tokens + t) * choices + k);
-  };
-  for (index_t i = 0; i < a.size[0]; ++i) {
-    std::vector<index_t> count(static_cast<std::size_t>(experts)), line;
-    std::vector<double> share(static_cast<std::size_t>(tokens * choices));
-    for (index_t t = 0; t < tokens; ++t) {
-      line.push_back(t);
-      if (valid.values[static_cast<std::size_t>(i * tokens + t)] == 0) continue;
-      std::vector<index_t> order;
-      for (index_t e = 0; e < experts; ++e) order.push_back(e);
-      const auto p_of = [&](index_t e) {
-        return a.values[static_cast<std::size_t>((i * tokens + t) * experts + e)];
-      };
-      std::stable_sort(order.begin(), order.end(),
-                       [&](index_t e, index_t f) { return p_of(e) > p_of(f); });
-      double all = 0;
-      for (index_t k = 0; k < choices; ++k) all += p_of(order[static_cast<std::size_t>(k)]);
-      for (index_t k = 0; k < choices; ++k) {
-        const index_t e = order[static_cast<std::size_t>(k)];
-        r.chosen.values[at(i, t, k)] = static_cast<double>(e);
-        r.gates.values[at(i, t, k)] = p_of(e);
-        share[static_cast<std::size_t>(t * choices + k)] = p_of(e) / all;
-      }
-    }
-    if (g.line == nn::line_order::by_gate)
-      std::stable_sort(line.begin(), line.end(), [&](index_t t, index_t u) {
-        const auto first = [&](index_t v) {
-          return r.chosen.values[at(i, v, 0)] < 0 ? -1
-                                                  : share[static_cast<std::size_t>(v * choices)];
-        };
-        return first(t) > first(u);
-      });
-    for (index_t k = 0; k < choices; ++k)
-      for (const index_t t : line) {
-        const double e = r.chosen.values[at(i, t, k)];
-        if (e < 0) continue;
-        const bool taken = k == 0 || g.later == nn::later_choices::all ||
-                           share[static_cast<std::size_t>(t * choices + k)] / g.threshold >
-                               dm::uniform_at<double>(g.key, (i * tokens + t) * choices + k);
-        if (!taken && g.later == nn::later_choices::random_freeing) continue;
-        const index_t place = count[static_cast<std::size_t>(e)]++;
-        if (taken && place < capacity)
-          r.slots.values[at(i, t, k)] =
-              e * static_cast<double>(capacity) + static_cast<double>(place);
-      }
-    for (index_t t = 0; t < tokens && g.gates != nn::renormalise::never; ++t) {
-      double all = 0;
-      for (index_t k = 0; k < choices; ++k) {
-        double& w = r.gates.values[at(i, t, k)];
-        if (g.gates == nn::renormalise::after_drops && r.slots.values[at(i, t, k)] < 0) w = 0;
-        all += w;
-      }
-      for (index_t k = 0; k < choices && all > 0; ++k) r.gates.values[at(i, t, k)] /= all;
-    }
-  }
-  return r;
-}
 
 using scored = dm::tensor<double, by_group, p, q, r>;
 using flagged = dm::tensor<double, by_group, p, q>;
@@ -164,6 +87,14 @@ TEST_CASE("routes are those of Algorithm 1, and of each option where systems dif
                               "choice");
       check_route<choice>(g, {.capacity_factor = 0.5, .line = nn::line_order::by_gate}, n, 2,
                           "choice");
+      check_route<choice>(g,
+                          {.capacity_factor = 0.5,
+                           .later = nn::later_choices::random_freeing,
+                           .threshold = 0.8,
+                           .line = nn::line_order::by_gate,
+                           .key = dm::random_key{2}},
+                          n, 2, "choice");
+      check_route<choice>(g, nn::algorithm_1, n, 2, "choice");
       check_route<one>(g, {.gates = nn::renormalise::never}, n, 1, "one");
     }
     const auto few = scattered<scored>(g, scores(2, 3, 1, 1));
@@ -231,6 +162,31 @@ TEST_CASE("experts choose: the best tokens of each group, of equals the first") 
     const auto m = nn::expert_metrics<q, r, every>(scattered<scored>(g, a), got);
     CHECK(agrees(m.load, make({"r"}, {4}, [](const extents&) { return 0.25; })));
     CHECK(m.dropped == 0);
+  });
+}
+
+TEST_CASE("a score that is no number chooses nobody, and is chosen by nobody") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto is_bad = [](index_t token, index_t expert) { return (token + expert) % 3 == 0; };
+    const array a = make({"p", "q", "r"}, {3, 7, 4}, [&](const extents& at) {
+      return is_bad(at[1], at[2]) ? nan : static_cast<double>(7 - at[1]);
+    });
+    const auto s = scattered<scored>(g, a);
+    const auto picked = nn::expert_choice<q, r, every>(nn::gating{.capacity_factor = 4}, s);
+    // Those before it that are numbers are before it in line.
+    CHECK(agrees(picked.slots, make({"p", "q", "every"}, {3, 7, 4}, [&](const extents& at) {
+                   if (is_bad(at[1], at[2])) return -1.;
+                   index_t place = 0;
+                   for (index_t t = 0; t < at[1]; ++t) place += is_bad(t, at[2]) ? 0 : 1;
+                   return static_cast<double>(at[2] * picked.capacity + place);
+                 })));
+    const auto to = nn::route<q, r, choice>({}, s);
+    CHECK(agrees(to.chosen, make({"p", "q", "choice"}, {3, 7, 2}, [&](const extents& at) {
+                   index_t e = 0;
+                   for (index_t left = at[2];; ++e)
+                     if (!is_bad(at[1], e) && left-- == 0) return static_cast<double>(e);
+                 })));
   });
 }
 
@@ -342,98 +298,6 @@ TEST_CASE("tokens in slots of half and bfloat16: summed in float, rounded once")
       g, [](index_t, index_t k) { return static_cast<std::int32_t>(k); }, q{1});
   const auto y = dm::cast<float>(nn::from_slots<q, choice, r, slot>(held, gates, slots));
   CHECK(dm::value(dm::sum(y)) == 0x1p-14f);
-}
-
-double loss_of(const array& a, const array& valid, const routes& to) {
-  const index_t groups = a.size[0], tokens = a.size[1], experts = a.size[2];
-  double loss = 0;
-  for (index_t i = 0; i < groups; ++i) {
-    double n = 0;
-    std::vector<double> f(static_cast<std::size_t>(experts)), m(static_cast<std::size_t>(experts));
-    for (index_t t = 0; t < tokens; ++t) {
-      if (valid.values[static_cast<std::size_t>(i * tokens + t)] == 0) continue;
-      n += 1;
-      for (index_t e = 0; e < experts; ++e) {
-        const auto at = static_cast<std::size_t>(e);
-        f[at] += to.chosen.values[static_cast<std::size_t>((i * tokens + t) * 2)] ==
-                 static_cast<double>(e);
-        m[at] += a.values[static_cast<std::size_t>((i * tokens + t) * experts + e)];
-      }
-    }
-    for (std::size_t e = 0; e < f.size() && n > 0; ++e) loss += f[e] * m[e] / (n * n);
-  }
-  return loss / static_cast<double>(groups);
-}
-template <class X> double number(const X& x) {
-  return static_cast<double>(dm::value(dm::complete(x)));
-}
-
-TEST_CASE("the loss that balances: as in the paper and scaled; padding leaves counts and means") {
-  for_each_grid<line>([](const dm::grid<line>& g) {
-    using nn::balance_scale;
-    const array a = scores(5, 9, 3, 4),
-                all = make({"p", "q"}, {5, 9}, [](const extents&) { return 1.; });
-    const array valid = make({"p", "q"}, {5, 9}, [](const extents& at) {
-      return at[1] % 4 == 1 || at[0] == 2 ? 0. : 1.;
-    });
-    const auto s = scattered<scored>(g, a);
-    const auto v = scattered<flagged>(g, valid);
-    const auto loss = [](balance_scale how, const auto& pr, const auto& to, const auto&... mask) {
-      return number(nn::balance_loss<q, r, choice>(how, pr, to.chosen, mask...));
-    };
-    const auto plain = nn::route<q, r, choice>({}, s);
-    const auto masked = nn::route<q, r, choice>({}, s, v);
-    const double want = loss_of(a, all, one_by_one({}, a, all, 2, "choice"));
-    CHECK(loss(balance_scale::scaled, s, plain) == doctest::Approx(3 * want));
-    CHECK(loss(balance_scale::paper, s, plain) == doctest::Approx(want / 3));
-    CHECK(loss(balance_scale::scaled, s, masked, v) ==
-          doctest::Approx(3 * loss_of(a, valid, one_by_one({}, a, valid, 2, "choice"))));
-    // What padding holds changes nothing.
-    array other = a;
-    for (std::size_t i = 0; i < other.values.size(); ++i)
-      if (valid.values[i / 3] == 0) other.values[i] = 0.9;
-    const auto s2 = scattered<scored>(g, other);
-    CHECK(loss(balance_scale::scaled, s2, nn::route<q, r, choice>({}, s2, v), v) ==
-          loss(balance_scale::scaled, s, masked, v));
-    // A uniform router: 1 / E^2 and 1.
-    const auto even =
-        scattered<scored>(g, make({"p", "q", "r"}, {5, 9, 4}, [](const extents&) { return 0.25; }));
-    const auto to = nn::route<q, r, choice>({}, even);
-    CHECK(loss(balance_scale::paper, even, to) == doctest::Approx(1. / 16));
-    CHECK(loss(balance_scale::scaled, even, to) == doctest::Approx(1));
-    const double z = number(nn::router_z_loss<q, r>(even, v));
-    CHECK(z == doctest::Approx(std::pow(0.25 + std::log(4.), 2) * 4 / 5));  // a group of padding
-    CHECK(number(nn::router_z_loss<q, r>(even)) ==
-          doctest::Approx(std::pow(0.25 + std::log(4.), 2)));
-  });
-}
-
-TEST_CASE("balance without a loss; load, drops, entropy") {
-  for_each_grid<line>([](const dm::grid<line>& g) {
-    const array a = make({"p", "q", "r"}, {4, 8, 4}, [](const extents& at) {
-      return at[2] == 0 ? 0.5 : at[2] == 1 ? 0.25 : 0.125;
-    });
-    const auto s = scattered<scored>(g, a);
-    using biases = dm::tensor<double, dm::layout<line>, r>;
-    auto b = scattered<biases>(g, make({"r"}, {4}, [](const extents&) { return 0.; }));
-    const auto to = nn::route<q, r, choice>({}, s);
-    const auto moved = nn::moved_bias<q, r, choice>(b, to.chosen, 0.125);
-    CHECK(agrees(moved,
-                 make({"r"}, {4}, [](const extents& at) { return at[0] < 2 ? -0.125 : 0.125; })));
-    // Chosen by the moved scores, weights as before.
-    const auto third =
-        nn::route_by<q, r, choice>(nn::gating{.gates = nn::renormalise::never}, s, s + 4.0 * moved);
-    CHECK(agrees(third.chosen, make({"p", "q", "choice"}, {4, 8, 2},
-                                    [](const extents& at) { return at[2] == 0 ? 2. : 3.; })));
-    CHECK(agrees(third.gates,
-                 make({"p", "q", "choice"}, {4, 8, 2}, [](const extents&) { return 0.125; })));
-    const auto m = nn::expert_metrics<q, r, choice>(s, to);
-    CHECK(agrees(m.load, make({"r"}, {4}, [](const extents& at) { return at[0] < 2 ? 0.5 : 0.; })));
-    CHECK(m.dropped == 0.5);  // 4 slots of 8 tokens each
-    CHECK(m.imbalance == 2);
-    CHECK(m.entropy ==
-          doctest::Approx(0.5 * std::log(2.) + 0.25 * std::log(4.) + 0.25 * std::log(8.)));
-  });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/create.hpp"
+#include "dimesh/plan/runtime_tensor.hpp"
 
 namespace test_support {
 
@@ -17,8 +18,13 @@ constexpr auto places_beside(const X& x, F f, const E&... extents) {
   const auto& v = dimesh::detail::untracked(x);
   using V = std::remove_cvref_t<decltype(v)>;
   if constexpr (dimesh::detail::is_shaped<V>) {
-    return dimesh::tensor<std::int32_t, dimesh::shaped<L>, D...>(
-        v.sizes(), dimesh::shape<D...>(extents...), dimesh::detail::core_of(v).count);
+    using Y = typename dimesh::detail::shaped_type<dimesh::tensor<std::int32_t, L, D...>>::type;
+    const dimesh::shape<D...> size(extents...);
+    dimesh::detail::tally* const t = dimesh::detail::core_of(v).count;
+    if constexpr (dimesh::detail::is_at_run_time<typename dimesh::spec_of<Y>::layout>)
+      return Y(v.sizes(), size, t, &dimesh::detail::facts_now<dimesh::spec_of<Y>>());
+    else
+      return Y(v.sizes(), size, t);
   } else {
     return dimesh::generate<dimesh::tensor<std::int32_t, L, D...>>(v.grid(), f, extents...);
   }

@@ -130,7 +130,7 @@ constexpr auto valid_only(const Op& op, const X& x, const V& valid) {
 /// Divided by the sum over choices, which is not 0.
 template <class Choice, class G> constexpr auto shares(const G& gates) {
   const auto all = sum<Choice>(gates);
-  return gates / (all + cast<value_of<G>>(stop_gradient(all) == value_of<G>(0)));
+  return gates / (all + cast<value_of<G>>(stop_gradient(all) == computed<value_of<G>>(0)));
 }
 
 /// 1 where a choice has a slot.
@@ -140,7 +140,7 @@ template <class Choice, class S, class G>
 constexpr auto weights_of(const gating& g, const S& slots, const G& raw) {
   if (g.gates == renormalise::before_capacity) return shares<Choice>(raw);
   if (g.gates == renormalise::after_drops) return shares<Choice>(raw * kept<value_of<G>>(slots));
-  return raw * value_of<G>(1);
+  return raw * computed<value_of<G>>(1);
 }
 
 /// Experts chosen by `by`, weights from p; both stored as [groups, token, expert].
