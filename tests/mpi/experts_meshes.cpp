@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // A layer of experts beside the same on one rank: experts over two axes by two all-to-alls, experts
-// on a mesh of their own, in chunks; weights split along each of their dims, and sharded; uneven
+// on a mesh of their own, beside attention on another one, from a dense layer, in chunks; weights split along each of their dims, and sharded; uneven
 // groups and experts; a rank with other extents than the rest.
 #include <dimesh/dimesh.hpp>
 
 #include <doctest/doctest.h>
 
+#include "dimesh/nn/initialize.hpp"
+#include "dimesh/nn/moe/upcycle.hpp"
+#include "dimesh/nn/multi_head.hpp"
 #include "support/experts.hpp"
 
 namespace {
@@ -95,9 +98,87 @@ TEST_CASE("experts on a mesh of their own over the same ranks") {
   });
 }
 
+struct four_heads : dm::dim<4> {};
+struct of_two : dm::dim<2> {};
+/// Attention and experts, each with its parameters.
+template <class M> struct with_heads : M {
+  using heads = dm::shape<four_heads>;
+  using head = of_two;
+};
+template <class T, class C, class E, class M> struct layer {
+  using tokens_type = dm::tensor<double, T, p, q, moe::model>;
+  using attention_type = nn::attention_parameters<C, M>;
+  using experts_type = nn::mixture_parameters<E, M>;
+  BOOST_HANA_DEFINE_STRUCT(layer, (tokens_type, in), (attention_type, attention),
+                           (experts_type, experts));
+};
+/// Heads split over y beside experts on their own mesh: the loss of a layer, and its gradient.
+template <class T, class C, class E, class M, class G, class H>
+auto folded_layer(const G& g, const H& h) {
+  const nn::model<C, M> m{{.key = dm::random_key{11}}};
+  layer<T, C, E, M> all;
+  all.in = scattered<dm::tensor<double, T, p, q, moe::model>>(g, tokens);
+  all.attention = dm::make<nn::attention_parameters<C, M>>(g);
+  nn::initialize(all.attention, dm::random_key{5});
+  all.experts = parameters_on<E, M>(h);
+  const auto f = [&](const auto& in) {
+    const auto y = in.in + nn::self_attention(m, in.attention, in.in);
+    const auto out = y + nn::mixture<E>(m, in.experts, y).y;
+    return dm::complete(dm::mean(out * out));
+  };
+  return dm::complete(dm::value_and_grad(f, all)());
+}
 struct chunked : tight {
   static constexpr int expert_chunks = 2;
 };
+template <class M, class G, class H> void check_folded(const G& g, const H& h) {
+  static const auto alone = [] {
+    using none = layout<plane>;
+    const dm::grid<plane> one(MPI_COMM_SELF, x{1}, y{1});
+    const auto of = folded_layer<none, none, none, with_heads<tight>>(one, one);
+    std::vector<array> all;
+    dm::for_each_tensor([&](const auto&, const auto& v) { all.push_back(whole(v)); }, of.gradient);
+    return std::pair{dm::value(of.value), all};
+  }();
+  using heads_too = layout<plane, split<p, x>, split<four_heads, y>>;
+  const auto got = folded_layer<attended, heads_too, folded, with_heads<M>>(g, h);
+  CHECK(dm::value(got.value) == doctest::Approx(alone.first).epsilon(1e-12));
+  std::size_t at = 0;
+  dm::for_each_tensor(
+      [&](const auto&, const auto& v) { CHECK(agrees(v, alone.second.at(at++), 1e-11)); },
+      got.gradient);
+  CHECK(at == alone.second.size());
+}
+
+TEST_CASE("attention on one mesh, experts on another one over the same ranks, in chunks, too") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    if (!divides_four(g)) return;
+    for_each_grid<island>([&](const dm::grid<island>& h) {
+      check_folded<tight>(g, h);
+      if (h.state().sizes()[1] <= 2) check_folded<chunked>(g, h);
+    });
+  });
+}
+
+TEST_CASE("a dense layer becomes one with experts on another mesh, with a gate, too") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    if (!divides_four(g)) return;
+    for_each_grid<island>([&](const dm::grid<island>& h) {
+      using columns = layout<plane, split<p, x>, split<moe::hidden, y>>;
+      auto dense = dm::make<nn::feed_forward_parameters<columns, gated>>(g);
+      nn::initialize(dense, dm::random_key{5});
+      auto w = dm::make<nn::mixture_parameters<folded, gated>>(h);
+      nn::initialize(w, dm::random_key{6});
+      nn::upcycle(dense, w);
+      const auto in = scattered<dm::tensor<double, attended, p, q, moe::model>>(g, tokens);
+      const auto want = nn::feed_forward(nn::model<columns, gated>{}, dense, in);
+      const auto got = nn::mixture<folded>(nn::model<attended, gated>{}, w, in).y;
+      CHECK(dm::value(dm::complete(dm::max(dm::abs(want - got)))) < 1e-12);
+      CHECK(dm::value(dm::complete(dm::max(dm::abs(got)))) > 0);
+    });
+  });
+}
+
 using by_rows = layout<plane, split<p, x>>;
 using over_rows = layout<plane, split<moe::expert, x>, split<moe::hidden, y>>;
 
