@@ -100,8 +100,8 @@ template <class From, class To> struct strided_rule {
 
 /// Throws dimesh::error, in the name of `call`, where elements asked for are not there, or a static
 /// extent says another number.
-inline void require_strided(std::string_view call, const strided& w, std::string_view dim,
-                            index_t n) {
+constexpr void require_strided(std::string_view call, const strided& w, std::string_view dim,
+                               index_t n) {
   const index_t last = w.from + (w.count - 1) * w.from_step;
   if (w.count < 0 || (w.count > 0 && (w.from < 0 || w.from >= n || last < 0 || last >= n)))
     (words() << call << ": " << w.count << " elements of dim '" << dim << "' from " << w.from
