@@ -6,7 +6,7 @@
 // ranks: 1 2 4
 // writes: timelines of the stages, to --out
 // args: --steps 3 --micros 4 --out pipeline_test
-// demo ranks: 2
+// demo ranks: 4
 
 #include <dimesh/runtime.hpp>
 #include <filesystem>
