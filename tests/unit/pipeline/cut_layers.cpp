@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/dimesh.hpp"
+#include "dimesh/op/convolution.hpp"
+#include "dimesh/op/slice.hpp"
 #include "dimesh/pipeline/layer_costs.hpp"
 #include "dimesh/pipeline/partition.hpp"
 #include "dimesh/pipeline/pipeline.hpp"
@@ -46,6 +48,19 @@ constexpr auto costs = counted_costs();
 static_assert(costs[0] == 2 * 8 * 16 * 64 && costs[2] == costs[0]);
 static_assert(costs[1] == 8 * 64);
 static_assert(dm::partition<2>(costs) == std::array{0, 1, 3});
+
+// Every other element, and windows over them: 8 x 3, of which two taps see nothing.
+struct few : dm::dim<8> {};
+struct tap : dm::dim<3> {};
+constexpr auto every_other = [](const auto&, const auto& x) {
+  return dm::slice<narrow, few>(x, 0, 2, few{});
+};
+constexpr auto filtered = [](const auto& w, const auto& x) {
+  return dm::convolution<batch, few>(x, w, dm::window<few, tap>{.around = dm::padding::same});
+};
+static_assert(dm::layer_costs(shape<batch, narrow>{}, std::tuple<std::tuple<>, shape<tap>>{},
+                              every_other,
+                              filtered) == std::array<dm::index_t, 2>{0, 2 * 8 * (3 * 8 - 2)});
 
 /// Bounds that are not of so many layers.
 template <class... F>

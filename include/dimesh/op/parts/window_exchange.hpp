@@ -60,6 +60,15 @@ constexpr block met_by(const local::window_loop& m, local::window_role of, const
 /// What windows see of x, in the role `of`, from the blocks of y in the other one. Where no dim of
 /// windows is split that is x's own block.
 class windowed_view {
+  // Defined before its callers, so that Clang has it where they are constant expressions.
+  /// f(rank, elements that it sees of this rank's block, elements of its block that are seen here)
+  template <class F> constexpr void for_each_other(const F& f) const {
+    if (talk_ == 0) return;
+    const box mine = own(me_);
+    for (index_t r = 0; r < group_size(talk_, at_.sizes); ++r)
+      if (r != me_) f(r, intersection(mine, seen(r)).size(), intersection(own(r), seen_).size());
+  }
+
  public:
   constexpr windowed_view(const window_set& w, local::window_role of, const tensor_core& x,
                           const tensor_core& y)
@@ -141,13 +150,6 @@ class windowed_view {
       b.begin[dx] = m.offset, b.length[dx] = m.length;
     }
     return b;
-  }
-  /// f(rank, elements that it sees of this rank's block, elements of its block that are seen here)
-  template <class F> constexpr void for_each_other(const F& f) const {
-    if (talk_ == 0) return;
-    const box mine = own(me_);
-    for (index_t r = 0; r < group_size(talk_, at_.sizes); ++r)
-      if (r != me_) f(r, intersection(mine, seen(r)).size(), intersection(own(r), seen_).size());
   }
   /// A part of box `from` to its place in box `to`.
   template <bool Add, class T>
