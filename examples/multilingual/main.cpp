@@ -22,11 +22,16 @@ int main(int argc, char** argv) {
     s.terminal = report::on_terminal();
     report::options o("Translates the languages of installed catalogs into English");
     o.add("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
-    o.add("--domains", s.domains, "how names of catalogs begin; empty: any");
+    o.add(
+        "--domains", s.domains,
+        "how names of catalogs begin; empty: any. by folder: iso_ in the installed one, else any");
     o.add("--tokens", s.tokens, "what is read and written: pairs of bytes, or bytes")
         .among({"pairs", "bytes"});
     o.add("--longest", s.longest, "bytes of a sentence").between(4, 1000);
     o.add("--experts", s.experts, "of a layer, a model each").split_at_commas().between(1, 1024);
+    o.add("--columns", s.columns,
+          "ranks that share hidden layers; of each rank in a column, experts")
+        .between(1, 1 << 20);
     o.add("--steps", s.steps, "training steps of a model").between(1, 1 << 30);
     o.add("--compare", s.compare, "steps that one rank makes again, alone").between(0, 1 << 30);
     o.add("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
@@ -40,7 +45,7 @@ int main(int argc, char** argv) {
     o.add("--stop-after", s.stop_after, "steps, to go on from there another time")
         .needs(save)
         .between(1, 1 << 30);
-    o.add("--resume", s.resume, "such a folder to go on from, on any number of ranks");
+    o.add("--resume", s.resume, "such a folder to go on from, on any ranks and columns");
     o.add("--translate", s.translate, "what to translate at the end; -: lines typed");
     o.add("--out", s.out, "folder for tables and pictures");
     o.add("--seed", s.seed, "of parameters and order");
@@ -52,7 +57,7 @@ int main(int argc, char** argv) {
     if (rank == 0)
       std::cout << c.languages.size() << " languages, from " << c.languages.front().training.size()
                 << " to " << c.languages.back().training.size() << " pairs; " << c.held_out.size()
-                << " held out.\n";
+                << " held out; " << c.left_out << " left out, beyond " << rooms() << ".\n";
     if (rank == 0 && !s.save.empty()) {
       std::filesystem::create_directories(s.save);
       c.sources.save(s.save + "/sources.txt");

@@ -2,7 +2,7 @@
 // What is trained? An encoder and a decoder as GShard has them (Lepikhin et al. 2020): in every
 // other layer a mixture of experts stands for the feed-forward layer. A token goes to one expert
 // (Fedus et al. 2021), so that any number of experts costs what one does, and one expert is the
-// dense model. Which ranks hold which experts is one line.
+// dense model. Which ranks hold which experts, and what of each, is one line.
 #pragma once
 
 #include <dimesh/dimesh.hpp>
@@ -63,10 +63,13 @@ template <class M, class Symbol> struct in_groups_of : M {
 };
 
 struct rows : dm::axis<> {};
-struct line : dm::mesh<rows> {};
-using tokens = dm::layout<line, dm::split<batch, rows>, dm::split<group, rows>>;
+struct cols : dm::axis<> {};
+struct square : dm::mesh<rows, cols> {};
+// Two lines: what each says of `cols` counts where the run asks for more than one column.
+using tokens =
+    dm::layout<square, dm::split<batch, rows>, dm::split<group, rows>, dm::split<hidden, cols>>;
 // Uneven, as there may be fewer of them than ranks; then some have none.
-using by_expert = dm::layout<line, dm::split<dm::uneven<expert>, rows>>;  // <- the one line
+using by_expert = dm::layout<square, dm::split<dm::uneven<expert>, rows>, dm::split<hidden, cols>>;
 using source_ids = nn::tokens<tokens, form, source>;
 using target_ids = nn::tokens<tokens, form>;
 
@@ -211,7 +214,7 @@ template <class P> auto decode_next(const P& p, const next_ids& ids, cache& kept
 struct pairs {
   BOOST_HANA_DEFINE_STRUCT(pairs, (source_ids, from), (target_ids, ids), (target_ids, next));
 };
-using gradient_result = dm::value_and_gradient<dm::tensor<float, dm::layout<line>>, parameters>;
+using gradient_result = dm::value_and_gradient<dm::tensor<float, dm::layout<square>>, parameters>;
 
 /// The mean loss of the words plus `balance` times the loss that balances experts, and its
 /// gradient, both whole: all that a step communicates. Compiled in step.cpp.

@@ -6,6 +6,7 @@
 #include <dimesh/show/svg.hpp>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 
 #include "../common/translation_scores.hpp"
 #include "settings.hpp"
@@ -25,11 +26,14 @@ score sum_of(const outcome& o, const group& g) {
   return all;
 }
 
-/// Languages first .. last - 1: how many pairs, and a column of each measure for each model.
+/// Languages first .. last - 1: how many pairs, how often they are drawn, and a column of each
+/// measure for each model.
 text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const group& g) {
   std::size_t pairs = 0;
-  for (std::size_t l = g.first; l < g.last; ++l) pairs += c.languages[l].training.size();
-  text_table::row r{g.name, grouped(static_cast<std::int64_t>(pairs)),
+  double chance = 0;
+  for (std::size_t l = g.first; l < g.last; ++l)
+    pairs += c.languages[l].training.size(), chance += c.chance(l);
+  text_table::row r{g.name, grouped(static_cast<std::int64_t>(pairs)), format("%.2f", 100 * chance),
                     std::to_string(sum_of(all[0], g).found.size())};
   for (const auto& measure :
        {+[](const score& s) { return format("%.3f", s.loss / s.symbols); },
@@ -43,7 +47,8 @@ text_table::row row_of(const std::vector<outcome>& all, const corpus& c, const g
   return r;
 }
 text_table quality(const std::vector<outcome>& all) {
-  text_table t{.headings = {{"", "", "tested"}, {"languages", "pairs", "on"}}, .left = {0}};
+  text_table t{.headings = {{"", "", "%", "tested"}, {"languages", "pairs", "drawn", "on"}},
+               .left = {0}};
   for (const char* measure : {"loss", "% right", "chrF", "BLEU"})
     for (const outcome& o : all) {
       t.headings[0].push_back(&o == &all[0] ? measure : "");
@@ -61,20 +66,21 @@ void draw_watched(const std::vector<outcome>& all, const std::string& path,
                   double (*number)(const expert_use&)) {
   dimesh::line_plot plot{.title = title, .x_label = "step", .y_label = of};
   for (const outcome& o : all) {
-    if (o.experts == 1) continue;
+    if (o.experts == 1 || o.watched.empty()) continue;  // it had ended when the run was resumed
     plot.series.push_back({std::to_string(o.experts) + " experts", o.watched_at, {}});
     for (const expert_use& u : o.watched) plot.series.back().y.push_back(number(u));
   }
-  plot.write(path);
+  if (!plot.series.empty()) plot.write(path);
 }
 /// How much work experts have, as a part of an even share: the busiest first.
-dimesh::plot_series load_of(const std::string& name, std::vector<double> load) {
+dimesh::plot_series load_of(const std::string& name, const expert_use& use) {
   dimesh::plot_series line{.name = name};
+  std::vector<double> load = use.chosen;
   std::sort(load.rbegin(), load.rend());
   const auto n = static_cast<double>(load.size());
   for (std::size_t e = 0; e < load.size(); ++e) {
     line.x.push_back((static_cast<double>(e) + 0.5) / n);
-    line.y.push_back(load[e] * n);
+    line.y.push_back(load[e] / use.symbols * n);
   }
   return line;
 }
@@ -83,26 +89,27 @@ void draw(const std::vector<outcome>& all, const settings& s) {
                          .x_label = "part of the experts",
                          .y_label = "times their even share"};
   for (const outcome& o : all)
-    for (std::size_t k = 0; k < o.used.size() && o.experts > 1; ++k)
-      load.series.push_back(
-          load_of(std::to_string(o.experts) + " experts, " + (k == 0 ? "encoder" : "decoder"),
-                  o.used[k].load));
+    for (std::size_t k = 0; k < 2 && o.experts > 1; ++k)
+      load.series.push_back(load_of(
+          std::to_string(o.experts) + " experts, " + (k == 0 ? "encoder" : "decoder"), o.used[k]));
   if (load.series.empty()) return;
   load.write(s.out + "/expert_load.svg");
   draw_watched(all, s.out + "/expert_drops.svg", "Encoder's tokens that found their expert full",
-               "part of all tokens", [](const expert_use& u) { return u.dropped; });
-  draw_watched(
-      all, s.out + "/expert_entropy.svg",
-      "How sure the encoder's router is: entropy, of that of an even one", "part of log(experts)",
-      [](const expert_use& u) { return u.entropy / std::log(static_cast<double>(u.load.size())); });
+               "part of all tokens", [](const expert_use& u) { return u.dropped(); });
+  draw_watched(all, s.out + "/expert_entropy.svg",
+               "How sure the encoder's router is: entropy, of that of an even one",
+               "part of log(experts)", [](const expert_use& u) {
+                 return u.entropy() / std::log(static_cast<double>(u.chosen.size()));
+               });
   draw_watched(all, s.out + "/expert_imbalance.svg", "The busiest expert of the encoder",
-               "times its even share", [](const expert_use& u) { return u.imbalance; });
+               "times its even share", [](const expert_use& u) { return u.imbalance(); });
   const outcome& o = all.back();
-  if (o.used.empty() || o.experts == 1) return;
+  if (o.experts == 1) return;
   std::cout << "\nThe load of the encoder's experts (" << o.experts << "):\n";
-  const double most = *std::max_element(o.used[0].load.begin(), o.used[0].load.end());
-  for (const double part : o.used[0].load)
-    std::cout << format("  %5.1f %% ", 100 * part) << bar(part / most) << "\n";
+  const expert_use& use = o.used[0];
+  const double most = *std::max_element(use.chosen.begin(), use.chosen.end());
+  for (const double n : use.chosen)
+    std::cout << format("  %5.1f %% ", 100 * n / use.symbols) << bar(n / most) << "\n";
 }
 
 /// What experts add, where there are many pairs and where there are few (Lepikhin et al. 2020,
@@ -130,29 +137,54 @@ void draw_gain(const std::vector<outcome>& all, const corpus& c, const settings&
 }
 
 bool agrees(const outcome& o) {
+  const double english = sum_of(o, {"", 0, o.scores.size()}).symbols;
   if (!report::bytes_agree(o))
     std::cout << "FAILED: '" << o.layout << "' moved other bytes than its types predict.\n";
   if (!(o.max_loss_difference <= 1e-4))
     std::cout << "FAILED: the losses of '" << o.layout << "' part from those of one rank.\n";
-  return report::bytes_agree(o) && o.max_loss_difference <= 1e-4;
+  bool all_counted = true;
+  for (const expert_use& u : o.used) {
+    const double tested = &u == o.used ? o.source_symbols : english;
+    const double chose = std::accumulate(u.chosen.begin(), u.chosen.end(), 0.0);
+    all_counted = all_counted && u.symbols == tested && std::abs(chose - tested) < 1e-3 * tested;
+  }
+  if (!all_counted)
+    std::cout << "FAILED: experts of '" << o.layout << "' were counted on other symbols.\n";
+  return report::bytes_agree(o) && o.max_loss_difference <= 1e-4 && all_counted;
 }
 
 text_table costs_of(const std::vector<outcome>& all) {
-  text_table t{.headings = {{"", "parameters", "final", "diff from", "", "bytes per step", "",
-                             "tokens", "", "", ""},
-                            {"experts", "a rank", "loss", "one rank", "axis", "types = counted",
-                             "symbols/s", "dropped", "imbalance", "entropy", "time"}},
-               .left = {4}};
+  text_table t{
+      .headings = {{"", "parameters", "Mflop", "final", "diff from", "", "bytes per step", "", ""},
+                   {"experts", "a rank", "a symbol", "loss", "one rank", "axis", "types = counted",
+                    "symbols/s", "time"}},
+      .left = {5}};
   for (const outcome& o : all)
-    report::add_rows(
-        t, o,
-        {std::to_string(o.experts), grouped(o.parameters_per_rank), format("%.4f", o.final_loss()),
-         report::difference_text(o.max_loss_difference), "", "",
-         grouped(std::llround(o.symbols_per_second)), format("%.1f %%", 100 * o.used[0].dropped),
-         format("%.2f", o.used[0].imbalance), format("%.2f", o.used[0].entropy),
-         format("%.1f s", o.seconds)},
-        4);
+    report::add_rows(t, o,
+                     {std::to_string(o.experts), grouped(o.parameters_per_rank),
+                      format("%.3f", 1e-6 * o.flops_per_symbol), format("%.4f", o.final_loss()),
+                      report::difference_text(o.max_loss_difference), "", "",
+                      grouped(std::llround(o.symbols_per_second)), format("%.1f s", o.seconds)},
+                     5);
   return t;
+}
+/// What the mixtures did with all held-out sentences.
+text_table uses_of(const std::vector<outcome>& all) {
+  text_table t{.headings = {{"experts", "of the", "symbols", "dropped", "imbalance", "entropy"}},
+               .left = {1}};
+  for (const outcome& o : all)
+    for (const expert_use& u : o.used)
+      t.rows.push_back({std::to_string(o.experts), &u == o.used ? "encoder" : "decoder",
+                        grouped(std::llround(u.symbols)), format("%.2f %%", 100 * u.dropped()),
+                        format("%.2f", u.imbalance()), format("%.2f", u.entropy())});
+  return t;
+}
+/// By how many per cent one model has more products a symbol than another.
+double flops_apart(const std::vector<outcome>& all) {
+  const auto [least, most] = std::minmax_element(
+      all.begin(), all.end(),
+      [](const outcome& a, const outcome& b) { return a.flops_per_symbol < b.flops_per_symbol; });
+  return 100 * (most->flops_per_symbol / least->flops_per_symbol - 1);
 }
 /// High-resource languages and low-resource ones, and a few of each.
 text_table groups_of(const std::vector<outcome>& all, const corpus& c,
@@ -186,9 +218,11 @@ int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
   for (std::size_t l = 0; l < c.languages.size(); ++l)
     if (!all[0].scores[l].found.empty())
       every.rows.push_back(row_of(all, c, {c.languages[l].name, l, l + 1}));
-  const std::string compared =
-      "Equal products a symbol; with one expert a layer the model is dense.\n" +
-      costs_of(all).str() + "\n" + groups_of(all, c, every.rows).str();
+  const std::string compared = "Flops of a training step by symbol, counted from types, are " +
+                               format("%.1f", flops_apart(all)) +
+                               " % apart at most; with one expert a layer the model is dense.\n" +
+                               costs_of(all).str() + "\n" + uses_of(all).str() + "\n" +
+                               groups_of(all, c, every.rows).str();
   std::cout << "\n" << compared;
   std::filesystem::create_directories(s.out);
   write_text(s.out + "/comparison.txt", compared);

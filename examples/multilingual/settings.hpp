@@ -6,14 +6,22 @@
 #include "../common/sentence_pairs.hpp"
 
 struct settings {
-  std::string catalogs = "/usr/share/locale", domains = "iso_", tokens = "pairs", out = "demo-out",
-              save, resume;
+  static constexpr const char* installed = "/usr/share/locale";
+  static constexpr const char* unsaid = "by folder";
+  std::string catalogs = installed, domains = unsaid, tokens = "pairs", out = "demo-out", save,
+              resume;
   std::vector<std::string> translate;
   std::vector<int> experts = {1, 4, 16};
-  int steps = 600, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60;
+  int steps = 600, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60,
+      columns = 1;
   double rate = 3e-3, temperature = 5, balance = 0.01;
   unsigned seed = 1;
   bool terminal = false;
+
+  /// How names of catalogs begin. What is installed has more than a demo needs.
+  std::string prefix() const {
+    return domains != unsaid ? domains : catalogs == installed ? "iso_" : "";
+  }
 };
 
 /// Source symbols, what was written before each place, and what is to be written there.
@@ -35,13 +43,19 @@ struct corpus {
   std::vector<language> languages;  // those with most pairs first
   std::vector<double> drawn;  // the sum of the chances of a language and those before it
   std::vector<held_out_pair> held_out;  // languages take turns
+  std::size_t left_out = 0;  // pairs of more symbols than the model has room for
 
+  double chance(std::size_t language) const {
+    return drawn[language] - (language == 0 ? 0 : drawn[language - 1]);
+  }
   /// The half of all pairs that are in few languages: those are high-resource.
   std::size_t high() const;
 };
 /// Reads the catalogs of all languages, and learns two vocabularies (or takes those of the run that
 /// is resumed).
 corpus read_corpus(const settings& s);
+/// How long a sentence may be, and what it is in English; the end is a symbol more.
+std::string rooms();
 
 /// Sums over held-out sentences of a language.
 struct score {
@@ -54,18 +68,33 @@ struct score {
     wanted.insert(wanted.end(), o.wanted.begin(), o.wanted.end());
   }
 };
-/// What a mixture did with held-out sentences.
+/// What a mixture did with held-out sentences: sums over their symbols, of which each has one
+/// choice.
 struct expert_use {
-  std::vector<double> load;  // parts of all choices
-  double dropped = 0, entropy = 0, imbalance = 0;
+  std::vector<double> chosen;  // how many chose each expert
+  double symbols = 0, lost = 0, uncertain = 0;  // lost: found their expert full
+
+  void add(const expert_use& o) {
+    chosen.resize(o.chosen.size(), 0);
+    for (std::size_t e = 0; e < chosen.size(); ++e) chosen[e] += o.chosen[e];
+    symbols += o.symbols, lost += o.lost, uncertain += o.uncertain;
+  }
+  double dropped() const { return lost / symbols; }
+  double entropy() const { return uncertain / symbols; }
+  /// Of the busiest expert, times an even share.
+  double imbalance() const {
+    return *std::max_element(chosen.begin(), chosen.end()) * static_cast<double>(chosen.size()) /
+           symbols;
+  }
 };
 struct outcome : report::run_result {
   int experts = 1;
   std::vector<score> scores;  // of each language
-  std::vector<expert_use> used;  // of the encoder's mixture and of the decoder's
+  expert_use used[2];  // of the encoder's mixture and of the decoder's
+  double source_symbols = 0;  // of held-out sentences
   std::vector<double> watched_at;  // steps
   std::vector<expert_use> watched;  // what the encoder's mixture did then
-  double symbols_per_second = 0;
+  double symbols_per_second = 0, flops_per_symbol = 0;  // of a step, all ranks together
   bool told_to_end = false;
 };
 

@@ -13,6 +13,7 @@
 #include <dimesh/reflect/describe.hpp>
 
 #include "../common/axes.hpp"
+#include "../common/by_temperature.hpp"
 #include "../common/training_run.hpp"
 #include "../common/typed_lines.hpp"
 #include "census.hpp"
@@ -22,26 +23,31 @@ namespace {
 
 namespace in = dm::input;
 
-/// Record i is any pair of a language: both are drawn, by the epoch and by i alone. The chance of a
-/// language grows as its number of pairs to the power 1 / temperature.
+/// Record i is any pair of a language: both are drawn, by the epoch and by i alone.
 auto sampled(const corpus& c, unsigned seed) {
   return in::numbers(1 << 16) | in::map(seed, [&c](dm::index_t, dm::random_key key) {
-           const auto at =
-               std::upper_bound(c.drawn.begin(), c.drawn.end() - 1, dm::uniform_at<double>(key, 0));
-           const auto& of = c.languages[static_cast<std::size_t>(at - c.drawn.begin())].training;
+           const auto& of =
+               c.languages[text::drawn_at(c.drawn, dm::uniform_at<double>(key, 0))].training;
            return of[static_cast<std::size_t>(dm::uniform_at<double>(key, 1) *
                                               static_cast<double>(of.size()))];
          });
 }
 
+/// What a probability adds to the entropy.
+struct uncertainty {
+  float operator()(float p) const { return p > 0 ? -p * std::log(p) : 0; }
+};
+template <class X> double total_of(const X& x) {
+  return static_cast<double>(dm::value(dm::complete(dm::sum(x))));
+}
 template <class X> std::vector<double> numbers_of(const X& x) {
-  const auto all = dm::relayout<dm::layout<line>>(x);
+  const auto all = dm::relayout<dm::layout<square>>(x);
   return {all.data(), all.data() + all.local_size()};
 }
 
 class translator {
  public:
-  translator(const dm::grid<line>& g, int experts, const corpus& c, const settings& s)
+  translator(const dm::grid<square>& g, int experts, const corpus& c, const settings& s)
       : p(dm::make<parameters>(g, expert{experts})),
         state(optimizer_.start(p)),
         g_(g),
@@ -85,7 +91,9 @@ class translator {
     for (std::size_t i = 0; i < n; ++i)
       to.scores[c_.held_out[at + i].language].add(
           {symbols[i], right[i], losses[i], {found[i]}, {c_.held_out[at + i].english}});
-    to.used = {use_of(read), use_of(wrote)};
+    to.used[0].add(use_of(read));
+    to.used[1].add(use_of(wrote));
+    to.source_symbols += total_of(dm::cast<float>(b.from != text::filler));
   }
   /// What the encoder's mixture does with the first held-out sentences.
   expert_use watched() const {
@@ -108,7 +116,12 @@ class translator {
   template <class Half> static expert_use use_of(const Half& half) {
     const auto r = nn::expert_metrics<typename Half::symbol, expert, choice>(
         half.mixed.probabilities, half.mixed.route, half.counted);
-    return {numbers_of(r.load), r.dropped, r.entropy, r.imbalance};
+    const double n = total_of(half.counted);
+    expert_use u{
+        numbers_of(r.load), n, n * r.dropped,
+        total_of(dm::sum<expert>(dm::map(uncertainty{}, half.mixed.probabilities)) * half.counted)};
+    for (double& part : u.chosen) part *= n;
+    return u;
   }
   pairs held_out(std::size_t at, std::size_t n) const {
     const auto number = [&]<std::size_t K>(dm::index_t b, dm::index_t t) {
@@ -136,7 +149,7 @@ class translator {
             return i < rows.size() && k < rows[i].size() ? rows[i][k] : text::filler;
           },
           nn::next_tokens{done - at});
-      const auto logits = dm::relayout<dm::layout<line>>(decode_next(p, ids, kept));
+      const auto logits = dm::relayout<dm::layout<square>>(decode_next(p, ids, kept));
       return std::vector<float>(logits.data(), logits.data() + rows.size() * vocab::extent);
     };
     std::vector<std::string> all;
@@ -147,13 +160,19 @@ class translator {
     return all;
   }
 
-  const dm::grid<line>& g_;
+  const dm::grid<square>& g_;
   const corpus& c_;
   step_function step_;
   dm::adam optimizer_{.beta2 = 0.98, .weight_decay = 0.01, .decays = dm::decay_matrices};
 };
 
-outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const settings& s,
+/// Of all ranks.
+double sum_over(const dm::grid<square>& g, double x) {
+  MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_SUM, g.everyone().handle());
+  return x;
+}
+
+outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const settings& s,
                bool is_alone) {
   const std::string name = "experts-" + std::to_string(experts);
   translator t(g, experts, c, s);
@@ -163,6 +182,8 @@ outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const sett
   o.parameters_per_rank = t.parameters_per_rank();
   o.scores.resize(c.languages.size());
   const auto cost = t.predicted();
+  constexpr double symbols = batch::extent * (source::extent + length::extent);
+  o.flops_per_symbol = sum_over(g, static_cast<double>(cost.flops)) / symbols;
   const auto folder = [&](const std::string& of) {
     return of.empty() || is_alone ? "" : of + "/" + name;
   };
@@ -187,12 +208,11 @@ outcome run_on(const dm::grid<line>& g, int experts, const corpus& c, const sett
         o.watched.push_back(t.watched());
       });
   o.losses = run.losses, o.seconds = run.seconds, o.told_to_end = run.told_to_end;
-  o.symbols_per_second =
-      static_cast<double>(run.done * batch::extent * (source::extent + length::extent)) /
-      run.seconds;
+  o.symbols_per_second = static_cast<double>(run.done) * symbols / run.seconds;
   if (run.done > 0)
-    o.bytes_predicted = report::by_axes<line>([&](unsigned mask) { return cost.over[mask].bytes; });
-  o.bytes_counted = report::by_axes<line>([&](unsigned mask) { return t.sent.bytes_on(mask); });
+    o.bytes_predicted =
+        report::by_axes<square>([&](unsigned mask) { return cost.over[mask].bytes; });
+  o.bytes_counted = report::by_axes<square>([&](unsigned mask) { return t.sent.bytes_on(mask); });
   if (is_alone || o.told_to_end) return o;
   for (std::size_t i = 0; i < c.held_out.size(); i += batch::extent) t.evaluate(i, o);
   text::answer(s.translate, g.rank(), [&](const std::string& from) { return t.translate(from); });
@@ -208,7 +228,7 @@ outcome train(int experts, const corpus& c, const settings& s, bool is_alone) {
   MPI_Comm_split(MPI_COMM_WORLD, !is_alone || rank == 0 ? 0 : MPI_UNDEFINED, rank, &some);
   outcome o;
   if (some != MPI_COMM_NULL) {
-    o = run_on(dm::grid<line>(some), experts, c, s, is_alone);
+    o = run_on(dm::grid<square>(some, cols{is_alone ? 1 : s.columns}), experts, c, s, is_alone);
     MPI_Comm_free(&some);
   }
   MPI_Barrier(MPI_COMM_WORLD);

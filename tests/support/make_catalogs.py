@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes gettext catalogs of made-up languages, for tests of programs that read them.
 
-  make_catalogs.py DIR     DIR/{shout,back,few}/LC_MESSAGES/iso_test.mo
+  make_catalogs.py DIR [ENDING]     DIR/{shout,back,few}/LC_MESSAGES/made_up.mo, whose sentences
+                                    all end in these words
 """
 import pathlib
 import struct
 import sys
 
-WORDS = ["red", "old", "big", "two", "my"], ["cat", "dog", "sea", "day"], ["sings", "is here", "goes"]
+WORDS = ["red old big two my our wet dry new hot sad shy".split(),
+         "cat dog sea day sun fox hen owl ant bee".split(),
+         "sings goes runs naps hums ends eats sits".split()]
 
 
 def catalog(pairs: dict[str, str]) -> bytes:
@@ -25,14 +28,15 @@ def catalog(pairs: dict[str, str]) -> bytes:
 
 
 def main() -> None:
-    english = [f"{a} {b} {c}" for a in WORDS[0] for b in WORDS[1] for c in WORDS[2]]
+    ending = "".join(f" {word}" for word in sys.argv[2:])
+    english = [f"{a} {b} {c}{ending}" for a in WORDS[0] for b in WORDS[1] for c in WORDS[2]]
     languages = {"shout": str.upper, "back": lambda s: s[::-1], "few": lambda s: s.replace("e", "\u00e4\u00e4")}
     for name, translate in languages.items():
         folder = pathlib.Path(sys.argv[1]) / name / "LC_MESSAGES"
         folder.mkdir(parents=True, exist_ok=True)
-        known = english[:24] if name == "few" else english
+        known = english[::4] if name == "few" else english
         header = {"": "Content-Type: text/plain; charset=UTF-8\n"}
-        (folder / "iso_test.mo").write_bytes(catalog(header | {s: translate(s) for s in known}))
+        (folder / "made_up.mo").write_bytes(catalog(header | {s: translate(s) for s in known}))
 
 
 main()
