@@ -114,6 +114,50 @@ struct sum_of {
 using found = dm::inferred<sum_of, dm::probe<float, pod, length>, dm::probe<float, pod, batch>>;
 dm::tensor<float, found::layout, length> x;
 
+// mistake: differ_and_axis_taken__inferred
+// expect: inferred: two annotations split a dim in different ways, and their tensors meet
+// expect: annotation<1,
+// expect: annotation<2,
+// expect: replicate_operand<1, batch>, dimesh::annotate_operand<1, dimesh::shard_of<dimesh::split<hidden, cols>
+// expect: received_bytes<72>
+struct other : dm::dim<6> {};
+struct sum_of {
+  template <class X, class Y> constexpr auto operator()(const X& x, const Y& y) const {
+    const auto a = dm::shard<dm::split<hidden, rows>, dm::split<batch, cols>>(x);
+    const auto b =
+        dm::shard<dm::split<hidden, cols>, dm::split<pixel, rows>>(dm::rename<other, hidden>(y));
+#ifdef COMPILE_FAIL
+    return dm::einsum<batch, pixel>(a, b);
+#else
+    return dm::einsum<batch, pixel>(dm::shard<dm::split<hidden, cols>>(dm::replicate<batch>(a)), b);
+#endif
+  }
+};
+using found =
+    dm::inferred<sum_of, dm::probe<float, pod, batch, hidden>, dm::probe<float, pod, other, pixel>>;
+dm::tensor<float, found::layout, batch, hidden> x;
+
+// mistake: argument_shares_axis__inferred
+// expect: inferred: annotations split two dims of one tensor over the same axis; take the repair that is named, or another axis
+// expect: annotation<1,
+// expect: annotation<2,
+// expect: replicate_instead<2, hidden>
+// expect: received_bytes<0>
+struct chosen {
+  template <class X, class I> constexpr auto operator()(const X& x, const I& i) const {
+    const auto in = dm::shard<dm::split<batch, rows>>(x);
+#ifdef COMPILE_FAIL
+    const auto o = dm::shard<dm::split<hidden, rows>>(dm::one_hot<hidden>(i));
+#else
+    const auto o = dm::replicate<hidden>(dm::one_hot<hidden>(i));
+#endif
+    return dm::einsum<batch, pixel>(in, o);
+  }
+};
+using found =
+    dm::inferred<chosen, dm::probe<float, pod, batch, hidden>, dm::probe<std::int32_t, pod, pixel>>;
+dm::tensor<float, found::layout, batch, hidden> x;
+
 // mistake: too_many_moves__inferred
 // expect: inferred: annotations move more than 64 times; count the text instead
 template <int Turns> struct to_and_fro {

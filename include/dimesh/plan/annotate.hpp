@@ -9,7 +9,7 @@
 //   using found = inferred<loss, network<any>, probe<float, pod, batch, pixel>>;
 //   found::layout      -> layout<pod, split<batch, rows>, split<hidden, cols>>
 //   found::moves       -> inserted<moved<3, movement::all_gather, received_bytes<4096>, cols>>
-//   static_assert(found::bytes() <= 4096);
+//   static_assert(found::bytes() <= 4096);       // with what operations communicate by themselves
 //   network<found::layout> p;   loss{}(p, x);        // ordinary code from here on
 #pragma once
 
@@ -29,6 +29,8 @@ template <int Number, const annotation_note& Note> struct annotation;
 template <int Operand, const annotation_note& Note> struct annotate_operand;
 /// A way out: replicate<dim>(x) of this operand.
 template <int Operand, class... Dim> struct replicate_operand;
+/// A way out: replicate<dim>(x) in the place of the Number-th annotation.
+template <int Number, class... Dim> struct replicate_instead;
 
 /// What annotations move, in the order of the text.
 template <class... Moved> struct inserted;
@@ -105,30 +107,40 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
       std::make_integer_sequence<int, std::min(R.steps, sketch_report::most_moves)>{}))::type;
 
   /// Dims that the text makes, and no argument has, have no type here.
-  static auto made_whole() {
-    if constexpr (dims_in<Dims>.place_of(R.repair.dim) < 0)
-      return tag<replicate_operand<R.repair.operand>>{};
+  template <int I> static auto made_whole() {
+    if constexpr (dims_in<Dims>.place_of(R.repair.whole[I]) < 0)
+      return tag<list<>>{};
     else
-      return tag<replicate_operand<R.repair.operand,
-                                   typename dim_numbered<R.repair.dim->number, Dims>::type>>{};
+      return tag<list<typename dim_numbered<R.repair.whole[I]->number, Dims>::type>>{};
   }
-  template <template <class, class, class...> class Fault> static auto quarrel() {
+  template <int... I> static auto all_made_whole(std::integer_sequence<int, I...>) {
+    return tag<typename concat_impl<list<>, typename decltype(made_whole<I>())::type...>::type>{};
+  }
+  template <template <class, class, class...> class Fault, class... D>
+  static auto quarrel(list<D...>) {
     using one = annotation<R.by[0], *R.note[0]>;
     using other = annotation<R.by[1], *R.note[1]>;
-    if constexpr (R.repair.operand == 0)
+    using bytes = bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>;
+    constexpr int k = R.repair.operand;
+    if constexpr (R.repair.instead > 0)
+      return tag<Fault<one, other, replicate_instead<R.repair.instead, D...>, bytes>>{};
+    else if constexpr (k == 0)
       return tag<Fault<one, other>>{};
-    else if constexpr (!R.repair.replicates)
-      return tag<Fault<one, other, annotate_operand<R.repair.operand, *R.repair.like>,
-                       bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>>>{};
+    else if constexpr (R.repair.like == nullptr)
+      return tag<Fault<one, other, replicate_operand<k, D...>, bytes>>{};
+    else if constexpr (R.repair.dims == 0)
+      return tag<Fault<one, other, annotate_operand<k, *R.repair.like>, bytes>>{};
     else
-      return tag<Fault<one, other, typename decltype(made_whole())::type,
-                       bytes_type<static_cast<long>(R.repair.bytes), R.repair.is_sized>>>{};
+      return tag<Fault<one, other, replicate_operand<k, D...>, annotate_operand<k, *R.repair.like>,
+                       bytes>>{};
   }
   static auto find_fault() {
+    using whole =
+        typename decltype(all_made_whole(std::make_integer_sequence<int, R.repair.dims>{}))::type;
     if constexpr (R.quarrel == sketch_quarrel::differ)
-      return quarrel<annotations_differ>();
+      return quarrel<annotations_differ>(whole{});
     else if constexpr (R.quarrel == sketch_quarrel::share)
-      return quarrel<annotations_share_axis>();
+      return quarrel<annotations_share_axis>(whole{});
     else if constexpr (R.quarrel == sketch_quarrel::refuse)
       return tag<text_takes_no_layout<Text>>{};
     else
@@ -205,6 +217,21 @@ using inference_from = inference_of<
         sketching_fault<((sizeof...(X) > 0) && ... && is_sketchable<X>), X...>, Text, X...>::type,
     Text, X...>;
 
+/// Tensors of any layout, as shapes under L.
+template <class L> struct laid_out_by {
+  template <class> using to = shaped<L>;
+};
+/// The text compiled under L.
+template <class Text, class L, class... X> struct laid_out {
+  template <class Any> using under = rebind_layout<Any, laid_out_by<L>::template to>;
+  using cost = static_cost<Text, under<X>...>;
+  static constexpr bool is_sized = ok<static_cost_fault<under<X>...>>;
+  static constexpr index_t bytes() {
+    constexpr auto asserted = cost_of<Text, under<X>...>;
+    return decltype(asserted)::template ring_bytes<>;
+  }
+};
+
 }  // namespace detail
 
 /// What the annotations of Text, a function object without a state, imply when it is called with
@@ -223,16 +250,22 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   using moves = typename found::moves;
 
   static constexpr int annotations() { return found::report.annotations; }
-  /// What a rank receives in all moves, blocks even; where it depends on no open extent or axis.
+  /// What one call of the text costs under the layout (grad/cost.hpp): all that annotations move,
+  /// that operations communicate and that the text completes. found::cost().bytes<cols>. Where all
+  /// extents and axes have static sizes.
+  static constexpr auto cost() { return typename detail::laid_out<Text, layout, X...>::cost{}; }
+  /// What a rank receives in one call, of all that its cost counts.
   static constexpr index_t bytes() {
+    constexpr bool is_sized = !ok<fault> || detail::laid_out<Text, layout, X...>::is_sized;
     static_assert(moves_are_all_there,
                   "inferred: annotations move more than 64 times; count the text instead");
-    static_assert(moves_are_sized(),
+    static_assert(is_sized,
                   "inferred: bytes depend on sizes of axes or on extents that only the run knows; "
                   "count the text instead");
-    double sum = 0;
-    for (const detail::sketched_move& m : found::report.moves) sum += m.bytes;
-    return static_cast<index_t>(sum);
+    if constexpr (ok<fault> && is_sized)
+      return detail::laid_out<Text, layout, X...>::bytes();
+    else
+      return 0;
   }
   /// The layout, who said what, every argument's tensors, and the moves, as a text. Its first line
   /// can be pasted.
@@ -243,11 +276,6 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
  private:
   static constexpr bool moves_are_all_there =
       found::report.steps <= detail::sketch_report::most_moves;
-  static constexpr bool moves_are_sized() {
-    for (const detail::sketched_move& m : found::report.moves)
-      if (!m.is_sized) return false;
-    return true;
-  }
 };
 
 }  // namespace dimesh

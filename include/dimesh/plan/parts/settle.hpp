@@ -35,14 +35,16 @@ struct settled_rule {
   int by = 0;
   const annotation_note* note = nullptr;
 };
-/// What makes a quarrel go away: an operand, brought to what `like` says, or whole along `dim`.
+/// What makes a quarrel go away: an operand, whole along some dims, and then as `like` says, where
+/// there is one. Or (instead) that annotation, by its number, making its dim whole.
 struct sketched_repair {
   int operand = 0;  // the first one being 1; 0: there is none
+  int instead = 0;
   const annotation_note* like = nullptr;
-  const dim_facts* dim = nullptr;
+  const dim_facts* whole[max_dims]{};
+  int dims = 0;  // so many
   double bytes = 0;
   bool is_sized = true;
-  bool replicates = false;  // along dim
 };
 struct sketch_report {
   static constexpr int most_moves = 64;
@@ -129,15 +131,24 @@ constexpr bool is_sized(const sketch_value& v, const table& from, const table& t
       return false;
   return true;
 }
-/// A tensor's table with dim d split as a rule says; false where another dim has one of its axes.
-constexpr bool split_anew(table& t, int d, const layout_rule& r) {
-  t = without_axes(t, t.axes_of(d));
-  for (int i = 0; i < r.axes; ++i)
-    if (t.axis[static_cast<int>(r.axis[i])].what != use::replicated) return false;
+/// A tensor's table with dim d split as a rule says. Dims that have one of its axes become whole,
+/// which the repair notes.
+constexpr table split_anew(const sketch_value& v, int d, const layout_rule& r,
+                           sketched_repair& repair) {
+  table t = without_axes(v.facts.layout, v.facts.layout.axes_of(d));
+  for (int i = 0; i < r.axes; ++i) {
+    const axis_use taken = t.axis[static_cast<int>(r.axis[i])];
+    if (taken.what != use::split) continue;
+    repair.whole[repair.dims++] = v.facts.dim[taken.dim];
+    t = without_axes(t, t.axes_of(taken.dim));
+  }
   for (int i = 0; i < r.axes; ++i) t.set_split(static_cast<int>(r.axis[i]), d);
-  return true;
+  return t;
 }
-constexpr void keep_cheaper(sketched_repair& best, const sketched_repair& other) {
+constexpr void keep_cheaper(sketched_repair& best, sketched_repair& other, const sketch_value& v,
+                            const table& then) {
+  other.bytes = bytes_between(v, v.facts.layout, then);
+  other.is_sized = is_sized(v, v.facts.layout, then);
   if (best.operand == 0 || other.bytes < best.bytes) best = other;
 }
 /// Operands that split a dim differently: one of them is brought to what the other one has.
@@ -146,30 +157,41 @@ constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
   for (int k = 0; k < 2; ++k) {
     if (q.value[k] == nullptr) continue;
     const sketch_slot& wanted = q.said[1 - k];
-    const table& now = q.value[k]->facts.layout;
-    table then = now;
-    if (!split_anew(then, q.place[k], wanted.rule)) continue;
-    sketched_repair r{q.operand[k] + 1, wanted.note, nullptr, bytes_between(*q.value[k], now, then),
-                      is_sized(*q.value[k], now, then)};
-    if (wanted.rule.axes == 0) r.replicates = true, r.dim = q.value[k]->facts.dim[q.place[k]];
-    keep_cheaper(best, r);
+    sketched_repair r{.operand = q.operand[k] + 1};
+    const table then = split_anew(*q.value[k], q.place[k], wanted.rule, r);
+    if (wanted.rule.axes == 0)
+      r.whole[r.dims++] = q.value[k]->facts.dim[q.place[k]];
+    else
+      r.like = wanted.note;
+    keep_cheaper(best, r, *q.value[k], then);
   }
   return best;
 }
-/// Two dims of a result over one axis: the operand that has one of them is made whole along it.
+/// The place in operand x of what is dim d of v, -1 where x does not have it.
+constexpr int place_in_operand(const sketch_value& v, int d, const tensor_facts& x) {
+  for (int i = 0; v.is_result && i < v.links->size; ++i)
+    if (v.links->at[i].to == d && x.place_of(v.links->at[i].dim) >= 0)
+      return x.place_of(v.links->at[i].dim);
+  return x.place_of(v.facts.dim[d]);
+}
+/// Two dims of a result over one axis: the operand that has one of them is made whole along it. Of
+/// an argument: its later annotation says so, and then nothing of it is moved.
 constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
   sketched_repair best;
   const sketch_value& v = *q.value[0];
   for (const int d : q.place)
     for (int k = 0; k < sketch_value::most; ++k) {
-      if (v.of[k] == nullptr) continue;
-      const int at = v.of[k]->facts.place_of(v.facts.dim[d]);
+      const int at = v.of[k] == nullptr ? -1 : place_in_operand(v, d, v.of[k]->facts);
       if (at < 0) continue;
       const table& now = v.of[k]->facts.layout;
-      const table whole = without_axes(now, now.axes_of(at));
-      keep_cheaper(best, {k + 1, nullptr, v.facts.dim[d], bytes_between(*v.of[k], now, whole),
-                          is_sized(*v.of[k], now, whole), true});
+      sketched_repair r{.operand = k + 1};
+      r.whole[r.dims++] = v.of[k]->facts.dim[at];
+      keep_cheaper(best, r, *v.of[k], without_axes(now, now.axes_of(at)));
     }
+  if (v.is_result || v.of[0] != nullptr) return best;
+  const int later = q.said[1].by > q.said[0].by ? 1 : 0;
+  best.instead = q.said[later].by;
+  best.whole[best.dims++] = v.facts.dim[q.place[later]];
   return best;
 }
 
