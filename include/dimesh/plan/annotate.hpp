@@ -218,12 +218,12 @@ using inference_from = inference_of<
     Text, X...>;
 
 /// Tensors of any layout, as shapes under L.
-template <class L> struct laid_out_by {
+template <class L> struct shaped_under {
   template <class> using to = shaped<L>;
 };
 /// The text compiled under L.
-template <class Text, class L, class... X> struct laid_out {
-  template <class Any> using under = rebind_layout<Any, laid_out_by<L>::template to>;
+template <class Text, class L, class... X> struct text_under {
+  template <class Any> using under = rebind_layout<Any, shaped_under<L>::template to>;
   using cost = static_cost<Text, under<X>...>;
   static constexpr bool is_sized = ok<static_cost_fault<under<X>...>>;
   static constexpr index_t bytes() {
@@ -253,17 +253,17 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   /// What one call of the text costs under the layout (grad/cost.hpp): all that annotations move,
   /// that operations communicate and that the text completes. found::cost().bytes<cols>. Where all
   /// extents and axes have static sizes.
-  static constexpr auto cost() { return typename detail::laid_out<Text, layout, X...>::cost{}; }
+  static constexpr auto cost() { return typename detail::text_under<Text, layout, X...>::cost{}; }
   /// What a rank receives in one call, of all that its cost counts.
   static constexpr index_t bytes() {
-    constexpr bool is_sized = !ok<fault> || detail::laid_out<Text, layout, X...>::is_sized;
+    constexpr bool is_sized = !ok<fault> || detail::text_under<Text, layout, X...>::is_sized;
     static_assert(moves_are_all_there,
                   "inferred: annotations move more than 64 times; count the text instead");
     static_assert(is_sized,
                   "inferred: bytes depend on sizes of axes or on extents that only the run knows; "
                   "count the text instead");
     if constexpr (ok<fault> && is_sized)
-      return detail::laid_out<Text, layout, X...>::bytes();
+      return detail::text_under<Text, layout, X...>::bytes();
     else
       return 0;
   }
