@@ -92,6 +92,13 @@ constexpr auto run_moment_norm(list<Kept...>, std::string_view call, double epsi
     const tensor_facts* const moments = facts_by_rule<second, M>(call, x...);
     const tensor_facts* const facts[] = {facts_by_rule<rule, S>(call, x...), moments, moments,
                                          moments};
+    if constexpr (may_be_sketched<X...>)
+      if (moments->sketched != nullptr) {
+        out.y = sketch_of<S>(*facts[0]);
+        out.mean = sketch_of<M>(*moments);
+        out.variance = sketch_of<M>(*moments);
+        return out;
+      }
     made::run_all(op, results(all, 4), facts, in, sizeof...(X), nullptr, sum);
   } else {
     made::run_all(op, results(all, 4), nullptr, in, sizeof...(X), nullptr, sum);

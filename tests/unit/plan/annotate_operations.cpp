@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // options: -O0
-// Every operation takes sketches, and what follows from annotations before and after it is a layout
-// under which it compiles.
+// Operations take sketches, and what follows from annotations before and after them is a layout
+// under which they compile. Not these: stencil, which refuses probes, as types say how far it sees;
+// operations that name an axis; and ragged ones (dispatch), whose blocks only the run knows.
 #include <doctest/doctest.h>
 
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/attention.hpp"
+#include "dimesh/op/batch_norm.hpp"
+#include "dimesh/op/concat.hpp"
+#include "dimesh/op/gather.hpp"
+#include "dimesh/op/grouped_einsum.hpp"
+#include "dimesh/op/masked_mean.hpp"
+#include "dimesh/op/pooling_exchange.hpp"
 #include "dimesh/op/rotary.hpp"
+#include "dimesh/op/scan.hpp"
+#include "dimesh/op/slice_exchange.hpp"
+#include "dimesh/op/sort_all_to_all.hpp"
+#include "dimesh/op/split_into.hpp"
+#include "dimesh/op/top_k_all_gather.hpp"
 #include "dimesh/plan/annotate.hpp"
 
 namespace {
@@ -19,6 +31,9 @@ struct pixel : dm::dim<8> {};
 struct hidden : dm::dim<12> {};
 struct other : dm::dim<12> {};
 struct label : dm::dim<8> {};
+struct best : dm::dim<4> {};
+struct both : dm::dim<16> {};
+struct pair : dm::dim<2> {};
 struct rows : dm::axis<2> {};
 struct cols : dm::axis<2> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -84,6 +99,61 @@ TEST_CASE("annotate: operations join dims as their rules say") {
       [](const auto& a) { return dm::dropout(0.5, random_key(1), a); }));
   CHECK(by_batch::check<X<batch, pixel>, X<other, pixel>>(
       [](const auto& q, const auto& k) { return dm::attention<batch, other, pixel>(q, k, k); }));
+}
+
+TEST_CASE("annotate: operations that pick, order and join elements") {
+  CHECK(by_batch::check<X<batch, pixel>, I<batch, label>>(
+      [](const auto& a, const auto& i) { return dm::gather<pixel, label>(a, i); }));
+  CHECK(by_batch::check<X<batch, pixel>, I<batch, pixel>>(
+      [](const auto& a, const auto& i) { return dm::scatter_add<pixel, label>(a, i); }));
+  CHECK(by_batch::check<X<batch, pixel>>([](const auto& a) {
+    return dm::gather<pixel, pixel>(dm::sort<pixel>(a), dm::argsort<pixel>(a));
+  }));
+  CHECK(by_batch::check<X<batch, pixel>>(
+      [](const auto& a) { return dm::top_k<pixel, best>(a).values; }));
+  CHECK(by_batch::check<X<batch, pixel>>(
+      [](const auto& a) { return dm::linear_recurrence<pixel>(a, dm::cumsum<pixel>(a)); }));
+  CHECK(by_batch::check<X<batch, pixel>, X<batch, label>>([](const auto& a, const auto& c) {
+    return dm::stack<pair>(dm::concat<both, pixel, label>(a, c),
+                           dm::concat<both, pixel, label>(a, c));
+  }));
+  CHECK(by_batch::check<X<batch, hidden>, X<batch, other>>([](const auto& a, const auto& c) {
+    return dm::pad<pixel, other>(dm::slice<hidden, pixel>(dm::flip<hidden>(a), 2), 1) + c;
+  }));
+  CHECK(by_batch::check<X<batch, pixel>>([](const auto& a) { return dm::pick<pixel>(a, 3); }));
+  CHECK(by_batch::check<X<batch, hidden>>([](const auto& a) {
+    const auto [one, two] = dm::split_into<hidden, best, pixel>(a);
+    return dm::sum<best>(one) + dm::unstack<pixel>(two)[1];
+  }));
+}
+
+TEST_CASE("annotate: operations of groups, windows and statistics") {
+  CHECK(by_batch::check<X<batch, pixel>, X<label, pixel, other>, I<label>>(
+      [](const auto& a, const auto& w, const auto& n) {
+        return dm::grouped_einsum<batch, label, batch, other>(a, w, n);
+      }));
+  CHECK(by<split<hidden, cols>>::check<X<batch, hidden>, X<hidden>>(
+      [](const auto& a, const auto& c) { return dm::batch_norm<hidden>(a, c, c).y; }));
+  CHECK(by_both::check<X<batch, hidden>, X<hidden>>(
+      [](const auto& a, const auto& c) { return dm::batch_norm_all_reduce<hidden>(a, c, c).y; }));
+  CHECK(by_both::check<X<batch, hidden>, X<batch, hidden>>(
+      [](const auto& a, const auto& c) { return dm::complete(dm::masked_mean(a, c != 0.f)); }));
+  CHECK(by_batch::check<X<batch, hidden>>([](const auto& a) {
+    return dm::mean_pool(a, dm::pool_window<hidden, best>{.size = 3, .stride = 3});
+  }));
+}
+
+TEST_CASE("annotate: what communicates by its name, along a dim that is split") {
+  CHECK(
+      by_both::check<X<batch, hidden>>([](const auto& a) { return dm::cumsum_exscan<batch>(a); }));
+  CHECK(by_batch::check<X<batch>>([](const auto& a) { return dm::sort_all_to_all<batch>(a); }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::top_k_all_gather<batch, best>(a).values; }));
+  CHECK(by_both::check<X<batch, hidden>>(
+      [](const auto& a) { return dm::slice_exchange<batch, label>(a, 3); }));
+  CHECK(by_batch::check<X<batch, hidden>>([](const auto& a) {
+    return dm::mean_pool_exchange(a, dm::pool_window<batch, label>{.size = 2, .stride = 2});
+  }));
 }
 
 }  // namespace

@@ -98,15 +98,19 @@ template <class From, class To> struct strided_rule {
   }
 };
 
+[[noreturn]] inline void refuse_strided(std::string_view call, const strided& w,
+                                        std::string_view dim, index_t n) {
+  (words() << call << ": " << w.count << " elements of dim '" << dim << "' from " << w.from
+           << " in steps of " << w.from_step << ", which has 0.." << n - 1)
+      .raise();
+}
 /// Throws dimesh::error, in the name of `call`, where elements asked for are not there, or a static
 /// extent says another number.
 constexpr void require_strided(std::string_view call, const strided& w, std::string_view dim,
                                index_t n) {
   const index_t last = w.from + (w.count - 1) * w.from_step;
   if (w.count < 0 || (w.count > 0 && (w.from < 0 || w.from >= n || last < 0 || last >= n)))
-    (words() << call << ": " << w.count << " elements of dim '" << dim << "' from " << w.from
-             << " in steps of " << w.from_step << ", which has 0.." << n - 1)
-        .raise();
+    refuse_strided(call, w, dim, n);
 }
 
 }  // namespace dimesh::detail
