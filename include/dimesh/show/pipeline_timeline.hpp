@@ -56,7 +56,8 @@ class pipeline_timeline {
     for (int rank = 0; rank < scene_.ranks; ++rank) {
       double from = start_;
       const auto gap = [&](double to) {
-        if (to > from) all.push_back({.rank = rank, .name = "bubble", .begin = from, .end = to});
+        if (to > from)
+          all.push_back({.rank = rank, .name = "bubble", .begin = from, .end = to, .idle = true});
       };
       for (const auto& o : scene_.all) {
         if (o.rank != rank) continue;

@@ -40,6 +40,7 @@ struct rank_span {
   std::string axes = {};  ///< "rows", "rows+cols"; empty: none known
   std::int64_t bytes = 0;
   double begin = 0, end = 0;  ///< seconds since the first span of all ranks began
+  bool idle = false;  ///< nothing was done; grey in the trace
 };
 
 namespace detail {
@@ -127,6 +128,7 @@ DIMESH_OUTLINE inline std::string trace_event(const rank_span& s) {
   if (call)
     out +=
         ",\"args\":{\"bytes\":" + std::to_string(s.bytes) + ",\"axes\":" + json_text(s.axes) + "}";
+  if (s.idle) out += ",\"cname\":\"grey\"";
   return out + "},\n";
 }
 

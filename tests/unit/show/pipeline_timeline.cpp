@@ -45,7 +45,11 @@ TEST_CASE("pipeline_timeline: the bubble is what the simulator says") {
     CHECK(bubbles > 3 * copies);
     CHECK(has(t.svg("here"), "bubble: 33.3 %"));
     CHECK(has(t.svg("here"), "B3: micro-batch 3, stage 2"));
-    CHECK(has(dm::trace_json(all), "\"name\":\"bubble\""));
+    for (const dm::rank_span& one : all) {
+      const std::string event = dm::trace_json({one});
+      CHECK(has(event, "\"cname\":\"grey\"") == (one.name == "bubble"));
+      CHECK(has(event, "\"name\":\"bubble\"") == (one.name == "bubble"));
+    }
   }
 }
 
