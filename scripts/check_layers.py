@@ -20,8 +20,8 @@ LAYERS = [
     ("L1", ["dim", "axis", "mesh", "layout/shape"]),
     ("L2", ["layout", "layout/", "ledger/"] + [f"pipeline/{name}" for name in (
         "operation", "schedules", "zero_bubble", "bidirectional", "stale", "slices", "partition",
-        "simulate", "check", "checked_schedule", "recompute_plan", "revolve", "chain_plan",
-        "two_levels", "check_plan")]),
+        "simulate", "check", "check_messages", "checked_schedule", "micro_batch",
+        "recompute_plan", "revolve", "chain_plan", "two_levels", "check_plan")]),
     ("L3", ["element/", "memory/", "grid", "random", "runtime", "collective/communicator",
              "collective/ordered"]),
     ("L4", ["local/", "collective/"]),

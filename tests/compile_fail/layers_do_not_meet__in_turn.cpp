@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The second of two layers in turn takes words.
 // expect: in_turn: a layer takes other dims than the layer before it gives; let the one give what the other takes
-// expect: layers_do_not_meet<
+// expect: layers_do_not_meet<dimesh::layer_gives<scale, batch, hidden>, dimesh::layer_takes<rescale, batch, word>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/layers.hpp>
 
@@ -16,6 +16,7 @@ using weight = dm::tensor<float, dm::layout<pod>, hidden>;
 struct scale {
   template <class W, class X> auto operator()(const W& w, const X& x) const { return x * w; }
 };
+struct rescale : scale {};
 struct join {
   template <class W, class X, class Y>
   auto operator()(const W& w, const X& x, const Y& kept) const {
@@ -24,9 +25,9 @@ struct join {
 };
 struct skip {};
 #ifdef COMPILE_FAIL
-constexpr auto layers = dm::in_turn(scale{}, dm::taking<batch, word>(scale{}));
+constexpr auto layers = dm::in_turn(scale{}, dm::taking<batch, word>(rescale{}));
 #else
-constexpr auto layers = dm::in_turn(scale{}, dm::taking<batch, hidden>(scale{}));
+constexpr auto layers = dm::in_turn(scale{}, dm::taking<batch, hidden>(rescale{}));
 #endif
 
 auto run(const std::tuple<weight, weight>& w,

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The first cell gives hidden units, the second takes words.
 // expect: pipeline: a cell or a layer takes other dims than the one before it gives; let the one give what the other takes
-// expect: stages_do_not_meet<
-// expect: cell_gives<0
-// expect: cell_takes<1
+// expect: stages_do_not_meet<dimesh::cell_gives<0, batch, hidden>, dimesh::cell_takes<1, batch, word>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/pipeline/pipeline.hpp>
 #include <dimesh/pipeline/schedules.hpp>

@@ -14,6 +14,7 @@
 #include "dimesh/pipeline/pipeline.hpp"
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/stale.hpp"
+#include "dimesh/pipeline/updates.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
 
 namespace dm = dimesh;
@@ -244,7 +245,9 @@ TEST_CASE("schedules without a flush that cannot be followed are refused") {
   refused(hasty{{1, 4}}, "asks for weights before they are updated");
   refused(uneven{{1, 4}},
           "an update takes 2 micro-batches, and another one of the schedule does not");
-  refused(stacked{{1, 4}}, "a schedule without a flush has stage 0 elsewhere than on rank 0");
+  refused(stacked{{1, 4}},
+          "pipeline: a schedule without a flush has stage 0 elsewhere than on rank 0; versions of "
+          "weights are kept where each rank has the stage of its number");
   refused(dm::pipedream_2bw{1, 4}, "is not made for");
   refused(dm::pipedream_2bw{1, 4, 3}, "is not made for");
 }

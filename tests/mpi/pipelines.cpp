@@ -17,6 +17,8 @@
 #include <dimesh/op/slice.hpp>
 #include <dimesh/optim/adam.hpp>
 
+#include "dimesh/pipeline/channel.hpp"
+#include "dimesh/pipeline/micro_batch.hpp"
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
 #include "support/distance.hpp"
@@ -120,15 +122,20 @@ template <int... K> struct runs {
   auto x() const {
     return [this](int i) { return p.x[static_cast<std::size_t>(i)]; };
   }
+  static auto net() { return dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...); }
   template <class S> auto run(const S& s, const dm::pipeline_settings& how = {}) const {
-    const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
-    return dm::complete(net.value_and_grad(s, weights, x(), loss(), how));
+    return dm::complete(net().value_and_grad(s, weights, x(), loss(), how));
   }
 
   /// Against the model on all ranks, and against the bits of another schedule.
   template <class S> std::vector<double> check(const S& s, bool blocking = false) const {
     dm::pipeline_report report;
-    const auto step = run(s, {.blocking = blocking, .report = &report});
+    const auto told = net().forecast(s, weights, x(), loss(), {.blocking = blocking});
+    census::reset();
+    const auto own =
+        net().value_and_grad(s, weights, x(), loss(), {.blocking = blocking, .report = &report});
+    const census::counts seen = census::snapshot();
+    const auto step = dm::complete(own);
     CHECK(report.peak == dm::peak_held(s, static_cast<int>(p.g.template coord<stage>())));
     int sent = 0;
     for (int b = 0; b + 1 < s.stages(); ++b)
@@ -137,6 +144,13 @@ template <int... K> struct runs {
                 s.rank_of(from, 0) == static_cast<int>(p.g.template coord<stage>());
     CHECK(report.messages == sent * p.micros);
     CHECK(report.bytes == sent * p.micros * 8 / p.g.template size<rows>() * 6 * 8);
+    // What MPI got is what was forecast, and a header for each boundary and direction: the axes
+    // along which a value counts once, and two extents.
+    CHECK(told.messages == report.messages);
+    CHECK(told.bytes == report.bytes);
+    CHECK(seen.calls_on(1u) == told.messages + sent);
+    CHECK(seen.bytes_on(1u) == told.bytes + sent * 3 * 8);
+    CHECK(seen.calls() == seen.calls_on(1u));
 
     const auto f = [](const auto& m, const auto& x, const auto& y) {
       return squares(dm::each_of(block)(m, x), y);
@@ -164,8 +178,7 @@ template <int... K> struct runs {
     return all;
   }
   template <class S> void check_forward(const S& s) const {
-    const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
-    const auto y = net.forward(s, weights, x());
+    const auto y = net().forward(s, weights, x());
     constexpr int last = std::array{K...}.back();
     CHECK(y.size() == (p.g.template coord<stage>() == last ? p.x.size() : 0));
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -213,11 +226,53 @@ TEST_CASE("one stage for each rank of the axis") {
   }
 }
 
+/// One micro-batch at a time: no overlap at all.
+struct one_by_one {
+  int ranks = 0, micros = 0;
+  constexpr int stages() const { return ranks; }
+  constexpr int rank_of(int stage, int) const { return stage; }
+  constexpr int length(int) const { return 2 * micros; }
+  constexpr dm::stage_operation at(int rank, int k) const {
+    return {k % 2 == 0 ? dm::stage_work::forward : dm::stage_work::backward, k / 2, rank};
+  }
+};
+static_assert(dm::checked_schedule<one_by_one{.ranks = 2, .micros = 3}>().peak == 1);
+
+TEST_CASE("a schedule of the user's own has the bits of 1F1B") {
+  if (ranks() < 2) return;
+  const problem p(2, 3);
+  const runs<0, 1> r{p};
+  const auto bits = r.check(dm::one_f_one_b{2, 3});
+  CHECK(same(r.check(one_by_one{2, 3}), bits));
+  CHECK(same(r.check(one_by_one{2, 3}, true), bits));
+  CHECK_THROWS_WITH_AS((void)r.run(dm::forward_only{2, 3}),
+                       doctest::Contains("pipeline: the schedule goes forward only, and a gradient "
+                                         "comes from a way back; take one_f_one_b or another one "
+                                         "that has it"),
+                       dm::error);
+}
+
+TEST_CASE("a schedule is checked once, while few others come between") {
+  using dm::detail::pipeline::checked_once;
+  using list = dm::detail::pipeline::listed_schedule;
+  const dm::schedule_facts& first = checked_once(list(dm::one_f_one_b{4, 8}));
+  CHECK(first.peak == 4);
+  CHECK(&checked_once(list(dm::gpipe{4, 8})) != &first);
+  CHECK(checked_once(list(dm::gpipe{4, 8})).peak == 8);
+  CHECK(&checked_once(list(dm::one_f_one_b{4, 8})) == &first);
+  for (int m = 1; m <= 5; ++m) CHECK(checked_once(list(dm::gpipe{4, m})).peak == m);
+  CHECK(checked_once(list(dm::one_f_one_b{4, 8})).peak == 4);
+  for (int again = 0; again < 2; ++again)
+    CHECK_THROWS_AS(checked_once(list(dm::interleaved{4, 6, 2})), dm::error);
+}
+
 TEST_CASE("two stages on a rank: interleaved, and there and back") {
   for (const int micros : {2, 4}) {
     if (ranks() >= 2) {
       const problem p(2, micros);
       const auto bits = runs<0, 1, 0, 1>{p}.check(dm::interleaved{2, micros, 2});
+      runs<0, 1, 0, 1>{p}.check_forward(dm::interleaved{2, micros, 2});
+      runs<0, 1, 1, 0>{p}.check_forward(dm::zb_v{2, micros});
       CHECK(same(runs<0, 1, 0, 1>{p}.check(dm::interleaved{2, micros, 2, true}), bits));
       (void)runs<0, 1, 1, 0>{p}.check(dm::zb_v{2, micros});
     } else {
@@ -290,6 +345,23 @@ template <int... K> void check_masked(int stages, int micros) {
   for (std::size_t k = 0; k < mine.size(); ++k) CHECK(std::abs(found[k] - mine[k]) < rounding);
   const auto whole_value = dm::to_rank(step.value);
   if (p.g.rank() == 0) CHECK(std::abs(whole_value[0] - value) < rounding);
+}
+struct static_batch : dm::dim<12> {};
+static_assert(dm::micro_extent<static_batch, 4>() == 3);
+TEST_CASE("micro_extent: what a micro-batch has of a batch, or why they are not equal") {
+  CHECK(dm::micro_extent(batch{12}, 4) == 3);
+  CHECK(dm::micro_extent(batch{0}, 4) == 0);
+  const auto refused = [](auto whole, dm::index_t micros, const char* begins) {
+    CHECK_THROWS_WITH_AS((void)dm::micro_extent(whole, micros),
+                         (std::string("micro_extent: ") + begins +
+                          " equal micro-batches; take another number, or fill the last one up and "
+                          "mask the rows that are none")
+                             .c_str(),
+                         dm::error);
+  };
+  refused(batch{12}, 5, "12 elements of dim 'batch' do not make 5");
+  refused(batch{12}, 0, "12 elements of dim 'batch' do not make 0");
+  refused(static_batch{}, 5, "12 elements of dim 'static_batch' do not make 5");
 }
 TEST_CASE("a last micro-batch of fewer rows: the mean is of the rows that there are") {
   if (ranks() == 1) check_masked<0>(1, 3);
@@ -463,26 +535,27 @@ TEST_CASE("a message of other extents than the first is refused") {
   const auto two = dm::zeros<local>(g, batch{2}), three = dm::zeros<local>(g, batch{3});
   inner::messenger m(&g, g.state(), 0, false);
   inner::channel out, in;
-  m.send(out, 0, {dm::detail::core_of(two)}, 0);
+  auto sent = m.send(out, 0, {dm::detail::core_of(two)}, 0);
   CHECK_THROWS_WITH_AS(
-      m.send(out, 0, {dm::detail::core_of(three)}, 1),
-      doctest::Contains(" has other extents than the first; cut the batch into equal ones"),
+      (void)m.send(out, 0, {dm::detail::core_of(three)}, 1),
+      doctest::Contains(" has other extents than the first; cut the batch into equal ones, or fill "
+                        "the last one up and mask the rows that are none"),
       dm::error);
   auto once = dm::detail::core_of(two);
   once.once ^= 1u;
-  CHECK_THROWS_WITH_AS(m.send(out, 0, {once}, 1),
+  CHECK_THROWS_WITH_AS((void)m.send(out, 0, {once}, 1),
                        doctest::Contains("pipeline: micro-batch 1 is counted once along other axes "
                                          "than the first; make all of them in one way"),
                        dm::error);
   using cut = dm::tensor<double, dm::layout<pod, dm::split<dm::ragged<batch>, stage>>, batch>;
   const auto ragged = dm::zeros<cut>(g, dm::cuts<batch>{2});
-  CHECK_THROWS_WITH_AS(m.send(out, 0, {dm::detail::core_of(ragged)}, 1),
+  CHECK_THROWS_WITH_AS((void)m.send(out, 0, {dm::detail::core_of(ragged)}, 1),
                        doctest::Contains("pipeline: a tensor with a ragged dim goes from one stage "
                                          "to the next; relayout it to even blocks first"),
                        dm::error);
   const auto coming = m.receive(in, 0, {dm::detail::core_of(two)});
   CHECK(inner::messenger::arrive(*coming)[0].extent(0) == 2);
-  m.reap(true);
+  m.settle(sent);
 }
 
 TEST_CASE("a micro-batch of other extents is one error on every rank of the pipeline") {

@@ -118,6 +118,8 @@ template <int Rank, int Stage, int Micro> struct operation_never_done;
 template <int Rank, int Place> struct operation_waits_for_ever;
 template <int Rank, int Place> struct messages_out_of_order;  // here they are received
 template <int Rank, int Place> struct backward_not_ascending;  // this one comes too late
+template <class Schedule> struct updates_not_made;  // which the schedule has on its way
+template <class Dim, long Extent, long Micros> struct micro_batches_do_not_divide;
 template <int Cells, int Layers> struct fewer_layers_than_cells;
 template <class Place, class Weights> struct weight_not_on_stage;
 template <class Name> struct name_not_carried;  // and a layer recalls it
@@ -126,6 +128,7 @@ template <class Name> struct name_not_recalled;  // by any layer
 template <class Cell, class... Given> struct cell_not_callable_with;
 template <class Given, class Taken> struct stages_do_not_meet;  // what two cells say
 template <class Given, class Taken> struct layers_do_not_meet;  // what two layers of one say
+template <class... Dims> struct tensor_of {};  // where there are several tensors
 template <int Cell, class... Dims> struct cell_gives {};  // culprits of those; -1: the input
 template <int Cell, class... Dims> struct cell_takes {};
 template <class Layer, class... Dims> struct layer_gives {};

@@ -6,7 +6,6 @@
 // fails sends an empty message wherever one is waited for: the others fail, too, and do not wait.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -61,10 +60,11 @@ class messenger {
       : object_(object), grid_(&g), waits_(waits) {}
   virtual ~messenger() = default;
 
-  /// Begins to send tensors to a coordinate.
-  virtual void send(channel& c, int to, const cores& x, int micro) {
+  /// Begins to send tensors to a coordinate. They stay until what it gives is settled.
+  virtual std::unique_ptr<transfer> send(channel& c, int to, const cores& x, int micro) {
     const std::vector<index_t> header = channel::header_of(x);
-    auto& t = *out_.emplace_back(std::make_unique<transfer>());
+    auto sent = std::make_unique<transfer>();
+    transfer& t = *sent;
     t.tensors = x;
     if (!c.known && !header.empty()) {
       c.header = header;
@@ -82,9 +82,10 @@ class messenger {
       begin(one, to, c.tag, true, t.under_way);
       ++messages, bytes += one.bytes();
     }
-    if (waits_) t.under_way.wait(call);
-    reap(waits_);
+    if (waits_) settle(sent);
+    return sent;
   }
+  bool waits() const { return waits_; }
   /// Can a receive begin before it is needed?
   bool knows(const channel& c) const { return !waits_ && c.known; }
   /// Begins to receive tensors with these facts from a coordinate.
@@ -135,18 +136,14 @@ class messenger {
     MPI_Isend(nullptr, 0, MPI_BYTE, to, c.known ? c.tag : c.header_tag, along_->handle(),
               nothing.add());
   }
-  /// Lets go of what has been sent.
-  virtual void reap(bool all) {
-    while (!out_.empty()) {
-      auto& first = out_.front()->under_way;
-      if (all)
-        first.wait(call);
-      else
-        first.progress(call);
-      if (!all && !first.done()) return;
-      if (!all) first.wait(call);
-      out_.pop_front();
-    }
+  /// Waits until what was sent has left, and lets go of it.
+  virtual void settle(std::unique_ptr<transfer>& t) {
+    if (t) t->under_way.wait(call);
+    t.reset();
+  }
+  /// Lets MPI work on what is under way.
+  virtual void progress(const std::unique_ptr<transfer>& t) {
+    if (t) t->under_way.progress(call);
   }
 
  private:
@@ -159,7 +156,8 @@ class messenger {
     if (channel::same_extents(c.header, header, x))
       w << " is counted once along other axes than the first; make all of them in one way";
     else
-      w << " has other extents than the first; cut the batch into equal ones";
+      w << " has other extents than the first; cut the batch into equal ones, or fill the "
+           "last one up and mask the rows that are none";
     w.raise();
   }
   [[noreturn]] static void refuse_to_wait() {
@@ -204,7 +202,6 @@ class messenger {
   const grid_state* grid_;
   const communicator* along_ = nullptr;
   bool waits_;
-  std::deque<std::unique_ptr<transfer>> out_;
 };
 
 }  // namespace dimesh::detail::pipeline

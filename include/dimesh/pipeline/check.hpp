@@ -11,7 +11,7 @@
 // checked_schedule<S>() (checked_schedule.hpp).
 #pragma once
 
-#include "dimesh/pipeline/simulate.hpp"
+#include "dimesh/pipeline/check_messages.hpp"
 
 namespace dimesh {
 
@@ -43,6 +43,8 @@ struct schedule_facts {
   double bubble = 0;  ///< the share of all ranks' time, makespan each, in which they do nothing
   int messages = 0;  ///< between ranks
   bool safe_blocking = false;  ///< runs with blocking messages: receive, work, send
+  bool safe_in_turn = false;  ///< runs if a stage's next message waits until the one before it is
+      ///< taken: one of each stage and direction under way at a time
   bool safe_paired = false;  ///< runs if a rank sends and receives together between operations
   bool one_tag = false;  ///< order alone tells the messages of two ranks apart, without a direction
 
@@ -121,28 +123,6 @@ constexpr schedule_facts find_waiting(const S& s, const schedule_run& run,
   return found;
 }
 
-/// The rank and the place of the operation that an operation sends its result to; or receives from.
-struct partner {
-  int rank = -1, place = 0;
-};
-template <PipelineSchedule S>
-constexpr partner sender_of(const S& s, const stage_operation& o, part_table<int>& places) {
-  const need n = needs_of(s, o).from_neighbour;
-  if (n.stage < 0) return {};
-  const int rank = s.rank_of(n.stage, n.micro);
-  return rank == s.rank_of(o.stage, o.micro) ? partner{} : partner{rank, places(n)};
-}
-template <PipelineSchedule S>
-constexpr partner receiver_of(const S& s, const stage_operation& o, part_table<int>& places) {
-  if (o.work == stage_work::backward_weight) return {};
-  const bool forward = o.work == stage_work::forward;
-  const int stage = forward ? o.stage + 1 : o.stage - 1;
-  if (stage < 0 || stage >= s.stages()) return {};
-  const int rank = s.rank_of(stage, o.micro);
-  if (rank == s.rank_of(o.stage, o.micro)) return {};
-  return {rank, places(forward ? part::forward : part::input, stage, o.micro)};
-}
-
 /// Do messages from one rank to another, of one direction, arrive in the order in which they are
 /// received? And those of both directions together, which one tag would need?
 template <PipelineSchedule S>
@@ -190,46 +170,6 @@ template <PipelineSchedule S> constexpr schedule_facts find_descent(const S& s) 
     }
   }
   return {};
-}
-
-/// Does it run if sends wait for their receives? Between operations k - 1 and k a rank sends the
-/// result of the one and receives for the other: first and then, or both at once (`paired`).
-template <PipelineSchedule S>
-constexpr bool runs_waiting(const S& s, bool paired, part_table<int>& places) {
-  struct state {
-    int gap = 0;  // before operation number `gap`
-    bool sent = false, received = false;
-  };
-  numbered<state> ranks(static_cast<std::size_t>(s.ranks));
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (int rank = 0; rank < s.ranks; ++rank) {
-      state& me = ranks[static_cast<std::size_t>(rank)];
-      const int length = s.length(rank);
-      while (me.gap <= length) {
-        const partner to = me.gap > 0 ? receiver_of(s, s.at(rank, me.gap - 1), places) : partner{};
-        if (to.rank < 0) me.sent = true;
-        const partner from = me.gap < length ? sender_of(s, s.at(rank, me.gap), places) : partner{};
-        if (from.rank < 0) me.received = true;
-        if (!me.received && (paired || me.sent)) {
-          state& other = ranks[static_cast<std::size_t>(from.rank)];
-          if (other.gap == from.place + 1) me.received = other.sent = moved = true;
-        }
-        if (!me.sent) {
-          state& other = ranks[static_cast<std::size_t>(to.rank)];
-          // A blocking receiver has its own send behind it.
-          if (other.gap == to.place && (paired || other.sent))
-            me.sent = other.received = moved = true;
-        }
-        if (!me.sent || !me.received) break;
-        me = {me.gap + 1, false, false};
-        moved = true;
-      }
-    }
-  }
-  for (int rank = 0; rank < s.ranks; ++rank)
-    if (ranks[static_cast<std::size_t>(rank)].gap <= s.length(rank)) return false;
-  return true;
 }
 
 }  // namespace detail::pipeline
@@ -290,6 +230,7 @@ constexpr schedule_facts check_schedule(const S& s, const Times& times = {}) {
     facts.peak = detail::pipeline::most(facts.peak, peak_held(s, rank));
   detail::pipeline::add_times(facts, s, run, times);
   facts.safe_blocking = detail::pipeline::runs_waiting(s, false, places);
+  facts.safe_in_turn = detail::pipeline::runs_in_turn(s, places);
   facts.safe_paired = detail::pipeline::runs_waiting(s, true, places);
   return facts;
 }

@@ -47,16 +47,20 @@ class executor {
         slices_(slices),
         input_(input),
         pasts_(cells.size()),
-        past_bars_(cells.size()) {
+        past_bars_(cells.size()),
+        sent_(2 * cells.size()) {
     for (std::size_t s = 0; s < cells.size() * static_cast<std::size_t>(slices); ++s) {
       forward_.push_back(m.open());
       backward_.push_back(m.open());
     }
   }
 
+  /// in_turn: a stage's message waits for the one before it, so that at most one of each stage and
+  /// direction is under way; without, all that is sent stays until the end.
   /// Where one rank fails, those that wait for its messages fail, too. (Those whose large messages
   /// to it have begun still wait: dimesh::run ends the job for them.)
-  void run(std::span<const stage_operation> all) {
+  void run(std::span<const stage_operation> all, bool in_turn) {
+    in_turn_ = in_turn;
     try {
       go_through(all);
     } catch (...) {
@@ -84,9 +88,10 @@ class executor {
       expect(all[k], true);
       if (k + 1 < all.size()) expect(all[k + 1], false);
       work(all[k]);
-      messages_.reap(false);
+      for (const auto& one : sent_) messages_.progress(one);
     }
-    messages_.reap(true);
+    for (auto& one : sent_) messages_.settle(one);
+    for (auto& one : kept_) messages_.settle(one);
     report.messages = messages_.messages;
     report.bytes = messages_.bytes;
   }
@@ -156,8 +161,15 @@ class executor {
   void hand_on(const stage_operation& o, int to, cores x) {
     stage_operation next = o;
     next.stage = to;
-    if (cell(to).place != place_)
-      return messages_.send(channel_to(next), cell(to).place, x, o.micro);
+    if (cell(to).place != place_) {
+      auto& sent = sent_[2 * static_cast<std::size_t>(o.stage) + (forward(o) ? 1 : 0)];
+      if (in_turn_)
+        messages_.settle(sent);
+      else
+        kept_.push_back(std::move(sent));
+      sent = messages_.send(channel_to(next), cell(to).place, x, o.micro);
+      return;
+    }
     auto& slot = coming(next)[{to, o.micro}];
     slot = std::make_unique<transfer>();
     slot->tensors = std::move(x);
@@ -251,11 +263,12 @@ class executor {
   std::span<cell_base* const> cells_;
   messenger& messages_;
   int place_;
-  bool recorded_;
+  bool recorded_, in_turn_ = true;
   int slices_;
   std::function<cores(int)> input_;
   std::vector<channel> forward_, backward_;
   std::vector<cores> pasts_, past_bars_;  // of each stage's slice that is under way
+  std::vector<std::unique_ptr<transfer>> sent_, kept_;  // the last of each stage and direction
   std::map<key, std::unique_ptr<cell_run>> runs_;
   std::map<key, std::unique_ptr<transfer>> x_, ybar_;
 };

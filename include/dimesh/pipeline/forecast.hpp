@@ -23,7 +23,7 @@ struct stage_cost {
 struct pipeline_forecast {
   int held = 0;  ///< micro-batches' activations of a stage at a time, at most, on this rank
   index_t peak = 0;  ///< bytes at once, at most, on this rank, beside weights and micro-batches:
-      ///< gradients, what waits for its way back, and what comes from other stages
+      ///< gradients, what waits for its way back, what comes from other stages and goes there
   index_t messages = 0;  ///< that this rank sends to other stages
   index_t bytes = 0;  ///< of their elements
   int slices = 1;  ///< of a sequence (slices.hpp)
@@ -46,15 +46,19 @@ struct pipeline_forecast {
 
 namespace detail::pipeline {
 
-/// Messages that are counted: what is sent is gone, what is received a shape as long as it should.
+/// Messages that are counted: shapes of what is sent stay as long as it would, and what is received
+/// is a shape as long as it should be.
 class rehearsal final : public messenger {
  public:
   /// headers: of all channels, in the order in which they are opened.
   rehearsal(const void* object, const grid_state& g, bool waits, tally& t,
             std::vector<std::vector<index_t>> headers)
       : messenger(object, g, waits), sizes_(g.sizes()), tally_(&t), headers_(std::move(headers)) {}
-  void send(channel&, int, const cores& x, int) override {
+  std::unique_ptr<transfer> send(channel&, int, const cores& x, int) override {
     for (const tensor_core& one : x) ++messages, bytes += one.bytes();
+    auto t = std::make_unique<transfer>();
+    if (!waits()) t->tensors = x;
+    return t;
   }
   std::unique_ptr<transfer> receive(channel& c, int, const cores& like) override {
     auto t = std::make_unique<transfer>();
@@ -70,7 +74,8 @@ class rehearsal final : public messenger {
     return t;
   }
   channel open() override { return {0, 0, headers_[next_++], false}; }
-  void reap(bool) override {}
+  void settle(std::unique_ptr<transfer>& t) override { t.reset(); }
+  void progress(const std::unique_ptr<transfer>&) override {}
   void give_up(const channel&, int) noexcept override {}
 
  private:
@@ -157,7 +162,7 @@ class survey {
 /// This rank's operations on shapes. input(i): of the slices of a sequence, or of one micro-batch.
 inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const standing& on, bool waits,
                                   const std::function<cores(int)>& input_of, int slices,
-                                  std::span<const stage_operation> mine) {
+                                  const rank_operations& mine) {
   pipeline_forecast f;
   f.slices = slices;
   std::vector<cores> inputs;
@@ -172,7 +177,7 @@ inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const stand
     return as_shapes(inputs[static_cast<std::size_t>(i) % inputs.size()], &t);
   };
   executor e(cells, m, on.coord(), true, input, f.slices);
-  e.run(mine);
+  e.run(mine.all, mine.in_turn);
   f.held = e.report.peak, f.messages = m.messages, f.bytes = m.bytes, f.peak = t.peak;
   return f;
 }

@@ -72,6 +72,8 @@ template <class F, class... D> struct function_taking {
 template <class F, class... D> struct dims_taken<function_taking<F, D...>> {
   using type = list<D...>;
 };
+template <class F, class N> struct dims_taken<function_remembering<F, N>> : dims_taken<F> {};
+template <class F, class N> struct dims_taken<function_recalling<F, N>> : dims_taken<F> {};
 template <class F, class... D, class W, class X>
 struct cell_call<function_taking<F, D...>, W, X> : cell_call<F, W, X> {};
 
@@ -82,6 +84,40 @@ template <class F> struct named_layer {
 template <class F, class... D> struct named_layer<function_taking<F, D...>> : named_layer<F> {};
 template <class F, class N> struct named_layer<function_remembering<F, N>> : named_layer<F> {};
 template <class F, class N> struct named_layer<function_recalling<F, N>> : named_layer<F> {};
+template <class F> struct function_of_each;
+/// The first and the last layer of a cell that is made of layers, by their own names; else void.
+template <class F> struct end_layers {
+  using first = void;
+  using last = void;
+};
+template <class F> struct end_layer {
+  using first = typename named_layer<F>::type;
+  using last = first;
+};
+template <class... F> struct end_layer<functions_in_turn<F...>> {
+  using first = typename end_layer<type_at<0, list<F...>>>::first;
+  using last = typename end_layer<type_at<sizeof...(F) - 1, list<F...>>>::last;
+};
+template <class F> struct end_layer<function_of_each<F>> : end_layer<F> {};
+template <class... F>
+struct end_layers<functions_in_turn<F...>> : end_layer<functions_in_turn<F...>> {};
+template <class F> struct end_layers<function_of_each<F>> : end_layer<F> {};
+template <class F, class... D> struct end_layers<function_taking<F, D...>> : end_layer<F> {};
+template <class Dims> struct tensor_dims;
+template <class... D> struct tensor_dims<list<D...>> {
+  using type = tensor_of<D...>;
+};
+/// What goes on: the dims of a tensor; a tensor_of them for each of several.
+template <class X> struct dims_given {
+  template <class Leaves> struct each;
+  template <class... T> struct each<list<T...>> {
+    using type = list<typename tensor_dims<typename spec_of<T>::dims>::type...>;
+  };
+  using type = typename each<typename leaves<X>::type>::type;
+};
+template <Tensor X> struct dims_given<X> {
+  using type = typename X::spec_type::dims;
+};
 /// The dims that a layer gives and those that the next one says.
 template <class Before, class F, class Has, class Takes> struct dims_apart {
   using type = no_fault;
@@ -102,8 +138,8 @@ template <class Before, class F, class W, class X> constexpr auto find_layer_fau
     return tag<cell_not_callable_with<F, X>>{};
   } else if constexpr (!ok<typename fault_in<typename cell_call<F, W, X>::type>::type>) {
     return tag<typename fault_in<typename cell_call<F, W, X>::type>::type>{};
-  } else if constexpr (Tensor<X>) {
-    using has = typename X::spec_type::dims;
+  } else if constexpr (!std::is_same_v<typename leaves<X>::type, list<>>) {
+    using has = typename dims_given<X>::type;
     return tag<typename dims_apart<Before, F, has, typename dims_taken<F>::type>::type>{};
   } else {
     return tag<no_fault>{};
@@ -162,7 +198,6 @@ template <class... F, class W, class X> struct cell_call<functions_in_turn<F...>
 /// The first of them may say which dims it takes.
 template <class F, class... More>
 struct dims_taken<functions_in_turn<F, More...>> : dims_taken<F> {};
-template <class F> struct function_of_each;
 template <class F> struct dims_taken<function_of_each<F>> : dims_taken<F> {};
 
 template <class F> struct function_of_each {

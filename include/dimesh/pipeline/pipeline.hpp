@@ -14,18 +14,10 @@
 // layer's result, it is carried on under a name: remember, recall (layers.hpp).
 #pragma once
 
-#include "dimesh/pipeline/executor.hpp"
+#include "dimesh/pipeline/cells_runner.hpp"
 #include "dimesh/pipeline/forecast.hpp"
-#include "dimesh/pipeline/rank_operations.hpp"
-#include "dimesh/pipeline/typed_cell.hpp"
 
 namespace dimesh {
-
-/// How a pipeline runs.
-struct pipeline_settings {
-  bool blocking = false;  ///< messages are waited for; of schedules that are safe_blocking
-  pipeline_report* report = nullptr;  ///< where to note what this rank did
-};
 
 /// What pipeline<A>(cells...) gives.
 template <class A, class... Cell> class pipeline_of {
@@ -56,6 +48,10 @@ template <class A, class... Cell> class pipeline_of {
     using after = detail::pipeline::mean_of<Loss>;
     using X = std::remove_cvref_t<decltype(inputs(0))>;
     using fault = fault_of<true, after, W, X>;
+    using updates = detail::pipeline::fault_of_updates<S>;
+    static_assert(ok<updates>,
+                  "pipeline: value_and_grad gives one gradient, and this schedule updates weights "
+                  "between micro-batches; take value_and_update, or one_f_one_b");
     static_assert(ok<only<fault, weight_not_on_stage>>,
                   "pipeline: a weight of a cell does not live at the cell's place; give its layout "
                   "placed<axis, k> of the cell's own k");
@@ -71,7 +67,7 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, slice_hands_on_other_type>>,
                   "pipeline: a cell of slices hands on other tensors than it takes from the slice "
                   "before; return a pair, the second as past(i) gives it");
-    if constexpr (!ok<fault>) {
+    if constexpr (!ok<fault> || !ok<updates>) {
       return value_and_gradient<poison, poison>{};
     } else {
       return step<X>(detail::pipeline::listed_schedule(s), weights, cores_of(inputs), loss, how);
@@ -98,7 +94,7 @@ template <class A, class... Cell> class pipeline_of {
       detail::pipeline::require_versions(s);
       const after mean{loss, 1.0 / detail::pipeline::micros_of_update(s)};
       return next_cell<0, true, after, W, X>(mean, weights, [&](auto&... cell) {
-        return train_along(s, cores_of(inputs), how, weights, update, cell...);
+        return runner::train_along(s, cores_of(inputs), how, weights, update, cell...);
       });
     }
   }
@@ -112,10 +108,14 @@ template <class A, class... Cell> class pipeline_of {
                              const pipeline_settings& how = {}) const {
     using after = detail::pipeline::mean_of<Loss>;
     using X = std::remove_cvref_t<decltype(inputs(0))>;
+    using updates = detail::pipeline::fault_of_updates<S>;
+    static_assert(ok<updates>,
+                  "pipeline: forecast is of value_and_grad, and this schedule updates weights "
+                  "between micro-batches; take one_f_one_b");
     static_assert(ok<fault_of<true, after, W, X>>,
                   "pipeline: the cells and their weights do not fit; value_and_grad of them says "
                   "what is wrong");
-    if constexpr (!ok<fault_of<true, after, W, X>>)
+    if constexpr (!ok<fault_of<true, after, W, X>> || !ok<updates>)
       return {};
     else
       return next_cell<0, true, after, W, X>(
@@ -123,13 +123,13 @@ template <class A, class... Cell> class pipeline_of {
             detail::pipeline::cell_base* const all[] = {&cell...};
             const auto on = detail::pipeline::standing_of<A>(all);
             const schedule list(s);
-            const auto mine = list_of(list, all, on, how);
-            const auto x = input_of(cores_of(inputs), *all[0]);
+            const auto mine = runner::list_of(list, all, on, how.blocking, true);
+            const auto x = runner::input_of(cores_of(inputs), *all[0]);
             return detail::pipeline::rehearse(all, on, how.blocking, x, list.slices, mine);
           });
   }
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
-  /// forward_only.
+  /// forward_only; or by the way forward of any schedule, where cells are placed for that.
   template <PipelineSchedule S, class W, class Inputs>
     requires(std::tuple_size_v<W> == count)
   auto forward(const S& s, const W& weights, const Inputs& inputs,
@@ -143,13 +143,14 @@ template <class A, class... Cell> class pipeline_of {
       return std::vector<poison>{};
     else
       return next_cell<0, false, after, W, X>(after{}, weights, [&](auto&... cell) {
-        return serve(detail::pipeline::listed_schedule(s), cores_of(inputs), how, cell...);
+        return runner::serve(detail::pipeline::listed_schedule(s), cores_of(inputs), how, cell...);
       });
   }
 
  private:
-  using micro_batches = std::function<detail::pipeline::cores(int)>;
+  using micro_batches = detail::pipeline::micro_batches;
   using schedule = detail::pipeline::listed_schedule;
+  using runner = detail::pipeline::cells_runner<A>;
 
   /// One function for all schedules, and for all functions that give an X.
   template <class X, class W, class Loss>
@@ -158,7 +159,7 @@ template <class A, class... Cell> class pipeline_of {
     using after = detail::pipeline::mean_of<Loss>;
     return next_cell<0, true, after, W, X>(
         after{loss, 1.0 / s.micros}, weights,
-        [&](auto&... cell) { return train(s, inputs, how, cell...); });
+        [&](auto&... cell) { return runner::train(s, inputs, how, cell...); });
   }
   template <class Inputs> static micro_batches cores_of(const Inputs& inputs) {
     return [&inputs](int micro) {
@@ -171,7 +172,7 @@ template <class A, class... Cell> class pipeline_of {
   }
   template <bool Recorded, class After, class W, class X>
   using fault_of =
-      typename detail::pipeline::chain_fault<A, Recorded, After, W, X, 0, Cell...>::type;
+      typename detail::pipeline::chain_fault<A, Recorded, After, W, X, 0, void, Cell...>::type;
 
   template <std::size_t I, bool Recorded, class After, class W, class X, class Then, class... Done>
   auto next_cell(const After& after, const W& weights, const Then& then, Done&... done) const {
@@ -189,104 +190,6 @@ template <class A, class... Cell> class pipeline_of {
       return after;
     else
       return nothing;
-  }
-  /// The micro-batch at the first cell's place, which it need not have by type.
-  static micro_batches input_of(const micro_batches& inputs, const detail::pipeline::cell_base& c) {
-    return [inputs, &c](int micro) {
-      detail::pipeline::cores all = inputs(micro);
-      for (std::size_t i = 0; i < all.size(); ++i) all[i].facts = c.takes[i].facts;
-      return all;
-    };
-  }
-  /// This rank's operations.
-  static auto list_of(const schedule& s, std::span<detail::pipeline::cell_base* const> all,
-                      const detail::pipeline::standing& on, const pipeline_settings& how) {
-    return detail::pipeline::operations_of(s, all, on.grid->sizes()[on.axis], on.coord(),
-                                           how.blocking);
-  }
-  template <bool Recorded, class... C, class Then>
-  static auto run(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
-                  detail::pipeline::stage_listener* listener, const Then& then, C&... cell) {
-    detail::pipeline::cell_base* const all[] = {&cell...};
-    const auto on = detail::pipeline::standing_of<A>(all);
-    const auto mine = list_of(s, all, on, how);
-    detail::pipeline::messenger m(on.object, *on.grid, on.axis, how.blocking);
-    detail::pipeline::executor e(all, m, on.coord(), Recorded, input_of(inputs, *all[0]), s.slices);
-    e.listener = listener;
-    e.run(mine);
-    if (how.report != nullptr) *how.report = e.report;
-    return then(e, on);
-  }
-  template <class... C>
-  static auto train(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
-                    C&... cell) {
-    return run<true>(
-        s, inputs, how, nullptr,
-        [&](detail::pipeline::executor& e, const detail::pipeline::standing& on) {
-          auto loss = loss_of<C...>(e, on);
-          using gradients = std::tuple<decltype(cell.gradient())...>;
-          return value_and_gradient<decltype(loss), gradients>{std::move(loss),
-                                                               gradients{cell.gradient()...}};
-        },
-        cell...);
-  }
-  template <class... C>
-  static auto loss_of(detail::pipeline::executor& e, const detail::pipeline::standing& on) {
-    typename std::tuple_element_t<count - 1, std::tuple<C...>>::plain_given loss{};
-    e.take_loss(detail::core_of(loss), on.object, *on.grid);
-    return loss;
-  }
-  template <class S, class W, class Update, class... C>
-  static auto train_along(const S& s, const micro_batches& inputs, const pipeline_settings& how,
-                          W& weights, const Update& update, C&... cell) {
-    detail::pipeline::cell_base* const all[] = {&cell...};
-    detail::pipeline::stage_updates<S> updates(s, all, [&](int stage) {
-      update_cell(std::index_sequence_for<C...>{}, stage, weights, update, cell...);
-    });
-    return run<true>(
-        schedule(s), inputs, how, &updates,
-        [&](detail::pipeline::executor& e, const detail::pipeline::standing& on) {
-          const auto rank = on.grid->coords()[on.axis];
-          const int times = detail::pipeline::updates_of(s);
-          for (int k = 0; k < s.stages(); ++k)
-            for (int i = 0; i < times && all[k]->place != rank; ++i)
-              update_cell(std::index_sequence_for<C...>{}, k, weights, update, cell...);
-          auto loss = loss_of<C...>(e, on);
-          if (times > 1) loss = loss * (1.0 / times);
-          return loss;
-        },
-        cell...);
-  }
-  template <std::size_t... I, class W, class Update, class... C>
-  static void update_cell(std::index_sequence<I...>, int stage, W& weights, const Update& update,
-                          C&... cell) {
-    const auto one = [&](auto k, auto& c) {
-      auto g = c.gradient();
-      c.weights.clear();  // where nobody else has them, they are changed in place
-      update(k, std::get<k>(weights), g);
-      c.renew();
-    };
-    ((static_cast<int>(I) == stage ? one(std::integral_constant<std::size_t, I>{}, cell) : void()),
-     ...);
-  }
-  template <class... C>
-  static auto serve(const schedule& s, const micro_batches& inputs, const pipeline_settings& how,
-                    C&... cell) {
-    using last = std::tuple_element_t<count - 1, std::tuple<C...>>;
-    using Y = typename last::plain_given;
-    return run<false>(
-        s, inputs, how, nullptr,
-        [&](detail::pipeline::executor& e, const detail::pipeline::standing&) {
-          std::vector<Y> all;
-          for (auto& [micro, y] : e.given) {
-            Y one{};
-            const detail::core_list<Y> to(one);
-            for (int i = 0; i < to.size; ++i) *to.at[i] = std::move(y[static_cast<std::size_t>(i)]);
-            all.push_back(std::move(one));
-          }
-          return all;
-        },
-        cell...);
   }
 
   std::tuple<Cell...> cells_;

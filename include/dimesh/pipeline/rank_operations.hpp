@@ -2,10 +2,13 @@
 // What does a rank of a pipeline do? The operations that a schedule has for it, which must be made
 // for as many cells, at their places, as there are.
 //
-//   operations_of(one_f_one_b{2, 8}, cells, size of the axis, my coordinate, false)
+//   operations_of(one_f_one_b{2, 8}, cells, size of the axis, my coordinate,
+//                 blocking, goes back)
 #pragma once
 
+#include <list>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dimesh/pipeline/cell_run.hpp"
@@ -42,6 +45,22 @@ struct listed_schedule {
         mine.push_back({s.at(rank, k), done_together(s, rank, k) > 1});
     }
   }
+  /// Its way forward alone: each rank's forward operations, in their order.
+  listed_schedule forward_part() const {
+    listed_schedule part = *this;
+    for (auto& mine : part.lists_) {
+      std::erase_if(mine, [](const listed& o) { return o.what.work != stage_work::forward; });
+      for (listed& o : mine) o.together = false;
+    }
+    return part;
+  }
+  bool goes_back() const {
+    for (const auto& mine : lists_)
+      for (const listed& o : mine)
+        if (o.what.work != stage_work::forward) return true;
+    return false;
+  }
+  friend bool operator==(const listed_schedule&, const listed_schedule&) = default;
   bool fits() const { return fits_; }
   int stages() const { return stages_; }
   int rank_of(int stage, int micro) const {
@@ -55,6 +74,7 @@ struct listed_schedule {
   struct listed {
     stage_operation what;
     bool together;
+    friend bool operator==(const listed&, const listed&) = default;
   };
   const std::vector<listed>& of(int rank) const { return lists_[static_cast<std::size_t>(rank)]; }
   bool fits_;
@@ -63,11 +83,34 @@ struct listed_schedule {
   std::vector<std::vector<listed>> lists_ = {};
 };
 
-/// The list of a rank's operations. Throws where the schedule is wrong, or not made for the cells.
-inline std::vector<stage_operation> operations_of(const listed_schedule& s,
-                                                  std::span<cell_base* const> cells, index_t size,
-                                                  index_t rank, bool blocking) {
+/// What checked_schedule says. A program runs few schedules, each at every step: those that were
+/// checked last are not checked again.
+inline const schedule_facts& checked_once(const listed_schedule& s) {
+  thread_local std::list<std::pair<listed_schedule, schedule_facts>> seen;
+  for (auto at = seen.begin(); at != seen.end(); ++at)
+    if (at->first == s) {
+      seen.splice(seen.begin(), seen, at);
+      return seen.front().second;
+    }
   const schedule_facts facts = checked_schedule(s);
+  if (seen.size() == 4) seen.pop_back();
+  return seen.emplace_front(s, facts).second;
+}
+
+/// The operations of a rank. in_turn: its messages may wait for the ones before them (check.hpp).
+struct rank_operations {
+  std::vector<stage_operation> all = {};
+  bool in_turn = false;
+};
+/// Throws where the schedule is wrong, or not made for the cells; or goes forward alone, where a
+/// way back is wanted.
+inline rank_operations operations_of(const listed_schedule& s, std::span<cell_base* const> cells,
+                                     index_t size, index_t rank, bool blocking, bool goes_back) {
+  const schedule_facts& facts = checked_once(s);
+  if (goes_back && !s.goes_back())
+    (words() << "pipeline: the schedule goes forward only, and a gradient comes from a way back; "
+                "take one_f_one_b or another one that has it")
+        .raise();
   if (s.stages() != static_cast<int>(cells.size()) || s.ranks != size)
     refuse_stages(s.stages(), static_cast<int>(cells.size()), s.ranks, size);
   if (blocking && !facts.safe_blocking)
@@ -80,10 +123,10 @@ inline std::vector<stage_operation> operations_of(const listed_schedule& s,
           at != cells[static_cast<std::size_t>(stage)]->place)
         refuse_place({stage_work::forward, micro, stage}, at,
                      cells[static_cast<std::size_t>(stage)]->place);
-  std::vector<stage_operation> all;
+  rank_operations found{.in_turn = facts.safe_in_turn};
   const int mine = static_cast<int>(rank);
-  for (int k = 0; k < s.length(mine); ++k) all.push_back(s.at(mine, k));
-  return all;
+  for (int k = 0; k < s.length(mine); ++k) found.all.push_back(s.at(mine, k));
+  return found;
 }
 
 /// Where a pipeline stands: the grid of its weights, and an axis of it.

@@ -71,20 +71,36 @@ inline constexpr bool all_at<A, K, list<X...>> =
      (spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].what == use::placed &&
       spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].at == K));
 
-/// Dims that cell I says it takes, and the tensor that it gets.
-template <std::size_t I, class Takes, class X> struct meeting_fault {
+/// What a cell says; of one that is made of layers (layers.hpp) its first or last one before dims.
+template <class Layer, class... D> struct said_by {
+  template <int I> using gives = cell_gives<I, Layer, D...>;
+  template <int I> using takes = cell_takes<I, Layer, D...>;
+};
+template <class... D> struct said_by<void, D...> {
+  template <int I> using gives = cell_gives<I, D...>;
+  template <int I> using takes = cell_takes<I, D...>;
+};
+/// What goes from one cell to the next, beside what is carried.
+template <class X, class... P>
+struct dims_given<std::tuple<on_the_way, X, P...>> : dims_given<X> {};
+/// Dims that cell I says it takes, and those that it gets of the cell before, whose function is F.
+template <std::size_t I, class F, class C, class Takes, class Has> struct dims_meeting {
   using type = no_fault;
 };
-template <std::size_t I, class D, class... More, class T, class L, class... Has>
+template <std::size_t I, class F, class C, class D, class... More, class... Has>
   requires(!std::is_same_v<list<D, More...>, list<Has...>>)
-struct meeting_fault<I, list<D, More...>, basic_tensor<T, L, Has...>> {
-  using type = stages_do_not_meet<cell_gives<static_cast<int>(I) - 1, Has...>,
-                                  cell_takes<static_cast<int>(I), D, More...>>;
+struct dims_meeting<I, F, C, list<D, More...>, list<Has...>> {
+  using given = said_by<typename end_layers<F>::last, Has...>;
+  using taken = said_by<typename end_layers<C>::first, D, More...>;
+  using type = stages_do_not_meet<typename given::template gives<static_cast<int>(I) - 1>,
+                                  typename taken::template takes<static_cast<int>(I)>>;
 };
-
-/// What goes on beside what is carried.
-template <std::size_t I, class Takes, class X, class... P>
-struct meeting_fault<I, Takes, std::tuple<on_the_way, X, P...>> : meeting_fault<I, Takes, X> {};
+template <std::size_t I, class F, class C, class Takes, class X> constexpr auto find_meeting() {
+  if constexpr (std::is_same_v<Takes, list<>> || is_poison<X>)
+    return tag<no_fault>{};
+  else
+    return tag<typename dims_meeting<I, F, C, Takes, typename dims_given<X>::type>::type>{};
+}
 /// The first name that nobody has recalled at the end.
 template <class Y> struct first_carried {
   using type = no_fault;
@@ -207,18 +223,21 @@ class typed_cell final : public cell_base {
 
 // ---- all cells ----------------------------------------------------------------------------------
 
-/// The first thing that is wrong with cells from number I on, the first of which is given an X.
-template <class A, bool Recorded, class After, class W, class X, std::size_t I, class... Cell>
+/// The first thing that is wrong with cells from number I on, the first of which is given an X by
+/// a cell with the function Before.
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class Before,
+          class... Cell>
 struct chain_fault {
   using type = no_fault;
 };
-template <class A, bool Recorded, class After, class W, class X, std::size_t I, class C,
-          class... More>
-struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
+template <class A, bool Recorded, class After, class W, class X, std::size_t I, class Before,
+          class C, class... More>
+struct chain_fault<A, Recorded, After, W, X, I, Before, C, More...> {
   using own = std::tuple_element_t<I, W>;
   using in = moved<X, A, C::place>;
   static constexpr auto find() {
-    using meeting = typename meeting_fault<I, typename C::takes, in>::type;
+    using meeting = typename decltype(find_meeting<I, Before, decltype(C::function),
+                                                   typename C::takes, in>())::type;
     if constexpr (!all_at<A, C::place, typename leaves<own>::type>) {
       return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
     } else if constexpr (!ok<meeting>) {
@@ -236,7 +255,7 @@ struct chain_fault<A, Recorded, After, W, X, I, C, More...> {
         return tag<slice_hands_on_other_type<C>>{};
       else
         return tag<typename chain_fault<A, Recorded, After, W, typename here::plain_given, I + 1,
-                                        More...>::type>{};
+                                        decltype(C::function), More...>::type>{};
     }
   }
   using type = typename decltype(find())::type;

@@ -25,6 +25,9 @@ inline constexpr bool has_versions = requires(const S& s, int n) {
   { s.version(n, n) } -> std::convertible_to<int>;
   { s.update_of(n) } -> std::convertible_to<int>;
 };
+/// One that does is of no use to a step without updates.
+template <class S>
+using fault_of_updates = std::conditional_t<has_versions<S>, updates_not_made<S>, no_fault>;
 /// The updates that weights have which a micro-batch uses at a stage.
 template <class S> constexpr int version_of(const S& s, int stage, int micro) {
   if constexpr (has_versions<S>)

@@ -6,8 +6,10 @@
 #include <functional>
 #include <vector>
 
+#include "dimesh/pipeline/check_messages.hpp"
 #include "dimesh/pipeline/checked_schedule.hpp"
 #include "dimesh/pipeline/schedules.hpp"
+#include "dimesh/pipeline/slices.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
 #include "unit/pipeline/clock.hpp"
 
@@ -248,6 +250,8 @@ TEST_CASE("check_schedule: blocking messages") {
         const auto f = dm::check_schedule(s);
         CHECK(f.safe_blocking == runs_blocking(as_lists(s)));
         if (f.safe_blocking) CHECK(f.safe_paired);
+        if (f.safe_blocking) CHECK(f.safe_in_turn);
+        CHECK(f.safe_in_turn);
         return f;
       };
       CHECK(same(dm::gpipe{p, m}).safe_blocking);
@@ -259,6 +263,30 @@ TEST_CASE("check_schedule: blocking messages") {
       same(dm::zb_h1{p, m});
       same(dm::zb_v{p, m});
     }
+}
+
+/// The first rank as under gpipe, the second as under 1F1B.
+struct far_ahead {
+  int ranks = 2, micros = 0;
+  constexpr int stages() const { return 2; }
+  constexpr int rank_of(int stage, int) const { return stage; }
+  constexpr int length(int) const { return 2 * micros; }
+  constexpr dm::stage_operation at(int rank, int k) const {
+    if (rank == 0) return dm::gpipe{2, micros}.at(0, k);
+    return dm::one_f_one_b{2, micros}.at(1, k);
+  }
+};
+TEST_CASE("check_schedule: one message of each stage and direction at a time") {
+  // The second rank's second message back waits until the first is taken, after the first rank's
+  // last forward message; the fourth of those waits for the second rank's third operation forward.
+  for (int m = 1; m <= 6; ++m) {
+    const auto f = dm::check_schedule(far_ahead{2, m});
+    CHECK(f.ok());
+    CHECK(f.safe_in_turn == (m <= 3));
+  }
+  for (int p = 1; p <= 4; ++p)
+    for (int slices = 1; slices <= 3; ++slices)
+      CHECK(dm::check_schedule(dm::sliced{p, 6, slices}).safe_in_turn);
 }
 
 /// One rank that does the forward and the backward pass of its micro-batch as one: the second

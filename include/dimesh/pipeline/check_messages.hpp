@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Does a schedule run where messages wait? With a buffer for each, any that is free of circles
+// does; with none, or with room for one, some do not.
+//
+//   part_table<int> places        where in its rank's list the operation with a part stands
+//   runs_waiting(s, false, places)     -> receive, work, send: each waits for its other end
+//   runs_in_turn(s, places)            -> a stage's message waits for the one before it
+#pragma once
+
+#include "dimesh/pipeline/simulate.hpp"
+
+namespace dimesh::detail::pipeline {
+
+/// The rank and the place of the operation that an operation sends its result to; or receives from.
+struct partner {
+  int rank = -1, place = 0;
+};
+template <PipelineSchedule S>
+constexpr partner sender_of(const S& s, const stage_operation& o, part_table<int>& places) {
+  const need n = needs_of(s, o).from_neighbour;
+  if (n.stage < 0) return {};
+  const int rank = s.rank_of(n.stage, n.micro);
+  return rank == s.rank_of(o.stage, o.micro) ? partner{} : partner{rank, places(n)};
+}
+template <PipelineSchedule S>
+constexpr partner receiver_of(const S& s, const stage_operation& o, part_table<int>& places) {
+  if (o.work == stage_work::backward_weight) return {};
+  const bool forward = o.work == stage_work::forward;
+  const int stage = forward ? o.stage + 1 : o.stage - 1;
+  if (stage < 0 || stage >= s.stages()) return {};
+  const int rank = s.rank_of(stage, o.micro);
+  if (rank == s.rank_of(o.stage, o.micro)) return {};
+  return {rank, places(forward ? part::forward : part::input, stage, o.micro)};
+}
+
+/// Does it run if sends wait for their receives? Between operations k - 1 and k a rank sends the
+/// result of the one and receives for the other: first and then, or both at once (`paired`).
+template <PipelineSchedule S>
+constexpr bool runs_waiting(const S& s, bool paired, part_table<int>& places) {
+  struct state {
+    int gap = 0;  // before operation number `gap`
+    bool sent = false, received = false;
+  };
+  numbered<state> ranks(static_cast<std::size_t>(s.ranks));
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int rank = 0; rank < s.ranks; ++rank) {
+      state& me = ranks[static_cast<std::size_t>(rank)];
+      const int length = s.length(rank);
+      while (me.gap <= length) {
+        const partner to = me.gap > 0 ? receiver_of(s, s.at(rank, me.gap - 1), places) : partner{};
+        if (to.rank < 0) me.sent = true;
+        const partner from = me.gap < length ? sender_of(s, s.at(rank, me.gap), places) : partner{};
+        if (from.rank < 0) me.received = true;
+        if (!me.received && (paired || me.sent)) {
+          state& other = ranks[static_cast<std::size_t>(from.rank)];
+          if (other.gap == from.place + 1) me.received = other.sent = moved = true;
+        }
+        if (!me.sent) {
+          state& other = ranks[static_cast<std::size_t>(to.rank)];
+          // A blocking receiver has its own send behind it.
+          if (other.gap == to.place && (paired || other.sent))
+            me.sent = other.received = moved = true;
+        }
+        if (!me.sent || !me.received) break;
+        me = {me.gap + 1, false, false};
+        moved = true;
+      }
+    }
+  }
+  for (int rank = 0; rank < s.ranks; ++rank)
+    if (ranks[static_cast<std::size_t>(rank)].gap <= s.length(rank)) return false;
+  return true;
+}
+
+/// Does it run if a stage's message, forward or backward, waits until its receiver has come to the
+/// operation that takes the one before? (It comes there when all before that is done and sent.)
+template <PipelineSchedule S> constexpr bool runs_in_turn(const S& s, part_table<int>& places) {
+  numbered<int> reached(static_cast<std::size_t>(s.ranks));
+  // Who takes the last message of a stage and direction.
+  numbered<partner> last(static_cast<std::size_t>(2 * s.ranks * s.stages()));
+  const auto last_of = [&](int rank, const stage_operation& o) -> partner& {
+    const int forward = o.work == stage_work::forward ? 1 : 0;
+    return last[static_cast<std::size_t>(2 * (rank * s.stages() + o.stage) + forward)];
+  };
+  const auto done = [&](const need& n) {
+    return n.stage < 0 ||
+           places(n) < reached[static_cast<std::size_t>(s.rank_of(n.stage, n.micro))];
+  };
+  const auto goes_on = [&](int rank) {
+    const int k = reached[static_cast<std::size_t>(rank)];
+    const int group = k < s.length(rank) ? done_together(s, rank, k) : 0;
+    for (int i = k; i < k + group; ++i) {
+      const stage_operation o = s.at(rank, i);
+      const needs all = needs_of(s, o);
+      if (!done(all.from_neighbour) || !done(all.own) || !done(all.slice)) return false;
+      if (receiver_of(s, o, places).rank < 0) continue;
+      const partner before = last_of(rank, o);
+      if (before.rank >= 0 && reached[static_cast<std::size_t>(before.rank)] < before.place)
+        return false;
+    }
+    for (int i = k; i < k + group; ++i) {
+      const stage_operation o = s.at(rank, i);
+      if (const partner to = receiver_of(s, o, places); to.rank >= 0) last_of(rank, o) = to;
+    }
+    reached[static_cast<std::size_t>(rank)] += group;
+    return group > 0;
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int rank = 0; rank < s.ranks; ++rank)
+      while (goes_on(rank)) moved = true;
+  }
+  for (int rank = 0; rank < s.ranks; ++rank)
+    if (reached[static_cast<std::size_t>(rank)] < s.length(rank)) return false;
+  return true;
+}
+
+}  // namespace dimesh::detail::pipeline

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A schedule with an update for each micro-batch, to be forecast.
+// expect: pipeline: forecast is of value_and_grad, and this schedule updates weights between micro-batches; take one_f_one_b
+// expect: updates_not_made<dimesh::pipedream_2bw>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/pipeline/pipeline.hpp>
+#include <dimesh/pipeline/schedules.hpp>
+
+namespace dm = dimesh;
+struct batch : dm::dim<8> {};
+struct hidden : dm::dim<4> {};
+struct stage : dm::axis<2> {};
+struct pod : dm::mesh<stage> {};
+template <int K> using there = dm::layout<pod, dm::placed<stage, K>>;
+template <int K> using weight = dm::tensor<float, there<K>, hidden>;
+
+#ifdef COMPILE_FAIL
+constexpr dm::pipedream_2bw order{2, 4, 2};
+#else
+constexpr dm::one_f_one_b order{2, 4};
+#endif
+
+auto train(const std::tuple<weight<0>, weight<1>>& w,
+           const dm::tensor<float, there<0>, batch, hidden>& x) {
+  const auto scale = [](const auto& v, const auto& in) { return in * v; };
+  const auto net = dm::pipeline<stage>(dm::cell<0>(scale), dm::cell<1>(scale));
+  return net.forecast(
+      order, w, [&x](int) { return x; }, [](const auto& y, int) { return dm::sum(y * y); });
+}
