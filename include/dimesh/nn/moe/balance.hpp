@@ -71,6 +71,15 @@ struct entropy_function {
     return dimesh::select(p > 0, -p * dimesh::log(dimesh::select(p > 0, p, A(1))), A(0));
   }
 };
+/// The mean of x[G.., Token] over all tokens that count, of all groups and ranks.
+template <class X> double mean_over_all(const X& x, const all_tokens&) {
+  return static_cast<double>(value(complete(mean(x))));
+}
+template <class X, Operand V> double mean_over_all(const X& x, const V& valid) {
+  const auto v = cast<value_of<X>>(stop_gradient(valid));
+  const auto n = static_cast<double>(value(complete(sum(v))));
+  return static_cast<double>(value(complete(sum(x * v)))) / (n > 0 ? n : 1);
+}
 /// b + rate sign(mean - load).
 template <class T> struct bias_function {
   T rate;
@@ -156,8 +165,8 @@ auto expert_metrics(const P& probabilities, const R& r, const V& valid = {}) {
   const double some = all > 0 ? all : 1;
   auto load = counts * (1 / some);
   const double most = value(dimesh::max(load));
-  const double entropy = static_cast<double>(value(complete(mean(detail::mean_of_valid<Token>(
-      sum<Expert>(dimesh::map(detail::entropy_function{}, cast<detail::wide<P>>(p))), valid)))));
+  const double entropy = detail::mean_over_all(
+      sum<Expert>(dimesh::map(detail::entropy_function{}, cast<detail::wide<P>>(p))), valid);
   return expert_report<decltype(load)>{std::move(load), all > 0 ? 1 - kept / some : 0.0, entropy,
                                        most * static_cast<double>(experts)};
 }
