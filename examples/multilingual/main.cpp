@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         .needs(save)
         .between(1, 1 << 30);
     o.add("--resume", s.resume, "such a folder to go on from, on any ranks and columns");
-    o.add("--translate", s.translate, "what to translate at the end; -: lines typed");
+    o.add("--translate", s.translate, "what the last model translates; -: lines typed");
     o.add("--out", s.out, "folder for tables and pictures");
     o.add("--seed", s.seed, "of parameters and order");
     if (const auto done = o.parse(argc, argv)) return *done;

@@ -94,7 +94,7 @@ struct outcome : report::run_result {
   double source_symbols = 0;  // of held-out sentences
   std::vector<double> watched_at;  // steps
   std::vector<expert_use> watched;  // what the encoder's mixture did then
-  double symbols_per_second = 0, flops_per_symbol = 0;  // of a step, all ranks together
+  double symbols_per_second = 0, flops_per_symbol = 0;  // of a step
   bool told_to_end = false;
 };
 

@@ -166,10 +166,16 @@ class translator {
   dm::adam optimizer_{.beta2 = 0.98, .weight_decay = 0.01, .decays = dm::decay_matrices};
 };
 
-/// Of all ranks.
-double sum_over(const dm::grid<square>& g, double x) {
-  MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_SUM, g.everyone().handle());
-  return x;
+constexpr double symbols = batch::extent * (source::extent + length::extent);  // of a step
+
+/// Of a step, for each symbol, where one rank has it all: of several, the first may have more than
+/// its part.
+double flops_per_symbol(int experts) {
+  const dm::grid<square> alone(MPI_COMM_SELF, cols{1});
+  const auto p = dm::make<parameters>(alone, expert{experts});
+  const auto b = dm::make<pairs>(alone);
+  const auto cost = dm::count(step_function{0}, p, b.from, b.ids, b.next).counts;
+  return static_cast<double>(cost.flops) / symbols;
 }
 
 outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const settings& s,
@@ -182,8 +188,7 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   o.parameters_per_rank = t.parameters_per_rank();
   o.scores.resize(c.languages.size());
   const auto cost = t.predicted();
-  constexpr double symbols = batch::extent * (source::extent + length::extent);
-  o.flops_per_symbol = sum_over(g, static_cast<double>(cost.flops)) / symbols;
+  o.flops_per_symbol = flops_per_symbol(experts);
   const auto folder = [&](const std::string& of) {
     return of.empty() || is_alone ? "" : of + "/" + name;
   };
@@ -215,7 +220,8 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   o.bytes_counted = report::by_axes<square>([&](unsigned mask) { return t.sent.bytes_on(mask); });
   if (is_alone || o.told_to_end) return o;
   for (std::size_t i = 0; i < c.held_out.size(); i += batch::extent) t.evaluate(i, o);
-  text::answer(s.translate, g.rank(), [&](const std::string& from) { return t.translate(from); });
+  if (experts == s.experts.back())
+    text::answer(s.translate, g.rank(), [&](const std::string& from) { return t.translate(from); });
   return o;
 }
 

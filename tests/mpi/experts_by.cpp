@@ -278,6 +278,9 @@ struct counted : dm::dim<> {
 struct of_counted : tight {
   using expert = counted;
 };
+struct gated_counted : of_counted {
+  static constexpr nn::activation act = nn::activation::swiglu;
+};
 
 TEST_CASE("a rank with another mask, or other experts: an error on all ranks, with slots or not") {
   const dm::grid<line> g;
@@ -296,10 +299,17 @@ TEST_CASE("a rank with another mask, or other experts: an error on all ranks, wi
   const auto w = dm::make<nn::mixture_parameters<there, of_counted>>(g, counted{4});
   const dm::tensor<double, here, p, q> mask(g, p{4}, q{g.rank() == 1 ? 6 : 5});
   check_refused(said("q", 5, 6), [&] { (void)nn::mixture<there>(m, w, in, mask); });
-  // One that differs in one parameter alone.
-  auto mixed = w;
+  const dm::tensor<double, even, p, q> rows_mask(g, p{4 * g.everyone().size()},
+                                                 q{g.rank() == 1 ? 6 : 5});
+  check_refused(said("q", 5, 6), [&] {
+    (void)nn::dropless_mixture<x, there>(nn::model<even, of_counted>{}, w, rows, rows_mask);
+  });
+  // One that differs in one parameter alone; the last of a gated layer.
+  using gated_type = nn::mixture_parameters<there, gated_counted>;
+  auto mixed = dm::make<gated_type>(g, counted{4});
   mixed.down_bias = liars.down_bias;
-  check_refused(said("counted", 4, 5), [&] { (void)nn::mixture<there>(m, mixed, in); });
+  check_refused(said("counted", 4, 5),
+                [&] { (void)nn::mixture<there>(nn::model<here, gated_counted>{}, mixed, in); });
 }
 
 }  // namespace

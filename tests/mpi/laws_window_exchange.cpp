@@ -273,8 +273,8 @@ TEST_CASE("halos of transposes: strides that divide the blocks, and others") {
 TEST_CASE("holes and a stride at once: a filter of one tap makes the holes") {
   using L = dm::layout<line, dm::split<dm::uneven<high>, x>>;
   for_each_grid<line>([&](const dm::grid<line>& g) {
-    const auto one = scattered<dm::tensor<double, dm::layout<line>, tall>>(
-        g, make({"tall"}, {1}, [](const extents&) { return 1.0; }));
+    const array tap = make({"tall"}, {1}, [](const extents&) { return 1.0; });
+    const auto one = scattered<dm::tensor<double, dm::layout<line>, tall>>(g, tap);
     for (const index_t n : {13, 16})
       for (const auto& [holes, stride] : {std::pair<index_t, index_t>{2, 3}, {3, 2}, {2, 4}}) {
         INFO("extent ", n, ", holes ", holes, ", stride ", stride);
@@ -282,10 +282,14 @@ TEST_CASE("holes and a stride at once: a filter of one tap makes the holes") {
         const array a = numbers({"high", "q"}, {n, 2}, 1), b = numbers({"broad"}, {4}, 2);
         const auto v = scattered<dm::tensor<double, L, high, q>>(g, a);
         const auto w = scattered<dm::tensor<double, dm::layout<line>, broad>>(g, b);
-        const auto spread = dm::transposed_convolution_exchange<wide, q>(
-            v, one, dm::window<high, tall, wide>{.stride = holes, .extent = far});
-        const auto y = dm::convolution_exchange<rows, q>(
-            spread, w, dm::window<wide, broad, rows>{.stride = stride, .around = {2, 1}});
+        const auto f = [&](const auto& i, const auto& j, const auto& k) {
+          const auto spread = dm::transposed_convolution_exchange<wide, q>(
+              i, j, dm::window<high, tall, wide>{.stride = holes, .extent = far});
+          return dm::convolution_exchange<rows, q>(
+              spread, k, dm::window<wide, broad, rows>{.stride = stride, .around = {2, 1}});
+        };
+        const auto y = f(v, one, w);
+        check_exchange(f, smooth, {a, tap, b}, v, one, w);
         const array whole = make({"wide", "q"}, {far, 2}, [&](const extents& at) {
           return at[0] % holes == 0 ? value_at(a, a.dims, {at[0] / holes, at[1]}) : 0.0;
         });

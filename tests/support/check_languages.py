@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Is a language drawn as often as its number of pairs to the power 1 / temperature says?
 
-  check_languages.py FILE TEMPERATURE     FILE: languages.txt of examples/multilingual
+  check_languages.py FILE TEMPERATURE [COMPARISON]    FILE: languages.txt of examples/multilingual
+
+And are its models of equal compute, to a part in a hundred, where COMPARISON (comparison.txt) says?
 """
 import re
 import sys
@@ -20,6 +22,11 @@ def main() -> None:
         print(f"{name}: {said} % drawn, {wanted:.3f} % wanted")
         if abs(float(said) - wanted) > 0.006:
             sys.exit(f"check_languages: '{name}' has another chance")
+    if len(sys.argv) > 3:
+        with open(sys.argv[3], encoding="utf-8") as lines:
+            apart = re.search(r"are ([\d.]+) % apart", lines.read())
+        if apart is None or float(apart.group(1)) > 1:
+            sys.exit(f"check_languages: models of other compute: {apart and apart.group(0)}")
 
 
 main()

@@ -50,6 +50,10 @@ struct gated : roomy {
   static constexpr nn::activation act = nn::activation::swiglu;
   static constexpr bool biases = false;
 };
+/// A gate, and a bias behind it.
+struct gated_biased : roomy {
+  static constexpr nn::activation act = nn::activation::swiglu;
+};
 
 inline const array tokens = reals({"p", "q", "model"}, {4, 5, 3}, 1),
                    router = reals({"model", "expert"}, {3, 4}, 2),
@@ -65,7 +69,7 @@ template <class L, class M, class Grid> auto parameters_on(const Grid& g) {
   scatter(up, w.up);
   scatter(down, w.down);
   if constexpr (M::biases) {
-    scatter(up_bias, w.up_bias);
+    if constexpr (!nn::is_gated(M::act)) scatter(up_bias, w.up_bias);
     scatter(down_bias, w.down_bias);
   }
   if constexpr (nn::is_gated(M::act)) scatter(up_gate, w.gate);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where do tokens go, one after another? GShard's Algorithm 1 and its variants on whole arrays, as a
-// loop over tokens.
+// Where do tokens go, one after another? GShard's Algorithm 1 and its variants on whole arrays, as
+// a loop over tokens.
 #pragma once
 
 #include <algorithm>

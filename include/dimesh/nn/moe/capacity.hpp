@@ -45,7 +45,7 @@ struct gating {
   later_choices later = later_choices::all;
   double threshold = 0.5;  ///< of a random choice: taken where gate > threshold * uniform(0, 1)
   line_order line = line_order::by_token;
-  /// Of random choices, which are keyed by the global number of the token. A layer puts its run's
+  /// Of random choices, which are keyed by their number in the whole tensor. A layer puts its run's
   /// in this place (run_options::key), in evaluation, too: a form that is to take all choices there
   /// says so.
   random_key key{0};

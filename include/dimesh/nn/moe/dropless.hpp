@@ -150,7 +150,8 @@ auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
 
 /// Tokens through all the experts that they choose. A: the axis that splits the batch (evenly), and
 /// in layout Experts the experts, which may split the hidden dim over other axes. Shapes, results
-/// as of mixture; .route.slots are .chosen. Communicates: as mixture does for extents and the
+/// as of mixture; .route.slots are .chosen. Of the form's gate it takes how gates are renormalised:
+/// all choices are taken, by chance or not. Communicates: as mixture does for extents and the
 /// router; an exchange of counts, rows there and back (twice as many small ones where there are
 /// biases), and sums where Experts splits the hidden dim. Throws dimesh::error on all ranks alike.
 template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class V = all_tokens>
@@ -162,8 +163,8 @@ auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid
 }
 
 /// The same by a routing of one's own, as mixture_by has it: how(probabilities) may be route_by
-/// with a bias that balances. Choices whose expert is full go there all the same; those that are -1
-/// nowhere.
+/// with a bias that balances. All that are chosen go, full experts and chances of second choices
+/// notwithstanding; those that are -1 go nowhere.
 template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How>
 auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how) {
   if constexpr (is_poison<X>)

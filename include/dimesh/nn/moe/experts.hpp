@@ -118,7 +118,9 @@ constexpr void compare_mixture(const X& x, const V& valid, const W&... all) {
 /// The same of a mixture's parameters p, as far as form M has them.
 template <class M, class P, class X, class V>
 constexpr void compare_mixture_of(const P& p, const X& x, const V& valid) {
-  if constexpr (is_gated(M::act))
+  if constexpr (is_gated(M::act) && M::biases)
+    compare_mixture(x, valid, p.router, p.up, p.down, p.gate, p.down_bias);
+  else if constexpr (is_gated(M::act))
     compare_mixture(x, valid, p.router, p.up, p.down, p.gate);
   else if constexpr (M::biases)
     compare_mixture(x, valid, p.router, p.up, p.down, p.up_bias, p.down_bias);
@@ -177,6 +179,8 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
 /// The same by a routing of one's own: how(probabilities[.., length, expert]) gives it, as
 /// expert_choice does (Choice is then as long as Expert), or route_by with a bias, or a function of
 /// the program's. Communicates: as mixture, and compares the capacity, which is each rank's word.
+/// What `how` reads beside the probabilities, a mask or a bias, is too, where its extents are given
+/// at run time: compare them before (extents_all_reduce).
 template <class Experts = void, Layout C, class M, class P, Operand X, class How>
 constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const How& how) {
   static_assert(detail::few_chunks<M>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How do rows go to the ranks of their groups, and back? They are packed in the order of a table,
-// go by one all-to-all, and are put where the table says: a permutation of the rows of all ranks,
-// so the way back is the transpose.
+// go by one all-to-all, and are put where the table says: a permutation of those rows of all ranks
+// that have a group, so the way back, zeros for the others, is the transpose.
 //
 //   dispatch_op<float, false>{table, far_grid::of(x)}    rows by group, cut as the table says
 //   dispatch_op<float, true>{table, far_grid::of(y)}     as they were
