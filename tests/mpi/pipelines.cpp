@@ -17,8 +17,11 @@
 #include <dimesh/op/slice.hpp>
 #include <dimesh/optim/adam.hpp>
 
+#include "dimesh/pipeline/chain_costs.hpp"
 #include "dimesh/pipeline/channel.hpp"
+#include "dimesh/pipeline/cut_layers.hpp"
 #include "dimesh/pipeline/micro_batch.hpp"
+#include "dimesh/pipeline/partition.hpp"
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
 #include "support/distance.hpp"
@@ -297,7 +300,7 @@ template <int... K, class S> std::vector<double> bits_of(const problem& p, const
 }
 /// The last micro-batch has three rows, and five that are none: their losses weigh nothing, and the
 /// mean is that of the rows that there are.
-template <int... K> void check_masked(int stages, int micros) {
+template <int... K, class... S> void check_masked(int stages, int micros, const S&... schedules) {
   const problem p(stages, micros);
   const runs<K...> r{p};
   constexpr int last = std::array{K...}.back();
@@ -311,10 +314,6 @@ template <int... K> void check_masked(int stages, int micros) {
     const auto d = y - dm::place<stage, last>(p.target[static_cast<std::size_t>(i)]);
     return dm::sum(d * d * dm::place<stage, last>(i + 1 == p.micros ? part : full)) * share;
   };
-  const auto net = dm::pipeline<stage>(dm::cell<K>(dm::each_of(block))...);
-  const auto step =
-      dm::complete(net.value_and_grad(dm::one_f_one_b{stages, micros}, r.weights, r.x(), loss));
-
   // The same rows without a mask, on ranks that hold everything.
   const auto f = [&](const auto& m, const auto& x, const auto& y) {
     const auto d = dm::each_of(block)(m, x) - y;
@@ -340,11 +339,15 @@ template <int... K> void check_masked(int stages, int micros) {
   for (std::size_t l = 0; l < depth; ++l)
     if (std::array{K...}[l * sizeof...(K) / depth] == static_cast<int>(p.g.template coord<stage>()))
       mine.insert(mine.end(), want[l].begin(), want[l].end());
-  const auto found = held(step.gradient);
-  REQUIRE(found.size() == mine.size());
-  for (std::size_t k = 0; k < mine.size(); ++k) CHECK(std::abs(found[k] - mine[k]) < rounding);
-  const auto whole_value = dm::to_rank(step.value);
-  if (p.g.rank() == 0) CHECK(std::abs(whole_value[0] - value) < rounding);
+  const auto compare = [&](const auto& s) {
+    const auto step = dm::complete(r.net().value_and_grad(s, r.weights, r.x(), loss));
+    const auto found = held(step.gradient);
+    REQUIRE(found.size() == mine.size());
+    for (std::size_t k = 0; k < mine.size(); ++k) CHECK(std::abs(found[k] - mine[k]) < rounding);
+    const auto whole_value = dm::to_rank(step.value);
+    if (p.g.rank() == 0) CHECK(std::abs(whole_value[0] - value) < rounding);
+  };
+  (compare(schedules), ...);
 }
 struct static_batch : dm::dim<12> {};
 static_assert(dm::micro_extent<static_batch, 4>() == 3);
@@ -364,9 +367,11 @@ TEST_CASE("micro_extent: what a micro-batch has of a batch, or why they are not 
   refused(static_batch{}, 5, "12 elements of dim 'static_batch' do not make 5");
 }
 TEST_CASE("a last micro-batch of fewer rows: the mean is of the rows that there are") {
-  if (ranks() == 1) check_masked<0>(1, 3);
-  if (ranks() == 2) check_masked<0, 1>(2, 4);
-  if (ranks() == 4) check_masked<0, 1>(2, 4);  // and rows are split
+  if (ranks() == 1) check_masked<0>(1, 3, dm::one_f_one_b{1, 3});
+  if (ranks() < 2) return;  // of four, and rows are split
+  check_masked<0, 1>(2, 4, dm::one_f_one_b{2, 4}, dm::gpipe{2, 4}, dm::zb_h1{2, 4});
+  check_masked<0, 1, 0, 1>(2, 4, dm::interleaved{2, 4, 2});
+  check_masked<0, 1, 1, 0>(2, 4, dm::zb_v{2, 4});
 }
 
 TEST_CASE("as many stages on half as many ranks have the bits of 1F1B") {
@@ -442,6 +447,108 @@ TEST_CASE("several tensors go from cell to cell; a cell may run again; messages 
       dm::pipeline<stage>(dm::cell<0>(dm::recompute(first)), dm::cell<1>(dm::recompute(second)));
   const auto other = dm::complete(again.value_and_grad(dm::zb_h1{2, 3}, weights, x, loss));
   CHECK(same(held(other.gradient), held(done.gradient)));
+}
+
+/// What goes from cell to cell under names.
+template <class L> struct both {
+  BOOST_HANA_DEFINE_STRUCT(both, (dm::tensor<double, L, batch, width>, now),
+                           (dm::tensor<double, L, batch, width>, first));
+};
+template <class Y> auto both_of(const Y& now, const Y& first) {
+  using recorded = dm::tracked<typename Y::layout_type>;
+  if constexpr (std::is_same_v<Y, dm::tensor<double, recorded, batch, width>>)
+    return both<recorded>{now, first};
+  else
+    return both<typename Y::layout_type>{now, first};
+}
+TEST_CASE("a struct of tensors goes from cell to cell") {
+  if (ranks() < 2) return;
+  const problem p(2, 3);
+  const runs<0, 1> r{p};
+  const auto begins = [](const auto& w, const auto& x) {
+    const auto y = block(w[0], x);
+    return both_of(block(w[1], y), y);
+  };
+  const auto goes_on = [](const auto& w, const auto& x) {
+    return both_of(block(w[1], block(w[0], x.now)), x.first);
+  };
+  const auto loss = [&p](const auto& y, int i) {
+    const auto& t = p.target[static_cast<std::size_t>(i)];
+    return squares(y.now * y.first, dm::place<stage, 1>(t));
+  };
+  const auto net = dm::pipeline<stage>(dm::cell<0>(begins), dm::cell<1>(goes_on));
+  const auto step = dm::complete(net.value_and_grad(dm::one_f_one_b{2, 3}, r.weights, r.x(), loss));
+  const auto whole = [](const auto& m, const auto& v, const auto& t) {
+    const auto first = block(m[0], v);
+    return squares(block(m[3], block(m[2], block(m[1], first))) * first, t);
+  };
+  const auto want = dm::complete(dm::accumulate(3, [&](dm::index_t i) {
+    const auto n = static_cast<std::size_t>(i);
+    return dm::value_and_grad(whole, p.plain)(p.x[n], p.target[n]);
+  }));
+  CHECK(distance(step.value, want.value) < rounding);
+  CHECK(distance(std::get<0>(step.gradient)[0].in, want.gradient[0].in) < rounding);
+  CHECK(distance(std::get<1>(step.gradient)[1].out, want.gradient[3].out) < rounding);
+}
+
+/// Layers from number `from` to `to` - 1, at coordinate K.
+template <int K> auto layers_at(const std::vector<layer<everywhere>>& all, int from, int to) {
+  std::vector<layer<there<K>>> mine;
+  for (int i = from; i < to; ++i) mine.push_back(at<K>(all[static_cast<std::size_t>(i)]));
+  return mine;
+}
+TEST_CASE("layers are cut where measured costs say, in vectors that are not equally long") {
+  if (ranks() < 2) return;
+  const problem p(2, 3);
+  std::vector<layer<everywhere>> all(p.plain.begin(), p.plain.end());
+  all.push_back(dm::clone(p.plain[0]));  // five, which two stages cannot have equal parts of
+  const dm::chain costs = dm::measured_chain(dm::each_of(block), all, p.x[0]);
+  const std::vector<int> cut = dm::partition(costs.times(), 2);
+  REQUIRE(cut.size() == 3);
+  CHECK(cut[1] >= 1);
+  CHECK(cut[1] <= 4);
+  const auto weights =
+      std::make_tuple(layers_at<0>(all, 0, cut[1]), layers_at<1>(all, cut[1], cut[2]));
+  CHECK(std::get<0>(weights).size() != std::get<1>(weights).size());
+  const runs<0, 1> r{p};
+  const auto step =
+      dm::complete(r.net().value_and_grad(dm::one_f_one_b{2, 3}, weights, r.x(), r.loss()));
+  const auto f = [](const auto& m, const auto& x, const auto& y) {
+    return squares(dm::each_of(block)(m, x), y);
+  };
+  const auto want = dm::complete(dm::accumulate(3, [&](dm::index_t i) {
+    const auto n = static_cast<std::size_t>(i);
+    return dm::value_and_grad(f, all)(p.x[n], p.target[n]);
+  }));
+  CHECK(distance(step.value, want.value) < rounding);
+  const auto compare = [&](const auto& mine, int from) {
+    for (const auto& l : mine)
+      CHECK(distance(l.in, want.gradient[static_cast<std::size_t>(from++)].in) < rounding);
+    return from;
+  };
+  CHECK(compare(std::get<1>(step.gradient), compare(std::get<0>(step.gradient), 0)) == 5);
+}
+
+TEST_CASE("layers that are cut into the stages of a schedule with two stages a rank") {
+  if (ranks() < 2) return;
+  constexpr auto bounds = dm::partition<4>(std::array{1.0, 1.0, 1.0, 1.0});
+  const problem p(2, 4);
+  const auto same_as_cells = [&](const auto& s, auto places, const auto& r) {
+    const auto net =
+        dm::pipeline_of_layers<stage, bounds, decltype(places)::value>(block, block, block, block);
+    const auto weights =
+        std::apply([](const auto&... cell) { return std::make_tuple(std::make_tuple(cell[0])...); },
+                   r.weights);
+    const auto step = dm::complete(net.value_and_grad(s, weights, r.x(), r.loss()));
+    CHECK(same(held(step.gradient), held(r.run(s).gradient)));
+    CHECK(held(step.gradient).size() == 2 * (2 * 6 * 10 + 10));
+  };
+  constexpr dm::interleaved turns{2, 4, 2};
+  constexpr dm::zb_v back{2, 4};
+  using turned = std::integral_constant<std::array<int, 4>, dm::places_of<turns>()>;
+  using returned = std::integral_constant<std::array<int, 4>, dm::places_of<back>()>;
+  same_as_cells(turns, turned{}, runs<0, 1, 0, 1>{p});
+  same_as_cells(back, returned{}, runs<0, 1, 1, 0>{p});
 }
 
 template <int K> using in_parts = dm::layout<pod, dm::placed<stage, K>, dm::split<hidden, rows>>;

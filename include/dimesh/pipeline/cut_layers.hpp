@@ -6,6 +6,7 @@
 //   pipeline_of_layers<stage, bounds>(f0, f1, f2, f3)
 //     -> pipeline<stage>(cell<0>(in_turn(f0)), cell<1>(in_turn(f1, f2, f3)))
 //   weights: a tuple of tuples, as the cells are cut
+//   pipeline_of_layers<stage, bounds, places_of<zb_v{2, 8}>()>(f0, ...)     cells where ZB-V has them
 #pragma once
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "dimesh/pipeline/layers.hpp"
+#include "dimesh/pipeline/operation.hpp"
 
 namespace dimesh {
 
@@ -24,32 +26,53 @@ template <index_t K, std::size_t From, class Layers, std::size_t... I>
 constexpr auto cell_of_layers(const Layers& all, std::index_sequence<I...>) {
   return dimesh::cell<K>(in_turn(std::get<From + I>(all)...));
 }
+/// Cell k at coordinate k, of as many as there are between so many bounds.
+template <std::size_t Bounds> constexpr auto places_in_turn() {
+  std::array<int, Bounds - 1> places{};
+  for (std::size_t k = 0; k + 1 < Bounds; ++k) places[k] = static_cast<int>(k);
+  return places;
+}
 /// Cell K of those that the bounds say.
-template <auto Bounds, std::size_t K, class Layers> constexpr auto cell_between(const Layers& all) {
+template <auto Bounds, auto Places, std::size_t K, class Layers>
+constexpr auto cell_between(const Layers& all) {
   constexpr auto from = static_cast<std::size_t>(Bounds[K]);
   constexpr auto to = static_cast<std::size_t>(Bounds[K + 1]);
-  return cell_of_layers<static_cast<index_t>(K), from>(all, std::make_index_sequence<to - from>());
+  return cell_of_layers<static_cast<index_t>(Places[K]), from>(
+      all, std::make_index_sequence<to - from>());
 }
 }  // namespace detail::pipeline
 
-/// The cells of a sequence of layers, cell k at coordinate k, as a tuple. Bounds: what
-/// partition<K>(costs) gives, for as many costs as layers.
-template <auto Bounds, class... F>
-  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)))
+/// Where a schedule has its stages: the coordinates of as many cells.
+template <auto S>
+  requires PipelineSchedule<decltype(S)>
+constexpr auto places_of() {
+  std::array<int, static_cast<std::size_t>(S.stages())> places{};
+  for (int stage = 0; stage < S.stages(); ++stage)
+    places[static_cast<std::size_t>(stage)] = S.rank_of(stage, 0);
+  return places;
+}
+
+/// The cells of a sequence of layers as a tuple, cell k at coordinate Places[k], as a rule k.
+/// Bounds: what partition<K>(costs) gives, for as many costs as layers.
+template <auto Bounds, auto Places = detail::pipeline::places_in_turn<Bounds.size()>(), class... F>
+  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)) &&
+           Places.size() + 1 == Bounds.size())
 constexpr auto cells_of_layers(const F&... f) {
   const std::tuple<F...> all(f...);
   return [&all]<std::size_t... K>(std::index_sequence<K...>) {
-    return std::make_tuple(detail::pipeline::cell_between<Bounds, K>(all)...);
+    return std::make_tuple(detail::pipeline::cell_between<Bounds, Places, K>(all)...);
   }(std::make_index_sequence<Bounds.size() - 1>());
 }
 
 /// A pipeline along axis A of these cells (with pipeline.hpp).
-template <class A, auto Bounds, class... F>
-  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)))
+template <class A, auto Bounds, auto Places = detail::pipeline::places_in_turn<Bounds.size()>(),
+          class... F>
+  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)) &&
+           Places.size() + 1 == Bounds.size())
 constexpr auto pipeline_of_layers(const F&... f) {
   return std::apply(
       [](const auto&... c) { return pipeline_of<A, std::decay_t<decltype(c)>...>(c...); },
-      cells_of_layers<Bounds>(f...));
+      cells_of_layers<Bounds, Places>(f...));
 }
 
 }  // namespace dimesh
