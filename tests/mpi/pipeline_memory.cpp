@@ -149,31 +149,48 @@ struct length : dm::dim<24> {};
 struct key : dm::dim<24> {};
 struct head : dm::dim<8> {};
 
-// Tiles of attention's kernel are larger than all else here, forward and backward.
+// Tiles of attention's kernel are larger than all else here, forward and backward; also where it
+// runs again, and it alone.
 TEST_CASE("room that attention takes while it runs is forecast") {
   using sequences = dm::tensor<double, by_rows, batch, length, head>;
   const dm::grid<pod> g(MPI_COMM_WORLD, stage{1});
   const auto weights = std::make_tuple(
       std::make_tuple(dm::normal<dm::tensor<double, there<0>, head>>(g, dm::random_key{1}, 0, 1)));
-  const auto looks = [](const auto& w, const auto& x) {
-    const auto seen = dm::rename<length, key>(x * std::get<0>(w));
+  const auto attends = [](const auto& x, const auto& seen) {
     return dm::attention<length, key, head>(x, seen, seen, {.causal = true});
   };
-  const auto net = dm::pipeline<stage>(dm::cell<0>(looks));
+  const auto looks = [](const auto& by) {
+    return [by](const auto& w, const auto& x) {
+      return dm::tanh(by(x, dm::rename<length, key>(x * std::get<0>(w))));
+    };
+  };
   const auto x = dm::normal<sequences>(g, dm::random_key{2}, 0, 1);
-  const auto input = [&x](int) { return x; };
-  const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
-  const dm::gpipe s{1, 2};
-  const auto told = net.forecast(s, weights, input, loss);
-  dm::index_t peak = 0;
-  for (int again = 0; again < 2; ++again) {
-    dm::detail::pool& memory = dm::detail::pool::instance();
-    memory.restart_peak();
-    const dm::index_t before = memory.figures().live;
-    (void)net.value_and_grad(s, weights, input, loss);
-    peak = memory.figures().peak - before;
-  }
-  CHECK(peak == told.peak);
+  const auto check = [&](const auto& f) {
+    const auto net = dm::pipeline<stage>(dm::cell<0>(f));
+    const auto input = [&x](int) { return x; };
+    const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+    const dm::gpipe s{1, 2};
+    const auto told = net.forecast(s, weights, input, loss);
+    dm::index_t peak = 0;
+    std::vector<double> gradient;
+    for (int again = 0; again < 2; ++again) {
+      dm::detail::pool& memory = dm::detail::pool::instance();
+      memory.restart_peak();
+      const dm::index_t before = memory.figures().live;
+      const auto step = net.value_and_grad(s, weights, input, loss);
+      peak = memory.figures().peak - before;
+      const auto one = dm::complete(step.gradient);
+      gradient = dm::to_rank(std::get<0>(std::get<0>(one)));
+    }
+    CHECK(peak == told.peak);
+    CHECK(gradient.size() == (g.rank() == 0 ? 8 : 0));
+    return std::pair(told.stages[0], gradient);
+  };
+  const auto once = check(looks(attends)), again = check(looks(dm::recompute(attends)));
+  CHECK(again.second == once.second);
+  const auto back = [](const dm::stage_cost& c) { return c.backward_input + c.backward_weight; };
+  CHECK(back(again.first) > back(once.first));
+  CHECK(again.first.forward == once.first.forward);
 }
 
 TEST_CASE("a rank may ask for a forecast by itself, on a grid that has sent nothing yet") {

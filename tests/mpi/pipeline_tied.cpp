@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A weight of the first and the last stage: it lives on one of them, and has the gradient of both.
 //
-// ranks: 1 2 4
+// ranks: 1 2 3 4
 #include <doctest/doctest.h>
 
 #include <census.hpp>
@@ -113,11 +113,81 @@ template <int K, class L> void check() {
   CHECK((state.first.embedding.data() != nullptr) == first);
 }
 
+/// With layers in between, each in a cell at one of M.
+template <int Last, int... M, class... S> void check_between(int stages, const S&... schedules) {
+  constexpr int micros = 4;
+  const dm::grid<pod> g(MPI_COMM_WORLD, stage{stages});
+  using square = dm::tensor<double, everywhere, model, inner>;
+  auto whole = std::make_tuple(dm::make<weights<everywhere, everywhere>>(g),
+                               std::array<square, sizeof...(M)>{((void)M, dm::make<square>(g))...});
+  std::uint64_t seed = 1;
+  dm::for_each_tensor(
+      [&seed](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -0.5, 0.5); },
+      whole);
+  auto ends_at = dm::make<weights<there<0>, there<Last>>>(g);
+  ends_at.embedding = dm::clone(dm::place<stage, 0>(std::get<0>(whole).embedding));
+  ends_at.first = dm::clone(dm::place<stage, 0>(std::get<0>(whole).first));
+  ends_at.last = dm::clone(dm::place<stage, Last>(std::get<0>(whole).last));
+  const auto placed = std::apply(
+      [&](const auto&... w) {
+        return std::make_tuple(ends_at, dm::clone(dm::place<stage, M>(w))...);
+      },
+      std::get<1>(whole));
+  const auto cells_of = [](const auto& all) {
+    return std::apply(
+        [](const auto& w, const auto&... between) {
+          const auto tied = [&w] {
+            if constexpr (Last == 0)
+              return w.embedding;  // the schedule comes back to where it is
+            else
+              return dm::send<stage, Last>(w.embedding);
+          }();
+          return std::make_tuple(std::make_tuple(w.embedding, w.first), between...,
+                                 std::make_tuple(w.last, tied));
+        },
+        all);
+  };
+  const auto x = [&g](int i) {
+    return dm::normal<inputs<split_over_rows>>(g, dm::random_key{90u + static_cast<unsigned>(i)}, 0,
+                                               1);
+  };
+  const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
+  const auto net =
+      dm::pipeline<stage>(dm::cell<0>(begins), dm::cell<M>(middle)..., dm::cell<Last>(ends));
+  const auto f = [&](const auto& w, const auto& v) {
+    auto h = begins(std::make_tuple(std::get<0>(w).embedding, std::get<0>(w).first), v);
+    for (std::size_t i = 0; i < sizeof...(M); ++i) h = middle(std::get<1>(w)[i], h);
+    return loss(ends(std::make_tuple(std::get<0>(w).last, std::get<0>(w).embedding), h), 0);
+  };
+  const auto want = dm::complete(dm::accumulate(
+      micros, [&](dm::index_t i) { return dm::value_and_grad(f, whole)(x(static_cast<int>(i))); }));
+  const auto& other = std::get<0>(want.gradient);
+  const auto check_by = [&](const auto& s) {
+    const auto one = dm::complete(dm::value_and_grad_through(
+        cells_of, placed, [&](const auto& c) { return net.value_and_grad(s, c, x, loss); }));
+    const auto& made = std::get<0>(one.gradient);
+    CHECK(distance(one.value, want.value) < 1e-12);
+    CHECK(distance(made.embedding, other.embedding) < 1e-12);
+    CHECK(distance(made.first, other.first) < 1e-12);
+    CHECK(distance(made.last, other.last) < 1e-12);
+    CHECK(distance(std::get<1>(one.gradient), std::get<1>(want.gradient)[0]) < 1e-12);
+    CHECK(distance(std::get<sizeof...(M)>(one.gradient), std::get<1>(want.gradient).back()) <
+          1e-12);
+  };
+  (check_by(schedules), ...);
+}
+TEST_CASE("a tied weight passes the stages between, and the way there and back of ZB-V") {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (n == 3) check_between<2, 1>(3, dm::one_f_one_b{3, 4}, dm::zb_h1{3, 4});
+  if (n % 2 == 0) check_between<0, 1, 1>(2, dm::zb_v{2, 4});
+}
+
 TEST_CASE("a weight of the first and the last stage lives on one, and has the gradient of both") {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  if (n >= 2) check<1, split_over_rows>();
-  if (n >= 2) check<1, everywhere>();  // whose loss all rows hold whole
+  if (n % 2 == 0) check<1, split_over_rows>();
+  if (n % 2 == 0) check<1, everywhere>();  // whose loss all rows hold whole
   // On one rank there is nothing to send, and the sum is the same.
   const dm::grid<pod> g(MPI_COMM_SELF, stage{1});
   const auto w = dm::generate<dm::tensor<double, there<0>, model>>(

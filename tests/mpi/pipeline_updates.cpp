@@ -9,6 +9,7 @@
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/sgd.hpp>
+#include <dimesh/optim/sharded.hpp>
 #include <optional>
 
 #include "dimesh/pipeline/pipeline.hpp"
@@ -89,26 +90,29 @@ template <int... K> struct problem {
   }
   template <class F> static auto net(const F& f) { return dm::pipeline<stage>(dm::cell<K>(f)...); }
 
+  /// ready(gradient): as the optimizer takes it.
   template <class S> void check_update(const S& s) const {
-    const dm::adam optimizer{.rate = 0.01};
+    check_update(s, dm::adam{.rate = 0.01}, [](const auto& g) { return dm::complete(g); });
+  }
+  template <class S, class Optimizer, class Ready>
+  void check_update(const S& s, const Optimizer& optimizer, const Ready& ready) const {
     auto one = begun<weights_type>(), two = begun<weights_type>();
     auto whole = optimizer.start(one);
     auto states =
         std::apply([&](const auto&... w) { return std::tuple(optimizer.start(w)...); }, two);
     for (int step = 0; step < 3; ++step) {
-      const auto r = dm::complete(net(block).value_and_grad(s, one, input(), loss()));
-      optimizer(one, r.gradient, whole);
+      const auto r = net(block).value_and_grad(s, one, input(), loss());
+      optimizer(one, ready(r.gradient), whole);
       std::vector<std::size_t> order;
       const auto value = dm::complete(
           net(block).value_and_update(s, two, input(), loss(), [&](auto k, auto& w, auto& bar) {
             order.push_back(k);
-            optimizer(w, dm::complete(bar), std::get<k>(states));
+            optimizer(w, ready(bar), std::get<k>(states));
           }));
-      CHECK(dm::to_rank(value) == dm::to_rank(r.value));
+      CHECK(dm::to_rank(value) == dm::to_rank(dm::complete(r.value)));
       CHECK(gathered(two) == gathered(one));
       CHECK(order.size() == sizeof...(K));
     }
-    CHECK(std::get<0>(states).steps == 3);
   }
 };
 
@@ -125,6 +129,19 @@ TEST_CASE("an optimizer that works during the flush makes the bits of one that w
     problem<0, 1, 0, 1>(MPI_COMM_WORLD, 2, 4).check_update(dm::interleaved{2, 4, 2});
   }
   if (n == 4) problem<0, 1, 2, 3>(MPI_COMM_WORLD, 4, 4).check_update(dm::one_f_one_b{4, 4});
+}
+
+// State and update are spread over the rows of a stage, which sum and gather while others go back.
+TEST_CASE("an optimizer whose state is spread works during the flush, too") {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (n != 4) return;
+  using zero = dm::layout<pod, dm::spread<rows>>;
+  const problem<0, 1> two(MPI_COMM_WORLD, 2, 4);
+  const auto optimizer = dm::sharded<zero>(dm::adam{.rate = 0.01});
+  const auto as_it_is = [](const auto& g) { return g; };
+  two.check_update(dm::one_f_one_b{2, 4}, optimizer, as_it_is);
+  two.check_update(dm::zb_h1{2, 4}, optimizer, as_it_is);
 }
 
 TEST_CASE("a stage is updated while another one of its rank still goes back") {

@@ -6,7 +6,7 @@
 //   pipeline_of_layers<stage, bounds>(f0, f1, f2, f3)
 //     -> pipeline<stage>(cell<0>(in_turn(f0)), cell<1>(in_turn(f1, f2, f3)))
 //   weights: a tuple of tuples, as the cells are cut
-//   pipeline_of_layers<stage, bounds, places_of<zb_v{2, 8}>()>(f0, ...)     cells where ZB-V has them
+//   pipeline_of_layers<stage, bounds, places_of<zb_v{2, 8}>()>(f0, ...)     where ZB-V has cells
 #pragma once
 
 #include <array>

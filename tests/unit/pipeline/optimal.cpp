@@ -138,13 +138,14 @@ TEST_CASE("no schedule is shorter than 1F1B, and none as short holds less on any
     }
 }
 
-TEST_CASE("no schedule of two stages a rank is shorter than the interleaved one") {
-  for (int p = 1; p <= 4; ++p)
-    for (int m = p; m <= 6; m += p) {
-      const dm::interleaved s{p, m, 2};
-      const int time = static_cast<int>(dm::check_schedule(s, whole).makespan);
-      CHECK(shortest({p, m, 2, 2}, time) == time);
-    }
+TEST_CASE("no schedule of several stages a rank is shorter than the interleaved one") {
+  for (int v = 2; v <= 3; ++v)
+    for (int p = 1; p * v <= 10; ++p)
+      for (int m = p; m <= 6; m += p) {
+        const dm::interleaved s{p, m, v};
+        const int time = static_cast<int>(dm::check_schedule(s, whole).makespan);
+        CHECK(shortest({p, m, 2, v}, time) == time);
+      }
   // Of more ranks than a search can do, by hand: the last one begins after p - 1 operations
   // forward; whatever it does last goes back through a stage p - 1 or later, and p - 1 follow it.
   for (int p = 1; p <= 6; ++p)
