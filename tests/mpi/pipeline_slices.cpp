@@ -17,6 +17,7 @@
 
 #include "dimesh/pipeline/pipeline.hpp"
 #include "dimesh/pipeline/slices.hpp"
+#include "support/host.hpp"
 
 namespace dm = dimesh;
 
@@ -151,8 +152,16 @@ template <int... K> void check(const std::vector<int>& lengths) {
     CHECK(peak >= told.peak);
     CHECK(peak <= told.peak + made);
     check_costs(told, lengths);
-    return dm::complete(
-        net.value_and_grad(dm::sliced{stages, count * slices, slices}, weights, input, loss));
+    const auto step = net.value_and_grad(s, weights, input, loss);
+    // By the way forward alone the last stage gives what the losses are of.
+    const auto given = net.forward(s, weights, input);
+    CHECK(given.size() == (g.coord<stage>() + 1 == stages ? s.micros : 0));
+    double sum = 0;
+    for (std::size_t i = 0; i < given.size(); ++i)
+      sum += test_support::on_host(loss(given[i], static_cast<int>(i)))[0] / s.micros;
+    if (!given.empty())
+      CHECK(sum == doctest::Approx(test_support::on_host(step.value)[0]).epsilon(1e-12));
+    return dm::complete(step);
   };
   const auto made = by(block);
   const auto f = [&](const auto& w, const auto& v, const auto& t) {
