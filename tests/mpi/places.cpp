@@ -93,7 +93,7 @@ constexpr layout_choice goals{.uneven = true, .orders = false, .places = 2};
 constexpr layout_choice some_goals{
     .uneven = true, .orders = false, .places = 2, .stride = 9, .first = 3};
 
-constexpr layout_choice few{
+[[maybe_unused]] constexpr layout_choice few{
     .partial = true, .uneven = true, .orders = false, .places = 2, .stride = 7, .first = 4};
 
 /// To every layout of the choice, and its adjoint.

@@ -55,8 +55,8 @@ template <int Without, class X> constexpr auto carried_beside(const X& x) {
   if constexpr (!is_carrying<X>) {
     return std::tuple<>{};
   } else {
-    return [&x]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple_cat([&x] {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple_cat([&] {
         if constexpr (static_cast<int>(I) == Without)
           return std::tuple<>{};
         else
