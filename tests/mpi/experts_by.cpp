@@ -278,6 +278,9 @@ struct counted : dm::dim<> {
 struct of_counted : tight {
   using expert = counted;
 };
+struct chosen_counted : of_counted {
+  using choice = every;
+};
 struct gated_counted : of_counted {
   static constexpr nn::activation act = nn::activation::swiglu;
 };
@@ -303,6 +306,16 @@ TEST_CASE("a rank with another mask, or other experts: an error on all ranks, wi
                                                  q{g.rank() == 1 ? 6 : 5});
   check_refused(said("q", 5, 6), [&] {
     (void)nn::dropless_mixture<x, there>(nn::model<even, of_counted>{}, w, rows, rows_mask);
+  });
+  // A mask that only the routing reads: experts that choose.
+  const auto choosing = [](const auto& valid) {
+    return [&valid](const auto& of) {
+      return nn::expert_choice<q, counted, every>(nn::gating{}, of, valid);
+    };
+  };
+  check_refused(said("q", 5, 6), [&] {
+    const auto v = dm::make<nn::mixture_parameters<there, chosen_counted>>(g, counted{4});
+    (void)nn::mixture_by<there>(nn::model<here, chosen_counted>{}, v, in, choosing(mask), mask);
   });
   // One that differs in one parameter alone; the last of a gated layer.
   using gated_type = nn::mixture_parameters<there, gated_counted>;

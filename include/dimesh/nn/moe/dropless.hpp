@@ -165,12 +165,14 @@ auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid
 /// The same by a routing of one's own, as mixture_by has it: how(probabilities) may be route_by
 /// with a bias that balances. All that are chosen go, full experts and chances of second choices
 /// notwithstanding; those that are -1 go nowhere.
-template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How>
-auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how) {
+template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How,
+          class V = all_tokens>
+auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how,
+                         const V& read = {}) {
   if constexpr (is_poison<X>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   else
-    return detail::without_slots<A, Experts, M>(p, x, how, all_tokens{});
+    return detail::without_slots<A, Experts, M>(p, x, how, read);
 }
 
 }  // namespace dimesh::nn

@@ -179,17 +179,20 @@ constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& va
 /// The same by a routing of one's own: how(probabilities[.., length, expert]) gives it, as
 /// expert_choice does (Choice is then as long as Expert), or route_by with a bias, or a function of
 /// the program's. Communicates: as mixture, and compares the capacity, which is each rank's word.
-/// What `how` reads beside the probabilities, a mask or a bias, is too, where its extents are given
-/// at run time: compare them before (extents_all_reduce).
-template <class Experts = void, Layout C, class M, class P, Operand X, class How>
-constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const How& how) {
+/// What `how` reads beside the probabilities is, too, where its extents are given at run time: a
+/// mask or a bias behind it, `read`, is compared with the tokens; of more than one compare the
+/// others before (extents_all_reduce).
+template <class Experts = void, Layout C, class M, class P, Operand X, class How,
+          class V = all_tokens>
+constexpr auto mixture_by(const model<C, M>& m, const P& p, const X& x, const How& how,
+                          const V& read = {}) {
   static_assert(detail::few_chunks<M>,
                 "mixture_by: the form asks for more expert_chunks than can be under way at a time; "
                 "16 is the most");
   if constexpr (is_poison<X> || !detail::few_chunks<M>)
     return mixture_result<poison, detail::no_routing, poison, poison>{};
   else
-    return detail::mixed<Experts, false>(m, p, x, how);
+    return detail::mixed<Experts, false>(m, p, x, how, read);
 }
 
 }  // namespace dimesh::nn
