@@ -14,6 +14,7 @@
 #include "dimesh/pipeline/pipeline.hpp"
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
+#include "support/far_ahead.hpp"
 
 namespace dm = dimesh;
 
@@ -103,19 +104,6 @@ template <int... K> struct problem {
   }
 };
 
-/// The first rank as under gpipe, the second as under 1F1B: from four micro-batches on, messages
-/// that wait for the ones before them would wait for ever.
-struct far_ahead {
-  int ranks = 2, micros = 0;
-  constexpr int stages() const { return 2; }
-  constexpr int rank_of(int stage, int) const { return stage; }
-  constexpr int length(int) const { return 2 * micros; }
-  constexpr dm::stage_operation at(int rank, int k) const {
-    if (rank == 0) return dm::gpipe{2, micros}.at(0, k);
-    return dm::one_f_one_b{2, micros}.at(1, k);
-  }
-};
-
 int ranks() {
   int n = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
@@ -134,8 +122,7 @@ TEST_CASE("memory of a step is what was forecast") {
     two.check(dm::gpipe{2, micros});
     two.check(dm::one_f_one_b{2, micros});
     two.check(dm::zb_h1{2, micros});
-    CHECK(dm::check_schedule(far_ahead{2, micros}).safe_in_turn == (micros < 4));
-    two.check(far_ahead{2, micros});
+    two.check(test_support::far_ahead{2, micros});
     const problem<0, 1, 1, 0> there_and_back(2, micros);
     there_and_back.check(dm::zb_v{2, micros});
     if (ranks() < 4) continue;

@@ -11,6 +11,7 @@
 #include <census.hpp>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/accumulate.hpp>
 #include <dimesh/op/cuts.hpp>
@@ -695,6 +696,50 @@ TEST_CASE("a micro-batch of other extents is one error on every rank of the pipe
   if (ranks() >= 4)
     refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
             std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
+}
+
+// Messages of 300 KB, which MPI does not send before somebody takes them, to a rank that takes none
+// any more; under schedules that wait before they send the next one, and with blocking messages.
+TEST_CASE("a rank that fails is an error on those that wait until it takes their messages") {
+  const auto fails_late = [](auto... k) {
+    constexpr int n = sizeof...(k);
+    const problem p(n, 4);
+    const runs<decltype(k)::value...> r{p};
+    const auto net = dm::pipeline<stage>(dm::cell<decltype(k)::value>(dm::each_of(block))...);
+    const auto x = [&p](int) {
+      return dm::zeros<inputs>(p.g, batch{6144 * p.g.template size<rows>()});
+    };
+    const bool fails = p.g.template coord<stage>() == n - 1;
+    const auto loss = [](const auto& y, int i) {
+      if (i == 1) throw std::runtime_error("this loss has no value");
+      return dm::sum(y * y);
+    };
+    const auto refused = [&](const auto& call) {
+      if (fails)
+        CHECK_THROWS_WITH_AS(call(), "this loss has no value", std::runtime_error);
+      else
+        CHECK_THROWS_WITH_AS(
+            call(),
+            doctest::Contains("pipeline: another rank of this pipeline failed, and exchanges no "
+                              "more messages; its own error says why"),
+            dm::error);
+    };
+    const auto trains = [&](const auto& s, bool blocking = false) {
+      refused([&] { (void)net.value_and_grad(s, r.weights, x, loss, {.blocking = blocking}); });
+    };
+    for (int again = 0; again < 2; ++again) {
+      trains(dm::gpipe{n, 4});
+      trains(dm::gpipe{n, 4}, true);
+      trains(dm::one_f_one_b{n, 4});
+      trains(dm::zb_h1{n, 4});
+      // What was left behind disturbs nobody.
+      r.check(dm::one_f_one_b{n, 4});
+    }
+  };
+  if (ranks() == 2) fails_late(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
+  if (ranks() >= 4)
+    fails_late(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
+               std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
 }
 
 TEST_CASE("weights of cells on different grids are refused") {

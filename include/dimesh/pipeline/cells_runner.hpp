@@ -46,7 +46,7 @@ template <class A> struct cells_runner {
     messenger m(on.object, *on.grid, on.axis, how.blocking);
     executor e(all, m, on.coord(), Recorded, input_of(inputs, *all[0]), s.slices);
     e.listener = listener;
-    e.run(mine.all, mine.in_turn);
+    e.run(mine.all, mine.window);
     if (how.report != nullptr) *how.report = e.report;
     return then(e, on);
   }

@@ -3,7 +3,8 @@
 // messages that the sender starts when it has them and the receiver when it will need them: one for
 // each tensor, with a tag for each boundary and direction. Before the first of them goes a header:
 // extents, and along which axes a value is counted once; only the sender knows them. A rank that
-// fails sends an empty message wherever one is waited for: the others fail, too, and do not wait.
+// fails sends an empty message wherever one is waited for, and one that says so to those who wait
+// until it takes theirs: the others fail, too, and do not wait.
 #pragma once
 
 #include <memory>
@@ -46,6 +47,7 @@ struct channel {
 struct transfer {
   collective::requests under_way;
   cores tensors;
+  int other = -1;  // the coordinate that they go to
 };
 
 /// The messages of one rank along the pipeline's axis. (A rehearsal, forecast.hpp, sends none.)
@@ -54,7 +56,11 @@ class messenger {
   index_t messages = 0, bytes = 0;  ///< sent, without headers
 
   messenger(const void* object, const grid_state& g, int axis, bool waits)
-      : object_(object), grid_(&g), along_(&g.along(1u << axis)), waits_(waits) {}
+      : object_(object),
+        grid_(&g),
+        along_(&g.along(1u << axis)),
+        failed_tag_(along_->next_tag()),
+        waits_(waits) {}
   /// One that sends nothing, and so asks for no communicator, which all would have to make.
   messenger(const void* object, const grid_state& g, bool waits)
       : object_(object), grid_(&g), waits_(waits) {}
@@ -66,6 +72,7 @@ class messenger {
     auto sent = std::make_unique<transfer>();
     transfer& t = *sent;
     t.tensors = x;
+    t.other = to;
     if (!c.known && !header.empty()) {
       c.header = header;
       c.known = true;
@@ -126,19 +133,23 @@ class messenger {
     const int data = along_->next_tag();
     return {data, along_->next_tag()};
   }
-  /// Says to whoever waits at the other end that nothing more comes. Nobody waits for it to arrive,
-  /// and perhaps nobody takes it: a request that is never started keeps the communicator, so that
-  /// none gets its number later and finds the message.
+  /// Says to whoever waits for messages of a channel that nothing more comes.
   virtual void give_up(const channel& c, int to) noexcept {
-    MPI_Request keeps = MPI_REQUEST_NULL;
-    MPI_Recv_init(nullptr, 0, MPI_BYTE, to, c.header_tag, along_->handle(), &keeps);
-    collective::requests nothing;
-    MPI_Isend(nullptr, 0, MPI_BYTE, to, c.known ? c.tag : c.header_tag, along_->handle(),
-              nothing.add());
+    send_nothing(to, c.known ? c.tag : c.header_tag);
   }
-  /// Waits until what was sent has left, and lets go of it.
+  /// Says to whoever waits until its messages are taken that nothing more is.
+  virtual void take_no_more(int from) noexcept { send_nothing(from, failed_tag_); }
+  /// Waits until what was sent has left, and lets go of it. An error where it will not leave,
+  /// because the rank that it goes to failed.
   virtual void settle(std::unique_ptr<transfer>& t) {
-    if (t) t->under_way.wait(call);
+    if (!t) return;
+    const waiting here(call);
+    for (t->under_way.progress(call); !t->under_way.done(); t->under_way.progress(call)) {
+      int failed = 0;
+      check(MPI_Iprobe(t->other, failed_tag_, along_->handle(), &failed, MPI_STATUS_IGNORE), call);
+      if (failed) refuse_to_wait();
+    }
+    t->under_way.wait(call);
     t.reset();
   }
   /// Lets MPI work on what is under way.
@@ -149,6 +160,14 @@ class messenger {
  private:
   static constexpr const char* call = "pipeline";
 
+  /// Nobody waits for it to arrive, and perhaps nobody takes it: a request that is never started
+  /// keeps the communicator, so that none gets its number later and finds the message.
+  void send_nothing(int to, int tag) noexcept {
+    MPI_Request keeps = MPI_REQUEST_NULL;
+    MPI_Recv_init(nullptr, 0, MPI_BYTE, to, tag, along_->handle(), &keeps);
+    collective::requests nothing;
+    MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, along_->handle(), nothing.add());
+  }
   [[noreturn]] static void refuse_header(const channel& c, const std::vector<index_t>& header,
                                          const cores& x, int micro) {
     words w;
@@ -161,7 +180,7 @@ class messenger {
     w.raise();
   }
   [[noreturn]] static void refuse_to_wait() {
-    (words() << "pipeline: another rank of this pipeline failed, and its message does not come; "
+    (words() << "pipeline: another rank of this pipeline failed, and exchanges no more messages; "
                 "its own error says why")
         .raise();
   }
@@ -201,6 +220,7 @@ class messenger {
   const void* object_;
   const grid_state* grid_;
   const communicator* along_ = nullptr;
+  int failed_tag_ = 0;
   bool waits_;
 };
 

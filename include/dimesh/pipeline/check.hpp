@@ -43,8 +43,8 @@ struct schedule_facts {
   double bubble = 0;  ///< the share of all ranks' time, makespan each, in which they do nothing
   int messages = 0;  ///< between ranks
   bool safe_blocking = false;  ///< runs with blocking messages: receive, work, send
-  bool safe_in_turn = false;  ///< runs if a stage's next message waits until the one before it is
-      ///< taken: one of each stage and direction under way at a time
+  int window = 0;  ///< messages of a stage and direction that are under way at a time, at most: the
+      ///< next one waits for the first of them; the smallest number with which it runs
   bool safe_paired = false;  ///< runs if a rank sends and receives together between operations
   bool one_tag = false;  ///< order alone tells the messages of two ranks apart, without a direction
 
@@ -230,7 +230,7 @@ constexpr schedule_facts check_schedule(const S& s, const Times& times = {}) {
     facts.peak = detail::pipeline::most(facts.peak, peak_held(s, rank));
   detail::pipeline::add_times(facts, s, run, times);
   facts.safe_blocking = detail::pipeline::runs_waiting(s, false, places);
-  facts.safe_in_turn = detail::pipeline::runs_in_turn(s, places);
+  facts.window = detail::pipeline::smallest_window(s, places);
   facts.safe_paired = detail::pipeline::runs_waiting(s, true, places);
   return facts;
 }

@@ -4,7 +4,8 @@
 //
 //   part_table<int> places        where in its rank's list the operation with a part stands
 //   runs_waiting(s, false, places)     -> receive, work, send: each waits for its other end
-//   runs_in_turn(s, places)            -> a stage's message waits for the one before it
+//   runs_in_window(s, 2, places)       -> a stage's message waits for the last but one before it
+//   smallest_window(s, places)         -> with how many under way at a time it runs
 #pragma once
 
 #include "dimesh/pipeline/simulate.hpp"
@@ -73,15 +74,20 @@ constexpr bool runs_waiting(const S& s, bool paired, part_table<int>& places) {
   return true;
 }
 
-/// Does it run if a stage's message, forward or backward, waits until its receiver has come to the
-/// operation that takes the one before? (It comes there when all before that is done and sent.)
-template <PipelineSchedule S> constexpr bool runs_in_turn(const S& s, part_table<int>& places) {
+/// Does it run if a stage's message, forward or backward, waits until the receiver of the one
+/// `window` before it has come to the operation that takes that? (It comes there when all before
+/// that is done and sent.)
+template <PipelineSchedule S>
+constexpr bool runs_in_window(const S& s, int window, part_table<int>& places) {
   numbered<int> reached(static_cast<std::size_t>(s.ranks));
-  // Who takes the last message of a stage and direction.
-  numbered<partner> last(static_cast<std::size_t>(2 * s.ranks * s.stages()));
-  const auto last_of = [&](int rank, const stage_operation& o) -> partner& {
+  // Who takes the last messages of a rank's stage and direction, in a ring of so many.
+  const auto length = static_cast<std::size_t>(window);
+  const auto rings = static_cast<std::size_t>(2 * s.ranks * s.stages());
+  numbered<partner> last(rings * length);
+  numbered<std::size_t> next(rings);
+  const auto ring_of = [&](int rank, const stage_operation& o) {
     const int forward = o.work == stage_work::forward ? 1 : 0;
-    return last[static_cast<std::size_t>(2 * (rank * s.stages() + o.stage) + forward)];
+    return static_cast<std::size_t>(2 * (rank * s.stages() + o.stage) + forward);
   };
   const auto done = [&](const need& n) {
     return n.stage < 0 ||
@@ -95,13 +101,18 @@ template <PipelineSchedule S> constexpr bool runs_in_turn(const S& s, part_table
       const needs all = needs_of(s, o);
       if (!done(all.from_neighbour) || !done(all.own) || !done(all.slice)) return false;
       if (receiver_of(s, o, places).rank < 0) continue;
-      const partner before = last_of(rank, o);
+      const std::size_t ring = ring_of(rank, o);
+      const partner before = last[ring * length + next[ring]];
       if (before.rank >= 0 && reached[static_cast<std::size_t>(before.rank)] < before.place)
         return false;
     }
     for (int i = k; i < k + group; ++i) {
       const stage_operation o = s.at(rank, i);
-      if (const partner to = receiver_of(s, o, places); to.rank >= 0) last_of(rank, o) = to;
+      const partner to = receiver_of(s, o, places);
+      if (to.rank < 0) continue;
+      const std::size_t ring = ring_of(rank, o);
+      last[ring * length + next[ring]] = to;
+      next[ring] = (next[ring] + 1) % length;
     }
     reached[static_cast<std::size_t>(rank)] += group;
     return group > 0;
@@ -114,6 +125,18 @@ template <PipelineSchedule S> constexpr bool runs_in_turn(const S& s, part_table
   for (int rank = 0; rank < s.ranks; ++rank)
     if (reached[static_cast<std::size_t>(rank)] < s.length(rank)) return false;
   return true;
+}
+
+/// Of a schedule that runs if no message ever waits: how many of a stage and direction must be able
+/// to be under way at a time.
+template <PipelineSchedule S> constexpr int smallest_window(const S& s, part_table<int>& places) {
+  if (runs_in_window(s, 1, places)) return 1;
+  int too_few = 1, enough = s.micros;
+  while (enough - too_few > 1) {
+    const int half = too_few + (enough - too_few) / 2;
+    (runs_in_window(s, half, places) ? enough : too_few) = half;
+  }
+  return enough;
 }
 
 }  // namespace dimesh::detail::pipeline

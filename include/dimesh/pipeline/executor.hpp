@@ -7,10 +7,12 @@
 //   e.run(operations of this rank);          // e.peak, e.loss, cells' sums
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "dimesh/ledger/timeline.hpp"
@@ -55,12 +57,11 @@ class executor {
     }
   }
 
-  /// in_turn: a stage's message waits for the one before it, so that at most one of each stage and
-  /// direction is under way; without, all that is sent stays until the end.
-  /// Where one rank fails, those that wait for its messages fail, too. (Those whose large messages
-  /// to it have begun still wait: dimesh::run ends the job for them.)
-  void run(std::span<const stage_operation> all, bool in_turn) {
-    in_turn_ = in_turn;
+  /// window: how many messages of each stage and direction are under way at a time, at most; the
+  /// next one waits for the first of them. Where one rank fails, those that wait for its messages,
+  /// or until it takes theirs, fail, too.
+  void run(std::span<const stage_operation> all, int window) {
+    window_ = static_cast<std::size_t>(window);
     try {
       go_through(all);
     } catch (...) {
@@ -88,16 +89,23 @@ class executor {
       expect(all[k], true);
       if (k + 1 < all.size()) expect(all[k + 1], false);
       work(all[k]);
-      for (const auto& one : sent_) messages_.progress(one);
+      for (const auto& each : sent_)
+        for (const auto& one : each) messages_.progress(one);
     }
-    for (auto& one : sent_) messages_.settle(one);
-    for (auto& one : kept_) messages_.settle(one);
+    for (auto& each : sent_)
+      for (auto& one : each) messages_.settle(one);
     report.messages = messages_.messages;
     report.bytes = messages_.bytes;
   }
   void give_up() noexcept {
+    std::set<int> told{place_};
+    const auto tell = [&](int place) {
+      if (told.insert(place).second) messages_.take_no_more(place);
+    };
     for (int s = 0; s <= last(); ++s) {
       if (cell(s).place != place_) continue;
+      if (s > 0) tell(cell(s - 1).place);
+      if (s < last()) tell(cell(s + 1).place);
       for (int slice = 0; slice < slices_; ++slice) {
         if (s < last() && cell(s + 1).place != place_)
           messages_.give_up(forward_[channel_number(s + 1, slice)], cell(s + 1).place);
@@ -163,11 +171,11 @@ class executor {
     next.stage = to;
     if (cell(to).place != place_) {
       auto& sent = sent_[2 * static_cast<std::size_t>(o.stage) + (forward(o) ? 1 : 0)];
-      if (in_turn_)
-        messages_.settle(sent);
-      else
-        kept_.push_back(std::move(sent));
-      sent = messages_.send(channel_to(next), cell(to).place, x, o.micro);
+      if (sent.size() == window_) {
+        messages_.settle(sent.front());
+        sent.pop_front();
+      }
+      sent.push_back(messages_.send(channel_to(next), cell(to).place, x, o.micro));
       return;
     }
     auto& slot = coming(next)[{to, o.micro}];
@@ -263,12 +271,13 @@ class executor {
   std::span<cell_base* const> cells_;
   messenger& messages_;
   int place_;
-  bool recorded_, in_turn_ = true;
+  bool recorded_;
   int slices_;
+  std::size_t window_ = 1;
   std::function<cores(int)> input_;
   std::vector<channel> forward_, backward_;
   std::vector<cores> pasts_, past_bars_;  // of each stage's slice that is under way
-  std::vector<std::unique_ptr<transfer>> sent_, kept_;  // the last of each stage and direction
+  std::vector<std::deque<std::unique_ptr<transfer>>> sent_;  // of each stage and direction
   std::map<key, std::unique_ptr<cell_run>> runs_;
   std::map<key, std::unique_ptr<transfer>> x_, ybar_;
 };

@@ -77,6 +77,7 @@ class rehearsal final : public messenger {
   void settle(std::unique_ptr<transfer>& t) override { t.reset(); }
   void progress(const std::unique_ptr<transfer>&) override {}
   void give_up(const channel&, int) noexcept override {}
+  void take_no_more(int) noexcept override {}
 
  private:
   const index_t* sizes_;
@@ -177,7 +178,7 @@ inline pipeline_forecast rehearse(std::span<cell_base* const> cells, const stand
     return as_shapes(inputs[static_cast<std::size_t>(i) % inputs.size()], &t);
   };
   executor e(cells, m, on.coord(), true, input, f.slices);
-  e.run(mine.all, mine.in_turn);
+  e.run(mine.all, mine.window);
   f.held = e.report.peak, f.messages = m.messages, f.bytes = m.bytes, f.peak = t.peak;
   return f;
 }

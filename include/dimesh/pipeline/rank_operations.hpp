@@ -97,10 +97,10 @@ inline const schedule_facts& checked_once(const listed_schedule& s) {
   return seen.emplace_front(s, facts).second;
 }
 
-/// The operations of a rank. in_turn: its messages may wait for the ones before them (check.hpp).
+/// The operations of a rank. window: of its messages under way (check.hpp).
 struct rank_operations {
   std::vector<stage_operation> all = {};
-  bool in_turn = false;
+  int window = 1;
 };
 /// Throws where the schedule is wrong, or not made for the cells; or goes forward alone, where a
 /// way back is wanted.
@@ -123,7 +123,7 @@ inline rank_operations operations_of(const listed_schedule& s, std::span<cell_ba
           at != cells[static_cast<std::size_t>(stage)]->place)
         refuse_place({stage_work::forward, micro, stage}, at,
                      cells[static_cast<std::size_t>(stage)]->place);
-  rank_operations found{.in_turn = facts.safe_in_turn};
+  rank_operations found{.window = facts.window};
   const int mine = static_cast<int>(rank);
   for (int k = 0; k < s.length(mine); ++k) found.all.push_back(s.at(mine, k));
   return found;

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "dimesh/pipeline/check_messages.hpp"
@@ -11,6 +14,7 @@
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/slices.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
+#include "support/far_ahead.hpp"
 #include "unit/pipeline/clock.hpp"
 
 namespace dm = dimesh;
@@ -250,8 +254,7 @@ TEST_CASE("check_schedule: blocking messages") {
         const auto f = dm::check_schedule(s);
         CHECK(f.safe_blocking == runs_blocking(as_lists(s)));
         if (f.safe_blocking) CHECK(f.safe_paired);
-        if (f.safe_blocking) CHECK(f.safe_in_turn);
-        CHECK(f.safe_in_turn);
+        CHECK(f.window == 1);
         return f;
       };
       CHECK(same(dm::gpipe{p, m}).safe_blocking);
@@ -265,28 +268,124 @@ TEST_CASE("check_schedule: blocking messages") {
     }
 }
 
-/// The first rank as under gpipe, the second as under 1F1B.
-struct far_ahead {
-  int ranks = 2, micros = 0;
-  constexpr int stages() const { return 2; }
-  constexpr int rank_of(int stage, int) const { return stage; }
-  constexpr int length(int) const { return 2 * micros; }
-  constexpr dm::stage_operation at(int rank, int k) const {
-    if (rank == 0) return dm::gpipe{2, micros}.at(0, k);
-    return dm::one_f_one_b{2, micros}.at(1, k);
+/// With this many messages of a stage and direction under way at a time: the messages themselves,
+/// in queues, one event at a time, ranks in an order of chance. The naive version of `window`.
+bool runs_queued(const listed& s, int window, std::mt19937& chance) {
+  struct message {
+    int sender, stage, micro;
+    bool forward;
+    bool operator==(const message&) const = default;
+  };
+  std::vector<message> posted;  // receives that have begun, and are not over
+  std::vector<message> queue;  // sends that have not been taken
+  enum class phase { receive, await, send };
+  std::vector<phase> now(static_cast<std::size_t>(s.ranks), phase::receive);
+  std::vector<int> at(static_cast<std::size_t>(s.ranks), 0);
+  const auto lies = [](const std::vector<message>& all, const message& m) {
+    return std::find(all.begin(), all.end(), m);
+  };
+  const auto event = [&](int rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (at[r] == s.length(rank)) return false;
+    const stage_operation o = s.at(rank, at[r]);
+    const bool ahead = o.work == forward;
+    const int from = ahead ? o.stage - 1 : o.stage + 1, to = ahead ? o.stage + 1 : o.stage - 1;
+    const auto elsewhere = [&](int stage) {
+      return o.work != backward_weight && stage >= 0 && stage < s.stages() &&
+             s.rank_of(stage, o.micro) != rank;
+    };
+    const auto next = [&](phase p) {
+      now[r] = p;
+      return true;
+    };
+    if (now[r] == phase::receive) {
+      if (!elsewhere(from)) return next(phase::send);
+      posted.push_back({s.rank_of(from, o.micro), from, o.micro, ahead});
+      return next(phase::await);
+    }
+    if (now[r] == phase::await) {
+      const message m{s.rank_of(from, o.micro), from, o.micro, ahead};
+      const auto sent = lies(queue, m);
+      if (sent == queue.end()) return false;
+      queue.erase(sent);
+      posted.erase(lies(posted, m));
+      return next(phase::send);
+    }
+    if (elsewhere(to)) {
+      // Of those under way, the first must have been taken, if there is no more room.
+      std::vector<message> mine;
+      for (const message& m : queue)
+        if (m.sender == rank && m.stage == o.stage && m.forward == ahead) mine.push_back(m);
+      if (mine.size() == static_cast<std::size_t>(window) &&
+          lies(posted, mine.front()) == posted.end())
+        return false;
+      queue.push_back({rank, o.stage, o.micro, ahead});
+    }
+    ++at[r];
+    return next(phase::receive);
+  };
+  std::vector<int> order(static_cast<std::size_t>(s.ranks));
+  std::iota(order.begin(), order.end(), 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    std::shuffle(order.begin(), order.end(), chance);
+    for (const int rank : order) moved = event(rank) || moved;
   }
-};
-TEST_CASE("check_schedule: one message of each stage and direction at a time") {
+  for (int r = 0; r < s.ranks; ++r)
+    if (at[static_cast<std::size_t>(r)] != s.length(r)) return false;
+  return true;
+}
+
+TEST_CASE("check_schedule: how many messages of a stage and direction must be under way") {
+  std::mt19937 chance(1);
+  int most = 0;
+  const auto check = [&](const auto& s) {
+    const auto f = dm::check_schedule(s);
+    if (!f.ok()) return 0;
+    const listed l = as_lists(s);
+    CAPTURE(s.ranks);
+    CAPTURE(s.micros);
+    CAPTURE(f.window);
+    CHECK(runs_queued(l, f.window, chance));
+    if (f.window > 1) CHECK_FALSE(runs_queued(l, f.window - 1, chance));
+    if (f.window > most) most = f.window;
+    return f.window;
+  };
   // The second rank's second message back waits until the first is taken, after the first rank's
   // last forward message; the fourth of those waits for the second rank's third operation forward.
-  for (int m = 1; m <= 6; ++m) {
-    const auto f = dm::check_schedule(far_ahead{2, m});
-    CHECK(f.ok());
-    CHECK(f.safe_in_turn == (m <= 3));
-  }
+  for (int m = 1; m <= 9; ++m) CHECK(check(test_support::far_ahead{2, m}) == (m <= 3 ? 1 : m / 2));
   for (int p = 1; p <= 4; ++p)
-    for (int slices = 1; slices <= 3; ++slices)
-      CHECK(dm::check_schedule(dm::sliced{p, 6, slices}).safe_in_turn);
+    for (int m = 1; m <= 3 * p; ++m) {
+      CHECK(check(dm::gpipe{p, m}) == 1);
+      CHECK(check(dm::forward_only{p, m}) == 1);
+      CHECK(check(dm::one_f_one_b{p, m}) == 1);
+      CHECK(check(dm::zb_h1{p, m}) == 1);
+      CHECK(check(dm::zb_h2{p, m}) == 1);
+      CHECK(check(dm::zb_v{p, m}) == 1);
+      CHECK(check(dm::sliced{p, m, 1}) == 1);
+      if (m % 3 == 0) CHECK(check(dm::sliced{p, m, 3}) == 1);
+      for (int chunks = 1; m % p == 0 && chunks <= 3; ++chunks) {
+        CHECK(check(dm::interleaved{p, m, chunks}) == 1);
+        const int few = check(dm::interleaved{p, m, chunks, true});
+        CHECK((few == 1 || (p >= 3 && m >= 2 * p && few < m)));
+      }
+    }
+  // Whatever order a rank goes forward and back in, as far as that runs.
+  int ran = 0;
+  for (int again = 0; again < 2000; ++again) {
+    const int p = 2 + again % 3, m = 3 + again % 5;
+    listed s = as_lists(dm::gpipe{p, m});
+    for (auto& list : s.lists) {
+      std::vector<stage_operation> ahead, back;
+      for (const stage_operation& o : list) (o.work == forward ? ahead : back).push_back(o);
+      list.clear();
+      for (std::size_t f = 0, g = 0; g < back.size();)
+        list.push_back(f < ahead.size() && (f == g || chance() % 2 == 0) ? ahead[f++] : back[g++]);
+    }
+    ran += check(s) > 0;
+  }
+  CHECK(ran > 100);
+  CHECK(most >= 4);
 }
 
 /// One rank that does the forward and the backward pass of its micro-batch as one: the second
