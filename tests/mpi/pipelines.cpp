@@ -11,12 +11,12 @@
 #include <census.hpp>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/accumulate.hpp>
 #include <dimesh/op/cuts.hpp>
 #include <dimesh/op/slice.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <stdexcept>
 
 #include "dimesh/pipeline/chain_costs.hpp"
 #include "dimesh/pipeline/channel.hpp"
