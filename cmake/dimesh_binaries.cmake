@@ -33,6 +33,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   endif()
 endif()
 
+# Half a second less for each of four hundred programs.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -fuse-ld=gold DIMESH_HAS_GOLD)
+mark_as_advanced(DIMESH_HAS_GOLD)
+if(DIMESH_HAS_GOLD)
+  target_link_options(dimesh_own INTERFACE -fuse-ld=gold)
+endif()
+
 set(kind STATIC)
 if(DIMESH_SANITIZE)
   set(kind SHARED)  # 30 MB, which need not be in each of a hundred programs

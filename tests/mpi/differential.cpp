@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// alone: its cases are made for its program
 // ranks: 1 2 4
 // options: -O2
 // labels: sanitize

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// alone: its cases are made for its program
 // ranks: 1 2
 // library: headers
 // What differential.cpp does, with every kernel cut into pieces that run last to first: none may

@@ -77,6 +77,7 @@ struct meeting_listener : doctest::IReporter {
       std::printf("%d checks: %s\n", stats.numAssertsCurrentTest, test_support::current_case);
   }
   void test_run_end(const doctest::TestRunStats& stats) override {
+    failed_anywhere = failed_anywhere || test_support::runs_nothing(stats);
     if (test_support::current_rank != 0 || stats.numAsserts >= floor()) return;
     std::printf("%d checks in all, where there were %d: are too many layouts refused?\n",
                 stats.numAsserts, floor());

@@ -3,6 +3,7 @@
 // the test case, and output that says which rank it comes from.
 //
 //   start_watchdog()  -> after DIMESH_TEST_TIMEOUT (300) seconds the process ends, status 124
+//   runs_nothing(stats)    -> no test case was left by the filters
 #pragma once
 
 #include <signal.h>
@@ -40,6 +41,13 @@ inline void start_watchdog() {
     _exit(124);
   });
   alarm(static_cast<unsigned>(seconds));
+}
+
+/// Is there no test case of the names or the file that were asked for? That is a failure.
+template <class Stats> bool runs_nothing(const Stats& run) {
+  const bool nothing = run.numTestCases > 0 && run.numTestCasesPassingFilters == 0;
+  if (nothing) std::fprintf(stderr, "no test case passes the filters\n");
+  return nothing;
 }
 
 /// Writes whole lines, each labelled with the rank. Ranks other than 0 leave out the summary that

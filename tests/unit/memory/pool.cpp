@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// alone: another header's `half` is in its way
 #include "dimesh/memory/storage.hpp"
 
 #include <doctest/doctest.h>
