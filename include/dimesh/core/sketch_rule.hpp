@@ -5,6 +5,7 @@
 //   einsum<batch, hidden>(x[batch, pixel], w[pixel, hidden]):
 //     batch  free, goes to place 0;  hidden  free, to place 1;  pixel  free, is summed
 //   sort<pixel>(x):  pixel is not free: it must be whole
+//   concat_exchange<both, left, right>(x, y):  left and right are free together (its rule: as_one)
 #pragma once
 
 #include "dimesh/core/rule_types.hpp"
@@ -23,11 +24,21 @@ struct rule_links {
   link at[2 * max_dims]{};
   int size = 0;
   outcome plain;  // of operands that are split nowhere
+  dim_list as_one{};  // dims that stand in each other's place: all are split alike
 
+  constexpr bool is_one(const dim_facts* a, const dim_facts* b) const {
+    return same_dim(a, b) || (as_one.place_of(a) >= 0 && as_one.place_of(b) >= 0);
+  }
   /// The place of a dim, -1 where no operand has it.
   constexpr int place_of(const dim_facts* d) const {
     for (int i = 0; i < size; ++i)
-      if (same_dim(at[i].dim, d)) return i;
+      if (is_one(at[i].dim, d)) return i;
+    return -1;
+  }
+  /// The place in an operand of the dim of a link, -1 where it does not have it.
+  constexpr int place_in(const tensor_facts& x, const link& l) const {
+    for (int d = 0; d < x.rank; ++d)
+      if (is_one(l.dim, x.dim[d])) return d;
     return -1;
   }
 };
@@ -44,8 +55,8 @@ inline constexpr unsized_axes any_sizes;
 using rule_function = outcome (*)(rule_operands, dim_list);
 
 /// Asks a rule about one dim, split over some axis in every operand that has it.
-constexpr void ask_of_dim(rule_links::link& l, rule_function rule, const tensor_facts* const* x,
-                          int count, dim_list out) {
+constexpr void ask_of_dim(const rule_links& all, rule_links::link& l, rule_function rule,
+                          const tensor_facts* const* x, int count, dim_list out) {
   tensor_facts* const split = new tensor_facts[static_cast<std::size_t>(count)];
   const tensor_facts** const at = new const tensor_facts*[static_cast<std::size_t>(count)];
   for (int a = 0; a < x[0]->layout.axes && !l.is_free; ++a) {
@@ -53,7 +64,7 @@ constexpr void ask_of_dim(rule_links::link& l, rule_function rule, const tensor_
       split[k] = *x[k];
       split[k].axis_sizes = any_sizes.size;
       split[k].at_run_time = split[k].is_open = false;
-      if (const int d = x[k]->place_of(l.dim); d >= 0) split[k].layout.set_split(a, d);
+      if (const int d = all.place_in(*x[k], l); d >= 0) split[k].layout.set_split(a, d);
       at[k] = &split[k];
     }
     const outcome o = rule({at, count}, out);
@@ -65,23 +76,30 @@ constexpr void ask_of_dim(rule_links::link& l, rule_function rule, const tensor_
   delete[] split;
 }
 constexpr rule_links links_of(rule_function rule, const tensor_facts* const* x, int count,
-                              dim_list out) {
+                              dim_list out, dim_list as_one) {
   rule_links all;
+  all.as_one = as_one;
   all.plain = rule({x, count}, out);
   for (int k = 0; k < count && all.plain.ok(); ++k)
     for (int d = 0; d < x[k]->rank; ++d) {
       if (all.place_of(x[k]->dim[d]) >= 0 || all.size == 2 * max_dims) continue;
       rule_links::link& l = all.at[all.size++];
       l.dim = x[k]->dim[d];
-      ask_of_dim(l, rule, x, count, out);
+      ask_of_dim(all, l, rule, x, count, out);
     }
   return all;
 }
 template <class Rule, class... S> struct links_by_rule {
   static constexpr outcome ask(rule_operands x, dim_list out) { return Rule::of(x, out); }
   using dims = typename Rule::template dims<typename S::dims...>::type;
+  static constexpr dim_list as_one() {
+    if constexpr (requires { Rule::as_one; })
+      return Rule::as_one;
+    else
+      return {};
+  }
   static constexpr rule_links value =
-      links_of(&ask, facts_list<S...>::at, sizeof...(S), dims_in<dims>);
+      links_of(&ask, facts_list<S...>::at, sizeof...(S), dims_in<dims>, as_one());
 };
 
 /// Joins what the operands' dims say; the slot of each dim of the links, null where no sketch has
@@ -98,7 +116,7 @@ constexpr void join_operands(sketch& s, const rule_links& links, const tensor_fa
   for (int i = 0; i < links.size; ++i) {
     int held_by = -1, held_at = -1;
     for (int k = 0; k < count; ++k) {
-      const int d = x[k]->sketched == nullptr ? -1 : x[k]->place_of(links.at[i].dim);
+      const int d = x[k]->sketched == nullptr ? -1 : links.place_in(*x[k], links.at[i]);
       if (d < 0) continue;
       sketch_slot& here = x[k]->sketched->slot[d];
       if (!links.at[i].is_free && !here.root().is_said && !here.root().follows)

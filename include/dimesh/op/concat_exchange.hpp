@@ -22,6 +22,7 @@ namespace detail {
 /// all are cut over the same axes there.
 template <class To> struct concat_exchange_rule {
   using named = list<plain_dim<To>>;
+  static constexpr dim_list as_one{nth, max_operands};
   template <class First, class...> struct dims : replaced_dims<nth_dim<0>, plain_dim<To>, First> {};
 
   static constexpr outcome of(rule_operands x, dim_list out) {

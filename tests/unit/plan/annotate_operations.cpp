@@ -2,20 +2,24 @@
 // options: -O0
 // Operations take sketches, and what follows from annotations before and after them is a layout
 // under which they compile. Not these: stencil, which refuses probes, as types say how far it sees;
-// operations that name an axis; and ragged ones (dispatch), whose blocks only the run knows.
+// operations that name an axis (merge_exchange and cut_exchange among them, in the split of what is
+// new); and ragged ones (dispatch), whose blocks only the run knows.
+#define DIMESH_WITH_FFTW 0  // transforms are counted, and none is run
 #include <doctest/doctest.h>
 
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/batch_norm.hpp"
-#include "dimesh/op/concat.hpp"
+#include "dimesh/op/concat_exchange.hpp"
+#include "dimesh/op/fft.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/grouped_einsum.hpp"
 #include "dimesh/op/masked_mean.hpp"
 #include "dimesh/op/pooling_exchange.hpp"
 #include "dimesh/op/rotary.hpp"
 #include "dimesh/op/scan.hpp"
+#include "dimesh/op/shuffle.hpp"
 #include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/op/sort_all_to_all.hpp"
 #include "dimesh/op/split_into.hpp"
@@ -33,7 +37,9 @@ struct other : dm::dim<12> {};
 struct label : dm::dim<8> {};
 struct best : dm::dim<4> {};
 struct both : dm::dim<16> {};
+struct half : dm::dim<5> {};
 struct pair : dm::dim<2> {};
+struct joined : dm::dim<24> {};
 struct rows : dm::axis<2> {};
 struct cols : dm::axis<2> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -121,10 +127,20 @@ TEST_CASE("annotate: operations that pick, order and join elements") {
     return dm::pad<pixel, other>(dm::slice<hidden, pixel>(dm::flip<hidden>(a), 2), 1) + c;
   }));
   CHECK(by_batch::check<X<batch, pixel>>([](const auto& a) { return dm::pick<pixel>(a, 3); }));
+  CHECK(by_batch::check<X<batch, pixel>>(
+      [](const auto& a) { return dm::shuffle<pixel>(dm::random_key(1), a); }));
   CHECK(by_batch::check<X<batch, hidden>>([](const auto& a) {
     const auto [one, two] = dm::split_into<hidden, best, pixel>(a);
     return dm::sum<best>(one) + dm::unstack<pixel>(two)[1];
   }));
+}
+
+TEST_CASE("annotate: transforms take their dims whole") {
+  CHECK(by_batch::check<X<batch, pixel>, X<pixel>>([](const auto& a, const auto& c) {
+    return dm::real(dm::ifft<pixel>(dm::fft<pixel>(a))) * c;
+  }));
+  CHECK(by_batch::check<X<batch, pixel>>(
+      [](const auto& a) { return dm::irfft<half, pixel>(dm::rfft<pixel, half>(a)); }));
 }
 
 TEST_CASE("annotate: operations of groups, windows and statistics") {
@@ -151,6 +167,9 @@ TEST_CASE("annotate: what communicates by its name, along a dim that is split") 
       [](const auto& a) { return dm::top_k_all_gather<batch, best>(a).values; }));
   CHECK(by_both::check<X<batch, hidden>>(
       [](const auto& a) { return dm::slice_exchange<batch, label>(a, 3); }));
+  CHECK(by_batch::check<X<batch, hidden>, X<label, hidden>>([](const auto& a, const auto& c) {
+    return dm::concat_exchange<joined, batch, label>(a, c);
+  }));
   CHECK(by_batch::check<X<batch, hidden>>([](const auto& a) {
     return dm::mean_pool_exchange(a, dm::pool_window<batch, label>{.size = 2, .stride = 2});
   }));
