@@ -60,11 +60,20 @@ template <class X> constexpr X sketched_argument(sketch& s) {
 template <class Text> struct text_call {
   template <class... X> constexpr explicit text_call(const X&... x) { (void)Text{}(x...); }
 };
-template <class Text, class... X> constexpr sketch_report sketch_program() {
+template <int Room, class Text, class... X> constexpr sketch_report<Room> sketch_program() {
   sketch s;
   (void)text_call<Text>{sketched_argument<X>(s)...};
-  return settled(s);
+  return settled<Room>(s);
 }
+/// Most texts move less often.
+inline constexpr int few_moves = 64;
+template <int Room, class Text, class... X> struct sketch_run {
+  static constexpr sketch_report<Room> report = sketch_program<Room, Text, X...>();
+};
+/// With room for all moves: a text that moves often runs twice.
+template <class Text, class... X>
+using full_run =
+    sketch_run<std::max(few_moves, sketch_run<few_moves, Text, X...>::report.steps), Text, X...>;
 
 template <class Leaves> struct dims_of_leaves;
 template <class... X> struct dims_of_leaves<list<X...>> {
@@ -78,7 +87,7 @@ constexpr int nth_axis(unsigned axes, std::size_t n) {
   return first_axis(axes);
 }
 /// What the run of a text comes to, as types.
-template <class Text, class M, class Dims, const sketch_report& R> struct inference {
+template <class Text, class M, class Dims, const auto& R> struct inference {
   template <int I, std::size_t... A> static auto rule(std::index_sequence<A...>) {
     constexpr const layout_rule& r = R.line[I].rule;
     using bare = typename dim_numbered<r.dim->number, Dims>::type;
@@ -103,8 +112,7 @@ template <class Text, class M, class Dims, const sketch_report& R> struct infere
     return tag<inserted<typename decltype(step<I>(
         std::make_index_sequence<std::popcount(R.moves[I].axes)>{}))::type...>>{};
   }
-  using moves = typename decltype(steps(
-      std::make_integer_sequence<int, std::min(R.steps, sketch_report::most_moves)>{}))::type;
+  using moves = typename decltype(steps(std::make_integer_sequence<int, R.steps>{}))::type;
 
   /// Dims that the text makes, and no argument has, have no type here.
   template <int I> static auto made_whole() {
@@ -179,7 +187,7 @@ using sketching_fault = std::conditional_t<Probes, no_fault, wrong_arguments<X..
 
 template <class Text, class... X>
 concept RunsOnSketches =
-    requires { typename std::bool_constant<(sketch_program<Text, X...>().rules >= 0)>; };
+    requires { typename std::bool_constant<(sketch_program<few_moves, Text, X...>().rules >= 0)>; };
 template <class Text, class... X> struct sketch_run_fault {
   using type = function_not_constexpr<Text>;
 };
@@ -195,11 +203,11 @@ template <class Fault, class Text, class... X> struct inference_of {
   using fault = Fault;
   using layout = dimesh::layout<empty>;
   using moves = inserted<>;
-  static constexpr sketch_report report{};
+  static constexpr sketch_report<1> report{};
 };
 template <class Text, class... X> struct inference_of<no_fault, Text, X...> {
   using leaf_list = typename concat_impl<list<>, typename leaves<X>::type...>::type;
-  static constexpr sketch_report report = sketch_program<Text, X...>();
+  static constexpr const auto& report = full_run<Text, X...>::report;
   using found = inference<Text, typename mesh_of_arguments<X...>::type,
                           typename dims_of_leaves<leaf_list>::type, report>;
   using fault = typename found::fault;
@@ -221,14 +229,27 @@ using inference_from = inference_of<
 template <class L> struct shaped_under {
   template <class> using to = shaped<L>;
 };
-/// The text compiled under L.
-template <class Text, class L, class... X> struct text_under {
+/// In the place of a cost that another error keeps from being told.
+template <class M> struct no_cost {
+  static constexpr ledger<M> value{};
+  static constexpr index_t flops = 0, moved = 0, peak = 0;
+  template <class...> static constexpr index_t bytes = 0;
+  template <class...> static constexpr index_t ring_bytes = 0;
+  template <class...> static constexpr index_t calls = 0;
+};
+/// The text compiled under L, if nothing is wrong with it.
+template <class Fault, class Text, class L, class... X> struct text_under {
+  static constexpr bool is_sized = true;
+  static constexpr no_cost<typename L::mesh> cost() { return {}; }
+};
+template <class Text, class L, class... X> struct text_under<no_fault, Text, L, X...> {
   template <class Any> using under = rebind_layout<Any, shaped_under<L>::template to>;
-  using cost = static_cost<Text, under<X>...>;
   static constexpr bool is_sized = ok<static_cost_fault<under<X>...>>;
-  static constexpr index_t bytes() {
-    constexpr auto asserted = cost_of<Text, under<X>...>;
-    return decltype(asserted)::template ring_bytes<>;
+  static constexpr auto cost() {
+    if constexpr (is_sized)
+      return asserted_cost<Text, under<X>...>();
+    else
+      return no_cost<typename L::mesh>{};
   }
 };
 
@@ -253,29 +274,20 @@ class inferred : detail::agreed<typename detail::inference_from<Text, X...>::fau
   /// What one call of the text costs under the layout (grad/cost.hpp): all that annotations move,
   /// that operations communicate and that the text completes. found::cost().bytes<cols>. Where all
   /// extents and axes have static sizes.
-  static constexpr auto cost() { return typename detail::text_under<Text, layout, X...>::cost{}; }
-  /// What a rank receives in one call, of all that its cost counts.
-  static constexpr index_t bytes() {
-    constexpr bool is_sized = !ok<fault> || detail::text_under<Text, layout, X...>::is_sized;
-    static_assert(moves_are_all_there,
-                  "inferred: annotations move more than 64 times; count the text instead");
-    static_assert(is_sized,
+  static constexpr auto cost() {
+    using counted = detail::text_under<fault, Text, layout, X...>;
+    static_assert(counted::is_sized,
                   "inferred: bytes depend on sizes of axes or on extents that only the run knows; "
                   "count the text instead");
-    if constexpr (ok<fault> && is_sized)
-      return detail::text_under<Text, layout, X...>::bytes();
-    else
-      return 0;
+    return counted::cost();
   }
+  /// What a rank receives in one call, of all that its cost counts.
+  static constexpr index_t bytes() { return decltype(cost())::template ring_bytes<>; }
   /// The layout, who said what, every argument's tensors, and the moves, as a text. Its first line
   /// can be pasted.
   static std::string text() { return detail::inferred_text<layout, X...>(found::report); }
   /// The same as a picture, an SVG file's text.
   static std::string svg() { return detail::inferred_svg<layout, X...>(found::report); }
-
- private:
-  static constexpr bool moves_are_all_there =
-      found::report.steps <= detail::sketch_report::most_moves;
 };
 
 }  // namespace dimesh

@@ -144,6 +144,20 @@ static_assert(same<found_sum::moves,
                    inserted<moved<2, movement::reduce_scatter, received_bytes<4 * 128 * 4>, cols>,
                             moved<3, movement::all_reduce, received_bytes<8 * 128 * 4>, cols>>>);
 
+/// There and back a hundred times: as many moves, all of which are listed.
+struct to_and_fro {
+  template <class X> constexpr auto operator()(const X& x) const {
+    auto y = dm::replicate(dm::shard<split<batch, rows>>(x));
+    for (int i = 1; i < 100; ++i) y = dm::replicate(dm::shard<split<batch, rows>>(y));
+    return y;
+  }
+};
+using found_many = dm::inferred<to_and_fro, X<batch>>;
+template <class... M> constexpr std::size_t number_of(inserted<M...>*) { return sizeof...(M); }
+static_assert(number_of(static_cast<found_many::moves*>(nullptr)) == 100);
+static_assert(found_many::bytes() == 100 * (batch::extent / 2) * 4);
+static_assert(found_many::cost().calls<rows> == 100);
+
 // ---- a Transformer ------------------------------------------------------------------------------
 
 using parameters = nn::language_model_parameters<any, form>;
@@ -269,6 +283,9 @@ TEST_CASE("annotate: what was inferred, as a table") {
         "  split<hidden, cols>     annotation 1: shard<split<hidden, cols>, split<batch, rows>>\n"
         "  1                       float[batch=8/rows:2, hidden=256/cols:2]\n"
         "  annotation 2            all_gather over cols: 2048 bytes, by replicate<hidden>\n");
+  CHECK(found_many::text().ends_with(
+      "  annotation 198          all_gather over rows: 16 bytes, by replicate\n"
+      "  annotation 200          all_gather over rows: 16 bytes, by replicate\n"));
 }
 
 namespace {

@@ -86,7 +86,7 @@ class inferred_picture {
 };
 
 /// The picture: of layout L, and arguments X...
-template <class L, class... X> std::string inferred_svg(const sketch_report& r) {
+template <class L, class... X> std::string inferred_svg(const auto& r) {
   std::size_t longest = 0;
   const auto measure_name = [&longest](const auto& name, const auto&) {
     longest = std::max(longest, name.size());

@@ -27,7 +27,7 @@ inline std::string annotation_text(int number, const annotation_note& note) {
 }
 /// f(rule, who said it, the rule as a value) for each rule of the layout.
 template <class M, class... Rule, class F>
-void for_each_rule(const sketch_report& r, layout<M, Rule...>, const F& f) {
+void for_each_rule(const auto& r, layout<M, Rule...>, const F& f) {
   int i = 0;
   const auto one = [&](const std::string& rule) {
     const settled_rule& said = r.line[i++];
@@ -54,10 +54,10 @@ template <class L, class X, class F> void for_each_laid_out(int number, const F&
     for_each_tensor([&](const auto& path, const auto& leaf) { one(path.text(), leaf); }, X{});
 }
 /// f("annotation 3", what it moves) for each move.
-template <class M, class F> void for_each_move(const sketch_report& r, const F& f) {
+template <class M, class F> void for_each_move(const auto& r, const F& f) {
   constexpr std::string_view names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all",
                                         "exchange"};
-  for (int i = 0; i < r.steps && i < sketch_report::most_moves; ++i) {
+  for (int i = 0; i < r.steps; ++i) {
     const sketched_move& m = r.moves[i];
     f("annotation " + std::to_string(m.number),
       std::string(names[static_cast<std::size_t>(m.kind)]) + " over " + describe_axes<M>(m.axes) +
@@ -69,7 +69,7 @@ template <class M, class F> void for_each_move(const sketch_report& r, const F& 
 }
 
 /// The table: of layout L, and arguments X...
-template <class L, class... X> std::string inferred_text(const sketch_report& r) {
+template <class L, class... X> std::string inferred_text(const auto& r) {
   std::string all = layout_line(L{}) + "\n";
   const auto row = [&all](std::string left, const std::string& right) {
     constexpr std::size_t width = 24;

@@ -2,8 +2,8 @@
 // What has come of a run on sketches? The line: a rule for each dim of the arguments of which
 // something was said; what annotations move; or the first quarrel and its cheapest repair.
 //
-//   settled(s).line[0]    -> split<batch, rows>, said by annotation 1
-//   settled(s).moves[0]   -> annotation 3: all_gather over cols, 4096 bytes
+//   settled<64>(s).line[0]    -> split<batch, rows>, said by annotation 1
+//   settled<64>(s).moves[0]   -> annotation 3: all_gather over cols, 4096 bytes
 #pragma once
 
 #include "dimesh/layout/route.hpp"
@@ -46,12 +46,12 @@ struct sketched_repair {
   double bytes = 0;
   bool is_sized = true;
 };
-struct sketch_report {
-  static constexpr int most_moves = 64;
+/// With room for so many moves.
+template <int Room> struct sketch_report {
   settled_rule line[2 * max_dims]{};
   int rules = 0;
-  sketched_move moves[most_moves]{};
-  int steps = 0;  // there may be more than moves
+  sketched_move moves[Room]{};
+  int steps = 0;  // of all moves; there may be more than have room
   int annotations = 0;
   sketch_quarrel::kind_of quarrel = sketch_quarrel::none;
   int by[2]{};
@@ -102,7 +102,7 @@ constexpr unsigned sums_of(const sketch_value& v) {
     const tensor_facts& x = v.of[k]->facts;
     axes |= x.layout.mask(use::partial);
     for (int i = 0; i < v.links->size; ++i)
-      if (const int d = x.place_of(v.links->at[i].dim); d >= 0 && v.links->at[i].is_summed)
+      if (const int d = v.links->place_in(x, v.links->at[i]); d >= 0 && v.links->at[i].is_summed)
         axes |= x.layout.axes_of(d);
   }
   return axes;
@@ -170,8 +170,8 @@ constexpr sketched_repair repair_of_difference(const sketch_quarrel& q) {
 /// The place in operand x of what is dim d of v, -1 where x does not have it.
 constexpr int place_in_operand(const sketch_value& v, int d, const tensor_facts& x) {
   for (int i = 0; v.is_result && i < v.links->size; ++i)
-    if (v.links->at[i].to == d && x.place_of(v.links->at[i].dim) >= 0)
-      return x.place_of(v.links->at[i].dim);
+    if (const int at = v.links->place_in(x, v.links->at[i]); v.links->at[i].to == d && at >= 0)
+      return at;
   return x.place_of(v.facts.dim[d]);
 }
 /// Two dims of a result over one axis: the operand that has one of them is made whole along it. Of
@@ -196,7 +196,7 @@ constexpr sketched_repair repair_of_share(const sketch_quarrel& q) {
 }
 
 /// The rules of the line in mesh order, those that give way after those that do not.
-constexpr void settle_line(sketch_report& r, const sketch& s) {
+constexpr void settle_line(auto& r, const sketch& s) {
   for (const bool yields : {false, true})
     for (int a = 0; a < max_axes; ++a)
       for (const sketch_slot* l = s.line; l != nullptr; l = l->next) {
@@ -209,13 +209,13 @@ constexpr void settle_line(sketch_report& r, const sketch& s) {
         to.rule.dim = l->dim;
       }
 }
-constexpr void settle_moves(sketch_report& r, const sketch& s) {
+template <int Room> constexpr void settle_moves(sketch_report<Room>& r, const sketch& s) {
   for (const sketch_value* v = s.first; v != nullptr; v = v->next) {
     if (v->number == 0) continue;
     table now = v->of[0]->facts.layout;
     const route way = route_between(now, v->facts.layout, v->facts.moves_by_axis);
     for (int i = 0; i < way.size; ++i) {
-      if (way.at[i].kind != hop::own && r.steps++ < sketch_report::most_moves)
+      if (way.at[i].kind != hop::own && r.steps++ < Room)
         r.moves[r.steps - 1] = {v->number,
                                 v->note,
                                 movement_of(way.at[i].kind),
@@ -226,8 +226,8 @@ constexpr void settle_moves(sketch_report& r, const sketch& s) {
     }
   }
 }
-constexpr sketch_report settled(sketch& s) {
-  sketch_report r;
+template <int Room> constexpr sketch_report<Room> settled(sketch& s) {
+  sketch_report<Room> r;
   r.annotations = s.annotations;
   sketch_quarrel q = s.quarrel;
   lay_out(s, q);
