@@ -117,7 +117,7 @@ template <class A, class E, class M, class P, class X, class How, class V>
 auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
   using expert = typename M::expert;
   using row = choice_row<typename M::length>;
-  compare_mixture_of<M>(p, x, valid);
+  compare_mixture<M>(p, x, valid);
   const auto in = whole<typename M::length>(complete(x));
   const auto logits = router_logits<expert, typename M::model>(in, p.router);
   const auto probabilities = softmax<expert>(logits);
@@ -163,8 +163,9 @@ auto dropless_mixture(const model<C, M>&, const P& p, const X& x, const V& valid
 }
 
 /// The same by a routing of one's own, as mixture_by has it: how(probabilities) may be route_by
-/// with a bias that balances. All that are chosen go, full experts and chances of second choices
-/// notwithstanding; those that are -1 go nowhere.
+/// with a bias that balances, and `read` is what it reads beside them, as of mixture_by. All that
+/// are chosen go, full experts and chances of second choices notwithstanding; those that are -1 go
+/// nowhere.
 template <Axis A, Layout Experts, Layout C, class M, class P, Operand X, class How,
           class V = all_tokens>
 auto dropless_mixture_by(const model<C, M>&, const P& p, const X& x, const How& how,

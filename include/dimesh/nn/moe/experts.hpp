@@ -105,27 +105,23 @@ template <class Slot> constexpr Slot slots_of(index_t capacity) {
 template <class M>
 inline constexpr bool few_chunks = chunks_of<M>() <= dimesh::detail::max_operands;
 
-/// Compares the extents of tokens and what says which of them count, and those of the parameters
-/// `all`: two all-reduces at most, before anything that they size is sent.
-template <class X, class V, class... W>
-constexpr void compare_mixture(const X& x, const V& valid, const W&... all) {
+/// Compares the extents of tokens and what says which of them count, and those of a mixture's
+/// parameters p, as far as form M has them: two all-reduces at most, before anything that they size
+/// is sent.
+template <class M, class P, class X, class V>
+constexpr void compare_mixture(const P& p, const X& x, const V& valid) {
   if constexpr (Operand<V>)
     (void)extents_all_reduce(x, valid);
   else
     (void)extents_all_reduce(x);
-  (void)extents_all_reduce(all...);
-}
-/// The same of a mixture's parameters p, as far as form M has them.
-template <class M, class P, class X, class V>
-constexpr void compare_mixture_of(const P& p, const X& x, const V& valid) {
   if constexpr (is_gated(M::act) && M::biases)
-    compare_mixture(x, valid, p.router, p.up, p.down, p.gate, p.down_bias);
+    (void)extents_all_reduce(p.router, p.up, p.down, p.gate, p.down_bias);
   else if constexpr (is_gated(M::act))
-    compare_mixture(x, valid, p.router, p.up, p.down, p.gate);
+    (void)extents_all_reduce(p.router, p.up, p.down, p.gate);
   else if constexpr (M::biases)
-    compare_mixture(x, valid, p.router, p.up, p.down, p.up_bias, p.down_bias);
+    (void)extents_all_reduce(p.router, p.up, p.down, p.up_bias, p.down_bias);
   else
-    compare_mixture(x, valid, p.router, p.up, p.down);
+    (void)extents_all_reduce(p.router, p.up, p.down);
 }
 
 /// Agreed: the capacity follows from what the ranks have agreed upon.
@@ -138,7 +134,7 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
   using choice = typename M::choice;
   using slot = typename M::slot;
   using E = std::conditional_t<std::is_void_v<Experts>, C, Experts>;
-  compare_mixture_of<M>(p, x, valid);
+  compare_mixture<M>(p, x, valid);
   const auto in = whole<token>(complete(x));
   const auto logits = router_logits<expert, typename M::model>(in, p.router);
   const auto probabilities = softmax<expert>(logits);
