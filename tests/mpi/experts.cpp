@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // A feed-forward layer with experts: with slots for all it is the sum over all experts with masks;
-// with few, under every layout the same slots and values as on one rank; gradients.
+// with few, under every layout the same slots and values as on one rank; gradients; tokens that are
+// no numbers; experts that begin as copies of a dense checkpoint.
 #include "dimesh/nn/moe/experts.hpp"
 
 #include <dimesh/dimesh.hpp>
@@ -9,10 +10,12 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/nn/initialize.hpp"
 #include "dimesh/nn/moe/dropless.hpp"
 #include "dimesh/nn/moe/upcycle.hpp"
 #include "support/adjoint.hpp"
+#include "support/checkpoints.hpp"
 #include "support/experts.hpp"
 
 namespace {
@@ -20,39 +23,6 @@ using namespace test_support;
 using namespace test_support::moe;
 namespace dm = dimesh;
 namespace nn = dm::nn;
-
-double silu(double v) { return v / (1 + std::exp(-v)); }
-
-/// Every expert on every token, times weights that are 0 but for the greatest: two of them, which
-/// add up to 1, or one, its probability.
-template <class M> array all_experts() {
-  const array z = einsum({"p", "q", "expert"}, {tokens, router});
-  array weights = z;
-  for (std::size_t t = 0; t < z.values.size(); t += 4) {
-    const auto rank = [&](std::size_t e) {
-      int above = 0;
-      for (std::size_t f = 0; f < 4; ++f) above += z.values[t + f] > z.values[t + e];
-      return above;
-    };
-    constexpr int choices = static_cast<int>(M::choice::extent);
-    double all = 0;
-    for (std::size_t e = 0; e < 4; ++e) {
-      weights.values[t + e] = rank(e) < choices ? std::exp(z.values[t + e]) : 0;
-      all += choices == 1 ? std::exp(z.values[t + e]) : weights.values[t + e];
-    }
-    for (std::size_t e = 0; e < 4; ++e) weights.values[t + e] /= all;
-  }
-  const array in = einsum({"p", "q", "expert", "hidden"}, {tokens, up});
-  const array inside =
-      nn::is_gated(M::act)
-          ? map([](const std::vector<double>& v) { return silu(v[0]) * v[1]; },
-                {in, einsum({"p", "q", "expert", "hidden"}, {tokens, up_gate})})
-          : map([](const std::vector<double>& v) { return silu(v[0] + v[1]); }, {in, up_bias});
-  array out = einsum({"p", "q", "expert", "model"}, {inside, down});
-  if (M::biases)
-    out = map([](const std::vector<double>& v) { return v[0] + v[1]; }, {out, down_bias});
-  return einsum({"p", "q", "model"}, {out, weights});
-}
 
 template <class T, class E, class M> void check_all(const dm::grid<plane>& g) {
   const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
@@ -90,7 +60,7 @@ template <class T, class E> void check_alike(const dm::grid<plane>& g) {
     const auto in = scattered<dm::tensor<double, L, p, q, model>>(alone, tokens);
     const auto r = nn::mixture(nn::model<L, tight>{{.key = dm::random_key{11}}},
                                parameters_on<L, tight>(alone), in);
-    return std::array{whole(r.route.slots), whole(r.route.chosen), whole(r.y)};
+    return std::array{moe::whole(r.route.slots), moe::whole(r.route.chosen), moe::whole(r.y)};
   }();
   const auto in = scattered<dm::tensor<double, T, p, q, model>>(g, tokens);
   const auto got = nn::mixture<E>(nn::model<T, tight>{{.key = dm::random_key{11}}},
@@ -233,20 +203,51 @@ void check_padding(const dm::grid<plane>& g) {
   const array want = masked(all_experts<roomy>(), 0);
   CHECK(agrees(nn::dropless_mixture<x, over_rows>(m, w, in, valid).y, want, 1e-12));
   CHECK(agrees(nn::mixture<over_rows>(m, w, in, valid).y, want, 1e-12));
+  // What is no padding, and no number, is seen: of each token, if all find slots.
+  const array bad = masked(make(tokens.dims, tokens.size, [](const extents&) { return 0.; }), 1);
+  const auto all = scattered<dm::tensor<double, even_rows, p, q>>(
+      g, make({"p", "q"}, {4, 5}, [](const extents&) { return 1.; }));
+  const auto check = [&](const auto& y) {
+    CHECK(agrees(dm::cast<double>(y != y), bad));
+    CHECK(agrees(dm::select(y == y, y, 0.), want, 1e-12));
+  };
+  check(nn::dropless_mixture<x, over_rows>(m, w, in, all).y);
+  check(nn::mixture<over_rows>(m, w, in, all).y);
 }
 
-TEST_CASE("without slots: as with slots for all, and padding nowhere") {
+/// Tokens that are no numbers find slots, though they stand last and slots are few.
+void check_seen(const dm::grid<plane>& g) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto in = scattered<dm::tensor<double, by_row, p, q, model>>(
+      g, make(tokens.dims, tokens.size, [&](const extents& at) {
+        return at[1] >= 3 ? nan : value_at(tokens, tokens.dims, at);
+      }));
+  const nn::model<by_row, tight> m{{.key = dm::random_key{11}}};
+  const auto y = nn::mixture<over_rows>(m, parameters_on<over_rows, tight>(g), in).y;
+  const array seen =
+      make({"p", "q", "model"}, {4, 5, 3}, [](const extents& at) { return at[1] >= 3 ? 1. : 0.; });
+  CHECK(agrees(dm::cast<double>(y != y), seen));
+}
+
+TEST_CASE("without slots: as with slots for all; padding nowhere; what is no number is seen") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     check_dropless<roomy>(g);
     check_dropless<gated_biased>(g);
     check_padding(g);
+    check_seen(g);
   });
 }
 
-TEST_CASE("experts that begin as copies of a dense layer say what it said") {
+TEST_CASE("experts that begin as copies of a dense checkpoint, written under another layout") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const scratch at("dense");
+    using written = dm::layout<plane, dm::split<hidden, x>>;
+    auto before = dm::make<nn::feed_forward_parameters<written, roomy>>(g);
+    nn::initialize(before, dm::random_key{5});
+    dm::save_checkpoint(at.path, {.step = 1}, {}, dm::part("feed_forward", before));
+
     auto dense = dm::make<nn::feed_forward_parameters<nowhere, roomy>>(g);
-    nn::initialize(dense, dm::random_key{5});
+    dm::load_checkpoint(at.path, {}, dm::part("feed_forward", dense));
     auto w = dm::make<nn::mixture_parameters<over_rows, roomy>>(g);
     nn::initialize(w, dm::random_key{6});
     nn::upcycle(dense, w);

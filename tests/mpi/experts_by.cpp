@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // A layer of experts by other routings than its form's: experts that choose, scores with a bias;
-// slots whose number the type says; experts that begin as copies of a dense checkpoint; a layer in
-// bfloat16; a rank of another opinion about capacity, padding or experts.
+// slots whose number the type says; a layer in bfloat16; a rank of another opinion about capacity,
+// padding or experts.
 #include <dimesh/dimesh.hpp>
 
 #include <doctest/doctest.h>
 
-#include "dimesh/io/checkpoint/load.hpp"
-#include "dimesh/nn/initialize.hpp"
 #include "dimesh/nn/moe/dropless.hpp"
-#include "dimesh/nn/moe/upcycle.hpp"
-#include "support/checkpoints.hpp"
 #include "support/experts.hpp"
 
 namespace {
@@ -26,32 +22,6 @@ using by_row = layout<plane, split<p, x>>;
 using over_rows = layout<plane, split<moe::expert, x>, split<moe::hidden, y>>;
 using over_columns = layout<plane, split<p, x>, split<moe::expert, y>>;
 using tokens_of = dm::tensor<double, by_row, p, q, moe::model>;
-
-double silu(double v) { return v / (1 + std::exp(-v)); }
-
-/// Every expert on every token, times weights[p, q, expert].
-template <class M> array weighted(const array& weights) {
-  const array in = einsum({"p", "q", "expert", "hidden"}, {tokens, up});
-  const array inside =
-      nn::is_gated(M::act)
-          ? map([](const std::vector<double>& v) { return silu(v[0]) * v[1]; },
-                {in, einsum({"p", "q", "expert", "hidden"}, {tokens, up_gate})})
-          : map([](const std::vector<double>& v) { return silu(v[0] + v[1]); }, {in, up_bias});
-  array out = einsum({"p", "q", "expert", "model"}, {inside, down});
-  if (M::biases)
-    out = map([](const std::vector<double>& v) { return v[0] + v[1]; }, {out, down_bias});
-  return einsum({"p", "q", "model"}, {out, weights});
-}
-/// softmax of the router's logits.
-array probabilities() {
-  array z = einsum({"p", "q", "expert"}, {tokens, router});
-  for (std::size_t t = 0; t < z.values.size(); t += 4) {
-    double all = 0;
-    for (std::size_t e = 0; e < 4; ++e) all += z.values[t + e] = std::exp(z.values[t + e]);
-    for (std::size_t e = 0; e < 4; ++e) z.values[t + e] /= all;
-  }
-  return z;
-}
 
 // ---- experts choose -----------------------------------------------------------------------------
 
@@ -91,6 +61,14 @@ template <class E> void check_experts_choose(const dm::grid<plane>& g) {
   const auto got = through(in, w);
   CHECK(got.route.capacity == 2);
   CHECK(agrees(got.y, weighted<chosen_by_experts>(best_of_each()), 1e-12));
+  // A token that is no number goes first, and is seen; the others of its group are numbers.
+  const auto marked = [](double v) {
+    return make({"p", "q", "model"}, {4, 5, 3},
+                [v](const extents& at) { return at[0] == 2 && at[1] == 4 ? v : 0.; });
+  };
+  const array bad = marked(std::numeric_limits<double>::quiet_NaN());
+  const auto seen = through(in + scattered<tokens_of>(g, bad), w).y;
+  CHECK(agrees(dm::cast<double>(seen != seen), marked(1)));
   const auto f = [&](const auto& i, const auto& r, const auto& u, const auto& d) {
     struct {
       decltype(r) router;
@@ -169,32 +147,6 @@ TEST_CASE("static slots: as those that the run counts, and the all-to-all is kno
   });
 }
 
-// ---- upcycling ----------------------------------------------------------------------------------
-
-TEST_CASE("experts that begin as copies of a dense checkpoint, written under another layout") {
-  for_each_grid<plane>([](const dm::grid<plane>& g) {
-    using dense_layout = layout<plane, split<moe::hidden, x>>;
-    using read_layout = layout<plane, split<moe::hidden, y>>;
-    const scratch at("dense");
-    const array in = reals({"p", "q", "model"}, {4, 5, 3}, 1);
-    const auto rows = scattered<tokens_of>(g, in);
-    auto before = dm::make<nn::feed_forward_parameters<dense_layout, roomy>>(g);
-    nn::initialize(before, dm::random_key{5});
-    dm::save_checkpoint(at.path, {.step = 1}, {}, dm::part("feed_forward", before));
-
-    auto dense = dm::make<nn::feed_forward_parameters<read_layout, roomy>>(g);
-    dm::load_checkpoint(at.path, {}, dm::part("feed_forward", dense));
-    auto w = dm::make<nn::mixture_parameters<over_rows, roomy>>(g);
-    nn::initialize(w, dm::random_key{6});
-    nn::upcycle(dense, w);
-    using compute = layout<plane, split<p, x>, split<moe::hidden, y>>;
-    const auto want = nn::feed_forward(nn::model<compute, roomy>{}, dense, rows);
-    const auto got = nn::mixture<over_rows>(nn::model<by_row, roomy>{}, w, rows).y;
-    CHECK(dm::value(dm::complete(dm::max(dm::abs(want - got)))) < 1e-12);
-    CHECK(dm::value(dm::complete(dm::max(dm::abs(got)))) > 0);
-  });
-}
-
 // ---- in bfloat16 --------------------------------------------------------------------------------
 
 struct narrow : roomy {
@@ -208,14 +160,7 @@ TEST_CASE("a layer in bfloat16: routes of float, values and gradients to its dig
     const auto got = nn::mixture<over_rows>(nn::model<by_row, narrow>{}, w, in);
     static_assert(std::is_same_v<decltype(got.y), std::remove_cv_t<decltype(in)>>);
     static_assert(std::is_same_v<dm::value_of<decltype(got.probabilities)>, float>);
-    array weights = probabilities();
-    for (std::size_t t = 0; t < weights.values.size(); t += 4) {
-      double* const v = &weights.values[t];
-      std::vector<double> sorted(v, v + 4);
-      std::sort(sorted.rbegin(), sorted.rend());
-      for (int e = 0; e < 4; ++e) v[e] = v[e] < sorted[1] ? 0 : v[e] / (sorted[0] + sorted[1]);
-    }
-    CHECK(agrees(dm::cast<float>(got.y), weighted<narrow>(weights), 0.04));
+    CHECK(agrees(dm::cast<float>(got.y), all_experts<narrow>(), 0.04));
     const auto slope = [&](const auto& m, const auto& x, const auto& p0) {
       const auto f = [&](const auto& v) {
         const auto y = nn::mixture<over_rows>(m, v, x).y;

@@ -140,53 +140,39 @@ TEST_CASE("experts choose: the best tokens of each group, of equals the first") 
     const auto got = nn::expert_choice<q, r, every>(
         nn::gating{.capacity_factor = 2}, scattered<scored>(g, a), scattered<flagged>(g, valid));
     CHECK(got.capacity == 4);
-    array want = make({"p", "q", "every"}, {3, 8, 4}, [](const extents&) { return -1.; });
-    for (index_t i = 0; i < 3; ++i)
-      for (index_t e = 0; e < 4; ++e) {
-        std::vector<index_t> line{0, 1, 3, 4, 5, 6, 7};
-        std::stable_sort(line.begin(), line.end(), [&](index_t t, index_t u) {
-          return a.values[static_cast<std::size_t>((i * 8 + t) * 4 + e)] >
-                 a.values[static_cast<std::size_t>((i * 8 + u) * 4 + e)];
-        });
-        for (index_t c = 0; c < 4; ++c)
-          want.values[static_cast<std::size_t>((i * 8 + line[static_cast<std::size_t>(c)]) * 4 +
-                                               e)] = static_cast<double>(e * 4 + c);
-      }
-    CHECK(agrees(got.slots, want));
-    array gates = a, chosen = want;
-    gates.dims[2] = "every";
-    CHECK(agrees(got.gates, gates));
-    for (std::size_t i = 0; i < chosen.values.size(); ++i)
-      if (chosen.values[i] >= 0) chosen.values[i] = static_cast<double>(i % 4);
-    CHECK(agrees(got.chosen, chosen));
+    const routes want = chosen_by_experts({.capacity_factor = 2}, a, valid, "every");
+    CHECK(agrees(got.slots, want.slots));
+    CHECK(agrees(got.gates, want.gates));
+    CHECK(agrees(got.chosen, want.chosen));
     const auto m = nn::expert_metrics<q, r, every>(scattered<scored>(g, a), got);
     CHECK(agrees(m.load, make({"r"}, {4}, [](const extents&) { return 0.25; })));
     CHECK(m.dropped == 0);
   });
 }
 
-TEST_CASE("a score that is no number chooses nobody, and is chosen by nobody") {
+TEST_CASE("a score that is no number is the greatest, and its token first in line") {
   for_each_grid<line>([](const dm::grid<line>& g) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    const auto is_bad = [](index_t token, index_t expert) { return (token + expert) % 3 == 0; };
-    const array a = make({"p", "q", "r"}, {3, 7, 4}, [&](const extents& at) {
-      return is_bad(at[1], at[2]) ? nan : static_cast<double>(7 - at[1]);
-    });
-    const auto s = scattered<scored>(g, a);
-    const auto picked = nn::expert_choice<q, r, every>(nn::gating{.capacity_factor = 4}, s);
-    // Those before it that are numbers are before it in line.
-    CHECK(agrees(picked.slots, make({"p", "q", "every"}, {3, 7, 4}, [&](const extents& at) {
-                   if (is_bad(at[1], at[2])) return -1.;
-                   index_t place = 0;
-                   for (index_t t = 0; t < at[1]; ++t) place += is_bad(t, at[2]) ? 0 : 1;
-                   return static_cast<double>(at[2] * picked.capacity + place);
-                 })));
-    const auto to = nn::route<q, r, choice>({}, s);
-    CHECK(agrees(to.chosen, make({"p", "q", "choice"}, {3, 7, 2}, [&](const extents& at) {
-                   index_t e = 0;
-                   for (index_t left = at[2];; ++e)
-                     if (!is_bad(at[1], e) && left-- == 0) return static_cast<double>(e);
-                 })));
+    const auto with = [](double odd) {  // one of every other token
+      return make({"p", "q", "r"}, {3, 7, 4}, [&](const extents& at) {
+        return at[1] % 2 == 1 && at[2] == (at[0] + at[1]) % 4 ? odd
+                                                              : static_cast<double>(7 - at[1]);
+      });
+    };
+    const array all = make({"p", "q"}, {3, 7}, [](const extents&) { return 1.; }),
+                large = with(1e30);
+    const auto s = scattered<scored>(g, with(std::numeric_limits<double>::quiet_NaN()));
+    const auto picked = nn::expert_choice<q, r, every>(nn::gating{.capacity_factor = 2}, s);
+    CHECK(
+        agrees(picked.slots, chosen_by_experts({.capacity_factor = 2}, large, all, "every").slots));
+    for (const auto in_line : {nn::line_order::by_token, nn::line_order::by_gate}) {
+      const auto to = nn::route<q, r, choice>({.line = in_line}, s);
+      const routes want = one_by_one({.line = nn::line_order::by_gate}, large, all, 2, "choice");
+      CHECK(agrees(to.chosen, want.chosen));
+      CHECK(agrees(to.slots, want.slots));
+      CHECK(agrees(dm::cast<double>(to.gates != to.gates),
+                   make({"p", "q", "choice"}, {3, 7, 2},
+                        [](const extents& at) { return at[1] % 2 == 1 ? 1. : 0.; })));
+    }
   });
 }
 

@@ -6,6 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "dimesh/create.hpp"
 #include "dimesh/nn/moe/experts.hpp"
 #include "support/adjoint.hpp"
@@ -62,6 +65,47 @@ inline const array tokens = reals({"p", "q", "model"}, {4, 5, 3}, 1),
                    down = reals({"expert", "hidden", "model"}, {4, 4, 3}, 5),
                    down_bias = reals({"expert", "model"}, {4, 3}, 6),
                    up_gate = reals({"expert", "model", "hidden"}, {4, 3, 4}, 7);
+
+inline double silu(double v) { return v / (1 + std::exp(-v)); }
+
+/// Every expert on every token, times weights[p, q, expert].
+template <class M> array weighted(const array& weights) {
+  const array in = einsum({"p", "q", "expert", "hidden"}, {tokens, up});
+  const array inside =
+      nn::is_gated(M::act)
+          ? map([](const std::vector<double>& v) { return silu(v[0]) * v[1]; },
+                {in, einsum({"p", "q", "expert", "hidden"}, {tokens, up_gate})})
+          : map([](const std::vector<double>& v) { return silu(v[0] + v[1]); }, {in, up_bias});
+  array out = einsum({"p", "q", "expert", "model"}, {inside, down});
+  if (M::biases)
+    out = map([](const std::vector<double>& v) { return v[0] + v[1]; }, {out, down_bias});
+  return einsum({"p", "q", "model"}, {out, weights});
+}
+/// softmax of the router's logits.
+inline array probabilities() {
+  array z = einsum({"p", "q", "expert"}, {tokens, router});
+  for (std::size_t t = 0; t < z.values.size(); t += 4) {
+    double all = 0;
+    for (std::size_t e = 0; e < 4; ++e) all += z.values[t + e] = std::exp(z.values[t + e]);
+    for (std::size_t e = 0; e < 4; ++e) z.values[t + e] /= all;
+  }
+  return z;
+}
+
+/// Every expert on every token, times weights that are 0 but for the greatest: two of them, which
+/// add up to 1, or one, its probability.
+template <class M> array all_experts() {
+  constexpr std::ptrdiff_t choices = M::choice::extent;
+  array weights = probabilities();
+  for (std::size_t t = 0; t < weights.values.size(); t += 4) {
+    double* const v = &weights.values[t];
+    std::vector<double> best(v, v + 4);
+    std::sort(best.rbegin(), best.rend());
+    const double all = choices == 1 ? 1 : std::accumulate(best.begin(), best.begin() + choices, 0.);
+    for (int e = 0; e < 4; ++e) v[e] = v[e] < best[choices - 1] ? 0 : v[e] / all;
+  }
+  return weighted<M>(weights);
+}
 
 template <class L, class M, class Grid> auto parameters_on(const Grid& g) {
   auto w = dm::make<nn::mixture_parameters<L, M>>(g);

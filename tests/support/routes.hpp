@@ -26,9 +26,9 @@ inline array filled(const std::string& last, const array& like, index_t n, doubl
 struct routes {
   array chosen, slots, gates;
 };
-/// One after another, as the listing of Algorithm 1 does.
+/// One after another, as the listing of Algorithm 1 does: chosen by `by`, weighed by a.
 inline routes one_by_one(const nn::gating& g, const array& a, const array& valid, index_t choices,
-                         const std::string& dim) {
+                         const std::string& dim, const array& by) {
   const index_t tokens = a.size[1], experts = a.size[2];
   const index_t capacity = nn::capacity_of(g, choices, tokens, experts);
   routes r{filled(dim, a, choices, -1), filled(dim, a, choices, -1), filled(dim, a, choices, 0)};
@@ -43,11 +43,12 @@ inline routes one_by_one(const nn::gating& g, const array& a, const array& valid
       if (valid.values[static_cast<std::size_t>(i * tokens + t)] == 0) continue;
       std::vector<index_t> order;
       for (index_t e = 0; e < experts; ++e) order.push_back(e);
-      const auto p_of = [&](index_t e) {
-        return a.values[static_cast<std::size_t>((i * tokens + t) * experts + e)];
+      const auto of = [&](index_t e) {
+        return static_cast<std::size_t>((i * tokens + t) * experts + e);
       };
+      const auto p_of = [&](index_t e) { return a.values[of(e)]; };
       std::stable_sort(order.begin(), order.end(),
-                       [&](index_t e, index_t f) { return p_of(e) > p_of(f); });
+                       [&](index_t e, index_t f) { return by.values[of(e)] > by.values[of(f)]; });
       double all = 0;
       for (index_t k = 0; k < choices; ++k) all += p_of(order[static_cast<std::size_t>(k)]);
       for (index_t k = 0; k < choices; ++k) {
@@ -88,6 +89,35 @@ inline routes one_by_one(const nn::gating& g, const array& a, const array& valid
       for (index_t k = 0; k < choices && all > 0; ++k) r.gates.values[at(i, t, k)] /= all;
     }
   }
+  return r;
+}
+inline routes one_by_one(const nn::gating& g, const array& a, const array& valid, index_t choices,
+                         const std::string& dim) {
+  return one_by_one(g, a, valid, choices, dim, a);
+}
+
+/// Experts choose, one after another: the tokens of each group that they weigh most.
+inline routes chosen_by_experts(const nn::gating& g, const array& a, const array& valid,
+                                const std::string& dim) {
+  const index_t tokens = a.size[1], experts = a.size[2];
+  const index_t capacity = nn::capacity_of(g, 1, tokens, experts);
+  routes r{filled(dim, a, experts, -1), filled(dim, a, experts, -1), a};
+  r.gates.dims[2] = dim;
+  for (index_t i = 0; i < a.size[0]; ++i)
+    for (index_t e = 0; e < experts; ++e) {
+      const auto at = [&](index_t t) {
+        return static_cast<std::size_t>((i * tokens + t) * experts + e);
+      };
+      std::vector<index_t> line;
+      for (index_t t = 0; t < tokens; ++t)
+        if (valid.values[static_cast<std::size_t>(i * tokens + t)] != 0) line.push_back(t);
+      std::stable_sort(line.begin(), line.end(),
+                       [&](index_t t, index_t u) { return a.values[at(t)] > a.values[at(u)]; });
+      for (std::size_t c = 0; c < line.size() && static_cast<index_t>(c) < capacity; ++c) {
+        r.slots.values[at(line[c])] = static_cast<double>(e * capacity) + static_cast<double>(c);
+        r.chosen.values[at(line[c])] = static_cast<double>(e);
+      }
+    }
   return r;
 }
 

@@ -186,8 +186,9 @@ constexpr auto routed_if(const gating& g, const P& p, const S& by, const V& vali
 /// Sends each token to the experts with the greatest scores, as many as Choice has places: GShard's
 /// gate with two, Switch's with one (and renormalise::never). Shapes: probabilities p and scores
 /// `by`, [G.., Token, Expert]; valid[G.., Token], 0 for padding -> [G.., Token, Choice]. Weights
-/// are those of p; only they have a gradient. Local. Throws dimesh::error where there are fewer
-/// experts than choices.
+/// are those of p; only they have a gradient. A score that is not a number is the greatest, and its
+/// token first in line, so that one of a group at least shows in the result. Local. Throws
+/// dimesh::error where there are fewer experts than choices.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, Operand S, class V = all_tokens>
 constexpr auto route_by(const gating& g, const P& p, const S& by, const V& valid = {},
                         Choice choice = {}) {
@@ -211,6 +212,7 @@ constexpr auto route(const gating& g, const P& p, const V& valid = {}, Choice ch
 /// experts: choice e is expert e, and Choice has the extent of Expert. A token's future decides
 /// whether it is chosen: not for autoregressive models. Weights are the probabilities; `chosen` is
 /// as `slots`. Capacity: that of one choice, so a factor of 2 gives two experts a token on average.
+/// What is not a number is the greatest, as in route_by.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, class V = all_tokens>
 constexpr auto expert_choice(const gating& g, const P& p, const V& valid = {}) {
   using rule = detail::scores_rule<Token, Expert, Choice>;

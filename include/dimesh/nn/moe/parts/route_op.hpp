@@ -60,8 +60,13 @@ struct new_dim {
   }
 };
 
-/// The greatest scores of each token, greatest first, of equals the lowest expert. Elements T. A
-/// score that is not a number is not chosen: -1 where none is left.
+/// Does a score come before another one? What is not a number is the greatest, as in a sort
+/// (local/order.hpp): it is chosen, and its weight shows in the result.
+template <class T> constexpr bool is_above(const T& a, const T& b) {
+  return a > b || (a != a && b == b);
+}
+
+/// The greatest scores of each token, greatest first, of equals the lowest expert. Elements T.
 template <class T> struct choose_op : new_dim {
   static constexpr bool on_host = true;
   static constexpr std::string_view call = "choose_experts";
@@ -80,7 +85,7 @@ template <class T> struct choose_op : new_dim {
       for (index_t k = 0; k < choices; ++k) {
         std::int32_t best = -1;
         for (index_t e = 0; e < s.width; ++e) {
-          if (best >= 0 ? !(score[e] > score[best]) : !(score[e] == score[e])) continue;
+          if (best >= 0 && !is_above(score[e], score[best])) continue;
           if (std::find(out, out + k, static_cast<std::int32_t>(e)) == out + k)
             best = static_cast<std::int32_t>(e);
         }
@@ -91,7 +96,8 @@ template <class T> struct choose_op : new_dim {
   }
 };
 
-/// Slots by running counts: all first choices, then all second ones. Shares T.
+/// Slots by running counts: all first choices, then all second ones. Shares T. A token whose first
+/// share is not a number stands in front: one of a group has a slot, at least.
 template <class T> struct assign_op {
   static constexpr bool on_host = true;
   index_t experts, capacity;
@@ -139,14 +145,16 @@ template <class T> struct assign_op {
                      std::vector<index_t>& line) const {
     line.resize(static_cast<std::size_t>(s.tokens));
     std::iota(line.begin(), line.end(), index_t{0});
-    if (how.line == line_order::by_token || s.width == 0) return;
-    std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
-      const auto weight = [&](index_t t) {
-        const T own = share[t * s.width];
-        return chosen[t * s.width] >= 0 && own == own ? own : T(-1);
-      };
-      return weight(a) > weight(b) || (weight(a) == weight(b) && a < b);
-    });
+    if (s.width == 0) return;
+    const auto first = [&](index_t t) {
+      return chosen[t * s.width] >= 0 ? share[t * s.width] : T(-1);
+    };
+    if (how.line == line_order::by_gate)
+      std::stable_sort(line.begin(), line.end(),
+                       [&](index_t a, index_t b) { return is_above(first(a), first(b)); });
+    else
+      std::stable_partition(line.begin(), line.end(),
+                            [&](index_t t) { return first(t) != first(t); });
   }
 };
 
@@ -178,8 +186,8 @@ template <class T> struct load_op : new_dim {
   }
 };
 
-/// The tokens that each expert scores highest, of equals the first; its slots in that order. A
-/// score that is not a number picks nobody. Choice e of a token is expert e.
+/// The tokens that each expert scores highest, of equals the first; its slots in that order. Choice
+/// e of a token is expert e.
 template <class T> struct pick_op : new_dim {
   static constexpr bool on_host = true;
   index_t capacity;
@@ -201,12 +209,9 @@ template <class T> struct pick_op : new_dim {
       for (index_t e = 0; e < s.width; ++e) {
         line.clear();
         for (index_t t = 0; t < s.tokens; ++t)
-          if (const T own = score[t * s.width + e];
-              own == own && (valid == nullptr || valid[t] != T(0)))
-            line.push_back(t);
-        std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
-          const T x_a = score[a * s.width + e], x_b = score[b * s.width + e];
-          return x_a > x_b || (x_a == x_b && a < b);
+          if (valid == nullptr || valid[t] != T(0)) line.push_back(t);
+        std::stable_sort(line.begin(), line.end(), [&](index_t a, index_t b) {
+          return is_above(score[a * s.width + e], score[b * s.width + e]);
         });
         for (index_t c = 0; c < capacity && c < static_cast<index_t>(line.size()); ++c)
           slot[line[static_cast<std::size_t>(c)] * s.width + e] =
