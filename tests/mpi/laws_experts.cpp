@@ -17,6 +17,7 @@ using namespace test_support::moe;
 namespace dd = dimesh::detail;
 
 struct choice : dm::dim<2> {};
+struct every : dm::dim<> {};
 struct slot : dm::dim<> {};
 constexpr index_t experts = 3, slots = 2;
 
@@ -66,6 +67,12 @@ TEST_CASE("tokens in slots and back, whatever splits groups and models") {
   });
 }
 
+template <class R> void check_routed(const R& got, const routes& want) {
+  CHECK(agrees(got.chosen, want.chosen));
+  CHECK(agrees(got.slots, want.slots));
+  CHECK(agrees(got.gates, want.gates));
+}
+
 TEST_CASE("routes, whatever splits the groups: those of one rank, and the weights' gradient") {
   const nn::gating how{
       .capacity_factor = 0.5, .later = nn::later_choices::random_freeing, .key = dm::random_key{4}};
@@ -75,12 +82,17 @@ TEST_CASE("routes, whatever splits the groups: those of one rank, and the weight
       for (const extents& n : {extents{5, 6, 3}, extents{2, 1, 2}, extents{0, 3, 2}}) {
         const array a = scores(n[0], n[1], n[2], 3);
         const array all = make({"p", "q"}, {n[0], n[1]}, [](const extents&) { return 1.; });
-        const routes want = one_by_one(how, a, all, 2, "choice");
         const auto v = scattered<dm::tensor<double, L, p, q, r>>(g, a);
-        const auto got = nn::route<q, r, choice>(how, v);
-        CHECK(agrees(got.chosen, want.chosen));
-        CHECK(agrees(got.slots, want.slots));
-        CHECK(agrees(got.gates, want.gates));
+        check_routed(nn::route<q, r, choice>(how, v), one_by_one(how, a, all, 2, "choice"));
+        const array other = scores(n[0], n[1], n[2], 7);
+        const array some = make({"p", "q"}, {n[0], n[1]},
+                                [](const extents& at) { return (at[0] + at[1]) % 3 ? 1. : 0.; });
+        const auto mask = scattered<dm::tensor<double, L, p, q>>(g, some);
+        check_routed(nn::route_by<q, r, choice>(
+                         how, v, scattered<dm::tensor<double, L, p, q, r>>(g, other), mask),
+                     one_by_one(how, a, some, 2, "choice", other));
+        check_routed(nn::expert_choice<q, r, every>(how, v, mask),
+                     chosen_by_experts(how, a, some, "every"));
         const array b = reals(a.dims, a.size, 2);  // no two alike
         check_operation([&](const auto& i) { return nn::route<q, r, choice>(how, i * i).gates; },
                         precision{1e-5, 1e-6}, {b},
