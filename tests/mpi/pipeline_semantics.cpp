@@ -104,6 +104,7 @@ template <int... K> values check(const problem<K...>& p, int micros) {
   const values bits = p.run(dm::gpipe{stages, micros}, as_it_is);
   CHECK(p.run(dm::one_f_one_b{stages, micros}, as_it_is) == bits);
   CHECK(p.run(dm::zb_h1{stages, micros}, as_it_is) == bits);
+  CHECK(p.run(dm::zb_h2{stages, micros}, as_it_is) == bits);
   CHECK(p.run(dm::gpipe{stages, micros}, run_again) == bits);
   CHECK(p.run(dm::one_f_one_b{stages, micros}, run_again) == bits);
   CHECK(p.run(dm::zb_h1{stages, micros}, run_again) == bits);

@@ -128,7 +128,10 @@ TEST_CASE("an optimizer that works during the flush makes the bits of one that w
     two.check_update(dm::zb_h1{2, 4});
     problem<0, 1, 0, 1>(MPI_COMM_WORLD, 2, 4).check_update(dm::interleaved{2, 4, 2});
   }
-  if (n == 4) problem<0, 1, 2, 3>(MPI_COMM_WORLD, 4, 4).check_update(dm::one_f_one_b{4, 4});
+  if (n != 4) return;
+  const problem<0, 1, 2, 3> four(MPI_COMM_WORLD, 4, 8);
+  four.check_update(dm::one_f_one_b{4, 8});
+  four.check_update(dm::zb_h2{4, 8});
 }
 
 // State and update are spread over the rows of a stage, which sum and gather while others go back.

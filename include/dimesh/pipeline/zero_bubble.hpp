@@ -5,7 +5,8 @@
 //
 //   zb_h1{.ranks = 4, .micros = 8}     bubble (p - 1)(F + B - W); p micro-batches held on each rank
 //   zb_v{.ranks = 4, .micros = 8}      two stages a rank, there and back; no bubble where F = B = W
-//   zb_h2{.ranks = 4, .micros = 8}     bubble (p - 1)(F + B - 2W); 2p - 1 held; simulated only
+//   zb_h2{.ranks = 4, .micros = 8}     bubble (p - 1)(F + B - 2W) of steps that do not wait for
+//                                      each other; 2p - 1 micro-batches held
 #pragma once
 
 #include "dimesh/pipeline/operation.hpp"
@@ -58,8 +59,9 @@ struct zb_h1 {
 };
 
 /// ZB-H2: more forward operations at the beginning, so that the first backward is not waited for.
-/// Ranks end one after the other, as they begin: without a bubble only if the optimizer's step on
-/// one rank does not wait for the others. Simulated only.
+/// Ranks end one after the other, as they begin: a step by itself is as long as ZB-H1's where F = B
+/// = W, and the bubble is gone of steps in a row, if the optimizer's on one rank does not wait for
+/// the others (value_and_update, pipeline.hpp).
 struct zb_h2 {
   int ranks = 0, micros = 0;
   constexpr int stages() const { return ranks; }

@@ -140,6 +140,35 @@ TEST_CASE("schedules: zero bubble") {
   }
 }
 
+/// Two steps, the second of which a rank begins as soon as it is done with the first.
+template <class S> struct in_a_row {
+  S one;
+  int ranks = one.ranks, micros = 2 * one.micros;
+  constexpr int stages() const { return one.stages(); }
+  constexpr int rank_of(int stage, int) const { return one.rank_of(stage, 0); }
+  constexpr int length(int rank) const { return 2 * one.length(rank); }
+  constexpr dm::stage_operation at(int rank, int k) const {
+    dm::stage_operation o = one.at(rank, k % one.length(rank));
+    o.micro += k / one.length(rank) * one.micros;
+    return o;
+  }
+};
+TEST_CASE("schedules: what ZB-H2 saves is saved by the next step") {
+  for (int p = 1; p <= 6; ++p)
+    for (int m = 2 * p - 1; m <= 14; ++m) {
+      const auto time = [](const auto& s, const dm::stage_times& t) {
+        return dm::check_schedule(s, t).makespan;
+      };
+      const dm::stage_times even;
+      CHECK(time(dm::zb_h2{p, m}, even) == time(dm::zb_h1{p, m}, even));
+      CHECK(time(in_a_row<dm::zb_h2>{{p, m}}, even) == 2 * m * 3 + (p - 1));
+      CHECK(time(in_a_row<dm::zb_h1>{{p, m}}, even) == 2 * (m * 3 + (p - 1)));
+      const dm::stage_times t{.forward = 4, .backward_input = 5, .backward_weight = 3};
+      const dm::zb_h2 one{p, m};
+      CHECK(time(in_a_row<dm::zb_h2>{one}, t) - time(one, t) == m * 12 + (p - 1) * (4 + 5 - 2 * 3));
+    }
+}
+
 TEST_CASE("schedules: Chimera and DualPipe") {
   const dm::stage_times even{.forward = 2, .backward_input = 1, .backward_weight = 1};
   for (int p = 2; p <= 8; p += 2) {
