@@ -125,10 +125,15 @@ TEST_CASE("memory of a step is what was forecast") {
     two.check(test_support::far_ahead{2, micros});
     const problem<0, 1, 1, 0> there_and_back(2, micros);
     there_and_back.check(dm::zb_v{2, micros});
+    const int even = 2 * micros;
+    const problem<0, 1, 0, 1> round_and_round(2, even);
+    round_and_round.check(dm::interleaved{2, even, 2});
+    round_and_round.check(dm::interleaved{2, even, 2, true});
     if (ranks() < 4) continue;
     const problem<0, 1, 2, 3> four(4, micros);
     four.check(dm::one_f_one_b{4, micros});
     four.check(dm::zb_h1{4, micros});
+    four.check(dm::zb_h2{4, micros});
   }
 }
 
