@@ -121,6 +121,8 @@ template <int Rank, int Place> struct backward_not_ascending;  // this one comes
 template <class Schedule> struct updates_not_made;  // which the schedule has on its way
 template <class Dim, long Extent, long Micros> struct micro_batches_do_not_divide;
 template <int Cells, int Layers> struct fewer_layers_than_cells;
+template <class Bounds, int Layers> struct bounds_not_of_layers;
+template <int... Bound> struct cell_bounds {};  // culprits of those
 template <class Place, class Weights> struct weight_not_on_stage;
 template <class Name> struct name_not_carried;  // and a layer recalls it
 template <class Name> struct name_carried_already;

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "dimesh/layout/fault.hpp"
 #include "dimesh/pipeline/layers.hpp"
 #include "dimesh/pipeline/operation.hpp"
 
@@ -40,6 +41,21 @@ constexpr auto cell_between(const Layers& all) {
   return cell_of_layers<static_cast<index_t>(Places[K]), from>(
       all, std::make_index_sequence<to - from>());
 }
+/// Do they ascend from 0 to the number of layers?
+template <class Bounds> constexpr bool cut_layers(const Bounds& bounds, int layers) {
+  for (std::size_t k = 0; k + 1 < bounds.size(); ++k)
+    if (bounds[k] >= bounds[k + 1]) return false;
+  return bounds.front() == 0 && bounds.back() == layers;
+}
+template <auto Bounds, int Layers> constexpr auto find_bounds_fault() {
+  return []<std::size_t... K>(std::index_sequence<K...>) {
+    using wrong = bounds_not_of_layers<cell_bounds<Bounds[K]...>, Layers>;
+    return tag<std::conditional_t<cut_layers(Bounds, Layers), no_fault, wrong>>{};
+  }(std::make_index_sequence<Bounds.size()>());
+}
+template <auto Bounds, class... F>
+using bounds_fault =
+    typename decltype(find_bounds_fault<Bounds, static_cast<int>(sizeof...(F))>())::type;
 }  // namespace detail::pipeline
 
 /// Where a schedule has its stages: the coordinates of as many cells.
@@ -55,24 +71,33 @@ constexpr auto places_of() {
 /// The cells of a sequence of layers as a tuple, cell k at coordinate Places[k], as a rule k.
 /// Bounds: what partition<K>(costs) gives, for as many costs as layers.
 template <auto Bounds, auto Places = detail::pipeline::places_in_turn<Bounds.size()>(), class... F>
-  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)) &&
-           Places.size() + 1 == Bounds.size())
+  requires(Bounds.size() >= 2 && Places.size() + 1 == Bounds.size())
 constexpr auto cells_of_layers(const F&... f) {
-  const std::tuple<F...> all(f...);
-  return [&all]<std::size_t... K>(std::index_sequence<K...>) {
-    return std::make_tuple(detail::pipeline::cell_between<Bounds, Places, K>(all)...);
-  }(std::make_index_sequence<Bounds.size() - 1>());
+  using fault = detail::pipeline::bounds_fault<Bounds, F...>;
+  static_assert(ok<fault>,
+                "cells_of_layers: bounds of cells do not ascend from 0 to the number of layers; "
+                "take what partition<cells>(costs) gives for the costs of all layers");
+  if constexpr (ok<fault>) {
+    const std::tuple<F...> all(f...);
+    return [&all]<std::size_t... K>(std::index_sequence<K...>) {
+      return std::make_tuple(detail::pipeline::cell_between<Bounds, Places, K>(all)...);
+    }(std::make_index_sequence<Bounds.size() - 1>());
+  } else {
+    return poison{};
+  }
 }
 
 /// A pipeline along axis A of these cells (with pipeline.hpp).
 template <class A, auto Bounds, auto Places = detail::pipeline::places_in_turn<Bounds.size()>(),
           class... F>
-  requires(Bounds.size() >= 2 && Bounds.back() == static_cast<int>(sizeof...(F)) &&
-           Places.size() + 1 == Bounds.size())
+  requires(Bounds.size() >= 2 && Places.size() + 1 == Bounds.size())
 constexpr auto pipeline_of_layers(const F&... f) {
-  return std::apply(
-      [](const auto&... c) { return pipeline_of<A, std::decay_t<decltype(c)>...>(c...); },
-      cells_of_layers<Bounds, Places>(f...));
+  const auto cells = cells_of_layers<Bounds, Places>(f...);
+  if constexpr (ok<detail::pipeline::bounds_fault<Bounds, F...>>)
+    return std::apply(
+        [](const auto&... c) { return pipeline_of<A, std::decay_t<decltype(c)>...>(c...); }, cells);
+  else
+    return cells;
 }
 
 }  // namespace dimesh

@@ -62,12 +62,6 @@ static_assert(dm::layer_costs(shape<batch, narrow>{}, std::tuple<std::tuple<>, s
                               every_other,
                               filtered) == std::array<dm::index_t, 2>{0, 2 * 8 * (3 * 8 - 2)});
 
-/// Bounds that are not of so many layers.
-template <class... F>
-concept cut_by_bounds = requires(const F&... f) { dm::cells_of_layers<bounds>(f...); };
-static_assert(cut_by_bounds<layer<1>, layer<2>, layer<3>, layer<4>>);
-static_assert(!cut_by_bounds<layer<1>, layer<2>, layer<3>>);
-
 }  // namespace
 
 TEST_CASE("cells_of_layers: a pipeline of the cells that partition finds") {
