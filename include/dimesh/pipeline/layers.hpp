@@ -10,6 +10,9 @@
 //     -> up(w, x, what `down` gave); layers between them know nothing of it
 #pragma once
 
+#include <string_view>
+
+#include "dimesh/detail/name.hpp"
 #include "dimesh/pipeline/carried.hpp"
 
 namespace dimesh {
@@ -84,11 +87,20 @@ template <class F> struct named_layer {
 template <class F, class... D> struct named_layer<function_taking<F, D...>> : named_layer<F> {};
 template <class F, class N> struct named_layer<function_remembering<F, N>> : named_layer<F> {};
 template <class F, class N> struct named_layer<function_recalling<F, N>> : named_layer<F> {};
+template <class F> struct named_layer<recomputed<F>> : named_layer<F> {};
+template <class F, class P> struct named_layer<function_of_slices<F, P>> : named_layer<F> {};
 template <class F> struct function_of_each;
-/// The first and the last layer of a cell that is made of layers, by their own names; else void.
+/// Has F no name that a reader would know: a lambda?
+template <class F> constexpr bool is_nameless() {
+  constexpr std::string_view text = spelled<F>();
+  return text.find("<lambda(") != text.npos || text.find("(lambda at") != text.npos;
+}
+/// The first and the last layer of a cell that is made of layers, by their own names; else the
+/// cell's function, or void where it has no name.
 template <class F> struct end_layers {
-  using first = void;
-  using last = void;
+  using name = typename named_layer<F>::type;
+  using first = std::conditional_t<is_nameless<name>(), void, name>;
+  using last = first;
 };
 template <class F> struct end_layer {
   using first = typename named_layer<F>::type;

@@ -71,7 +71,8 @@ inline constexpr bool all_at<A, K, list<X...>> =
      (spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].what == use::placed &&
       spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].at == K));
 
-/// What a cell says; of one that is made of layers (layers.hpp) its first or last one before dims.
+/// What a cell says: its function before dims, if that has a name; of layers (layers.hpp) the first
+/// or the last one.
 template <class Layer, class... D> struct said_by {
   template <int I> using gives = cell_gives<I, Layer, D...>;
   template <int I> using takes = cell_takes<I, Layer, D...>;
