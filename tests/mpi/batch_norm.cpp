@@ -252,6 +252,71 @@ TEST_CASE("a layer learns the same under every layout") {
   });
 }
 
+template <class W, class B> struct two_of {
+  W gain;
+  B bias;
+};
+// As without them, for the layer's gradients and what it keeps.
+TEST_CASE("rows that fill up a batch have no part in its moments") {
+  namespace nn = dm::nn;
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array a = reals({"p", "q", "r"}, {5, 6, 2}, 8);
+    const array more = make({"p", "q", "r"}, {7, 6, 2}, [&](const extents& i) {
+      return i[0] < 5 ? a.values[static_cast<std::size_t>(12 * i[0] + 2 * i[1] + i[2])] : 9.0;
+    });
+    const array rows = make({"p"}, {7}, [](const extents& i) { return i[0] < 5 ? 1.0 : 0.0; });
+    const auto counts = scattered<dm::tensor<int, L, p>>(g, rows) != 0;
+    auto params = dm::make<nn::scale_and_shift<L, double, q>>(g, q{6});
+    nn::initialize(params, dm::random_key{1});
+    const auto learned = [&](const auto& made_by, const array& values_of_all) {
+      auto seen = dm::make<nn::running_moments<L, double, q>>(g, q{6});
+      nn::initialize(seen, dm::random_key{1});
+      const auto loss = [&](const auto& w, const auto& v) {
+        const auto [made, y] = made_by(w, v);
+        nn::keep_moments(seen, made, 0.25);
+        return dm::complete(dm::sum(y * y * y + y));
+      };
+      const auto slope =
+          dm::complete(dm::value_and_grad(loss, params)(
+                           scattered<dm::tensor<double, L, p, q, r>>(g, values_of_all)))
+              .gradient;
+      values all;
+      for (const values& v : {gathered(slope.gain), gathered(slope.bias), gathered(seen.mean),
+                              gathered(seen.variance)})
+        all.insert(all.end(), v.begin(), v.end());
+      return all;
+    };
+    const nn::model<L> m;
+    const values right = learned(
+        [&](const auto& w, const auto& v) {
+          const auto made = nn::batch_norm<q>(m, w, v);
+          return std::pair(made, made.y);
+        },
+        a);
+    const auto masked = [&](const auto& w, const auto& v) {
+      const auto made = nn::batch_norm<q>(m, w, v, counts, 5);
+      return std::pair(made, dm::select(counts, made.y, 0));
+    };
+    CHECK(right.size() == 24);
+    CHECK(close(learned(masked, more), right));
+    const auto stored = nn::batch_norm<q>(
+        m, params, scattered<dm::tensor<dm::bfloat16, L, p, q, r>>(g, more), counts, 5);
+    static_assert(std::is_same_v<dm::value_of<decltype(stored.y)>, dm::bfloat16>);
+    static_assert(std::is_same_v<dm::value_of<decltype(stored.mean)>, float>);
+    CHECK(agrees(stored.mean, norm(a, {"q"}, nullptr, nullptr).mean, 1e-2));
+    CHECK(stored.count == 10);
+    const auto of_small = [&](const auto& v, const auto& w, const auto& b) {
+      return nn::batch_norm<q>(m, two_of{w, b}, v, v < 8.5, 60).y;
+    };
+    const auto all_of = [](double v) {
+      return make({"q"}, {6}, [v](const extents&) { return v; });
+    };
+    check_operation(of_small, smooth, {more, all_of(1), all_of(0)},
+                    scattered<dm::tensor<double, L, p, q, r>>(g, more), params.gain, params.bias);
+  });
+}
+
 TEST_CASE("moments move once for each batch, where a block is computed again, too") {
   namespace nn = dm::nn;
   for_each_grid<line>([](const dm::grid<line>& g) {

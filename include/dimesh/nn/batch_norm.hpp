@@ -6,6 +6,7 @@
 //
 //   nn::scale_and_shift<L, float, channel> p;     nn::running_moments<L, float, channel> seen;
 //   const auto made = nn::batch_norm<channel>(m, p, x);          // in training: made.y
+//   const auto made = nn::batch_norm<channel>(m, p, x, counts, 5);   // of five rows that count
 //   nn::keep_moments(seen, made, 0.1);
 //   nn::keep_moments(mini, made);  ... nn::keep_moments(seen, mini, 0.1);   // of micro-batches
 //   const auto y = nn::batch_norm_by(m, seen, p, x);             // afterwards; local
@@ -18,6 +19,7 @@
 #include "dimesh/nn/dense.hpp"
 #include "dimesh/nn/parameter.hpp"
 #include "dimesh/op/batch_norm.hpp"
+#include "dimesh/op/masked_mean.hpp"
 #include "dimesh/op/merge.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
@@ -88,6 +90,25 @@ struct scale_and_shift_function {
     return (x - mean) * dimesh::rsqrt(variance + static_cast<V>(epsilon)) * gain + bias;
   }
 };
+/// In the type that means are formed in; rounded once.
+template <class Kept, class C, class M, class P, class X, class Counts>
+constexpr auto normed_where(const model<C, M>& m, const P& p, const X& x, const Counts& counts,
+                            double counted) {
+  using T = value_of<X>;
+  using R = dimesh::detail::mean_value<T>;
+  return [&]<class... D>(list<D...>) {
+    const auto z = cast<R>(x);
+    const auto mean = complete(masked_mean<D...>(z, counts));
+    const auto apart = z - mean;
+    const auto variance = complete(masked_mean<D...>(apart * apart, counts));
+    auto y = cast<std::conditional_t<is_storage_only<T>, T, R>>(
+        map_with(scale_and_shift_function{M::epsilon}, z, mean, variance,
+                 beside_tensor(m, z, p.gain), beside_tensor(m, z, p.bias)));
+    auto seen = stop_gradient(mean);
+    const double n = counted * dimesh::detail::masked_dims<Counts, D...>::others(x);
+    return batch_normed<decltype(y), decltype(seen)>{y, seen, stop_gradient(variance), n};
+  }(typename remaining<typename spec_of<X>::dims, Kept>::type{});
+}
 }  // namespace detail
 
 /// Batch norm in training: of x under its own layout, over all dims but Channel..., with the
@@ -97,6 +118,18 @@ template <Dim... Channel, Layout C, class M, class P, Operand X>
 constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x) {
   return batch_norm_all_reduce<Channel...>(M::epsilon, x, beside_tensor(m, x, p.gain),
                                            beside_tensor(m, x, p.bias));
+}
+/// The same by the moments of what counts, where some rows only fill up a batch: `counts`, of bool,
+/// has some of x's dims, and is true for `counted` of its elements, of all ranks together. What
+/// does not count becomes .y by the others' moments, and has no part in them. On the way forward
+/// four all-reduces where x's other dims are split; more passes over x than the form without it.
+template <Dim... Channel, Layout C, class M, class P, Operand X, Operand Counts>
+constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x, const Counts& counts,
+                          double counted) {
+  if constexpr (is_poison<X> || is_poison<Counts>)
+    return batch_normed<poison, poison>{};
+  else
+    return detail::normed_where<detail::list<Channel...>>(m, p, x, counts, counted);
 }
 
 /// Batch norm by moments that have been kept: (x - mean) / sqrt(variance + epsilon) * gain + bias.
