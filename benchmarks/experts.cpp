@@ -202,6 +202,8 @@ void compare_dispatch(const dm::grid<line>& g, index_t length) {
 }
 
 /// More experts take as many slots in all: products stay what they are, and so do the all-to-alls.
+/// Groups are as long as GShard's, so that each of 64 experts on one rank has 320 rows. Its weights
+/// come from memory for them once: beyond 32 experts a rank (256 MiB) that is more than a tenth.
 void compare_numbers(const dm::grid<line>& g, index_t length) {
   const auto layer_of = [&](index_t n) {
     auto p = dm::make<any_weights>(g, any_expert{n});
@@ -223,7 +225,8 @@ void compare_numbers(const dm::grid<line>& g, index_t length) {
     const auto many = layer_of(n);
     const auto [m, f] = bench::race(MPI_COMM_WORLD, 4.0, 5)(
         [&] { (void)forward_of_any{}(many, x); }, [&] { (void)forward_of_any{}(few, x); });
-    bench::report("forward, " + std::to_string(n) + " experts by 8", m, {f}, 1.10, true,
+    const double bar = n / g.ranks() > 32 ? 1.20 : 1.10;
+    bench::report("forward, " + std::to_string(n) + " experts by 8", m, {f}, bar, true,
                   g.rank() != 0);
   }
 }
@@ -251,7 +254,7 @@ int main(int argc, char** argv) {
     if (g.rank() == 0) bench::headline("a layer of experts");
     compare(g, quick ? 64 : 512);
     compare_dispatch(g, quick ? 64 : 512);
-    compare_numbers(g, quick ? 64 : 512);
+    compare_numbers(g, quick ? 64 : 2048);
     compare_chunks(g, quick ? 64 : 512);
   });
 }

@@ -6,6 +6,7 @@ the least of several runs counts, since other work on the machine only ever adds
 
   benchmarks/compile/measure.py [--build build/bench] [--runs 3] [--compilers g++ clang++-19]
                                 [--headers] [--headers-only]
+                                [--only main experts language_model pipelines]
 
 Programs link dimesh::compiled, unless --headers-only says that they compile everything themselves.
 """
@@ -222,16 +223,22 @@ def main():
     parser.add_argument("--compilers", nargs="+", default=["g++"])
     parser.add_argument("--headers", action="store_true", help="each public header and example alone, too")
     parser.add_argument("--headers-only", action="store_true", help="programs without dimesh::compiled")
+    parts = ["main", "experts", "language_model", "pipelines"]
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="these tables alone")
     options = parser.parse_args()
     flags = flags_of(options.build)
     if not options.headers_only:
         flags += ["-DDIMESH_COMPILED=1", "-DDIMESH_COMPILED_FILES=1"]
     with tempfile.TemporaryDirectory() as folder:
         for compiler in options.compilers:
-            main_table(compiler, flags, options.runs, folder)
-            layer_of_experts(compiler, flags, options.runs)
-            language_model(compiler, flags, options.runs, folder)
-            pipelines(compiler, flags, options.runs)
+            if "main" in options.only:
+                main_table(compiler, flags, options.runs, folder)
+            if "experts" in options.only:
+                layer_of_experts(compiler, flags, options.runs)
+            if "language_model" in options.only:
+                language_model(compiler, flags, options.runs, folder)
+            if "pipelines" in options.only:
+                pipelines(compiler, flags, options.runs)
             if options.headers:
                 other_units(compiler, flags, 1, folder)
 

@@ -23,7 +23,8 @@
 
 /// One stage a rank: the same cells and the same sums in the same order, so the same bits.
 bool is_straight(const outcome& o) {
-  return o.schedule == "gpipe" || o.schedule == "1f1b" || o.schedule == "zb-h1";
+  return o.schedule == "gpipe" || o.schedule == "1f1b" || o.schedule == "zb-h1" ||
+         o.schedule == "zb-h2";
 }
 bool as_forecast(const outcome& o) { return o.peak == o.peak_predicted; }
 /// The first step at which another schedule over the same stages gave other bits, in words.
@@ -72,7 +73,8 @@ std::string losses_in_words(const std::vector<outcome>& all) {
       same =
           same || (&o != &other && is_straight(o) && is_straight(other) && o.pipes == other.pipes);
   }
-  return (same ? "Losses of gpipe, 1f1b and zb-h1 over the same stages are equal to the last bit"
+  return (same ? "Losses of gpipe, 1f1b, zb-h1 and zb-h2 over the same stages are equal to the "
+                 "last bit"
                : "No losses are compared to the last bit") +
          std::string("; of all ") + std::to_string(all.size()) +
          " runs the largest difference from the first one's is " +
@@ -142,7 +144,7 @@ int main(int argc, char** argv) {
     o.add("--text", s.text, "a file to learn (the King James text)");
     o.add("--out", s.out, "folder for timelines and traces");
     o.add("--schedule", s.schedule, "one of the schedules, or all")
-        .among({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "sliced", "all"});
+        .among({"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "sliced", "all"});
     o.add("--steps", s.steps, "training steps").between(2, 1 << 20);
     o.add("--micros", s.micros, "micro-batches of a step, a multiple of 4").between(4, 1 << 10);
     o.add("--seed", s.seed, "of weights and pieces of text");

@@ -13,6 +13,7 @@ static void train_all(const dm::grid<pod>& g, const settings& s, const text::cor
   train_by<K...>("gpipe", dm::gpipe{p, s.micros}, g, s, c, all);
   train_by<K...>("1f1b", dm::one_f_one_b{p, s.micros}, g, s, c, all);
   train_by<K...>("zb-h1", dm::zb_h1{p, s.micros}, g, s, c, all);
+  train_by<K...>("zb-h2", dm::zb_h2{p, s.micros}, g, s, c, all);
 }
 void train_straight(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
                     std::vector<outcome>& all) {

@@ -265,6 +265,9 @@ TEST_CASE("rows that fill up a batch have no part in its moments") {
     const array more = make({"p", "q", "r"}, {7, 6, 2}, [&](const extents& i) {
       return i[0] < 5 ? a.values[static_cast<std::size_t>(12 * i[0] + 2 * i[1] + i[2])] : 9.0;
     });
+    array spoilt = more;
+    for (std::size_t i = 60; i < spoilt.values.size(); ++i)
+      spoilt.values[i] = i % 2 == 0 ? std::nan("") : HUGE_VAL;
     const array rows = make({"p"}, {7}, [](const extents& i) { return i[0] < 5 ? 1.0 : 0.0; });
     const auto counts = scattered<dm::tensor<int, L, p>>(g, rows) != 0;
     auto params = dm::make<nn::scale_and_shift<L, double, q>>(g, q{6});
@@ -300,6 +303,15 @@ TEST_CASE("rows that fill up a batch have no part in its moments") {
     };
     CHECK(right.size() == 24);
     CHECK(close(learned(masked, more), right));
+    CHECK(close(learned(masked, spoilt), right));
+    // A batch of which nothing counts keeps nothing.
+    const auto none = [&](const auto& w, const auto& v) {
+      const auto made = nn::batch_norm<q>(m, w, v, v != v, 0);
+      return std::pair(made, made.y);
+    };
+    const values kept = learned(none, more);
+    CHECK(std::all_of(kept.begin() + 12, kept.begin() + 18, [](double v) { return v == 0; }));
+    CHECK(std::all_of(kept.begin() + 18, kept.end(), [](double v) { return v == 1; }));
     const auto stored = nn::batch_norm<q>(
         m, params, scattered<dm::tensor<dm::bfloat16, L, p, q, r>>(g, more), counts, 5);
     static_assert(std::is_same_v<dm::value_of<decltype(stored.y)>, dm::bfloat16>);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fourier transforms along dims that are whole or split: against naive sums over whole arrays under
 // every layout that their rules allow; their transposes and costs; which layouts come out.
+// alone: it alone links FFTW
 // ranks: 1 2 4
 // labels: sanitize_all
 #include "dimesh/op/fft.hpp"

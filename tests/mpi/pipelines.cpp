@@ -18,6 +18,7 @@
 #include <dimesh/optim/adam.hpp>
 #include <stdexcept>
 
+#include "dimesh/pipeline/bidirectional.hpp"
 #include "dimesh/pipeline/chain_costs.hpp"
 #include "dimesh/pipeline/channel.hpp"
 #include "dimesh/pipeline/cut_layers.hpp"
@@ -26,6 +27,7 @@
 #include "dimesh/pipeline/schedules.hpp"
 #include "dimesh/pipeline/zero_bubble.hpp"
 #include "support/distance.hpp"
+#include "support/far_ahead.hpp"
 #include "support/host.hpp"
 
 namespace dm = dimesh;
@@ -632,6 +634,12 @@ TEST_CASE("what does not fit is refused before anything runs") {
   CHECK_THROWS_WITH_AS((runs<1, 0>{two}.run(dm::gpipe{2, 2})),
                        doctest::Contains("; place cells as the schedule says"), dm::error);
   const runs<0, 1> r{two};
+  CHECK_THROWS_WITH_AS((void)r.run(dm::chimera{2, 2}),
+                       doctest::Contains("pipeline: the schedule has stage 0 on ranks 0 and 1, and "
+                                         "a cell's weights are on one of them; such schedules can "
+                                         "be checked and simulated; to run, take one that has each "
+                                         "stage on one rank, as one_f_one_b"),
+                       dm::error);
   CHECK(!dm::check_schedule(dm::one_f_one_b{2, 2}).safe_blocking);
   CHECK_THROWS_WITH_AS((void)r.run(dm::one_f_one_b{2, 2}, {.blocking = true}),
                        doctest::Contains("does not run with blocking messages"), dm::error);
@@ -709,6 +717,7 @@ TEST_CASE("a rank that fails is an error on those that wait until it takes their
     const auto x = [&p](int) {
       return dm::zeros<inputs>(p.g, batch{6144 * p.g.template size<rows>()});
     };
+    const auto sum_of = [](const auto& y, int) { return dm::sum(y * y); };
     const bool fails = p.g.template coord<stage>() == n - 1;
     const auto loss = [](const auto& y, int i) {
       if (i == 1) throw std::runtime_error("this loss has no value");
@@ -728,6 +737,9 @@ TEST_CASE("a rank that fails is an error on those that wait until it takes their
       refused([&] { (void)net.value_and_grad(s, r.weights, x, loss, {.blocking = blocking}); });
     };
     for (int again = 0; again < 2; ++again) {
+      // As many messages under way as it needs, and nobody waits for ever.
+      if constexpr (n == 2)
+        (void)dm::complete(net.value_and_grad(test_support::far_ahead{2, 8}, r.weights, x, sum_of));
       trains(dm::gpipe{n, 4});
       trains(dm::gpipe{n, 4}, true);
       trains(dm::one_f_one_b{n, 4});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// alone: docs/relayout.md runs its program
 // ranks: 1 2 4 8
 // Relayout between every pair of layouts of meshes of one, two and three axes: the steps that a
 // route names, run one by one on layouts that only the run knows (so that all of them cost the

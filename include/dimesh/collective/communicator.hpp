@@ -139,8 +139,9 @@ class communicator {
 
   /// A tag for messages that only the same call on another rank may match: calls that are under way
   /// at the same time get different ones. Ranks ask for tags in one order; 0 is never among them.
+  /// As many as MPI has: a call that failed may leave a message that nobody takes.
   int next_tag() const {
-    constexpr unsigned tags = 32766;  // what MPI grants at least
+    static const unsigned tags = greatest_tag();
     return 1 + static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags);
   }
 
@@ -170,6 +171,14 @@ class communicator {
   const meeting* met() const { return meeting_; }
 
  private:
+  /// What MPI grants: 32767 at least, and mostly many times that.
+  static unsigned greatest_tag() {
+    int* bound = nullptr;
+    int found = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&bound), &found);
+    return found ? static_cast<unsigned>(*bound) - 1 : 32766;
+  }
+
 #ifdef DIMESH_CHECKED
   /// Where nobody started a runtime, and no grid takes all ranks: differences are seen, absences
   /// are not.

@@ -97,7 +97,7 @@ constexpr auto normed_where(const model<C, M>& m, const P& p, const X& x, const 
   using T = value_of<X>;
   using R = dimesh::detail::mean_value<T>;
   return [&]<class... D>(list<D...>) {
-    const auto z = cast<R>(x);
+    const auto z = dimesh::select(counts, cast<R>(x), 0);
     const auto mean = complete(masked_mean<D...>(z, counts));
     const auto apart = z - mean;
     const auto variance = complete(masked_mean<D...>(apart * apart, counts));
@@ -121,8 +121,9 @@ constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x) {
 }
 /// The same by the moments of what counts, where some rows only fill up a batch: `counts`, of bool,
 /// has some of x's dims, and is true for `counted` of its elements, of all ranks together. What
-/// does not count becomes .y by the others' moments, and has no part in them. On the way forward
-/// four all-reduces where x's other dims are split; more passes over x than the form without it.
+/// does not count is taken for 0, whatever it is: it has no part in the moments, and no gradient.
+/// On the way forward four all-reduces where x's other dims are split; more passes over x than the
+/// form without it.
 template <Dim... Channel, Layout C, class M, class P, Operand X, Operand Counts>
 constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x, const Counts& counts,
                           double counted) {
@@ -146,11 +147,12 @@ constexpr auto batch_norm_by(const model<C, M>& m, const R& running, const P& p,
 /// that of the population which the batch is a sample of, n / (n - 1) of what was seen (Ioffe and
 /// Szegedy 2015, algorithm 2). Relayouts what was seen to the layout of what is kept. Once for each
 /// batch: not where a recomputed block or a plan runs a layer again, and not where a step is only
-/// forecast.
+/// forecast; nor where nothing of a batch counts.
 template <class R, class Y, class Moments>
 constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, double part) {
   if constexpr (!is_poison<Y>) {
-    if (detail::counts_for(running, seen)) detail::keep_these(running, seen, seen.count, part);
+    if (seen.count > 0 && detail::counts_for(running, seen))
+      detail::keep_these(running, seen, seen.count, part);
   }
 }
 

@@ -43,8 +43,8 @@ struct schedule_facts {
   double bubble = 0;  ///< the share of all ranks' time, makespan each, in which they do nothing
   int messages = 0;  ///< between ranks
   bool safe_blocking = false;  ///< runs with blocking messages: receive, work, send
-  int window = 0;  ///< messages of a stage and direction that are under way at a time, at most: the
-      ///< next one waits for the first of them; the smallest number with which it runs
+  int window = 0;  ///< the smallest number of messages of a stage and direction under way at a time
+      ///< with which it runs, where the next one waits for the first of them
   bool safe_paired = false;  ///< runs if a rank sends and receives together between operations
   bool one_tag = false;  ///< order alone tells the messages of two ranks apart, without a direction
 

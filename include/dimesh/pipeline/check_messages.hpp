@@ -74,24 +74,56 @@ constexpr bool runs_waiting(const S& s, bool paired, part_table<int>& places) {
   return true;
 }
 
+/// Who takes the last messages of each rank's stage and direction, so many of each.
+template <PipelineSchedule S> class last_messages {
+ public:
+  constexpr last_messages(const S& s, int window)
+      : stages_(s.stages()),
+        length_(static_cast<std::size_t>(window)),
+        takers_(static_cast<std::size_t>(2 * s.ranks * s.stages() * window)),
+        next_(static_cast<std::size_t>(2 * s.ranks * s.stages())) {}
+  constexpr std::size_t ring_of(int rank, const stage_operation& o) const {
+    const int forward = o.work == stage_work::forward ? 1 : 0;
+    return static_cast<std::size_t>(2 * (rank * stages_ + o.stage) + forward);
+  }
+  /// The taker of the message that a ring's next one waits for, when `ahead` others go before it.
+  constexpr const partner& before(std::size_t ring, std::size_t ahead) const {
+    return takers_[ring * length_ + (next_[ring] + ahead) % length_];
+  }
+  constexpr void add(std::size_t ring, const partner& taker) {
+    takers_[ring * length_ + next_[ring]] = taker;
+    next_[ring] = (next_[ring] + 1) % length_;
+  }
+
+ private:
+  int stages_;
+  std::size_t length_;
+  numbered<partner> takers_;
+  numbered<std::size_t> next_;
+};
+
 /// Does it run if a stage's message, forward or backward, waits until the receiver of the one
 /// `window` before it has come to the operation that takes that? (It comes there when all before
 /// that is done and sent.)
 template <PipelineSchedule S>
 constexpr bool runs_in_window(const S& s, int window, part_table<int>& places) {
   numbered<int> reached(static_cast<std::size_t>(s.ranks));
-  // Who takes the last messages of a rank's stage and direction, in a ring of so many.
-  const auto length = static_cast<std::size_t>(window);
-  const auto rings = static_cast<std::size_t>(2 * s.ranks * s.stages());
-  numbered<partner> last(rings * length);
-  numbered<std::size_t> next(rings);
-  const auto ring_of = [&](int rank, const stage_operation& o) {
-    const int forward = o.work == stage_work::forward ? 1 : 0;
-    return static_cast<std::size_t>(2 * (rank * s.stages() + o.stage) + forward);
-  };
+  last_messages<S> sent(s, window);
   const auto done = [&](const need& n) {
     return n.stage < 0 ||
            places(n) < reached[static_cast<std::size_t>(s.rank_of(n.stage, n.micro))];
+  };
+  // May it send, when operations first, ... are done together with it, and sent before?
+  const auto has_room = [&](int rank, int first, int i) {
+    const std::size_t ring = sent.ring_of(rank, s.at(rank, i));
+    int ahead = 0;
+    for (int j = first; j < i; ++j) {
+      const stage_operation o = s.at(rank, j);
+      ahead += sent.ring_of(rank, o) == ring && receiver_of(s, o, places).rank >= 0 ? 1 : 0;
+    }
+    if (ahead >= window) return false;
+    const partner before = sent.before(ring, static_cast<std::size_t>(ahead));
+    return before.rank < 0 || reached[static_cast<std::size_t>(before.rank)] >= before.place;
   };
   const auto goes_on = [&](int rank) {
     const int k = reached[static_cast<std::size_t>(rank)];
@@ -100,19 +132,12 @@ constexpr bool runs_in_window(const S& s, int window, part_table<int>& places) {
       const stage_operation o = s.at(rank, i);
       const needs all = needs_of(s, o);
       if (!done(all.from_neighbour) || !done(all.own) || !done(all.slice)) return false;
-      if (receiver_of(s, o, places).rank < 0) continue;
-      const std::size_t ring = ring_of(rank, o);
-      const partner before = last[ring * length + next[ring]];
-      if (before.rank >= 0 && reached[static_cast<std::size_t>(before.rank)] < before.place)
-        return false;
+      if (receiver_of(s, o, places).rank >= 0 && !has_room(rank, k, i)) return false;
     }
     for (int i = k; i < k + group; ++i) {
       const stage_operation o = s.at(rank, i);
-      const partner to = receiver_of(s, o, places);
-      if (to.rank < 0) continue;
-      const std::size_t ring = ring_of(rank, o);
-      last[ring * length + next[ring]] = to;
-      next[ring] = (next[ring] + 1) % length;
+      if (const partner to = receiver_of(s, o, places); to.rank >= 0)
+        sent.add(sent.ring_of(rank, o), to);
     }
     reached[static_cast<std::size_t>(rank)] += group;
     return group > 0;

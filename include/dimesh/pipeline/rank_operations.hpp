@@ -16,10 +16,17 @@
 
 namespace dimesh::detail::pipeline {
 
-[[noreturn]] inline void refuse_place(const stage_operation& o, int rank, int place) {
-  (words() << "pipeline: the schedule has stage " << o.stage << " on rank " << rank
+[[noreturn]] inline void refuse_place(int stage, int rank, int place) {
+  (words() << "pipeline: the schedule has stage " << stage << " on rank " << rank
            << ", and its cell lives at coordinate " << place
            << "; place cells as the schedule says")
+      .raise();
+}
+[[noreturn]] inline void refuse_two_places(int stage, int rank, int other) {
+  (words() << "pipeline: the schedule has stage " << stage << " on ranks " << rank << " and "
+           << other
+           << ", and a cell's weights are on one of them; such schedules can be checked and "
+              "simulated; to run, take one that has each stage on one rank, as one_f_one_b")
       .raise();
 }
 [[noreturn]] inline void refuse_stages(int schedule, int cells, index_t ranks, index_t axis) {
@@ -117,12 +124,13 @@ inline rank_operations operations_of(const listed_schedule& s, std::span<cell_ba
     (words() << "pipeline: the schedule does not run with blocking messages: two ranks would both "
                 "send; leave `blocking` out")
         .raise();
-  for (int stage = 0; stage < s.stages(); ++stage)
-    for (int micro = 0; micro < s.micros; ++micro)
-      if (const int at = s.rank_of(stage, micro);
-          at != cells[static_cast<std::size_t>(stage)]->place)
-        refuse_place({stage_work::forward, micro, stage}, at,
-                     cells[static_cast<std::size_t>(stage)]->place);
+  for (int stage = 0; stage < s.stages(); ++stage) {
+    const int place = s.rank_of(stage, 0), cell = cells[static_cast<std::size_t>(stage)]->place;
+    for (int micro = 1; micro < s.micros; ++micro)
+      if (s.rank_of(stage, micro) != place)
+        refuse_two_places(stage, place, s.rank_of(stage, micro));
+    if (cell != place) refuse_place(stage, place, cell);
+  }
   rank_operations found{.window = facts.window};
   const int mine = static_cast<int>(rank);
   for (int k = 0; k < s.length(mine); ++k) found.all.push_back(s.at(mine, k));

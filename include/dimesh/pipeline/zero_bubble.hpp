@@ -60,7 +60,7 @@ struct zb_h1 {
 
 /// ZB-H2: more forward operations at the beginning, so that the first backward is not waited for.
 /// Ranks end one after the other, as they begin: a step by itself is as long as ZB-H1's where F = B
-/// = W, and the bubble is gone of steps in a row, if the optimizer's on one rank does not wait for
+/// = W. Between steps in a row there is no bubble, if the optimizer on one rank does not wait for
 /// the others (value_and_update, pipeline.hpp).
 struct zb_h2 {
   int ranks = 0, micros = 0;

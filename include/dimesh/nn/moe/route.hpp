@@ -186,9 +186,10 @@ constexpr auto routed_if(const gating& g, const P& p, const S& by, const V& vali
 /// Sends each token to the experts with the greatest scores, as many as Choice has places: GShard's
 /// gate with two, Switch's with one (and renormalise::never). Shapes: probabilities p and scores
 /// `by`, [G.., Token, Expert]; valid[G.., Token], 0 for padding -> [G.., Token, Choice]. Weights
-/// are those of p; only they have a gradient. A score that is not a number is the greatest, and its
-/// token first in line, so that one of a group at least shows in the result. Local. Throws
-/// dimesh::error where there are fewer experts than choices.
+/// are those of p; only they have a gradient. What is not a number is the greatest score; where it
+/// is p's, its token is first in line, so that one of a group at least shows in the result (in `by`
+/// alone it is chosen, and does not show). Local. Throws dimesh::error where there are fewer
+/// experts than choices.
 template <Dim Token, Dim Expert, Dim Choice, Operand P, Operand S, class V = all_tokens>
 constexpr auto route_by(const gating& g, const P& p, const S& by, const V& valid = {},
                         Choice choice = {}) {

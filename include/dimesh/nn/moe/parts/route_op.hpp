@@ -61,7 +61,7 @@ struct new_dim {
 };
 
 /// Does a score come before another one? What is not a number is the greatest, as in a sort
-/// (local/order.hpp): it is chosen, and its weight shows in the result.
+/// (local/order.hpp): it is chosen, and shows in the result where it is the weight.
 template <class T> constexpr bool is_above(const T& a, const T& b) {
   return a > b || (a != a && b == b);
 }
