@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "dimesh/detail/writes_memory.hpp"
@@ -64,6 +63,13 @@ struct new_dim {
 /// (local/order.hpp): it is chosen, and shows in the result where it is the weight.
 template <class T> constexpr bool is_above(const T& a, const T& b) {
   return a > b || (a != a && b == b);
+}
+
+/// Does token a stand before b, with these scores? The greater one; of equals the first. (For
+/// std::sort: libstdc++'s std::stable_sort uses what is deprecated, and clang warns of it in users'
+/// files.)
+template <class T> constexpr bool stands_before(index_t a, const T& x, index_t b, const T& y) {
+  return is_above(x, y) || (!is_above(y, x) && a < b);
 }
 
 /// The greatest scores of each token, greatest first, of equals the lowest expert. Elements T.
@@ -143,18 +149,16 @@ template <class T> struct assign_op {
   }
   void stand_in_line(const group_shape& s, const std::int32_t* chosen, const T* share,
                      std::vector<index_t>& line) const {
-    line.resize(static_cast<std::size_t>(s.tokens));
-    std::iota(line.begin(), line.end(), index_t{0});
-    if (s.width == 0) return;
     const auto first = [&](index_t t) {
-      return chosen[t * s.width] >= 0 ? share[t * s.width] : T(-1);
+      return s.width > 0 && chosen[t * s.width] >= 0 ? share[t * s.width] : T(-1);
     };
+    line.clear();
+    for (const bool number : {false, true})
+      for (index_t t = 0; t < s.tokens; ++t)
+        if ((first(t) == first(t)) == number) line.push_back(t);
     if (how.line == line_order::by_gate)
-      std::stable_sort(line.begin(), line.end(),
-                       [&](index_t a, index_t b) { return is_above(first(a), first(b)); });
-    else
-      std::stable_partition(line.begin(), line.end(),
-                            [&](index_t t) { return first(t) != first(t); });
+      std::sort(line.begin(), line.end(),
+                [&](index_t a, index_t b) { return stands_before(a, first(a), b, first(b)); });
   }
 };
 
@@ -210,8 +214,8 @@ template <class T> struct pick_op : new_dim {
         line.clear();
         for (index_t t = 0; t < s.tokens; ++t)
           if (valid == nullptr || valid[t] != T(0)) line.push_back(t);
-        std::stable_sort(line.begin(), line.end(), [&](index_t a, index_t b) {
-          return is_above(score[a * s.width + e], score[b * s.width + e]);
+        std::sort(line.begin(), line.end(), [&](index_t a, index_t b) {
+          return stands_before(a, score[a * s.width + e], b, score[b * s.width + e]);
         });
         for (index_t c = 0; c < capacity && c < static_cast<index_t>(line.size()); ++c)
           slot[line[static_cast<std::size_t>(c)] * s.width + e] =
