@@ -143,7 +143,8 @@ class Compiler:
             digest.update((ROOT / "docs" / "snippets.hpp").read_bytes())
         self.key = digest.hexdigest()
         self.prelude = cache / "prelude.hpp"
-        self.prelude.write_text(prelude)
+        if not self.prelude.is_file() or self.prelude.read_text() != prelude:
+            self.prelude.write_text(prelude)  # clang refuses what was compiled from an older file
 
     def run(self, arguments: list[str]) -> tuple[bool, str]:
         done = subprocess.run(self.command + arguments, cwd=ROOT, capture_output=True, text=True,
