@@ -3,7 +3,8 @@
 // of OpenBLAS and oneDNN), forward, and forward and backward? Bar: 0.95 of its speed. And how long
 // do routing, dispatch and combining take beside the products of the experts? Bar: 0.05. Is it
 // faster to send slots in chunks, and to compute on some while others travel? Eight experts, two a
-// token, 2048 tokens a rank, 512 wide, 2048 inside.
+// token, 2048 tokens a rank, 512 wide, 2048 inside; four times as many tokens where experts become
+// more, at a bar of 1.10.
 // ranks: 1 2 4
 //
 //   mpirun -n 2 benchmarks/experts [--quick]     256 tokens a rank
@@ -225,8 +226,7 @@ void compare_numbers(const dm::grid<line>& g, index_t length) {
     const auto many = layer_of(n);
     const auto [m, f] = bench::race(MPI_COMM_WORLD, 4.0, 5)(
         [&] { (void)forward_of_any{}(many, x); }, [&] { (void)forward_of_any{}(few, x); });
-    const double bar = n / g.ranks() > 32 ? 1.20 : 1.10;
-    bench::report("forward, " + std::to_string(n) + " experts by 8", m, {f}, bar, true,
+    bench::report("forward, " + std::to_string(n) + " experts by 8", m, {f}, 1.10, true,
                   g.rank() != 0);
   }
 }
