@@ -13,7 +13,7 @@ refuses nothing, and what it accepts would be accepted alone, because
   assertion must have arguments of this case: one that other cases could share is reported once, to
   whoever comes first, who is left out like above;
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
-  once more outside.
+  once more outside; `::name` is a name of the case's own namespace.
 
 With clang only the twins are compiled together: alone, a mistake takes a tenth of a second.
 
@@ -39,7 +39,8 @@ CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(req
 OF_TEMPLATE = re.compile(r"^\S+: In (instantiation|substitution) of ")
 EXCERPT = re.compile(r"^ +(\d+ )?\| ")
 LOCATED = re.compile(r"^(\S+?):(?:\d+:\d+:)? ")
-ALONE = re.compile(r"^// alone: |(?<![\w>:])::[a-z]|^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
+GLOBAL = re.compile(r"(?<![\w>:])::(?!(?:std|dimesh|boost|Kokkos)\b)(?=[a-z])")
+ALONE = re.compile(r"^// alone: |^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
                    r"|^#(?:pragma|define)", re.M)
 TYPE = re.compile(r"^(?:struct|class|using) (\w+)", re.M)
 VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)\b)(?:\w[\w:<>, *&]*|extern .*\)) "
@@ -79,7 +80,8 @@ class Batch:
                 lines.append(f'#line {n} "{self.file}"\n#pragma message "{MARK.format(n)}"')
             if case.defined:
                 lines.append(f"#define {case.defined}")
-            lines += [f"namespace {MARK.format(n)} {{", *body_of(case.source, case.text), "}"]
+            body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text))
+            lines += [f"namespace {MARK.format(n)} {{", *body, "}"]
             if case.defined:
                 lines.append(f"#undef {case.defined}")
         lines.append(f'#line 1 "{self.file}"')
@@ -109,7 +111,7 @@ class Batch:
 
     def at(self, lines: list[str]) -> set[int]:
         """Whose lines are mentioned: those that several mistakes of a file share are all theirs."""
-        places = set(re.findall(r"(\S+):(\d+):", "\n".join(lines)))
+        places = set(re.findall(r"(\S+?):(\d+):", "\n".join(lines)))
         return {n for n, case in self.cases.items() for source, line in places
                 if source == str(case.source) and (own := case.text.splitlines())[int(line) - 1:int(line)] != [""]
                 and own}

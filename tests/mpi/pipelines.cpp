@@ -675,83 +675,118 @@ TEST_CASE("a message of other extents than the first is refused") {
   m.settle(sent);
 }
 
+/// A pipeline of which one stage fails: with its own error, and all others with a word about it.
+template <int... K> struct one_fails {
+  static constexpr int stages = sizeof...(K);
+  problem p{stages, 4};
+  runs<K...> r{p};
+  int here = static_cast<int>(p.g.template coord<stage>());
+
+  template <class F> void at(int failing, const char* own, const F& call) const {
+    CAPTURE(failing);
+    if (here == failing)
+      CHECK_THROWS_WITH(call(), doctest::Contains(own));
+    else
+      CHECK_THROWS_WITH_AS(
+          call(),
+          doctest::Contains("pipeline: another rank of this pipeline failed, and exchanges no more "
+                            "messages; its own error says why"),
+          dm::error);
+  }
+  /// What was left behind disturbs nobody.
+  void runs_on() const { r.check(dm::one_f_one_b{stages, 4}); }
+};
+/// In as many stages as there are ranks.
+template <class F> void where_one_fails(const F& f) {
+  if (ranks() == 2) f(one_fails<0, 1>{});
+  if (ranks() >= 4) f(one_fails<0, 1, 2, 3>{});
+}
+
 TEST_CASE("a micro-batch of other extents is one error on every rank of the pipeline") {
-  const auto refused = [](auto... k) {
-    constexpr int n = sizeof...(k);
-    const problem p(n, 4);
-    const runs<decltype(k)::value...> r{p};
-    const auto net = dm::pipeline<stage>(dm::cell<decltype(k)::value>(dm::each_of(block))...);
-    const auto x = [&p](int i) {
-      const auto rows_of_it = batch{i == 2 ? 4 * p.g.template size<rows>() : 8};
-      return dm::zeros<inputs>(p.g, rows_of_it);
+  where_one_fails([](const auto& one) {
+    const auto x = [&one](int i) {
+      const auto rows_of_it = batch{i == 2 ? 4 * one.p.g.template size<rows>() : 8};
+      return dm::zeros<inputs>(one.p.g, rows_of_it);
     };
     const auto loss = [](const auto& y, int) { return dm::sum(y * y); };
-    const bool sends = p.g.template coord<stage>() == 0;
     for (int again = 0; again < 2; ++again) {
       const auto fails = [&](const auto& s) {
-        CHECK_THROWS_WITH_AS((void)net.value_and_grad(s, r.weights, x, loss),
-                             doctest::Contains(sends ? "has other extents than the first"
-                                                     : "another rank of this pipeline failed"),
-                             dm::error);
+        one.at(0, "has other extents than the first",
+               [&] { (void)one.r.net().value_and_grad(s, one.r.weights, x, loss); });
       };
-      fails(dm::one_f_one_b{n, 4});
-      fails(dm::gpipe{n, 4});
-      // What was left behind disturbs nobody.
-      r.check(dm::one_f_one_b{n, 4});
+      fails(dm::one_f_one_b{one.stages, 4});
+      fails(dm::gpipe{one.stages, 4});
+      one.runs_on();
     }
-  };
-  if (ranks() == 2) refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
-  if (ranks() >= 4)
-    refused(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
-            std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
+  });
 }
 
 // Messages of 300 KB, which MPI does not send before somebody takes them, to a rank that takes none
 // any more; under schedules that wait before they send the next one, and with blocking messages.
 TEST_CASE("a rank that fails is an error on those that wait until it takes their messages") {
-  const auto fails_late = [](auto... k) {
-    constexpr int n = sizeof...(k);
-    const problem p(n, 4);
-    const runs<decltype(k)::value...> r{p};
-    const auto net = dm::pipeline<stage>(dm::cell<decltype(k)::value>(dm::each_of(block))...);
-    const auto x = [&p](int) {
-      return dm::zeros<inputs>(p.g, batch{6144 * p.g.template size<rows>()});
+  where_one_fails([](const auto& one) {
+    constexpr int n = std::remove_cvref_t<decltype(one)>::stages;
+    const auto x = [&one](int) {
+      return dm::zeros<inputs>(one.p.g, batch{6144 * one.p.g.template size<rows>()});
     };
     const auto sum_of = [](const auto& y, int) { return dm::sum(y * y); };
-    const bool fails = p.g.template coord<stage>() == n - 1;
     const auto loss = [](const auto& y, int i) {
       if (i == 1) throw std::runtime_error("this loss has no value");
       return dm::sum(y * y);
     };
-    const auto refused = [&](const auto& call) {
-      if (fails)
-        CHECK_THROWS_WITH_AS(call(), "this loss has no value", std::runtime_error);
-      else
-        CHECK_THROWS_WITH_AS(
-            call(),
-            doctest::Contains("pipeline: another rank of this pipeline failed, and exchanges no "
-                              "more messages; its own error says why"),
-            dm::error);
-    };
     const auto trains = [&](const auto& s, bool blocking = false) {
-      refused([&] { (void)net.value_and_grad(s, r.weights, x, loss, {.blocking = blocking}); });
+      one.at(n - 1, "this loss has no value", [&] {
+        (void)one.r.net().value_and_grad(s, one.r.weights, x, loss, {.blocking = blocking});
+      });
     };
     for (int again = 0; again < 2; ++again) {
       // As many messages under way as it needs, and nobody waits for ever.
       if constexpr (n == 2)
-        (void)dm::complete(net.value_and_grad(test_support::far_ahead{2, 8}, r.weights, x, sum_of));
+        (void)dm::complete(
+            one.r.net().value_and_grad(test_support::far_ahead{2, 8}, one.r.weights, x, sum_of));
       trains(dm::gpipe{n, 4});
       trains(dm::gpipe{n, 4}, true);
       trains(dm::one_f_one_b{n, 4});
       trains(dm::zb_h1{n, 4});
-      // What was left behind disturbs nobody.
-      r.check(dm::one_f_one_b{n, 4});
+      one.runs_on();
     }
-  };
-  if (ranks() == 2) fails_late(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{});
-  if (ranks() >= 4)
-    fails_late(std::integral_constant<int, 0>{}, std::integral_constant<int, 1>{},
-               std::integral_constant<int, 2>{}, std::integral_constant<int, 3>{});
+  });
+}
+
+// The first, one between, the last. Forward alone, those hear of it that still wait for something:
+// later stages, and the one before whose large message nobody takes; all return.
+TEST_CASE("whichever stage fails, in training and forward alone, nobody waits for ever") {
+  where_one_fails([]<int... K>(const one_fails<K...>& one) {
+    constexpr int n = sizeof...(K);
+    const auto sum_of = [](const auto& y, int) { return dm::sum(y * y); };
+    for (const dm::index_t extent : {dm::index_t{8}, 6144 * one.p.g.template size<rows>()})
+      for (const int failing : {0, n / 2, n - 1}) {
+        CAPTURE(extent);
+        const auto x = [&](int) { return dm::zeros<inputs>(one.p.g, batch{extent}); };
+        int times = 0;
+        const auto cells = [&](const auto& w, const auto& at) {
+          if (one.here == failing && ++times == 2) throw std::runtime_error("a cell fails");
+          return dm::each_of(block)(w, at);
+        };
+        const auto net = dm::pipeline<stage>(dm::cell<K>(cells)...);
+        const auto fails = [&](const auto& call) {
+          times = 0;
+          one.at(failing, "a cell fails", call);
+        };
+        fails([&] { (void)net.value_and_grad(dm::one_f_one_b{n, 4}, one.r.weights, x, sum_of); });
+        fails([&] { (void)net.value_and_grad(dm::gpipe{n, 4}, one.r.weights, x, sum_of); });
+        const auto forward = [&] { (void)net.forward(dm::forward_only{n, 4}, one.r.weights, x); };
+        if (one.here + (extent > 8 ? 1 : 0) >= failing) {
+          fails(forward);
+        } else {
+          try {
+            forward();
+          } catch (const dm::error&) {  // it may have heard
+          }
+        }
+      }
+    one.runs_on();
+  });
 }
 
 TEST_CASE("weights of cells on different grids are refused") {

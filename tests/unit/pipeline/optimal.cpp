@@ -32,9 +32,9 @@ struct problem {
 class done_so_far {
  public:
   int at(int part, int stage) const {
-    return static_cast<int>(bits_ >> (4 * (3 * stage + part)) & 15u);
+    return static_cast<int>(bits_ >> (3 * (18 * part + stage)) & 7u);
   }
-  void add(int part, int stage) { bits_ += key{1} << (4 * (3 * stage + part)); }
+  void add(int part, int stage) { bits_ += key{1} << (3 * (18 * part + stage)); }
   bool operator==(const done_so_far&) const = default;
   struct hash {
     std::size_t operator()(const done_so_far& d) const {
@@ -45,7 +45,7 @@ class done_so_far {
   };
 
  private:
-  __extension__ using key = unsigned __int128;  // of up to ten stages
+  __extension__ using key = unsigned __int128;  // 18 stages of two parts, or six of three
   key bits_ = 0;
 };
 
@@ -61,16 +61,18 @@ bool can(const problem& p, const done_so_far& d, int part, int stage) {
   return p.caps.empty() || held < p.caps[static_cast<std::size_t>(stage % p.ranks)];
 }
 
-/// The operations left to the rank that has most of them: it takes as many ticks at least.
-int most_left(const problem& p, const done_so_far& d) {
-  int most = 0;
+/// As many ticks it takes at least: a rank's operations one after the other. Of two parts, its last
+/// is a backward one, of a stage r or later, which r earlier stages follow.
+int least_left(const problem& p, const done_so_far& d) {
+  int least = 0;
   for (int r = 0; r < p.ranks; ++r) {
     int left = 0;
     for (int s = r; s < p.stages(); s += p.ranks)
       for (int part = 0; part < p.parts; ++part) left += p.micros - d.at(part, s);
-    most = std::max(most, left);
+    if (left > 0 && p.parts == 2) left += r;
+    least = std::max(least, left);
   }
-  return most;
+  return least;
 }
 
 class search {
@@ -82,7 +84,7 @@ class search {
     for (int tick = 0; tick <= limit; ++tick) {
       next_.clear(), seen_.clear();
       for (const done_so_far& d : level) {
-        const int left = most_left(p_, d);
+        const int left = least_left(p_, d);
         if (left == 0) return tick;
         if (tick + left <= limit) step(d, d, 0);
       }
@@ -140,14 +142,18 @@ TEST_CASE("no schedule is shorter than 1F1B, and none as short holds less on any
 
 TEST_CASE("no schedule of several stages a rank is shorter than the interleaved one") {
   for (int v = 2; v <= 3; ++v)
-    for (int p = 1; p * v <= 10; ++p)
+    for (int p = 1; p <= 6; ++p)
       for (int m = p; m <= 6; m += p) {
+        CAPTURE(p);
+        CAPTURE(m);
+        CAPTURE(v);
         const dm::interleaved s{p, m, v};
         const int time = static_cast<int>(dm::check_schedule(s, whole).makespan);
-        CHECK(shortest({p, m, 2, v}, time) == time);
+        CHECK(shortest({p, m, 2, v}, time - 1) == time);
+        if (p * v <= 10) CHECK(shortest({p, m, 2, v}, time) == time);
       }
-  // Of more ranks than a search can do, by hand: the last one begins after p - 1 operations
-  // forward; whatever it does last goes back through a stage p - 1 or later, and p - 1 follow it.
+  // And for any number: the last rank begins after p - 1 operations forward; whatever it does last
+  // goes back through a stage p - 1 or later, and p - 1 follow it.
   for (int p = 1; p <= 6; ++p)
     for (int m = p; m <= 12; m += p)
       for (int v = 1; v <= 3; ++v)

@@ -88,15 +88,17 @@ void extend(beam_group& g, const logit_rows<T>& logits, std::size_t first, const
     token_list text = rows[first + c.beam];
     text.push_back(c.token);
     if (c.token == o.stop) {
-      g.ended.push_back({text, g.scored(c.log_probability, text.size(), o.alpha)});
+      // The best first, of equals the one found first; clang warns of std::stable_sort.
+      const double score = g.scored(c.log_probability, text.size(), o.alpha);
+      const auto worse = std::find_if(g.ended.begin(), g.ended.end(),
+                                      [score](const found_text& f) { return f.score < score; });
+      g.ended.insert(worse, {text, score});
     } else if (live.size() < beams) {
       from[first + live.size()] = static_cast<index_t>(first + c.beam);
       live.push_back(c.log_probability);
       next.push_back(std::move(text));
     }
   }
-  std::stable_sort(g.ended.begin(), g.ended.end(),
-                   [](const found_text& a, const found_text& b) { return a.score > b.score; });
   if (g.ended.size() > beams) g.ended.resize(beams);
   std::move(next.begin(), next.end(), rows.begin() + static_cast<std::ptrdiff_t>(first));
   for (std::size_t k = live.size(); k < beams; ++k) rows[first + k] = rows[first];
