@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the documentation: every C++ snippet compiles, every link leads somewhere, every fault has
-its page and its compile-fail test.
+its page and its compile-fail test, and what a page calls wrong does not compile.
 
 A snippet is a block that opens with ```cpp in README.md or docs/**/*.md. It sees
 <dimesh/dimesh.hpp>, `namespace dm = dimesh`, and docs/snippets.hpp if there is one. Its leading
@@ -9,8 +9,9 @@ declarations, templates and inline functions stand at namespace scope, the rest 
 
   // not compiled: WHY     it is left out
   // continues             it goes on where the page's snippet before it ended
+  // wrong: FAULT          it gives one error, which names the fault, in the words that the page quotes
 
-  check_docs.py [--compiler CXX] [--flags FILE] [--cache DIR] [--only snippets|links|faults]
+  check_docs.py [--compiler CXX] [--flags FILE] [--cache DIR] [--only snippets|wrong|links|faults]
 """
 import argparse
 import concurrent.futures
@@ -24,12 +25,15 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "compile_fail"))
+import run as compile_fail  # noqa: E402: what compilers say is read there
 FENCE = re.compile(r"^```cpp[^\n]*\n(.*?)^```\s*$", re.M | re.S)
 LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)")
 FAULT = re.compile(r"^\s*template\s*<[^;{]*>\s*struct\s+(\w+)\s*;", re.M)
 DECLARATION = re.compile(r"\s*(?:template|struct|class|enum|namespace|using|concept|typedef|extern|"
                          r"static_assert|BOOST_HANA|inline|constexpr|static|int\s+main|(?:auto|void)\s+\w+\s*\(|"
                          r"auto\s+\w+\s*=\s*\[|const\s+auto\s+\w+\s*=\s*\[)")
+WRONG = "// wrong: "
 ONLY_AT_NAMESPACE_SCOPE = re.compile(r"\s*(?:template|namespace|concept|inline|int\s+main)")
 
 
@@ -53,7 +57,7 @@ def snippets_of(page: pathlib.Path) -> list[Snippet]:
     result, before = [], ""
     for match in FENCE.finditer(text):
         snippet = Snippet(page, text.count("\n", 0, match.start()) + 1, match.group(1))
-        if snippet.first.startswith("// not compiled:"):
+        if snippet.first.startswith(("// not compiled:", WRONG)):
             continue
         if snippet.first.startswith("// continues"):
             snippet.text = before + snippet.text
@@ -157,7 +161,9 @@ class Compiler:
         if compiled.is_file() and stamp.is_file() and stamp.read_text() == self.key:
             return True, ""
         stamp.unlink(missing_ok=True)
-        fine, output = self.run(["-x", "c++-header", str(self.prelude), "-o", str(compiled)])
+        # What the library instantiates is done once, which is most of a start's time; g++ cannot.
+        more = ["-fpch-instantiate-templates"] if "clang" in self.command[0] else []
+        fine, output = self.run([*more, "-x", "c++-header", str(self.prelude), "-o", str(compiled)])
         if fine:
             stamp.write_text(self.key)
         return fine, output
@@ -166,13 +172,16 @@ class Compiler:
         stamp = self.cache / (hashlib.sha256((self.key + code).encode()).hexdigest() + ".ok")
         if stamp.is_file():
             return True, ""
-        with tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=self.cache) as file:
-            file.write(code)
-            file.flush()
-            fine, output = self.run(["-fsyntax-only", "-w", "-include", str(self.prelude), file.name])
+        fine, output = self.compiled(code)
         if fine:
             stamp.touch()
         return fine, output
+
+    def compiled(self, code: str) -> tuple[bool, str]:
+        with tempfile.NamedTemporaryFile("w", suffix=".cpp", dir=self.cache) as file:
+            file.write(code)
+            file.flush()
+            return self.run(["-fsyntax-only", "-w", "-include", str(self.prelude), file.name])
 
 
 def check_page(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]:
@@ -192,11 +201,42 @@ def check_page(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]:
     return len(snippets), problems
 
 
-def check_snippets(arguments) -> list[str]:
-    if not (ROOT / "include" / "dimesh" / "dimesh.hpp").is_file():
-        return ["include/dimesh/dimesh.hpp is missing"]
-    sys.path.insert(0, str(ROOT / "tests" / "compile_fail"))
-    import run as compile_fail
+def check_wrong(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]:
+    """What the page calls wrong gives one error, in the words that the page quotes."""
+    text, count, problems = page.read_text(), 0, []
+    quoted = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
+    there = plain(re.sub(r"\n    ", " ", quoted[1] if quoted else "").strip().split("\n"))
+    for match in FENCE.finditer(text):
+        snippet = Snippet(page, text.count("\n", 0, match.start()) + 1, match.group(1))
+        if not snippet.first.startswith(WRONG):
+            continue
+        count += 1
+        fault = snippet.first.removeprefix(WRONG)
+        includes, code = unit_of(snippet, 0)
+        output = compiler.compiled(includes + code)[1].replace("snippet_0::", "")
+        lines = output.splitlines()
+        errors = [line for line in lines if compile_fail.ERROR.search(line)]
+        if len(errors) != 1:
+            problems.append(f"{snippet.where()}: this gives {len(errors)} errors, not one")
+        elif fault not in output:
+            problems.append(f"{snippet.where()}: the error does not name {fault}")
+        elif other := plain(compile_fail.quoted(lines)) - there:
+            problems.append(f"{snippet.where()}: the page does not quote: {other.pop()}")
+        else:
+            continue
+        problems[-1] += "".join(f"\n    {line}" for line in lines[:12])
+    if page.parent.name == "errors" and page.stem != "README" and not count:
+        problems.append(f"{page.relative_to(ROOT)}: no snippet `{WRONG}{page.stem}`")
+    return count, problems
+
+
+def plain(lines: list[str]) -> set[str]:
+    """Without line breaks, and without the places in which lambdas stand."""
+    return {re.sub(r"\(lambda at [^)]*\)", "(lambda)", " ".join(line.split())) for line in lines}
+
+
+def check_all(arguments, check, what: str) -> list[str]:
+    """check(compiler, page) of all pages."""
     flags = (shlex.split(arguments.flags.read_text()) if arguments.flags
              else compile_fail.default_flags())
     command = [arguments.compiler, "-std=c++20", "-fdiagnostics-color=never", *flags]
@@ -206,10 +246,10 @@ def check_snippets(arguments) -> list[str]:
         return ["the headers do not compile\n" + "\n".join(output.splitlines()[:20])]
     problems, count = [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found, wrong in pool.map(lambda page: check_page(compiler, page), pages()):
+        for found, bad in pool.map(lambda page: check(compiler, page), pages()):
             count += found
-            problems += wrong
-    print(f"{count} snippets in {len(pages())} pages")
+            problems += bad
+    print(f"{count} {what} in {len(pages())} pages")
     return problems
 
 
@@ -242,7 +282,9 @@ def check_faults(_) -> list[str]:
 
 
 def main() -> int:
-    checks = {"snippets": check_snippets, "links": check_links, "faults": check_faults}
+    checks = {"snippets": lambda a: check_all(a, check_page, "snippets"),
+              "wrong": lambda a: check_all(a, check_wrong, "wrong snippets"),
+              "links": check_links, "faults": check_faults}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", type=pathlib.Path, help="file with compiler flags, quoted as in a shell")

@@ -43,14 +43,14 @@ auto f(const matrix& x) { return dm::flip<hidden>(x); }
 auto f(const matrix& x) { return dm::flip<hidden>(x); }
 #endif
 
-// mistake: sort
-// expect: sort: has a header of its own; #include <dimesh/op/sort.hpp>
+// mistake: slice
+// expect: slice: has a header of its own; #include <dimesh/op/slice.hpp>
 // expect: header_missing<
 #ifdef COMPILE_FAIL
-auto f(const matrix& x) { return dm::sort<hidden>(x); }
+auto f(const loose& x) { return dm::slice<left>(x, 0, 4); }
 #else
-#include <dimesh/op/sort.hpp>
-auto f(const matrix& x) { return dm::sort<hidden>(x); }
+#include <dimesh/op/slice.hpp>
+auto f(const loose& x) { return dm::slice<left>(x, 0, 4); }
 #endif
 
 // mistake: argsort

@@ -20,6 +20,8 @@ import sys
 import header_groups
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+# What a precompiled header instantiates is done there, and not again by each that reads it.
+PRECOMPILE = ["-fpch-instantiate-templates", "-x", "c++-header", "-o"]
 BASES = 24  # each costs as much as a header with nothing before it
 
 
@@ -78,7 +80,7 @@ def main() -> int:
     folder.mkdir(parents=True)
 
     for group, needed in foreign.items():
-        said = compiled([arguments.compiler, *flags, "-x", "c++-header", "-", "-o", str(folder / f"{group}.pch")],
+        said = compiled([arguments.compiler, *flags, *PRECOMPILE, str(folder / f"{group}.pch"), "-"],
                         "".join(f"#include <{h}>\n" for h in needed.split(",")))
         if said:
             sys.exit(said)
@@ -89,7 +91,7 @@ def main() -> int:
     def check(header: str, base: str) -> tuple[str, str]:
         ready = folder / (base.replace("/", ".") + ".pch") if base else folder / f"{headers.group[header]}.pch"
         given = ["-include-pch", str(ready)] if ready.exists() else []
-        made = ["-x", "c++-header", "-o", str(folder / (header.replace("/", ".") + ".pch"))]
+        made = [*PRECOMPILE, str(folder / (header.replace("/", ".") + ".pch"))]
         kind = made if header in bases else ["-x", "c++", "-fsyntax-only"]
         return header, compiled([arguments.compiler, *flags, *given, *kind, "-"], f"#include <{header}>\n" * 2)
 
