@@ -199,18 +199,27 @@ TEST_CASE("what killed saves have left on this host is removed, and nothing else
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
   const std::string dead = cp::host_name() + "." + std::to_string(child);
+  // And of one that has ended, which nobody has asked about yet.
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  siginfo_t how;
+  waitid(P_PID, static_cast<id_t>(ended), &how, WEXITED | WNOWAIT);
+  const std::string asleep = at.path + "/.step-8." + cp::host_name() + "." + std::to_string(ended);
   const std::vector<std::string> stay = {".step-2.elsewhere.1", ".step-2." + cp::host_name() + ".1",
                                          ".step-2." + cp::host_name() + ".x", "step-2",
                                          "own." + dead};
   fs::create_directories(at.path);
   for (const auto& name : stay) fs::create_directory(at.path + "/" + name);
   fs::create_directory(at.path + "/.step-7." + dead);
+  fs::create_directory(asleep);
   cp::write_text(at.path + "/.step-7." + dead + "/model.safetensors", "x");
   cp::write_text(at.path + "/.latest." + dead, "step-7\n");
   cp::commit(at.path, 9).make_folder();
   for (const auto& name : stay) CHECK(fs::exists(at.path + "/" + name));
   CHECK(!fs::exists(at.path + "/.step-7." + dead));
   CHECK(!fs::exists(at.path + "/.latest." + dead));
+  CHECK(!fs::exists(asleep));
+  waitpid(ended, nullptr, 0);
 }
 
 }  // namespace

@@ -144,6 +144,16 @@ inline std::string host_name() {
 }
 inline std::string process_name() { return host_name() + "." + std::to_string(::getpid()); }
 
+/// Does no process of this host have the number any more, or only one that has ended and whom its
+/// parent has not asked for? In containers none may ever ask.
+inline bool is_dead(pid_t id) {
+  if (::kill(id, 0) != 0) return errno == ESRCH;
+  std::ifstream in("/proc/" + std::to_string(id) + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>(in), {}};
+  const auto name_ends = stat.rfind(") ");
+  return name_ends != std::string::npos && name_ends + 2 < stat.size() &&
+         (stat[name_ends + 2] == 'Z' || stat[name_ends + 2] == 'X');
+}
 /// Does this name end like that of a process of this host that runs no more?
 inline bool is_of_dead_process(const std::string& name) {
   const std::string mark = "." + host_name() + ".";
@@ -152,7 +162,7 @@ inline bool is_of_dead_process(const std::string& name) {
   const std::string id = name.substr(at + mark.size());
   if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos)
     return false;
-  return ::kill(static_cast<pid_t>(std::stol(id)), 0) != 0 && errno == ESRCH;
+  return is_dead(static_cast<pid_t>(std::stol(id)));
 }
 /// Removes what saves have left that were killed on this host. Others' may be at work still.
 inline void remove_abandoned(const fs::path& root) {
@@ -168,8 +178,9 @@ inline void remove_abandoned(const fs::path& root) {
 }
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
 
-/// No two saves of a process meet, be they of one step.
-inline std::atomic<long> commits_made{0};
+/// How folders on their way end: no two of a process are alike, be they of one step.
+inline std::atomic<long> marks_made{0};
+inline std::string own_mark() { return std::to_string(marks_made++) + "." + process_name(); }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
 /// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
@@ -180,7 +191,7 @@ class commit {
   commit(fs::path root, index_t step)
       : root_(std::move(root)),
         name_(step_name(step)),
-        mark_(name_ + "." + std::to_string(commits_made++) + "." + process_name()),
+        mark_(name_ + "." + own_mark()),
         unfinished_(root_ / ("." + mark_)) {}
   commit(const commit&) = delete;
   commit& operator=(const commit&) = delete;
@@ -288,10 +299,11 @@ inline void remove_old(const fs::path& root, index_t most, const std::vector<ind
   for (const index_t step : steps) {
     if (latest == step_name(step) || std::find(keep.begin(), keep.end(), step) != keep.end())
       continue;
-    // Without its manifest it is no checkpoint any more, should this end halfway.
+    // It first gets a name that nobody reads: should this end halfway, the next commit removes it.
+    const fs::path gone = root / ("." + step_name(step) + "." + own_mark());
     std::error_code e;
-    fs::remove(root / step_name(step) / "manifest.json", e);
-    fs::remove_all(root / step_name(step), e);
+    fs::rename(root / step_name(step), gone, e);
+    if (!e) fs::remove_all(gone, e);
     if (e) fail_at(root / step_name(step), "cannot be removed", e.value());
   }
 }
