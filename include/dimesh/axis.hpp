@@ -25,6 +25,9 @@ template <index_t N> constexpr bool assert_size() {
 template <index_t N = dynamic>
 struct axis : detail::asserted<detail::assert_size<N>(), detail::axis_base> {
   static constexpr index_t size = N >= 1 ? N : 1;  // one mistake, one error
+  constexpr axis() = default;
+  constexpr axis(index_t ranks) : n(ranks) {}  // NOLINT: a grid is given cols{4} of axis<4>, too
+  index_t n = size;                            ///< ranks that somebody has given; no others fit
 };
 
 template <> struct axis<dynamic> : detail::axis_base {

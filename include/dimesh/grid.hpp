@@ -94,7 +94,9 @@ template <class Of> class grid {
   template <class A>
   static void give([[maybe_unused]] sizes_type& sizes, [[maybe_unused]] int place, const A& a) {
     if constexpr (Axis<A>) {
-      if constexpr (A::size == dynamic) sizes[place] = a.n;
+      if (A::size != dynamic && a.n != A::size)
+        detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), a.n, A::size);
+      sizes[place] = a.n;
     }
   }
 

@@ -113,10 +113,16 @@ inline constexpr bool is_static_mesh = [] {
 }();
 
 namespace detail {
-[[noreturn]] void refuse_size(std::string_view axis, std::string_view mesh, index_t n);
+/// An axis is given n ranks, and has so many by its type (or `dynamic`: any number).
+[[noreturn]] void refuse_size(std::string_view axis, std::string_view mesh, index_t n, index_t has);
 #if DIMESH_COMPILED != 1
 [[noreturn]] DIMESH_OUTLINE inline void refuse_size(std::string_view axis, std::string_view mesh,
-                                                    index_t n) {
+                                                    index_t n, index_t has) {
+  if (has != dynamic)
+    (words() << "mesh: axis '" << axis << "' of mesh '" << mesh << "' has " << has
+             << " ranks by its type, and " << n
+             << " are given; declare it axis<>, or leave them out")
+        .raise();
   (words() << "mesh_sizes: axis '" << axis << "' of mesh '" << mesh << "' has size " << n
            << "; give it at least 1")
       .raise();
@@ -146,10 +152,9 @@ template <Mesh M> struct mesh_sizes {
 
  private:
   template <class A> constexpr void set(const A& given) {
-    if constexpr (A::size == dynamic) {
-      if (given.n < 1) detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), given.n);
-      size[axis_index<M, A>] = given.n;
-    }
+    if (A::size == dynamic ? given.n < 1 : given.n != A::size)
+      detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), given.n, A::size);
+    size[axis_index<M, A>] = given.n;
   }
 };
 

@@ -52,7 +52,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
 
   constexpr basic_tensor() = default;
   using base::base;
-  /// No tensor of another type becomes this one: says what differs, and what makes it fit.
+  /// No tensor of another type becomes this one: says what makes it fit; nor a const one another.
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
   constexpr basic_tensor(const X&) {  // NOLINT: where a type is declared, too
@@ -62,6 +62,12 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     requires(!std::is_same_v<X, basic_tensor>)
   constexpr auto& operator=(const X&) {  // auto: what it asserts is said where it is called
     detail::assert_same<basic_tensor, X>();
+    return *this;
+  }
+  template <class X>
+    requires(Tensor<X> || stands_for_tensor<X>)
+  constexpr auto& operator=(const X&) const {
+    detail::assert_not_const<basic_tensor>();
     return *this;
   }
 

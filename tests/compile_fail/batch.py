@@ -15,7 +15,8 @@ refuses nothing, and what it accepts would be accepted alone, because
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
   once more outside; `::name` is a name of the case's own namespace.
 
-With clang only the twins are compiled together: alone, a mistake takes a tenth of a second.
+With clang only the twins are compiled together: alone, a mistake takes a tenth of a second, once all
+headers of its batch are precompiled.
 
   batch.py --compiler CXX --flags FILE --precompiled DIR FILE...
 """
@@ -26,6 +27,8 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 
 import run
@@ -145,6 +148,21 @@ class Batch:
             return {}
         return self.mistakes(left[::2]) | self.mistakes(left[1::2])
 
+    def mistakes_alone(self) -> dict[int, list[str]]:
+        """With clang: what it says of each, with the headers of all of them precompiled."""
+        folder = self.precompiled / "passed" / f"headers_{min(self.cases)}"
+        folder.mkdir(exist_ok=True)
+        source = folder / run.PRELUDE
+        source.write_text("\n".join([*includes_of(self.cases[min(self.cases)].text), ""]))
+        command = [self.compiler, "-std=c++20", "-w", *self.flags, "-fpch-instantiate-templates", "-include-pch",
+                   str(self.precompiled / "prelude.pch"), "-x", "c++-header", "-o", str(folder / "prelude.pch"),
+                   str(source)]
+        if subprocess.run(command, cwd=run.ROOT, stderr=subprocess.DEVNULL).returncode:
+            return {}
+        said = {n: run.compile_once(self.compiler, self.flags, case, True, folder) for n, case in self.cases.items()}
+        shutil.rmtree(folder)
+        return {n: lines for n, (compiled, lines) in said.items() if not compiled}
+
     def included_first(self, n: int, header: str) -> bool:
         """Is it one of those that the case itself includes?"""
         return any(header.endswith("/" + line[10:-1]) for line in includes_of(self.cases[n].text))
@@ -253,7 +271,8 @@ def main() -> int:
         for n in batch.twins():
             passed[group[n].source][f"twin {group[n].name}"] = ""
             twins += 1
-        for n, lines in ({} if "clang" in compiler else batch.mistakes()).items():
+        found = batch.mistakes_alone() if "clang" in compiler else batch.mistakes()
+        for n, lines in found.items():
             if not run.judge(group[n], compiler, lines, False):
                 passed[group[n].source][f"mistake {group[n].name}"] = run.measured(group[n], compiler, lines)
                 mistakes += 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A recorded tensor kept in a variable of a plain type.
-// expect: tensor: of the type declared and the value, one is recorded (or a shape), the other not; declare it auto, and pass what is wanted plain through stop_gradient
+// expect: tensor: of variable and value, one is recorded (or a shape), the other not; declare it auto, begin a loop with a recorded value, or take stop_gradient of it
 // expect: not_the_same_kind<
 // lines: 18
 #include <dimesh/dimesh.hpp>

@@ -17,7 +17,7 @@ void f(row& x) { x.data()[0] = 1; }
 
 // mistake: values__layer_loop
 // A loop over layers that begins with the inputs, which are not recorded.
-// expect: tensor: of the type declared and the value, one is recorded (or a shape), the other not; declare it auto, and pass what is wanted plain through stop_gradient
+// expect: tensor: of variable and value, one is recorded (or a shape), the other not; declare it auto, begin a loop with a recorded value, or take stop_gradient of it
 // expect: not_the_same_kind<
 // lines: 18
 #ifdef COMPILE_FAIL

@@ -82,3 +82,40 @@ auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x);
 #else
 auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x, x); }
 #endif
+
+// mistake: loss_without_parameters
+// A struct that is none of parameters.
+// expect: loss: the arguments are parameters, token numbers and those that come next: m.loss(p, ids, next)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p.layers, x, x); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x, x); }
+#endif
+
+// mistake: other_form
+// Parameters of a form with another model dim.
+// expect: language_model: the parameters are of a form with other dims; make them of the model's own type, typename decltype(m)::parameters
+// expect: dim_not_in_tensor<width>
+#ifdef COMPILE_FAIL
+struct narrow : dm::dim<3> {};
+struct small : gpt {
+  using model = narrow;
+};
+using others = nn::language_model_parameters<by_batch, small>;
+auto f(const model& m, const others& p, const ids& x) { return m.loss(p, x, x); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.loss(p, x, x); }
+#endif
+
+// mistake: other_length
+// Token numbers of another length than the model's.
+// expect: language_model: token numbers have the batch and the length of the model's form, ids[batch, length]; rename what stands for them
+// expect: dim_not_in_tensor<length>
+#ifdef COMPILE_FAIL
+struct longer : dm::dim<8> {};
+using numbers = dm::tensor<std::int32_t, by_batch, batch, longer>;
+auto f(const model& m, const parameters& p, const numbers& x) { return m.logits(p, x); }
+#else
+auto f(const model& m, const parameters& p, const ids& x) { return m.logits(p, x); }
+#endif

@@ -131,6 +131,8 @@ TEST_CASE("sizes that do not fit: an error on every rank, naming mesh, axes and 
   CHECK(has(error_of([] { grid<pod> g(cols{-3}); }), "axis 'cols' of mesh 'pod' has size -3"));
   CHECK(
       has(error_of([] { grid<pod> g; }), "axes 'rows' and 'cols' of mesh 'pod' both lack a size"));
+  CHECK(has(error_of([] { grid<huge> g(hundred{world_size()}); }),
+            "axis 'hundred' of mesh 'huge' has 100 ranks by its type, and " + n + " are given"));
   if (world_size() % 2 != 0) CHECK(has(error_of([] { grid<half> g; }), "rows=? x two=2"));
   // And afterwards the job goes on.
   CHECK(grid<pod>(rows{1}).ranks() == world_size());

@@ -46,6 +46,12 @@ TEST_CASE("sizes of axes given at run time") {
   const char* refused = "mesh_sizes: axis 'cols' of mesh 'pod' has size 0; give it at least 1";
   CHECK_THROWS_WITH_AS((void)dm::mesh_sizes<pod>(cols{0}), refused, dm::error);
   CHECK_THROWS_AS((void)dm::mesh_sizes<cube>(deep{2}, cols{-1}), dm::error);
+  // An axis whose type says how many may be given as many, and no others.
+  CHECK(dm::mesh_sizes<pod>(rows{2}, cols{3}).ranks() == 6);
+  CHECK_THROWS_WITH_AS((void)dm::mesh_sizes<pod>(rows{4}, cols{3}),
+                       "mesh: axis 'rows' of mesh 'pod' has 2 ranks by its type, and 4 are given; "
+                       "declare it axis<>, or leave them out",
+                       dm::error);
 }
 
 }  // namespace

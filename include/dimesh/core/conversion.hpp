@@ -90,8 +90,16 @@ template <class To, class X> constexpr auto assert_same() {
                 "tensor: the type declared has another layout than the value; complete what is "
                 "partial, relayout<layout>(x) what is split, or declare it auto");
   static_assert(ok<only<fault, not_the_same_kind>>,
-                "tensor: of the type declared and the value, one is recorded (or a shape), the "
-                "other not; declare it auto, and pass what is wanted plain through stop_gradient");
+                "tensor: of variable and value, one is recorded (or a shape), the other not; "
+                "declare it auto, begin a loop with a recorded value, or take stop_gradient of "
+                "it");
+}
+
+// (By the plain type, of plain and of recorded ones: said once of a function that is given both.)
+template <class Plain> constexpr auto assert_not_const() {
+  static_assert(ok<parameters_are_const<const Plain>>,
+                "tensor: a const one cannot be assigned to, as parameters in a loss; keep the new "
+                "values beside them: auto w = 0.5f * p.w");
 }
 
 }  // namespace detail

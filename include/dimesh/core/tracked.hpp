@@ -33,6 +33,13 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
     detail::assert_same<tracked_tensor, X>();
     return *this;
   }
+  /// No tensor that is const is another one later.
+  template <class X>
+    requires(Tensor<X> || stands_for_tensor<X>)
+  constexpr auto& operator=(const X&) const {
+    detail::assert_not_const<Value>();
+    return *this;
+  }
 
   /// The tensor itself; its uses are not recorded.
   constexpr Value value() const {

@@ -196,5 +196,9 @@ template <class F, class P> constexpr auto complete(const detail::gradient_of<F,
                 "it the inputs: complete(value_and_grad(f, params)(x, y))");
   return value_and_gradient<poison, poison>{};
 }
+/// Of what was refused already.
+constexpr value_and_gradient<poison, poison> complete(const detail::poisoned_function&) {
+  return {};
+}
 
 }  // namespace dimesh

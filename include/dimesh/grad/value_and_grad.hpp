@@ -35,8 +35,9 @@ struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_a
 
 namespace detail {
 
-/// In place of the function that faulty parameters have not.
-struct poisoned_function {
+/// In place of the function that faulty parameters have not, and of what it would give, since that
+/// is what who gives the inputs beside the parameters takes it for.
+struct poisoned_function : value_and_gradient<poison, poison> {
   template <class... In>
   constexpr value_and_gradient<poison, poison> operator()(const In&...) const {
     return {};

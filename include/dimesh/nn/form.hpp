@@ -26,11 +26,14 @@ template <class M>
 inline constexpr bool names_vocab = requires { requires Dim<typename M::vocab>; };
 template <class M>
 inline constexpr bool names_layers = requires { typename std::bool_constant<(M::layers >= 0)>; };
+template <class M>
+inline constexpr bool has_elements =
+    requires { requires std::is_floating_point_v<typename M::element>; };
 template <class M> inline constexpr bool is_form = std::is_base_of_v<transformer, M>;
 template <class M>
 concept Complete =
     is_form<M> && names_batch<M> && names_length<M> && names_model<M> && names_heads<M> &&
-    names_head<M> && names_hidden<M> && names_vocab<M> && names_layers<M>;
+    names_head<M> && names_hidden<M> && names_vocab<M> && names_layers<M> && has_elements<M>;
 
 /// Takes the place of an incomplete form; models of it have no parameters.
 struct stand_in_form : transformer {
@@ -72,6 +75,9 @@ template <class M> constexpr bool assert_form() {
     static_assert(names_vocab<M>, "nn: the form names no vocab; add using vocab = a dim");
     static_assert(names_layers<M>,
                   "nn: the form has no layers; add static constexpr int layers = a number");
+    static_assert(has_elements<M>,
+                  "nn: elements of parameters are float or double; for activations in half "
+                  "precision say using activations = bfloat16");
   }
   return Complete<M>;
 }

@@ -35,7 +35,24 @@ template <class L, class Form> struct language_model_parameters {
 };
 
 namespace detail {
-/// Something else than a tensor, then so many tensors, and options where there may be.
+/// The first of D... that a tensor lacks.
+template <class X, class... D> struct lacking {
+  using type = typename dimesh::detail::first_of<
+      std::conditional_t<(dimesh::detail::index_of<D, typename spec_of<X>::dims> >= 0), no_fault,
+                         dim_not_in_tensor<D>>...>::type;
+};
+template <class X, class... D>
+  requires is_poison<X>
+struct lacking<X, D...> {
+  using type = no_fault;
+};
+
+/// Something with an embedding (of a form that was refused, too, which has none that is a tensor).
+template <class P> concept HasEmbedding = requires(const P& p) { p.embedding; };
+template <class P>
+using embedding_of = std::remove_cvref_t<decltype(std::declval<const P&>().embedding)>;
+
+/// Parameters, then so many tensors, and options where there may be.
 template <std::size_t Least, std::size_t Most, class... A> constexpr bool fits_model() {
   constexpr std::size_t n = sizeof...(A);
   constexpr std::size_t options =
@@ -46,7 +63,7 @@ template <std::size_t Least, std::size_t Most, class... A> constexpr bool fits_m
     std::size_t at = 0;
     return ([&at] {
       const std::size_t i = at++;
-      return i < n - options ? Operand<A> == (i > 0) : !Operand<A>;
+      return i > 0 ? Operand<A> == (i < n - options) : HasEmbedding<A>;
     }() && ...);
   }
 }
@@ -92,30 +109,32 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   static constexpr bool fits = detail::fits_model<Least, Most, A...>();
 
   /// Shapes: ids [batch, length] -> [batch, length, model].
-  template <class P, Operand I, Operand... Memory>
+  template <detail::HasEmbedding P, Operand I, Operand... Memory>
   constexpr auto features(const P& p, const I& ids, const Memory&... memory) const {
-    if constexpr (!is_usable)
+    if constexpr (!arguments_fit<P, I>())
       return poison{};
     else
       return mixed(p, ids, memory...);
   }
   /// Shapes: ids [batch, length] -> [batch, length, vocab].
-  template <class P, Operand I, Operand... Memory>
+  template <detail::HasEmbedding P, Operand I, Operand... Memory>
   constexpr auto logits(const P& p, const I& ids, const Memory&... memory) const {
-    const auto h = features(p, ids, memory...);
-    if constexpr (!is_usable)
-      return h;
+    if constexpr (!arguments_fit<P, I>())
+      return poison{};
     else if constexpr (M::tied)
-      return project<typename M::element>(*this, h, p.embedding);
+      return project<typename M::element>(*this, features(p, ids, memory...), p.embedding);
     else
-      return project<typename M::element>(*this, h, p.head);
+      return project<typename M::element>(*this, features(p, ids, memory...), p.head);
   }
   /// The mean loss of all tokens in nats: a sum yet to be made along axes that split rows or
   /// vocabulary. Shapes: ids, next [batch, length].
-  template <class P, Operand I, Operand J>
+  template <detail::HasEmbedding P, Operand I, Operand J>
   constexpr auto loss(const P& p, const I& ids, const J& next,
                       const cross_entropy_options& o = {}) const {
-    return loss_of(logits(p, ids), next, o);
+    if constexpr (!arguments_fit<P, I, J>())
+      return poison{};
+    else
+      return loss_of(logits(p, ids), next, o);
   }
   // What these say to other arguments.
   template <class... A>
@@ -151,6 +170,26 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   }
 
  private:
+  /// Asserted where the call enters the model: inside, the same mistakes are others'.
+  template <class P, class... I> static constexpr bool arguments_fit() {
+    if constexpr (!is_usable) {
+      return false;
+    } else if constexpr (!Operand<detail::embedding_of<P>>) {
+      return false;  // its form was refused
+    } else {
+      using own = typename detail::lacking<detail::embedding_of<P>, vocab, typename M::model>::type;
+      using all = typename dimesh::detail::first_of<
+          typename detail::lacking<I, typename M::batch, typename M::length>::type...>::type;
+      using rest = std::conditional_t<ok<own>, all, no_fault>;
+      static_assert(ok<own>,
+                    "language_model: the parameters are of a form with other dims; make them of "
+                    "the model's own type, typename decltype(m)::parameters");
+      static_assert(ok<rest>,
+                    "language_model: token numbers have the batch and the length of the model's "
+                    "form, ids[batch, length]; rename what stands for them");
+      return ok<own> && ok<rest>;
+    }
+  }
   template <class P, class I, class... Memory>
   constexpr auto mixed(const P& p, const I& ids, const Memory&... memory) const {
     const auto first = this->part("embedding");

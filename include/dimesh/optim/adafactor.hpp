@@ -112,7 +112,8 @@ struct adafactor {
     static_assert(ok<only<fault, lengths_differ>>,
                   "adafactor: parameters and gradients differ in the length of an array; pass the "
                   "gradients of these parameters");
-    if constexpr (ok<fault> && !is_poison<G>) {
+    if constexpr (detail::assert_updated<fault, P, G>()) {
+      detail::assert_described<P>();
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
       const detail::core_list<P> to(parameters), from(gradients);
       for (int i = 0; i < to.size; ++i)

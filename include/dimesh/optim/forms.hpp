@@ -8,6 +8,7 @@
 #pragma once
 
 #include "dimesh/reflect/map_leaves.hpp"
+#include "dimesh/reflect/walk.hpp"
 
 namespace dimesh::detail {
 
@@ -60,6 +61,37 @@ using form_fault = typename first_of<
     std::conditional_t<std::is_const_v<P>, parameters_are_const<P>, no_fault>,
     std::conditional_t<is_poison<G> || same_form<std::remove_const_t<P>, G>, no_fault,
                        structs_differ<std::remove_const_t<P>, G>>>::type;
+
+/// The first of these tensors that is recorded.
+template <class Leaves> struct recorded_fault {
+  using type = no_fault;
+};
+template <class X, class... Rest>
+struct recorded_fault<list<X, Rest...>> : recorded_fault<list<Rest...>> {};
+template <class X, class... Rest>
+  requires is_tracked<X>
+struct recorded_fault<list<X, Rest...>> {
+  using type = value_is_recorded<value_of<X>>;
+};
+/// May an optimizer change P in place, by G? Where it has found no fault itself, says whether
+/// nothing is recorded.
+template <class Fault, class P, class G> constexpr bool assert_updated() {
+  if constexpr (!ok<Fault> || is_poison<G>) {
+    return false;
+  } else {
+    using fault = typename first_of<typename recorded_fault<typename leaves<P>::type>::type,
+                                    typename recorded_fault<typename leaves<G>::type>::type>::type;
+    static_assert(ok<fault>,
+                  "optimizer: parameters or gradients are recorded, inside of a loss; update them "
+                  "outside of it, with what value_and_grad gives");
+    return ok<fault>;
+  }
+}
+
+/// And whether all is described.
+template <class P> constexpr void assert_described() {
+  if constexpr (!Tensor<P>) (void)sizeof(walkable<P>);
+}
 
 /// The end of an optimizer's list of numbers: there are no more of them.
 struct no_more_numbers {

@@ -203,7 +203,8 @@ void update_each_kind(list<T...>, const RuleOf& rule_of, int count, const List&.
 /// that there is no fault.
 template <class RuleOf, class P, class G, class... S>
 void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients, S&... states) {
-  if constexpr (ok<update_fault<P, G>> && !is_poison<G>) {
+  if constexpr (assert_updated<update_fault<P, G>, P, G>()) {
+    assert_described<P>();
     using values = typename values_of<typename leaves<P>::type>::type;
     const core_list<P> to(parameters);
 #ifdef DIMESH_CHECKED  // (of shapes they find nothing to compare)

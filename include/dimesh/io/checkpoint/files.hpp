@@ -8,11 +8,9 @@
 #pragma once
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +21,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
+#include "dimesh/io/checkpoint/abandoned.hpp"
 #include "dimesh/layout/block.hpp"
 
 namespace dimesh::detail::checkpoint {
@@ -136,51 +135,7 @@ inline void require_written(const fs::path& path, index_t there, index_t wanted)
             0);
 }
 
-/// A part of a name that no other process of any host uses now.
-inline std::string host_name() {
-  char host[256] = "host";
-  ::gethostname(host, sizeof host - 1);
-  return host;
-}
-inline std::string process_name() { return host_name() + "." + std::to_string(::getpid()); }
-
-/// Does no process of this host have the number any more, or only one that has ended and whom its
-/// parent has not asked for? In containers none may ever ask.
-inline bool is_dead(pid_t id) {
-  if (::kill(id, 0) != 0) return errno == ESRCH;
-  std::ifstream in("/proc/" + std::to_string(id) + "/stat");
-  const std::string stat{std::istreambuf_iterator<char>(in), {}};
-  const auto name_ends = stat.rfind(") ");
-  return name_ends != std::string::npos && name_ends + 2 < stat.size() &&
-         (stat[name_ends + 2] == 'Z' || stat[name_ends + 2] == 'X');
-}
-/// Does this name end like that of a process of this host that runs no more?
-inline bool is_of_dead_process(const std::string& name) {
-  const std::string mark = "." + host_name() + ".";
-  const auto at = name.rfind(mark);
-  if (at == std::string::npos) return false;
-  const std::string id = name.substr(at + mark.size());
-  if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos)
-    return false;
-  return is_dead(static_cast<pid_t>(std::stol(id)));
-}
-/// Removes what saves have left that were killed on this host. Others' may be at work still.
-inline void remove_abandoned(const fs::path& root) {
-  std::error_code ignored;
-  std::vector<fs::path> dead;
-  for (const auto& entry : fs::directory_iterator(root, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if ((name.rfind(".step-", 0) == 0 || name.rfind(".latest.", 0) == 0) &&
-        is_of_dead_process(name))
-      dead.push_back(entry.path());
-  }
-  for (const fs::path& path : dead) fs::remove_all(path, ignored);
-}
 inline std::string step_name(index_t step) { return "step-" + std::to_string(step); }
-
-/// How folders on their way end: no two of a process are alike, be they of one step.
-inline std::atomic<long> marks_made{0};
-inline std::string own_mark() { return std::to_string(marks_made++) + "." + process_name(); }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left
 /// is never a checkpoint. A commit that ends before `publish` removes what it has written; one that
