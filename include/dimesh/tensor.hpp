@@ -64,9 +64,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::assert_same<basic_tensor, X>();
     return *this;
   }
-  template <class X>
-    requires(Tensor<X> || stands_for_tensor<X>)
-  constexpr auto& operator=(const X&) const {
+  template <Tensor X> constexpr const basic_tensor& operator=(const X&) const {
     detail::assert_not_const<basic_tensor>();
     return *this;
   }

@@ -96,7 +96,7 @@ template <class To, class X> constexpr auto assert_same() {
 }
 
 // (By the plain type, of plain and of recorded ones: said once of a function that is given both.)
-template <class Plain> constexpr auto assert_not_const() {
+template <class Plain> constexpr void assert_not_const() {
   static_assert(ok<parameters_are_const<const Plain>>,
                 "tensor: a const one cannot be assigned to, as parameters in a loss; keep the new "
                 "values beside them: auto w = 0.5f * p.w");

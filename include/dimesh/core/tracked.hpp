@@ -34,9 +34,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
     return *this;
   }
   /// No tensor that is const is another one later.
-  template <class X>
-    requires(Tensor<X> || stands_for_tensor<X>)
-  constexpr auto& operator=(const X&) const {
+  template <Tensor X> constexpr const tracked_tensor& operator=(const X&) const {
     detail::assert_not_const<Value>();
     return *this;
   }
