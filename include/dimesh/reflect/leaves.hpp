@@ -17,7 +17,7 @@ namespace dimesh::detail {
 /// Members with nothing to walk: numbers, enumerators, dims and empty tags.
 template <class X>
 inline constexpr bool is_plain_member =
-    std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X> || Dim<X>;
+    std::is_arithmetic_v<X> || std::is_enum_v<X> || std::is_empty_v<X> || Dim<X> || Axis<X>;
 
 /// What a walk of an S would pass by: a struct that leaves members out, or a part of another kind.
 template <class S> struct walk_fault;
