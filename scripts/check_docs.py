@@ -205,7 +205,7 @@ def check_wrong(compiler: Compiler, page: pathlib.Path) -> tuple[int, list[str]]
     """What the page calls wrong gives one error, in the words that the page quotes."""
     text, count, problems = page.read_text(), 0, []
     quoted = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
-    there = plain(re.sub(r"\n    ", " ", quoted[1] if quoted else "").strip().split("\n"))
+    there = plain(compile_fail.entries_of(quoted[1] if quoted else ""))
     for match in FENCE.finditer(text):
         snippet = Snippet(page, text.count("\n", 0, match.start()) + 1, match.group(1))
         if not snippet.first.startswith(WRONG):

@@ -52,7 +52,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
 
   constexpr basic_tensor() = default;
   using base::base;
-  /// No tensor of another type becomes this one: says what makes it fit; nor a const one another.
+  /// No tensor of another type becomes this one, and no const one another: says what makes it fit.
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
   constexpr basic_tensor(const X&) {  // NOLINT: where a type is declared, too

@@ -28,7 +28,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 
 import run
@@ -154,10 +153,8 @@ class Batch:
         folder.mkdir(exist_ok=True)
         source = folder / run.PRELUDE
         source.write_text("\n".join([*includes_of(self.cases[min(self.cases)].text), ""]))
-        command = [self.compiler, "-std=c++20", "-w", *self.flags, "-fpch-instantiate-templates", "-include-pch",
-                   str(self.precompiled / "prelude.pch"), "-x", "c++-header", "-o", str(folder / "prelude.pch"),
-                   str(source)]
-        if subprocess.run(command, cwd=run.ROOT, stderr=subprocess.DEVNULL).returncode:
+        flags = [*self.flags, "-include-pch", str(self.precompiled / "prelude.pch")]
+        if run.compile_header(self.compiler, flags, source, folder / "prelude.pch"):
             return {}
         said = {n: run.compile_once(self.compiler, self.flags, case, True, folder) for n, case in self.cases.items()}
         shutil.rmtree(folder)

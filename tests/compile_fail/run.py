@@ -106,15 +106,19 @@ def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
     stamp.unlink(missing_ok=True)
     source, result = ROOT / "include/dimesh/dimesh.hpp", folder / "dimesh/dimesh.hpp.gch"
     if "clang" in compiler:
-        # What the library instantiates is done once, which is most of a start's time; g++ cannot.
-        flags = [*flags, "-fpch-instantiate-templates"]
         source, result = folder / PRELUDE, folder / "prelude.pch"
         source.write_text("#include <dimesh/dimesh.hpp>\n")
-    done = subprocess.run([compiler, "-std=c++20", "-w", *flags, "-x", "c++-header", "-o",
-                           str(result), str(source)], cwd=ROOT)
-    if done.returncode == 0:
+    status = compile_header(compiler, flags, source, result)
+    if status == 0:
         stamp.write_text(digest.hexdigest())
-    return done.returncode
+    return status
+
+
+def compile_header(compiler: str, flags: list[str], source: pathlib.Path, result: pathlib.Path) -> int:
+    """Precompiles a header. What it instantiates is done once, which is most of a start's time; g++ cannot."""
+    more = ["-fpch-instantiate-templates"] if "clang" in compiler else []
+    return subprocess.run([compiler, "-std=c++20", "-w", *flags, *more, "-x", "c++-header", "-o", str(result),
+                           str(source)], cwd=ROOT).returncode
 
 
 def as_if_included(compiler: str, lines: list[str], source: pathlib.Path) -> list[str]:
@@ -213,13 +217,18 @@ def quoted(lines: list[str]) -> list[str]:
     return found
 
 
+def entries_of(block: str) -> list[str]:
+    """The lines that a page quotes, as they were before they were wrapped."""
+    return re.sub(r"\n    ", " ", block).strip().split("\n")
+
+
 def quote_fault(lines: list[str], page: pathlib.Path, compiler: str, write: bool) -> list[str]:
     """Compares the quoted block of a page with the message; or writes the compiler's part of it."""
     text = page.read_text()
     block = re.search(r"^```text\n(.*?)^```\n", text, re.M | re.S)
     if not block:
         return ["its page in docs/errors quotes no message"]
-    entries = re.sub(r"\n    ", " ", block[1]).strip().split("\n")
+    entries = entries_of(block[1])
     mine = quoted(lines)
     if write:
         # clang's error repeats the condition; that is how the two are told apart.
