@@ -17,7 +17,10 @@ namespace dm = dimesh;
 #ifdef DIMESH_CHECKED
 [[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
 #endif
-constexpr index_t place_at(index_t i) { return (i * 5 + 2) % 7 - 1; }  // -1 .. 5
+/// -1 .. 5
+constexpr struct {
+  KOKKOS_FUNCTION constexpr index_t operator()(index_t i) const { return (i * 5 + 2) % 7 - 1; }
+} place_at;
 
 /// Row place_at(i) of a, or zeros.
 array rows(const array& a, index_t count, const names& order) {

@@ -26,8 +26,9 @@ inline double inner(const holding& v, const holding& w) {
   for (std::size_t a = 0; a < v.coords.size(); ++a)
     if ((v.once | w.once) >> a & 1u) counts = counts && v.coords[a] == 0;
   double s = 0;
+  const std::vector<char> of_v = v.elements(), of_w = w.elements();
   for (index_t k = 0; counts && k < v.local_size; ++k)
-    s += v.load(v.at(static_cast<std::size_t>(k))) * w.load(w.at(static_cast<std::size_t>(k)));
+    s += v.load(of_v.data() + k * v.element_bytes) * w.load(of_w.data() + k * w.element_bytes);
   MPI_Allreduce(MPI_IN_PLACE, &s, 1, MPI_DOUBLE, MPI_SUM, v.ranks);
   return s;
 }

@@ -193,11 +193,22 @@ struct holding {
   unsigned once = 0;
   MPI_Comm ranks = MPI_COMM_NULL;  // of the whole mesh
   int element_bytes = 0;
-  void* data = nullptr;
+  void* data = nullptr;  // where the tensor lives, which may be a device
+  const dimesh::detail::space_facts* space = nullptr;
   double (*load)(const void* from) = nullptr;
   void (*store)(void* to, double v) = nullptr;
-  void* at(std::size_t k) const {
-    return static_cast<char*>(data) + k * static_cast<std::size_t>(element_bytes);
+
+  std::size_t bytes() const { return static_cast<std::size_t>(local_size * element_bytes); }
+  /// Its elements on the host, and back from there.
+  std::vector<char> elements() const {
+    std::vector<char> copy(bytes());
+    if (!copy.empty())
+      dimesh::detail::facts_of_space(space).copy_out(copy.data(), data, copy.size());
+    return copy;
+  }
+  void take(const std::vector<char>& from) const {
+    if (!from.empty())
+      dimesh::detail::facts_of_space(space).copy_in(data, from.data(), from.size());
   }
 };
 
@@ -207,12 +218,10 @@ struct element_access {
   void (*store)(void* to, double v) = nullptr;
 };
 template <class T> double load_as(const void* from) {
-  const dimesh::detail::opened memory;
   return static_cast<double>(*static_cast<const T*>(from));
 }
 /// Whole numbers wrap around; a double that is out of range of T has no value in it.
 template <class T> void store_as(void* to, double v) {
-  const dimesh::detail::opened memory;
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
     *static_cast<T*>(to) = static_cast<T>(static_cast<std::int64_t>(v));
   else
@@ -244,6 +253,7 @@ inline holding holding_of(const dimesh::detail::tensor_core& x, const element_ac
             x.grid->along((1u << axes) - 1).handle(),
             static_cast<int>(x.facts->element),
             x.memory.data(),
+            x.facts->space,
             elements.load,
             elements.store};
   for (int d = 0; d < x.rank(); ++d) {
@@ -340,10 +350,8 @@ inline gathered gather(const holding& h) {
   int mine = 0;
   MPI_Comm_rank(h.ranks, &mine);
   const int expected = all.bytes[static_cast<std::size_t>(mine)];
-  std::vector<char> sent(static_cast<std::size_t>(expected));
-  const dimesh::detail::opened memory;
-  if (h.local_size * h.element_bytes == expected && expected > 0)  // else the check fails anyway
-    std::memcpy(sent.data(), h.data, sent.size());
+  std::vector<char> sent = h.elements();
+  sent.resize(static_cast<std::size_t>(expected));  // else the check fails anyway
   all.data.resize(static_cast<std::size_t>(total));
   MPI_Allgatherv(sent.data(), expected, MPI_BYTE, all.data.data(), all.bytes.data(),
                  all.begin.data(), MPI_BYTE, h.ranks);
@@ -365,12 +373,11 @@ inline void for_each_along(const holding& h, const gathered& all, unsigned axes,
 
 /// Does every rank along the axes hold the same bits?
 inline bool same_bits(const holding& h, const gathered& all, unsigned axes) {
-  const dimesh::detail::opened memory;
   bool same = true;
-  const auto bytes = static_cast<std::size_t>(h.local_size * h.element_bytes);
-  if (bytes > 0)
+  const std::vector<char> mine = h.elements();
+  if (!mine.empty())
     for_each_along(h, all, axes, [&](const char* block) {
-      same = same && std::memcmp(block, h.data, bytes) == 0;
+      same = same && std::memcmp(block, mine.data(), mine.size()) == 0;
     });
   return same;
 }
@@ -409,6 +416,7 @@ inline void scatter(const array& a, const holding& h) {
     }
   const bool greatest = h.table.mask(dimesh::use::partial_max) != 0;
   const bool least = h.table.mask(dimesh::use::partial_min) != 0;
+  std::vector<char> elements(h.bytes());
   for_each_element(h, [&](std::size_t at, const extents& index) {
     double v = value_at(a, a.dims, index);
     index_t salt = 1;
@@ -418,8 +426,9 @@ inline void scatter(const array& a, const holding& h) {
     else if (h.table.any_partial())
       v = mine > 0 ? static_cast<double>(mine * (1 + salt % 3))
                    : v - static_cast<double>(ranks * (ranks - 1) / 2 * (1 + salt % 3));
-    h.store(h.at(at), v);
+    h.store(elements.data() + at * static_cast<std::size_t>(h.element_bytes), v);
   });
+  h.take(elements);
 }
 
 inline std::string disagreement(const holding& h, const array& want, double tolerance) {
