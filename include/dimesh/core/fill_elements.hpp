@@ -14,6 +14,7 @@
 
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -78,18 +79,22 @@ DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
   zero_bytes(x.memory.data(), x.bytes());
 }
 #endif
-/// All elements that are stored are T.
+template <class T> struct store_each {
+  T* to;
+  T value;
+  KOKKOS_FUNCTION void operator()(index_t i) const { to[i] = value; }
+};
+/// All elements that are stored are `value`.
 template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);
-  const auto n = static_cast<std::size_t>(x.elements());
-  T* const at = x.template data<T>();
+  T* const to = x.template data<T>();
   const opened memory;
-  const in_space here(x.facts->space);
   if (hosts_only || facts_of_space(x.facts->space).on_host_threads)
-    std::fill_n(at, n, value);
+    std::fill_n(to, x.elements(), value);
   else
-    Kokkos::deep_copy(
-        Kokkos::View<T*, memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(at, n), value);
+    Kokkos::parallel_for("dimesh::fill",
+                         kernel_range<Kokkos::DefaultExecutionSpace>(0, x.elements()),
+                         store_each<T>{to, value});
 }
 template <class T> void clear_core(tensor_core& x) {
   if constexpr (element_traits<T>::kind != element_kind::other)
@@ -115,8 +120,7 @@ template <class Space, int R, class T, class F> void fill_in(tensor_core& x, con
     kernel.offset[d] = x.own(d).offset;
     if (flat || d < R - 1) calls *= kernel.length[d];
   }
-  Kokkos::parallel_for("dimesh::fill_by",
-                       Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, calls), kernel);
+  Kokkos::parallel_for("dimesh::fill_by", kernel_range<Space>(0, calls), kernel);
   if constexpr (flat) Space().fence();
 }
 
@@ -130,7 +134,10 @@ template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f
   fill_in<Kokkos::DefaultExecutionSpace, R, T>(x, f);
 }
 
-template <class> using index_of_dim = const index_t&;
+/// (Not an alias, of which nvcc would forget that it is one of a pack.)
+template <class> struct index_of_dim {
+  using type = const index_t&;
+};
 // Without arguments, f() and what stands in for it would be two equal choices.
 template <class F>
   requires calls<const F&>
@@ -141,7 +148,8 @@ not_called answer_of_indices(list<>);
 /// What f gives for an element's indices.
 template <class F, class... D>
   requires(sizeof...(D) > 0)
-auto answer_of_indices(list<D...>) -> decltype(ask<F>()(std::declval<index_of_dim<D>>()...));
+auto answer_of_indices(list<D...>)
+    -> decltype(ask<F>()(std::declval<typename index_of_dim<D>::type>()...));
 template <class T, class R>
 using cut_fault = std::conditional_t<std::is_floating_point_v<T> && std::is_integral_v<R>,
                                      fraction_cut<T, R>, no_fault>;
@@ -152,6 +160,7 @@ template <class R, class T, class F, class Dims> struct indexed_fault {
                                   function_gives_no_number<R>>;
 };
 template <class T, class F, class... D>
-struct indexed_fault<not_called, T, F, list<D...>> : no_call<F, index_of_dim<D>...> {};
+struct indexed_fault<not_called, T, F, list<D...>> : no_call<F, typename index_of_dim<D>::type...> {
+};
 
 }  // namespace dimesh::detail

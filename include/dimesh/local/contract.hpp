@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract_plain.hpp"
 #include "dimesh/local/contraction.hpp"
@@ -177,7 +178,7 @@ void contract(const contraction& x, const T* a, const T* b, T* c, bool accumulat
         return;
 #endif
     Kokkos::parallel_for("dimesh::contract",
-                         Kokkos::RangePolicy<Space>(0, detail::elements_of_c(x)),
+                         dimesh::detail::kernel_range<Space>(0, detail::elements_of_c(x)),
                          detail::element_contraction<T>{x, a, b, c, accumulate});
   }
 }

@@ -69,8 +69,8 @@ template <int N, class T> inline void store_some(T* to, const T* from, int count
 /// The two halves of exchanging the off-diagonal D x D blocks of two rows.
 template <int D, int W, class V, std::size_t... I>
 inline void exchange(V& x, V& y, std::index_sequence<I...>) {
-  const V lo = __builtin_shufflevector(x, y, (int(I) & D ? W + int(I) - D : int(I))...);
-  y = __builtin_shufflevector(x, y, (int(I) & D ? W + int(I) : int(I) + D)...);
+  const V lo = shuffled<(int(I) & D ? W + int(I) - D : int(I))...>(x, y);
+  y = shuffled<(int(I) & D ? W + int(I) : int(I) + D)...>(x, y);
   x = lo;
 }
 

@@ -8,6 +8,7 @@
 
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/local/map.hpp"
 #include "dimesh/local/row_loops.hpp"
 
@@ -262,7 +263,7 @@ void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y*
   } else {
     if (detail::moves_to_host<Space>()) return map_over<host_space>(l, f, y, x...);
     Kokkos::parallel_for(
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, l.size()),
+        dimesh::detail::kernel_range<Space>(0, l.size()),
         detail::map_element<F, Y, X...>{l, f, y, dimesh::detail::bundle<const X*...>(x...)});
   }
 }

@@ -7,11 +7,13 @@
 #pragma once
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/memory/space.hpp"
 
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace dimesh::local {
@@ -50,7 +52,7 @@ struct work_in_pieces {
 template <class Space> struct pieces {
   static index_t most() { return 4 * Space().concurrency(); }
   [[gnu::noinline]] static void run(index_t count, const work_in_pieces& work) {
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, count), work);
+    Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, count), work);
     Space().fence();  // the work lives on the caller's stack
   }
 };
@@ -59,6 +61,16 @@ template <class Space> struct pieces {
 template <class Space, class Piece> void launch(index_t count, const Piece& piece) {
   pieces<Space>::run(
       count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
+}
+
+struct division {
+  index_t whole, rest;
+};
+/// e / n and e % n, neither negative: devices divide numbers of 64 bits slowly.
+KOKKOS_FORCEINLINE_FUNCTION division divided(index_t e, index_t n) {
+  if ((e | n) >> 32 != 0) return {e / n, e % n};
+  const auto a = static_cast<std::uint32_t>(e), b = static_cast<std::uint32_t>(n);
+  return {a / b, a % b};
 }
 
 /// Each index as a range of its own.
@@ -76,8 +88,7 @@ template <class Body> struct each_index {
 
 /// body(i) for i in [0, n), each for itself: a kernel in the form for devices.
 template <class Space, class Body> void each_for_itself(index_t n, const Body& body) {
-  if (n > 0)
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n), body);
+  if (n > 0) Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, n), body);
 }
 
 }  // namespace detail
@@ -93,8 +104,7 @@ template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
     detail::launch<Space>(count, [&](index_t p) { work(n * p / count, n * (p + 1) / count); });
   } else {
     if (detail::moves_to_host<Space>()) return in_ranges<host_space>(n, work);
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, n),
-                         detail::one_by_one<Work>{work});
+    Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, n), detail::one_by_one<Work>{work});
   }
 }
 

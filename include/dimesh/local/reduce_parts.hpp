@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/detail/bundle.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/memory/closed.hpp"
@@ -102,7 +103,7 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
                                             sizeof(T));
     part.results = static_cast<T*>(room.data());
   }
-  using Policy = Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>;
+  using Policy = dimesh::detail::kernel_range<Space>;
   Kokkos::parallel_for(Policy(0, part.size * part.parts), part);
   if (part.parts > 1) {
     Kokkos::parallel_for(Policy(0, part.size), typename Part::whole{part});

@@ -33,5 +33,18 @@ inline constexpr int register_bytes = 16, register_rows = 8;
 inline constexpr int register_bytes = 16, register_rows = 4;
 #endif
 
+/// Elements of a and, counted on, of b, by number.
+template <int... K, class V> inline __attribute__((always_inline)) V shuffled(V a, V b) {
+#if defined(__NVCC__)  // its host's code loses the pack
+  constexpr int of_a = static_cast<int>(sizeof(V) / sizeof(a[0]));
+  V picked;
+  int at = 0;
+  ((void)(picked[at++] = K < of_a ? a[K % of_a] : b[K % of_a]), ...);
+  return picked;
+#else
+  return __builtin_shufflevector(a, b, K...);
+#endif
+}
+
 }  // namespace DIMESH_REGISTERS
 }  // namespace dimesh::local::detail

@@ -38,7 +38,7 @@ template <class Word, int W> struct square_tile {
   template <int Half, int... K>
   static inline __attribute__((always_inline)) vec zip(vec a, vec b,
                                                        std::integer_sequence<int, K...>) {
-    return __builtin_shufflevector(a, b, (Half * W / 2 + K / 2 + (K % 2) * W)...);
+    return shuffled<(Half * W / 2 + K / 2 + (K % 2) * W)...>(a, b);
   }
 
   /// src (W columns of W, stride s) -> dst (W rows of W, stride d). log2 W rounds of zipping row i

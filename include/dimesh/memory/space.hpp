@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "dimesh/detail/config.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/name.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/mesh.hpp"
@@ -97,6 +98,13 @@ inline constexpr bool stands_for_device = true;
 inline constexpr bool stands_for_device = false;
 #endif
 
+/// (Not by Kokkos' fill: with CUDA 13 its kernels were seen to write elsewhere.)
+struct set_byte {
+  unsigned char* to;
+  unsigned char value;
+  KOKKOS_FUNCTION void operator()(index_t i) const { to[i] = value; }
+};
+
 /// How bytes get into a space and out of it.
 template <class Memory> struct space_moves {
   template <class S, class B>
@@ -109,10 +117,14 @@ template <class Memory> struct space_moves {
   static void give_back(void* p) { Kokkos::kokkos_free<Memory>(p); }
   static void set(void* to, unsigned char byte, std::size_t n) {
     const opened memory;
+    auto* const at = static_cast<unsigned char*>(to);
     if constexpr (host_reaches<Memory>)
       std::memset(to, byte, n);
+    else if (byte == 0)  // the device's own memset
+      Kokkos::deep_copy(bytes<Memory, unsigned char>(at, n), byte);
     else
-      Kokkos::deep_copy(bytes<Memory, unsigned char>(static_cast<unsigned char*>(to), n), byte);
+      Kokkos::parallel_for(kernel_range<Kokkos::DefaultExecutionSpace>(0, static_cast<index_t>(n)),
+                           set_byte{at, byte});
   }
   static void copy(void* to, const void* from, std::size_t n) {
     const opened memory;

@@ -69,12 +69,12 @@ struct halo_stages {
 
 /// The messages of each stage, for tensors that have the halos.
 struct halo_plan : move_plan {
-  struct stage : window_moves {
+  struct one_stage : window_moves {
     index_t before = 0, behind = 0;  // places at either end of the array that leave the dim
     using window_moves::window_moves;
   };
   halo_stages stages;
-  std::vector<stage> at;
+  std::vector<one_stage> at;
 
   halo_plan(const tensor_core& y, const tensor_core&, const plan_hints& with);
   static const halo_plan& of(const tensor_core& y, const halo_stages& s, bool back);
@@ -127,7 +127,7 @@ struct halo_plan : move_plan {
   void add(const tensor_core& y, int i, bool back);
   /// Zeros where the window leaves the dim.
   template <class T> void zero_ends(int i, const region<T>& all) const {
-    const stage& s = at[static_cast<std::size_t>(i)];
+    const one_stage& s = at[static_cast<std::size_t>(i)];
     const int d = stages.dims[i];
     const region<T> y = stages.at_stage(all, i);
     if (s.before > 0) zero_region(y.part(d, 0, s.before));
@@ -167,7 +167,7 @@ DIMESH_OUTLINE inline void halo_plan::add(const tensor_core& y, int i, bool back
       n -= stages.dims[later] == e ? 2 * stages.width[later] : 0;
     across *= e == d ? 1 : n;
   }
-  stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
+  one_stage& s = at.emplace_back(*y.grid, dim, window{0, w}, across, back);
   if (stages.ends != boundary::zero && dim.extent() != 0) return;
   const block mine = dim.of(dim.me());
   const index_t n = mine.length + 2 * w;

@@ -79,8 +79,8 @@ template <template <class> class Modifier> struct modified {
     using type = tensor<T, Modifier<L>, D...>;
   };
   template <class T, class M, class... D>
-  struct leaf<basic_tensor<T, layout<M, at_run_time>, D...>> {
-    using type = tensor<T, Modifier<layout<M, held_at_run_time>>, D...>;
+  struct leaf<basic_tensor<T, dimesh::layout<M, at_run_time>, D...>> {
+    using type = tensor<T, Modifier<dimesh::layout<M, held_at_run_time>>, D...>;
   };
   template <class T, class L, class... D> struct leaf<shaped_tensor<T, L, D...>> {
     using type = tensor<T, Modifier<shaped<L>>, D...>;

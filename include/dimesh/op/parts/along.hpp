@@ -118,9 +118,9 @@ template <class T> struct region {
     r.extent[d] = count;
     return r;
   }
-  operator region<const T>() const
-    requires(!std::is_const_v<T>)
-  {
+  template <class U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
+  operator region<U>() const {
     region<const T> r;
     r.data = data;
     r.rank = rank;

@@ -73,9 +73,8 @@ struct best_choices {
 template <class Rule, class A, class B> struct best_of {
   static constexpr rule_operands operands{facts_list<A, B>::at, 2};
   static constexpr best_choices found = best_choices::of<Rule>(operands);
-  static constexpr const contract_choice (&at)[3] = found.at;
   template <int I, int K> struct meets {
-    static constexpr table result = at[I].m.whole[K];
+    static constexpr table result = found.at[I].m.whole[K];
   };
   template <int I> using first = spec_under<A, meets<I, 0>>;
   template <int I> using second = spec_under<B, meets<I, 1>>;
@@ -83,7 +82,7 @@ template <class Rule, class A, class B> struct best_of {
 /// Choice I of a list.
 template <class Best, int I, class Out, class A, class B>
 constexpr auto contract_chosen(const A& a, const B& b) {
-  constexpr contract_choice c = Best::at[I];
+  constexpr contract_choice c = Best::found.at[I];
   using mesh_axes = typename spec_of<A>::mesh::axes;
   if constexpr (c.cols >= 0)
     return contract_by<by::summa<type_at<c.rows, mesh_axes>, type_at<c.cols, mesh_axes>>, Out>(a,

@@ -62,26 +62,37 @@ template <unsigned Mask, class F, class R, class... V> struct map_transpose_op {
   }
 };
 
+/// The type in which a cotangent and arguments meet, some of which may be dual numbers.
+template <class G, class... A> struct dual_among : std::type_identity<G> {};
+template <class G, class A, class... B>
+struct dual_among<G, A, B...> : dual_among<typename dual_among<G, A>::type, B...> {};
+template <class G, class A>
+  requires is_dual<A>
+struct dual_among<G, A> : joint<G, A> {};
+template <class G, class A>
+  requires(!is_dual<A>)
+struct dual_among<G, A> : std::type_identity<G> {};
+
 /// The product of a cotangent and the derivative of f by argument K: how map's transpose is itself
 /// recorded, where gradients of gradients are wanted.
 template <class F, int K> struct derivative_function {
   F f;
   template <class G, class... A>
   KOKKOS_INLINE_FUNCTION auto operator()(const G& g, const A&... a) const {
-    return product(g, std::make_integer_sequence<int, sizeof...(A)>{}, a...);
+    using D = typename dual_among<G, A...>::type;
+    return g * product<D>(std::make_integer_sequence<int, sizeof...(A)>{}, a...);
   }
 
  private:
-  template <class G, int... J, class... A>
-  KOKKOS_INLINE_FUNCTION auto product(const G& g, std::integer_sequence<int, J...>,
-                                      const A&... a) const {
-    return g * local::detail::partial_of<0, G>(f(argument<J, G>(a)...));
+  template <class D, int... J, class... A>
+  KOKKOS_INLINE_FUNCTION auto product(std::integer_sequence<int, J...>, const A&... a) const {
+    return local::detail::partial_of<0, D>(f(argument<J, D>(a)...));
   }
-  template <int J, class G, class A> KOKKOS_INLINE_FUNCTION static auto argument(const A& a) {
+  template <int J, class D, class A> KOKKOS_INLINE_FUNCTION static auto argument(const A& a) {
     if constexpr (J == K)
-      return dual<G, 1>::variable(G(a), 0);
+      return dual<D, 1>::variable(D(a), 0);
     else if constexpr (std::is_floating_point_v<A> || is_dual<A>)
-      return dual<G, 1>(G(a));
+      return dual<D, 1>(D(a));
     else
       return a;
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/core/tensor_core.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/local/pieces.hpp"
 
 namespace dimesh::detail {
@@ -84,8 +85,7 @@ void for_each_row(const point_box& box, unsigned kept, const Rows& rows) {
     if (moves_to_host<Space>()) return for_each_row<local::host_space>(box, kept, rows);
     index_t size = 1, shared = 1;
     for (int d = 0; d < box.rank; ++d) (kept >> d & 1u ? size : shared) *= box.extent(d);
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<index_t>>(0, size),
-                         each_kept<Rows>{rows, box, kept, shared});
+    Kokkos::parallel_for(kernel_range<Space>(0, size), each_kept<Rows>{rows, box, kept, shared});
   }
 }
 
