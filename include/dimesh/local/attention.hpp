@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "dimesh/detail/writes_memory.hpp"
-#include "dimesh/local/attention_plain.hpp"
+#include "dimesh/local/attention_blocks.hpp"
 
 namespace dimesh::local {
 
@@ -226,7 +226,7 @@ void attention(const attention_problem& given, const T* q, const T* k, const T* 
   const dimesh::detail::opened memory;
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
-      return detail::attend_plainly<Space>(given, q, k, v, out, log_sum);
+      return detail::attend_in_blocks<Space>(given, q, k, v, out, log_sum);
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);

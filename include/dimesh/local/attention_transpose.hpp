@@ -135,7 +135,7 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
   const dimesh::detail::opened memory;
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
-      return detail::attend_back_plainly<Space>(given, q, k, v, out, log_sum, dout, to);
+      return detail::attend_back_in_blocks<Space>(given, q, k, v, out, log_sum, dout, to);
   using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);

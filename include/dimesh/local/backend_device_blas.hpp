@@ -50,12 +50,21 @@ constexpr contraction without_loop(contraction x, int i) {
   return x;
 }
 
-/// Every extent is positive. False: strides or sizes forbid it, and nothing was called.
-template <class T, class Library>
-bool contract(const contraction& given, const T* a, const T* b, T* c, bool add,
+/// Does a loop around the products sum?
+constexpr bool sums_products(const contraction& x) {
+  for (int i = 0; i < x.outer; ++i)
+    if (x.c_outer[i] == 0) return true;
+  return false;
+}
+
+/// Every extent is positive. False: strides or sizes forbid it, or sums would be rounded more than
+/// once, and nothing was called.
+template <class T, class C, class Library>
+bool contract(const contraction& given, const T* a, const T* b, C* c, bool add,
               const Library& library) {
   constexpr index_t most = std::numeric_limits<int>::max();
   contraction x = folded(given);
+  if (is_storage_only<C> && sums_products(x)) return false;
   if (!order_of(x.m, x.n, x.c_m, x.c_n).fits) return false;
   if (order_of(x.m, x.n, x.c_m, x.c_n).transposed) {
     x = transposed(x);
@@ -73,8 +82,8 @@ bool contract(const contraction& given, const T* a, const T* b, T* c, bool add,
     call.first_step = x.b_outer[i], call.second_step = x.a_outer[i], call.c_step = x.c_outer[i];
     x = without_loop(x, i);
   }
-  for_each_product(x, a, b, c, add, [&](const T* pa, const T* pb, T* pc, bool sum) {
-    library(call, pb, pa, pc, T(sum ? 1 : 0));
+  for_each_product(x, a, b, c, add, [&](const T* pa, const T* pb, C* pc, bool sum) {
+    library(call, pb, pa, pc, sum);
   });
   return true;
 }
@@ -85,9 +94,21 @@ class cublas {
  public:
   template <class T> static constexpr bool serves = element_traits<T>::is_of_blas;
 
+  /// c is of bfloat16 or float; products are summed in float.
+  template <class C>
+  void operator()(const gemm_call& x, const bfloat16* first, const bfloat16* second, C* c,
+                  bool add) const {
+    const float one = 1, beta = add ? 1 : 0;
+    check(cublasGemmStridedBatchedEx(handle(), turned(x.turn_first), turned(x.turn_second), x.m,
+                                     x.n, x.k, &one, first, CUDA_R_16BF, x.ld_first, x.first_step,
+                                     second, CUDA_R_16BF, x.ld_second, x.second_step, &beta, c,
+                                     std::is_same_v<C, float> ? CUDA_R_32F : CUDA_R_16BF, x.ld_c,
+                                     x.c_step, x.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  }
   template <class T>
-  void operator()(const gemm_call& x, const T* first, const T* second, T* c, T beta) const {
-    const T one(1);
+    requires serves<T>
+  void operator()(const gemm_call& x, const T* first, const T* second, T* c, bool add) const {
+    const T one(1), beta(add ? 1 : 0);
     const auto f = turned(x.turn_first), s = turned(x.turn_second);
     const auto call = [&](auto gemm, auto type) {
       using U = decltype(type);

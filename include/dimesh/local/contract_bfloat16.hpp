@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/contract.hpp"
 
@@ -154,8 +155,13 @@ void contract_bfloat16(const contraction& x, const bfloat16* a, const bfloat16* 
   } else {
     if (detail::moves_to_host<Space>())
       return contract_bfloat16<host_space>(x, a, b, c, accumulate);
+#ifdef DIMESH_WITH_CUBLAS
+    if constexpr (std::is_same_v<Space, Kokkos::Cuda>)
+      if (addends > 0 && device_blas::contract(x, a, b, c, accumulate, device_blas::cublas{}))
+        return;
+#endif
     Kokkos::parallel_for("dimesh::contract",
-                         Kokkos::RangePolicy<Space>(0, detail::elements_of_c(x)),
+                         dimesh::detail::kernel_range<Space>(0, detail::elements_of_c(x)),
                          detail::element_contraction<bfloat16, C>{x, a, b, c, accumulate});
   }
 }

@@ -59,7 +59,7 @@ template <class T, class Id> struct cross_entropy_slope {
   T* xbar;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
-    const index_t r = e / width, j = e % width;
+    const auto [r, j] = divided(e, width);
     const auto t = static_cast<index_t>(target[r]);
     const T g = t >= 0 && t < terms.classes ? bar[r] : T(0), shift = lse[r];
     const T share = g * (T(1) + T(2) * z * shift);

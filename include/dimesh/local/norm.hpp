@@ -68,8 +68,7 @@ void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const 
   const dimesh::detail::writes_memory kernel;
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
-      return detail::each_for_itself<Space>(
-          rows, detail::normalized_row<Center, T>{n, eps, x, gain, bias, y});
+      return detail::normalize_rows<Center, Space>(rows, n, eps, x, gain, bias, y);
   detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
     if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);

@@ -25,8 +25,9 @@ template <class T, class Id> struct taken_element {
   T* out;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
-    const index_t row = static_cast<index_t>(ids[e / width]) - first;
-    out[e] = row >= 0 && row < held ? table[row * width + e % width] : T(0);
+    const division at = divided(e, width);
+    const index_t row = static_cast<index_t>(ids[at.whole]) - first;
+    out[e] = row >= 0 && row < held ? table[row * width + at.rest] : T(0);
   }
 };
 /// One column of a table, to which rows are added in their order.

@@ -114,14 +114,14 @@ template <class T> struct operands {
 };
 
 /// The same by the kernels for devices, run on the host.
-template <class T> void run_plainly(const attention_problem& x, operands<T>& y) {
+template <class T> void run_in_blocks(const attention_problem& x, operands<T>& y) {
   using device = Kokkos::Serial;
   std::fill(y.dk.begin(), y.dk.end(), T(0));
   std::fill(y.dv.begin(), y.dv.end(), T(0));
   for (auto* all : {&y.out, &y.log_sum, &y.dq}) std::fill(all->begin(), all->end(), T(99));
-  dimesh::local::detail::attend_plainly<device>(x, y.q.data(), y.k.data(), y.v.data(), y.out.data(),
-                                                y.log_sum.data());
-  dimesh::local::detail::attend_back_plainly<device, T>(
+  dimesh::local::detail::attend_in_blocks<device>(x, y.q.data(), y.k.data(), y.v.data(),
+                                                  y.out.data(), y.log_sum.data());
+  dimesh::local::detail::attend_back_in_blocks<device, T>(
       x, y.q.data(), y.k.data(), y.v.data(), y.out.data(), y.log_sum.data(), y.dout.data(),
       {y.dq.data(), y.dk.data(), y.dv.data()});
 }
@@ -214,10 +214,10 @@ template <class T> void check(const trial& t) {
   }
   by_formula(x, want);
   const index_t row = t.head + t.gap;
-  for (const bool plainly : {false, true}) {
-    CAPTURE(plainly);
-    if (plainly)
-      run_plainly(x, y);
+  for (const bool in_blocks : {false, true}) {
+    CAPTURE(in_blocks);
+    if (in_blocks)
+      run_in_blocks(x, y);
     else
       y.run(x);
     compare("out", y.out, want.out, t.head, row);

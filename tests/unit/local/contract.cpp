@@ -398,9 +398,9 @@ TEST_CASE("contract: the kernel for devices, run on the host") {
 /// BLAS' definition, by columns.
 struct by_columns {
   int* calls;
-  template <class T>
+  template <class T, class C>
   void operator()(const dimesh::local::device_blas::gemm_call& x, const T* first, const T* second,
-                  T* c, T beta) const {
+                  C* c, bool add) const {
     ++*calls;
     CHECK(x.ld_first >= (x.turn_first ? x.k : x.m));
     CHECK(x.ld_second >= (x.turn_second ? x.n : x.k));
@@ -408,14 +408,14 @@ struct by_columns {
     for (long long t = 0; t < x.batch; ++t)
       for (long long j = 0; j < x.n; ++j)
         for (long long i = 0; i < x.m; ++i) {
-          T sum = 0;
+          dimesh::computed<T> sum = 0;
           for (long long p = 0; p < x.k; ++p)
             sum +=
                 first[t * x.first_step + (x.turn_first ? p + i * x.ld_first : i + p * x.ld_first)] *
                 second[t * x.second_step +
                        (x.turn_second ? j + p * x.ld_second : p + j * x.ld_second)];
-          T& to = c[t * x.c_step + i + j * x.ld_c];
-          to = beta == T(0) ? sum : sum + beta * to;
+          C& to = c[t * x.c_step + i + j * x.ld_c];
+          to = static_cast<C>(add ? sum + to : sum);
         }
   }
 };
@@ -448,6 +448,26 @@ TEST_CASE("contract: what a device's BLAS is told") {
   const int before = calls;
   check_blas(batched(matrices(5, 4, 3, order::rows, order::rows, order::padded_rows), {6}));
   CHECK(calls == before + 2);  // one batch, overwriting and adding
+}
+TEST_CASE("contract: a device's BLAS rounds a sum once") {
+  using dimesh::bfloat16;
+  contraction x = batched(matrices(2, 2, 2, order::rows, order::rows, order::rows), {3});
+  x.c_outer[0] = 0;  // a sum around the products that no order of them makes one product of
+  x.a_outer[0] = 5;
+  const std::vector<bfloat16> a(14, bfloat16(1)), b(12, bfloat16(1));
+  std::vector<bfloat16> rounded(4);
+  std::vector<float> sums(4);
+  int calls = 0;
+  CHECK(!dimesh::local::device_blas::contract(x, a.data(), b.data(), rounded.data(), false,
+                                              by_columns{&calls}));
+  CHECK(calls == 0);
+  CHECK(dimesh::local::device_blas::contract(x, a.data(), b.data(), sums.data(), false,
+                                             by_columns{&calls}));
+  CHECK(sums == std::vector<float>(4, 6));
+  x.outer = 0;
+  CHECK(dimesh::local::device_blas::contract(x, a.data(), b.data(), rounded.data(), false,
+                                             by_columns{&calls}));
+  CHECK(rounded == std::vector<bfloat16>(4, bfloat16(2)));
 }
 
 TEST_CASE_TEMPLATE("contract: a repeated call allocates nothing", T, float, double) {

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is attention.hpp on a device? Products by a library and between them blocks of scores, of
+// some queries at a time: they fit in scratch memory, and a causal mask spares keys. Queries lie
+// side by side, as threads do; their sums are made in a fixed order.
+//
+//   attend_in_blocks<Space>(x, q, k, v, out, log_sum)
+//   attend_back_in_blocks<Space>(x, q, k, v, out, log_sum, dout, {dq, dk, dv})
+#pragma once
+
+#include <limits>
+
+#include "dimesh/local/attention_pairs.hpp"
+#include "dimesh/local/contract.hpp"
+#include "dimesh/local/math.hpp"
+#include "dimesh/local/pieces.hpp"
+#include "dimesh/memory/memory.hpp"
+
+namespace dimesh::local {
+
+namespace detail {
+
+/// Numbers for pairs of the queries [query, query + rows) and the keys [key, key + keys), of all
+/// turns: at(turn, key, query).
+template <class T> struct attention_block {
+  plain_attention<T> a;
+  T* scores;
+  index_t query, rows, key, keys;
+
+  KOKKOS_INLINE_FUNCTION index_t place(index_t turn, index_t j, index_t i) const {
+    return (turn * keys + j - key) * rows + i - query;
+  }
+  index_t size() const { return a.x.turns() * keys * rows; }
+};
+
+/// The greatest score of a part of a query's keys, and the sum of what the exponentials are to it.
+template <class T> struct attended_part {
+  static constexpr index_t length = 64;
+  attention_block<T> b;
+  index_t parts;
+  T *tops, *sums;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_problem& x = b.a.x;
+    const division at = divided(e, b.rows), of = divided(at.whole, parts);
+    const index_t i = b.query + at.rest, turn = of.whole, first = b.key + of.rest * length;
+    const index_t last = first + length < b.key + b.keys ? first + length : b.key + b.keys;
+    const attention_seat s = b.a.seat(turn);
+    const T scale = static_cast<T>(x.scale);
+    T top = nothing(), sum = 0;
+    for (index_t j = first; j < last; ++j) {
+      if (!b.a.meet(s, i, j)) continue;
+      const T score = scale * b.scores[b.place(turn, j, i)];
+      if (score == nothing()) continue;
+      if (score > top) {
+        sum = top == nothing() ? T(0) : sum * dimesh::exp(top - score);
+        top = score;
+      }
+      sum += dimesh::exp(score - top);
+    }
+    tops[e] = top, sums[e] = sum;
+  }
+  KOKKOS_INLINE_FUNCTION static T nothing() { return -std::numeric_limits<T>::infinity(); }
+};
+/// Of all parts of a query, into the place of the first; and the logarithm of the sum.
+template <class T> struct attended_query {
+  attended_part<T> of;
+  T* log_sum;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_block<T>& b = of.b;
+    const division at = divided(e, b.rows);
+    const index_t first = at.whole * of.parts * b.rows + at.rest, end = first + of.parts * b.rows;
+    T top = of.nothing(), sum = 0;
+    for (index_t p = first; p < end; p += b.rows) top = of.tops[p] > top ? of.tops[p] : top;
+    for (index_t p = first; p < end; p += b.rows)
+      if (of.sums[p] != 0)
+        sum += of.tops[p] == of.nothing() ? of.sums[p] : of.sums[p] * dimesh::exp(of.tops[p] - top);
+    const bool any = sum != 0;  // NaN counts
+    of.tops[first] = top, of.sums[first] = sum;
+    const attention_seat s = b.a.seat(at.whole);
+    log_sum[s.log + (b.query + at.rest) * b.a.x.log_row] = any ? top + dimesh::log(sum) : T(0);
+  }
+};
+/// Scores become weights.
+template <class T> struct attended_weight {
+  attended_part<T> of;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_block<T>& b = of.b;
+    const division at = divided(e, b.rows), seat = divided(at.whole, b.keys);
+    const index_t i = b.query + at.rest, j = b.key + seat.rest;
+    const index_t first = seat.whole * of.parts * b.rows + at.rest;
+    const attention_seat s = b.a.seat(seat.whole);
+    T weight = 0;
+    if (of.sums[first] != 0 && b.a.meet(s, i, j))
+      weight = dimesh::exp(static_cast<T>(b.a.x.scale) * b.scores[e] - of.tops[first]) /
+               of.sums[first] * b.a.kept(s, i, j);
+    b.scores[e] = weight;
+  }
+};
+
+/// dout . out for each query.
+template <class T> struct attention_slope {
+  plain_attention<T> a;
+  const T *out, *dout;
+  T* slope;
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_problem& x = a.x;
+    const attention_seat s = a.seat(e / x.queries);
+    const index_t at = s.q + e % x.queries * x.q_row;
+    slope[e] = a.dot(dout + at, out + at);
+  }
+};
+
+/// Scores become weights again; dout . value becomes the cotangent of q . key.
+template <class T> struct attended_pair {
+  attention_block<T> b;
+  T* along;
+  const T *log_sum, *slope;
+
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_problem& x = b.a.x;
+    const division at = divided(e, b.rows), of = divided(at.whole, b.keys);
+    const index_t i = b.query + at.rest, j = b.key + of.rest, turn = of.whole;
+    const attention_seat s = b.a.seat(turn);
+    T weight = 0, d = 0;
+    if (b.a.meet(s, i, j)) {
+      const T scale = static_cast<T>(x.scale);
+      const T p = dimesh::exp(scale * b.scores[e] - log_sum[s.log + i * x.log_row]);
+      const T kept = b.a.kept(s, i, j);
+      weight = p * kept;
+      d = scale * p * (kept * along[e] - slope[turn * x.queries + i]);
+    }
+    b.scores[e] = weight;
+    along[e] = d;
+  }
+};
+
+/// The strides of one operand of a product. Where no loop has them, turns lie `turn` apart.
+struct attention_strides {
+  index_t attention_problem::loop::* outer;
+  index_t turn, row, column;
+};
+/// c (m, n) = a (m, k) b (k, n) in all turns.
+template <class T>
+contraction attention_product(const attention_block<T>& b, index_t m, index_t k, index_t n,
+                              const attention_strides& of_a, const attention_strides& of_b,
+                              const attention_strides& of_c) {
+  contraction y;
+  y.m = m, y.k = k, y.n = n;
+  y.a_m = of_a.row, y.a_k = of_a.column, y.b_k = of_b.row, y.b_n = of_b.column;
+  y.c_m = of_c.row, y.c_n = of_c.column;
+  y.outer = b.a.x.outer;
+  index_t turns = 1;
+  for (int l = y.outer - 1; l >= 0; --l) {
+    const attention_problem::loop& loop = b.a.x.loops[l];
+    const auto step = [&](const attention_strides& s) {
+      return s.outer == nullptr ? turns * s.turn : loop.*s.outer;
+    };
+    y.extent[l] = loop.extent;
+    y.a_outer[l] = step(of_a), y.b_outer[l] = step(of_b), y.c_outer[l] = step(of_c);
+    turns *= loop.extent;
+  }
+  return y;
+}
+
+/// Rows of keys or values, of which none that a length hides reaches a product, even times 0: where
+/// there are lengths they are copied, once for each turn, and the hidden ones are 0.
+template <class T> struct seen_element {
+  plain_attention<T> a;
+  const T* from;
+  T* to;
+  bool values;
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_problem& x = a.x;
+    const index_t h = e % x.head, j = e / x.head % x.keys;
+    const attention_seat s = a.seat(e / x.head / x.keys);
+    const index_t row = values ? s.v + j * x.v_row : s.k + j * x.k_row;
+    to[e] = j < s.sees.keys ? from[row + h] : T(0);
+  }
+};
+template <class Space, class T> struct attention_rows {
+  using loop = attention_problem::loop;
+  const T* at;
+  attention_strides strides;
+  dimesh::detail::storage room;
+
+  attention_rows(const attention_problem& x, const T* from, bool values)
+      : at(from), strides{values ? &loop::v : &loop::k, 0, values ? x.v_row : x.k_row, 1} {
+    if (x.lengths == nullptr) return;
+    const index_t size = x.turns() * x.keys * x.head;
+    room = dimesh::detail::storage::acquire(static_cast<std::size_t>(size) * sizeof(T));
+    T* const to = static_cast<T*>(room.data());
+    each_for_itself<Space>(size, seen_element<T>{{x}, from, to, values});
+    at = to;
+    strides = {nullptr, x.keys * x.head, x.head, 1};
+  }
+};
+
+/// The products of a block. Rows have `head` elements side by side.
+template <class Space, class T> struct attention_products {
+  using loop = attention_problem::loop;
+  using rows = attention_rows<Space, T>;
+  const attention_block<T>& b;
+  const attention_problem& x = b.a.x;
+  index_t size = b.keys * b.rows;
+
+  attention_strides of_queries() const { return {&loop::q, 0, x.q_row, 1}; }
+  /// Products of rows of keys (or values) and of rows of queries, for each turn, key and query.
+  void pairs(const rows& keys, const T* queries, T* to) const {
+    contract<T, Space>(attention_product(b, b.keys, x.head, b.rows, keys.strides,
+                                         {&loop::q, 0, 1, x.q_row}, {nullptr, size, b.rows, 1}),
+                       keys.at + b.key * keys.strides.row, queries + b.query * x.q_row, to);
+  }
+  /// Rows of keys (or values), each as often as a pair says, for each query.
+  void to_queries(const T* by, const rows& keys, T* to) const {
+    contract<T, Space>(attention_product(b, b.rows, b.keys, x.head, {nullptr, size, 1, b.rows},
+                                         keys.strides, of_queries()),
+                       by, keys.at + b.key * keys.strides.row, to + b.query * x.q_row);
+  }
+  /// Rows of queries for each key (or value), added to what there is.
+  void to_keys(const T* by, const T* queries, T* to, bool values) const {
+    const index_t row = values ? x.v_row : x.k_row;
+    contract<T, Space>(attention_product(b, b.keys, b.rows, x.head, {nullptr, size, b.rows, 1},
+                                         of_queries(), {values ? &loop::v : &loop::k, 0, row, 1}),
+                       by, queries + b.query * x.q_row, to + b.key * row, true);
+  }
+};
+
+/// Calls f for blocks that make up all pairs of which one may see the other, with room for
+/// `matrices` of them each.
+template <class T, class F>
+void for_each_attention_block(const plain_attention<T>& a, int matrices, const F& f) {
+  constexpr index_t most = index_t{1} << 26, wanted = 512;  // elements of a matrix; queries
+  const attention_problem& x = a.x;
+  const index_t pairs = x.turns() * x.keys;
+  if (x.turns() == 0 || x.queries == 0) return;
+  const index_t fit = pairs > 0 ? most / pairs : x.queries;
+  const index_t rows = std::clamp<index_t>(std::min(fit, wanted), 1, x.queries);
+  const auto room = dimesh::detail::storage::acquire(static_cast<std::size_t>(matrices * pairs) *
+                                                     static_cast<std::size_t>(rows) * sizeof(T));
+  for (index_t i = 0; i < x.queries; i += rows) {
+    const index_t n = std::min(rows, x.queries - i);
+    const index_t begin = x.sees.begin(x.position + i), end = x.sees.end(x.position + i + n - 1);
+    f(attention_block<T>{a, static_cast<T*>(room.data()), i, n, begin,
+                         std::max(end - begin, index_t{0})});
+  }
+}
+
+template <class Space, class T> void weigh_block(const attention_block<T>& b, T* log_sum) {
+  const index_t parts =
+      std::max((b.keys + attended_part<T>::length - 1) / attended_part<T>::length, index_t{1});
+  const index_t queries = b.a.x.turns() * b.rows, size = queries * parts;
+  const auto room =
+      dimesh::detail::storage::acquire(static_cast<std::size_t>(2 * size) * sizeof(T));
+  T* const tops = static_cast<T*>(room.data());
+  const attended_part<T> part{b, parts, tops, tops + size};
+  each_for_itself<Space>(size, part);
+  each_for_itself<Space>(queries, attended_query<T>{part, log_sum});
+  each_for_itself<Space>(b.size(), attended_weight<T>{part});
+}
+
+template <class Space, class T>
+void attend_in_blocks(const attention_problem& x, const T* q, const T* k, const T* v, T* out,
+                      T* log_sum) {
+  const attention_rows<Space, T> keys(x, k, false), values(x, v, true);
+  for_each_attention_block(plain_attention<T>{x}, 1, [&](const attention_block<T>& b) {
+    const attention_products<Space, T> products{b};
+    products.pairs(keys, q, b.scores);
+    weigh_block<Space>(b, log_sum);
+    products.to_queries(b.scores, values, out);
+  });
+}
+
+template <class Space, class T>
+void attend_back_in_blocks(const attention_problem& x, const T* q, const T* k, const T* v,
+                           const T* out, const T* log_sum, const T* dout,
+                           const attention_cotangents<T>& to) {
+  const index_t all = x.turns() * x.queries;
+  const auto room = dimesh::detail::storage::acquire(static_cast<std::size_t>(all) * sizeof(T));
+  T* const slope = static_cast<T*>(room.data());
+  each_for_itself<Space>(all, attention_slope<T>{{x}, out, dout, slope});
+  const attention_rows<Space, T> keys(x, k, false), values(x, v, true);
+  for_each_attention_block(plain_attention<T>{x}, 2, [&](const attention_block<T>& b) {
+    const attention_products<Space, T> products{b};
+    T* const along = b.scores + b.size();
+    products.pairs(keys, q, b.scores);
+    products.pairs(values, dout, along);
+    each_for_itself<Space>(b.size(), attended_pair<T>{b, along, log_sum, slope});
+    if (to.dq != nullptr) products.to_queries(along, keys, to.dq);
+    if (to.dk != nullptr) products.to_keys(along, q, to.dk, false);
+    if (to.dv != nullptr) products.to_keys(b.scores, dout, to.dv, true);
+  });
+}
+
+}  // namespace detail
+}  // namespace dimesh::local

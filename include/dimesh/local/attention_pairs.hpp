@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which pairs of a query and a key meet in an attention on a device, and what is drawn for them? A
+// thread asks for its own.
+//
+//   plain_attention<float> a{problem};   a.meet(a.seat(turn), query, key)
+#pragma once
+
+#include "dimesh/local/attention_tile.hpp"
+#include "dimesh/local/pieces.hpp"
+
+namespace dimesh::local {
+
+/// Where the cotangents of an attention's operands go; null: not wanted. They have the strides of
+/// their operands. dk and dv are added to, dq is overwritten.
+template <class T> struct attention_cotangents {
+  T *dq = nullptr, *dk = nullptr, *dv = nullptr;
+};
+
+namespace detail {
+
+/// One turn of the outer loops: where its operands begin, and which keys there are.
+struct attention_seat {
+  index_t q = 0, k = 0, v = 0, log = 0, draw = 0;
+  visibility sees{};
+  segment_ids ids{};
+  index_t length = 0, query_id = 0, key_id = 0;
+
+  KOKKOS_INLINE_FUNCTION void move(const attention_problem::loop& l, index_t n) {
+    q += n * l.q, k += n * l.k, v += n * l.v, log += n * l.log, draw += n * l.draw;
+    length += n * l.length, query_id += n * l.query_id, key_id += n * l.key_id;
+  }
+  KOKKOS_INLINE_FUNCTION void settle(const attention_problem& x) {
+    draw += x.first_draw;
+    sees = x.sees;
+    if (x.lengths != nullptr) {
+      const index_t n = x.lengths[length];
+      sees.keys = n < 0 ? 0 : n > x.keys ? x.keys : n;
+    }
+    if (x.ids.any())
+      ids = {x.ids.queries == nullptr ? nullptr : x.ids.queries + query_id, x.ids.step,
+             x.ids.keys + key_id};
+  }
+};
+
+/// Which pairs of an attention meet, and what is drawn for them.
+template <class T> struct plain_attention {
+  attention_problem x;
+
+  KOKKOS_INLINE_FUNCTION attention_seat seat(index_t turn) const {
+    attention_seat s;
+    for (int i = x.outer - 1; i >= 0; --i) {
+      const division at = divided(turn, x.loops[i].extent);
+      s.move(x.loops[i], at.rest);
+      turn = at.whole;
+    }
+    s.settle(x);
+    return s;
+  }
+  KOKKOS_INLINE_FUNCTION bool meet(const attention_seat& s, index_t i, index_t j) const {
+    return s.sees.begin(x.position + i) <= j && j < s.sees.end(x.position + i) &&
+           (!s.ids.any() || s.ids.of_query(i) == s.ids.keys[j]);
+  }
+  KOKKOS_INLINE_FUNCTION T dot(const T* a, const T* b) const {
+    T sum = 0;
+    for (index_t h = 0; h < x.head; ++h) sum += a[h] * b[h];
+    return sum;
+  }
+  /// What dropout makes of a weight of 1: as dropout_row draws it.
+  KOKKOS_INLINE_FUNCTION T kept(const attention_seat& s, index_t i, index_t j) const {
+    if (!(x.dropout > 0)) return T(1);
+    constexpr index_t block = 64, draws = 8;
+    const auto limit = static_cast<std::uint32_t>(x.dropout * 0x1p16);
+    const index_t row = (s.draw + i * x.draw_row) * ((x.keys + block - 1) / block);
+    const random_words w = x.key.at((row + j / block) * draws + j % draws);
+    const index_t part = j % block / draws;
+    const std::uint32_t bits = part % 2 == 0 ? w.word[part / 2] & 0xffffu : w.word[part / 2] >> 16;
+    return bits >= limit ? static_cast<T>(1 / (1 - static_cast<double>(limit) * 0x1p-16)) : T(0);
+  }
+};
+
+}  // namespace detail
+}  // namespace dimesh::local
