@@ -168,8 +168,10 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
 /// tokens that find none come out as zeros, which the residual sum around this layer replaces. X:
 /// the layout of the experts and of what is in their slots; it may split other dims over the axes
 /// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x. valid[..,
-/// length]: 0 for padding. Communicates: compares extents given at run time; gathers the length
-/// where it is split, and the router's weights; relayouts slots to X and back; sums under X as
+/// length]: 0 for padding. Slots that no token has are not multiplied, where X leaves the slots of
+/// an expert together; operations are counted as of all of them, which is the most. Communicates:
+/// compares extents given at run time; gathers the length where it is split, and the router's
+/// weights; relayouts slots, and how many are filled, to X, and slots back; sums under X as
 /// feed_forward does.
 template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
