@@ -193,3 +193,26 @@ template <class T> struct filled_einsum_op {
 };
 
 }  // namespace dimesh::nn::detail
+
+namespace dimesh::detail {
+// Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<float>, 0);
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<float>, 1);
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<double>, 0);
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<double>, 1);
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<bfloat16>, 0);
+DIMESH_INSTANCE(nn::detail::filled_einsum_op<bfloat16>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<float, false>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<float, false>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<float, true>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<float, true>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<double, false>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<double, false>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<double, true>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<double, true>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<bfloat16, false>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<bfloat16, false>, 1);
+DIMESH_INSTANCE(nn::detail::move_filled_op<bfloat16, true>, 0);
+DIMESH_INSTANCE(nn::detail::move_filled_op<bfloat16, true>, 1);
+DIMESH_INSTANCE(nn::detail::count_filled_op, 0);
+}  // namespace dimesh::detail
