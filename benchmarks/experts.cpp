@@ -189,10 +189,12 @@ void compare_dispatch(const dm::grid<line>& g, index_t length) {
   const auto slots = [&] {
     return nn::to_slots<token, choice, expert, slot>(both.x, r.slots, expert{}, slot{r.capacity});
   };
-  const auto held = slots();
-  const auto there = dm::relayout<experts>(held);
+  const auto there = dm::relayout<experts>(slots());
+  const auto filled = dm::relayout<experts>(
+      nn::detail::count_filled<token, choice, expert>(r.slots, expert::extent, r.capacity));
   const auto products = [&] {
-    (void)nn::detail::expert_feed_forward<expert>(nn::model<experts, form>{}, both.p, there);
+    (void)nn::detail::expert_feed_forward<expert>(nn::model<experts, form>{}, both.p, there,
+                                                  filled);
   };
   const auto moves = [&] {
     (void)nn::route<token, expert, choice>(form::gate, p);
@@ -215,12 +217,8 @@ void compare_numbers(const dm::grid<line>& g, index_t length) {
         p);
     return p;
   };
-  const auto x = dm::generate<x_type>(
-      g,
-      [=](index_t b, index_t t, index_t m) {
-        return number(0, (b * length + t) * wide::extent + m);
-      },
-      group{4 * g.ranks()}, token{length});
+  x_type x(g, group{4 * g.ranks()}, token{length});
+  dm::fill_uniform(x, dm::random_key{9}, -0.5f, 0.5f);  // no expert gets far more than another
   const auto few = layer_of(8);
   for (const index_t n : {16, 32, 64}) {
     const auto many = layer_of(n);

@@ -3,6 +3,7 @@
 // dimesh/detail/compiled.hpp.
 #include <dimesh/dimesh.hpp>
 #include <dimesh/nn/dense.hpp>
+#include <dimesh/nn/moe/parts/filled_op.hpp>
 #include <dimesh/op/attention.hpp>
 #include <dimesh/op/rotary.hpp>
 #include <dimesh/show/svg.hpp>

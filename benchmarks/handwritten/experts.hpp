@@ -41,6 +41,7 @@ class expert_layer {
     p_.resize(n(s.all_tokens(), s.experts)), p_bar_ = p_;
     slot_.resize(n(s.all_tokens(), 2)), expert_ = slot_;
     gate_.resize(slot_.size());
+    sent_rows_.resize(n(s.experts)), filled_ = sent_rows_;
     held_.resize(n(s.experts, s.rows(), s.model)), sent_ = out_ = back_ = held_;
     inside_.resize(n(s.experts, s.rows(), s.hidden)), inside_bar_ = inside_;
   }
@@ -49,13 +50,14 @@ class expert_layer {
     route();
     fill_slots([this](std::size_t, int t) { return &x[row(t)]; }, held_);
     exchange(held_, sent_);
-    for_experts([&](int e, std::size_t rows, std::size_t wide) {
-      multiply(false, false, s.rows(), s.hidden, s.model, &sent_[rows], weights(up, e),
+    MPI_Alltoall(sent_rows_.data(), s.own(), MPI_INT, filled_.data(), s.own(), MPI_INT, comm_);
+    for_experts([&](int e, int filled, std::size_t rows, std::size_t wide) {
+      multiply(false, false, filled, s.hidden, s.model, &sent_[rows], weights(up, e),
                &inside_[wide]);
       float* const h = &inside_[wide];
-      const int n = s.rows() * s.hidden;
+      const int n = filled * s.hidden;
       for (int i = 0; i < n; ++i) h[i] = h[i] > 0 ? h[i] : 0;
-      multiply(false, false, s.rows(), s.model, s.hidden, h, weights(down, e), &out_[rows]);
+      multiply(false, false, filled, s.model, s.hidden, h, weights(down, e), &out_[rows]);
     });
     exchange(out_, back_);
     std::fill(y.begin(), y.end(), 0.0f);
@@ -75,15 +77,14 @@ class expert_layer {
     exchange(held_, out_);
     std::fill(up_bar.begin(), up_bar.end(), 0.0f);
     std::fill(down_bar.begin(), down_bar.end(), 0.0f);
-    for_experts([&](int e, std::size_t rows, std::size_t wide) {
+    for_experts([&](int e, int filled, std::size_t rows, std::size_t wide) {
       float *const h = &inside_[wide], *const g = &inside_bar_[wide];
-      multiply(true, false, s.hidden, s.model, s.rows(), h, &out_[rows], weights(down_bar, e),
-               true);
-      multiply(false, true, s.rows(), s.hidden, s.model, &out_[rows], weights(down, e), g);
-      const int n = s.rows() * s.hidden;
+      multiply(true, false, s.hidden, s.model, filled, h, &out_[rows], weights(down_bar, e), true);
+      multiply(false, true, filled, s.hidden, s.model, &out_[rows], weights(down, e), g);
+      const int n = filled * s.hidden;
       for (int i = 0; i < n; ++i) g[i] = h[i] > 0 ? g[i] : 0;
-      multiply(true, false, s.model, s.hidden, s.rows(), &sent_[rows], g, weights(up_bar, e), true);
-      multiply(false, true, s.rows(), s.model, s.hidden, g, weights(up, e), &out_[rows]);
+      multiply(true, false, s.model, s.hidden, filled, &sent_[rows], g, weights(up_bar, e), true);
+      multiply(false, true, filled, s.model, s.hidden, g, weights(up, e), &out_[rows]);
     });
     exchange(out_, held_);
     pull_router(gate_bar);
@@ -118,7 +119,8 @@ class expert_layer {
     cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n,
                 k, 1, a, row_a, b, row_b, add ? 1.0f : 0.0f, c, n);
   }
-  /// Probabilities, the two greatest, and slots in the order of tokens: first choices first.
+  /// Probabilities, the two greatest, and slots in the order of tokens: first choices first. An
+  /// expert's rows of all groups stand side by side.
   void route() {
     multiply(false, false, s.all_tokens(), s.experts, s.model, x.data(), router.data(), p_.data());
     for (int t = 0; t < s.all_tokens(); ++t) {
@@ -138,19 +140,19 @@ class expert_layer {
       gate_[c + 1] = p[second] / (p[first] + p[second]);
     }
     std::vector<int> filled(static_cast<std::size_t>(s.experts));
+    std::fill(sent_rows_.begin(), sent_rows_.end(), 0);
     for (int g = 0; g < s.groups; ++g) {
       std::fill(filled.begin(), filled.end(), 0);
       for (int k = 0; k < 2; ++k)
         for (int t = g * s.tokens; t < (g + 1) * s.tokens; ++t) {
           const std::size_t c = 2 * static_cast<std::size_t>(t) + static_cast<std::size_t>(k);
-          int& next = filled[static_cast<std::size_t>(expert_[c])];
-          slot_[c] = next < s.slots ? (expert_[c] * s.groups + g) * s.slots + next : -1;
-          ++next;
+          const auto e = static_cast<std::size_t>(expert_[c]);
+          slot_[c] = filled[e]++ < s.slots ? expert_[c] * s.rows() + sent_rows_[e]++ : -1;
         }
     }
   }
+  /// What lies behind the filled ones nobody reads.
   template <class From> void fill_slots(const From& from, array& slots) {
-    std::fill(slots.begin(), slots.end(), 0.0f);
     for (std::size_t c = 0; c < slot_.size(); ++c)
       if (slot_[c] >= 0) std::copy_n(from(c, token(c)), s.model, at_slot(slots, c));
   }
@@ -159,13 +161,14 @@ class expert_layer {
     const int n = s.own() * s.rows() * s.model;
     MPI_Alltoall(from.data(), n, MPI_FLOAT, to.data(), n, MPI_FLOAT, comm_);
   }
-  /// f(expert, where its rows from one rank begin, where those as wide as `hidden` do).
+  /// f(expert, how many of its rows from one rank are filled, where they begin, where those as wide
+  /// as `hidden` do).
   template <class F> void for_experts(const F& f) const {
     for (int e = 0; e < s.own(); ++e)
       for (int r = 0; r < s.ranks; ++r) {
         const auto block = static_cast<std::size_t>(r * s.own() + e);
         const auto rows = block * static_cast<std::size_t>(s.rows());
-        f(e, rows * model(), rows * static_cast<std::size_t>(s.hidden));
+        f(e, filled_[block], rows * model(), rows * static_cast<std::size_t>(s.hidden));
       }
   }
   /// Cotangents of gates to those of logits, and of the router.
@@ -190,7 +193,7 @@ class expert_layer {
 
   MPI_Comm comm_;
   array p_, p_bar_, gate_, held_, sent_, out_, back_, inside_, inside_bar_;
-  std::vector<int> slot_, expert_;
+  std::vector<int> slot_, expert_, sent_rows_, filled_;  ///< rows: of each expert
 };
 
 }  // namespace handwritten

@@ -108,6 +108,7 @@ inline constexpr bool has_layout<L, X> =
                    typename spec_of<X>::layout>;
 
 // Compiled once in dimesh::compiled.
+DIMESH_INSTANCE(exchange_op<std::int32_t>, 0);
 DIMESH_INSTANCE(exchange_op<float>, 0);
 DIMESH_INSTANCE(exchange_op<float>, 1);
 DIMESH_INSTANCE(exchange_op<double>, 0);

@@ -124,6 +124,17 @@ constexpr void compare_mixture(const P& p, const X& x, const V& valid) {
     (void)extents_all_reduce(p.router, p.up, p.down);
 }
 
+/// How many slots of held[expert, groups, slot, model] are filled, where experts under E may skip
+/// the others.
+template <class E, class M, class R, class X, class W>
+constexpr auto filled_by(const R& r, const X& held, const W&) {
+  if constexpr (keeps_rows<E, X, W>())
+    return count_filled<typename M::length, typename M::choice, typename M::expert>(
+        r.slots, held.template extent<typename M::expert>(), r.capacity);
+  else
+    return all_slots{};
+}
+
 /// Agreed: the capacity follows from what the ranks have agreed upon.
 template <class Experts, bool Agreed, class C, class M, class P, class X, class How,
           class V = all_tokens>
@@ -142,7 +153,7 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
   if constexpr (!Agreed) dimesh::detail::compare_extent<slot>(r.capacity, r.slots);
   const auto held = to_slots<token, choice, expert, slot>(
       in, r.slots, expert{probabilities.template extent<expert>()}, slots_of<slot>(r.capacity));
-  const auto back = through_experts(model<E, M>(m.run), p, held);
+  const auto back = through_experts(model<E, M>(m.run), p, held, filled_by<E, M>(r, held, p.up));
   auto y =
       relayout<layout_of_x<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
   return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
@@ -157,8 +168,10 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
 /// tokens that find none come out as zeros, which the residual sum around this layer replaces. X:
 /// the layout of the experts and of what is in their slots; it may split other dims over the axes
 /// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x. valid[..,
-/// length]: 0 for padding. Communicates: compares extents given at run time; gathers the length
-/// where it is split, and the router's weights; relayouts slots to X and back; sums under X as
+/// length]: 0 for padding. Slots that no token has are not multiplied, where X leaves the slots of
+/// an expert together; operations are counted as of all of them, which is the most. Communicates:
+/// compares extents given at run time; gathers the length where it is split, and the router's
+/// weights; relayouts slots, and how many are filled, to X, and slots back; sums under X as
 /// feed_forward does.
 template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {

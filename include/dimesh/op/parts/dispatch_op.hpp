@@ -11,6 +11,7 @@
 
 #include "dimesh/core/flight.hpp"
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/memory/memory.hpp"
 #include "dimesh/op/parts/dispatch_table.hpp"
 #include "dimesh/op/parts/far_grid.hpp"
 #include "dimesh/op/parts/transition.hpp"
@@ -158,7 +159,7 @@ template <class T, bool Back> struct dispatch_op {
   static void land_rows(const dispatch_table& t, const tensor_core& y, const T* received) {
     const row_lines to(y, y.facts->place_of(t.rows));
     const std::vector<index_t>& in = Back ? t.leave : t.arrive;
-    if (static_cast<index_t>(in.size()) < to.rows) std::fill_n(y.data<T>(), y.elements(), T());
+    if (static_cast<index_t>(in.size()) < to.rows) zero_bytes(y.data<T>(), y.bytes());
     unpack_rows(to, in, received, y.data<T>());
   }
   /// True: the call has begun only.

@@ -59,7 +59,7 @@ template <class L, class W> constexpr index_t owners_of(const W& w) {
 /// Experts [begin, begin + count) of each owner, of x[Expert, ..]: [some<Expert>, ..].
 template <class Expert, class X>
 constexpr auto chunk_of(const X& x, index_t mine, index_t begin, index_t count) {
-  if constexpr (std::is_same_v<X, absent>) {
+  if constexpr (std::is_same_v<X, absent> || std::is_same_v<X, all_slots>) {
     return x;
   } else {
     using rule = dimesh::detail::chunk_rule<owned<Expert>, owned_some<Expert>>;
@@ -120,8 +120,9 @@ template <class L, class X, class Y> constexpr auto start_beside(const X& x, con
         dimesh::detail::to_start(relayout<layout_over<L, typename spec_of<X>::dims>>(x, y)));
 }
 
-template <class E, class M, class P, class X>
-constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held) {
+/// Filled: where experts are, or all_slots.
+template <class E, class M, class P, class X, class There>
+constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held, const There& filled) {
   using expert = typename M::expert;
   using F = typename layout_with_dim<E, expert, some<expert>>::type;
   using T = value_of<X>;
@@ -144,7 +145,7 @@ constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held) {
   const auto work = [&](index_t k, const auto& x) {
     const auto weights = work_parameters{part(up, k), part(gate, k), part(up_bias, k),
                                          part(down, k), part(down_bias, k)};
-    return expert_feed_forward<some<expert>>(model<F, M>(m.run), weights, x);
+    return expert_feed_forward<some<expert>>(model<F, M>(m.run), weights, x, part(filled, k));
   };
   using coming = decltype(start(0));
   const auto answer = [&](index_t k, const auto& x) {
@@ -170,15 +171,22 @@ template <class M> constexpr int chunks_of() {
 }
 
 /// What is in slots, held[Expert, .., model], through the experts' networks under E, and back to
-/// where it was. Communicates as relayout does, there and back.
-template <class E, class M, class P, class X>
-constexpr auto through_experts(const model<E, M>& m, const P& p, const X& held) {
+/// where it was. Filled: how many slots are, [Expert, ..], as the slots lie, or all_slots.
+/// Communicates as relayout does: slots there and back, these numbers there.
+template <class E, class M, class P, class X, class F>
+constexpr auto through_experts(const model<E, M>& m, const P& p, const X& held, const F& filled) {
   using expert = typename M::expert;
+  const auto there = [&] {
+    if constexpr (std::is_same_v<F, all_slots>)
+      return filled;
+    else
+      return beside_on_mesh<E>(filled, p.up);
+  }();
   if constexpr (chunks_of<M>() > 1)
-    return in_chunks(m, p, held);
+    return in_chunks(m, p, held, there);
   else
     return beside_on_mesh<layout_of_x<X>>(
-        expert_feed_forward<expert>(m, p, beside_on_mesh<E>(held, p.up)), held);
+        expert_feed_forward<expert>(m, p, beside_on_mesh<E>(held, p.up), there), held);
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -192,6 +193,7 @@ template <class T, bool Weighted> struct to_slots_op : slot_extents {
     }
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const tensor_core& places = x[x.count() - 1];
     const slots_shape s = loops(places, y[0]);
     const index_t rows = s.experts * s.groups * s.slots;
@@ -243,6 +245,7 @@ template <class T, bool Weighted> struct from_slots_op : slot_extents {
     }
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const tensor_core& places = x[x.count() - 1];
     const slots_shape s = loops(places, x[0]);
     const T* const from = x[0].data<const T>();
@@ -276,6 +279,7 @@ template <class T> struct slot_gates_op : slot_extents {
     to.give(1, to_slots_op<T, true>{*this}, to.x(0), to.ybar, to.x(2));
   }
   void fill(results y, operands x) const {
+    const dimesh::detail::writes_memory kernel;
     const slots_shape s = loops(x[2], x[1]);
     const T *x_row = x[0].data<const T>(), *const b = x[1].data<const T>();
     const auto* const place = x[2].data<const std::int32_t>();
