@@ -18,9 +18,10 @@ namespace dm = dimesh;
 [[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
 #endif
 /// -1 .. 5
-constexpr struct {
+struct place_of_row {
   KOKKOS_FUNCTION constexpr index_t operator()(index_t i) const { return (i * 5 + 2) % 7 - 1; }
-} place_at;
+};
+constexpr place_of_row place_at;
 
 /// Row place_at(i) of a, or zeros.
 array rows(const array& a, index_t count, const names& order) {
