@@ -3,7 +3,7 @@
 //
 // ranks: 1 2 4
 // checks: 108 205 302
-// labels: local heavy
+// labels: local heavy device
 #include "dimesh/optim/adafactor.hpp"
 
 #include <doctest/doctest.h>

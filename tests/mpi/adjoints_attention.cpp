@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// labels: device
 // checks: 97 187 277
 // The transpose of attention against central differences, and that neither it nor attention itself
 // communicates.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
+// labels: device
 // checks: 516 768 768 1020 1272
 // The transpose of every collective: all_gather and reduce_scatter are each other's, all_reduce and
 // all_to_all their own, own pads with zeros. Seeds whose addends differ, and seeds held whole.

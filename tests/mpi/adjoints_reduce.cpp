@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
+// labels: device
 // checks: 1176 2302 2302 3428 4554
 // The transposes and the costs of reductions, of what is composed from them, and of the local
 // changes of type and order.
@@ -14,6 +15,7 @@
 #include "dimesh/op/softmax.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 #include "support/adjoint.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;

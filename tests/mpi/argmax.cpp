@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// labels: device
 // checks: 364 722 722 1080
 #include "dimesh/op/argmax.hpp"
 

@@ -4,7 +4,7 @@
 // counts.
 // ranks: 1 2 4
 // checks: 604 972 1340
-// labels: local
+// labels: local device
 #include "dimesh/op/batch_norm.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 369 525 681
-// labels: local
+// labels: local device
 // Products of tensors of bfloat16, rounded once or left in float, and their transposes: exact on
 // small whole numbers.
 #include "dimesh/op/einsum.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
+// labels: device
 // Contractions of operands that einsum refuses, by every schedule: blocks of the right values, on
 // every shape of the mesh, uneven and empty blocks among them; transposes; and the bytes foreseen.
 #include "dimesh/op/contract.hpp"

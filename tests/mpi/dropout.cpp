@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 401 785 1169
-// labels: local
+// labels: local device
 // The same elements are left out under every layout, forward and back; as many as the rate says.
 #include "dimesh/op/dropout.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
 // checks: 1027 2005 1957 2935 3829
-// labels: sanitize
+// labels: sanitize device
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/shift.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4 8
-// labels: heavy
+// labels: heavy device
 // A language model trains alike with its batch split, and with parameters spread over the ranks;
 // heads, hidden units and vocabulary split; the length split.
 #include "support/language_model_run.hpp"

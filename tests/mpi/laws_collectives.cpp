@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
+// labels: device
 // checks: 1884 3898 3898 6130 8362 8580
 // Collectives change where values lie, never the values: whatever all_reduce, reduce_scatter,
 // all_gather, all_to_all, own, whole and complete return is the same array, block by block, and

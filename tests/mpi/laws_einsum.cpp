@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
+// labels: device
 // checks: 581 1218 1218 1911 2340 2388
 // Products of tensors in every layout of the dims of the whole product: blocks of the right values,
 // addends where a summed dim is split, transposes, and not a byte through MPI.

@@ -2,7 +2,7 @@
 // Elements by number, added up by number, counted, sorted: against whole arrays under every layout
 // that their rules allow; their transposes and costs; and what only the run refuses.
 // ranks: 1 2 4
-// labels: local sanitize_all sanitize
+// labels: local sanitize_all sanitize device
 #include "dimesh/op/sort.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,12 @@ struct three : dm::dim<3> {};
 [[maybe_unused]] const bool as_in_plain_builds = (dm::detail::checks_places = false);
 #endif
 /// -1 .. 5 for the elements of p x r.
-constexpr index_t place_at(index_t i, index_t k) { return (i * 5 + k * 3 + 2) % 7 - 1; }
+struct place_of_row {
+  KOKKOS_FUNCTION constexpr index_t operator()(index_t i, index_t k) const {
+    return (i * 5 + k * 3 + 2) % 7 - 1;
+  }
+};
+constexpr place_of_row place_at;
 
 template <class L> struct pick_each {
   index_t n, m;

@@ -4,7 +4,7 @@
 // run refuses.
 // ranks: 1 2 4
 // checks: 3216 6414 9612
-// labels: local sanitize_all
+// labels: local sanitize_all device
 #include "dimesh/op/convolution.hpp"
 
 #include <doctest/doctest.h>

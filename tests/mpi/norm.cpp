@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 157 257 357
-// labels: local
+// labels: local device
 // Layer and RMS norms in every layout: the fused kernel where the dim is whole and last, the
 // composition elsewhere, and the transposes of both.
 #include "dimesh/op/norm.hpp"

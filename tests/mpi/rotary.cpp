@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: local
+// labels: local device
 #include "dimesh/op/rotary.hpp"
 
 #include <doctest/doctest.h>

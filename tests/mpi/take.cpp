@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// labels: local sanitize
+// labels: local sanitize device
 // Rows of a table in every layout of table and places: values, transposes, no communication; and
 // places outside the table.
 #include "dimesh/op/take.hpp"
