@@ -45,7 +45,8 @@ unset(dimesh_default)
 unset(dimesh_recorded)
 
 block(SCOPE_FOR VARIABLES PROPAGATE
-  dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND DIMESH_FFTW_FOUND)
+  dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND DIMESH_FFTW_FOUND
+  DIMESH_CUBLAS_FOUND DIMESH_NVCC)
 
 # --- MPI: the C interface, by any C++ compiler ---------------------------------------------------
 # The recorded wrapper serves where the caller says nothing of MPI, in any of the ways FindMPI knows.
@@ -85,8 +86,16 @@ if(NOT TARGET Kokkos::kokkos OR TARGET trilinos_kokkoscore)
 endif()
 
 # --- cuBLAS, beside a Kokkos with CUDA: products on devices ---------------------------------------
+set(DIMESH_CUBLAS_FOUND FALSE)
+set(DIMESH_NVCC FALSE)  # it compiles what uses the library
 if("CUDA" IN_LIST Kokkos_DEVICES)
   find_package(CUDAToolkit QUIET)
+  if(TARGET CUDA::cublas)
+    set(DIMESH_CUBLAS_FOUND TRUE)
+  endif()
+  if(Kokkos_CXX_COMPILER_ID STREQUAL "NVIDIA")
+    set(DIMESH_NVCC TRUE)
+  endif()
 endif()
 
 # --- Boost.Hana: headers only --------------------------------------------------------------------
@@ -190,10 +199,14 @@ if(NOT dimesh_missing)
   if(kokkos_is_trilinos)
     dimesh_dependency(kokkos "${DIMESH_KOKKOS_INCLUDE_DIR}"
       "${DIMESH_KOKKOS_LIBRARY};${CMAKE_DL_LIBS}")
-  elseif("CUDA" IN_LIST Kokkos_DEVICES AND TARGET CUDA::cublas)
+  elseif(DIMESH_CUBLAS_FOUND)
     dimesh_dependency(kokkos "" "Kokkos::kokkos;CUDA::cublas" DIMESH_WITH_CUBLAS=1)
   else()
     dimesh_dependency(kokkos "" Kokkos::kokkos)
+  endif()
+  if(DIMESH_NVCC)
+    set_target_properties(dimesh::kokkos PROPERTIES
+      INTERFACE_COMPILE_OPTIONS "--expt-relaxed-constexpr;--extended-lambda")
   endif()
   dimesh_dependency(hana "${DIMESH_HANA_INCLUDE_DIR}" "")
   if(DIMESH_ONEDNN_FOUND)
