@@ -11,7 +11,7 @@
 #   --build-only     runs nothing: what is built needs nvcc, and no device
 #
 # What it made lies in build/kokkos-cuda and build/cuda. A device takes as many ranks as memory lets
-# it. Kokkos before 4.7 does not know CUDA 13: two calls in Cuda/Kokkos_Cuda_Instance.hpp
+# it. Products want cuBLAS. Kokkos before 4.7 does not know CUDA 13: two calls in Cuda/Kokkos_Cuda_Instance.hpp
 # (cudaGraphAddDependencies, cudaMemPrefetchAsync) have other arguments there, and default_arch in
 # bin/nvcc_wrapper names a device that is gone.
 set -euo pipefail
@@ -43,6 +43,7 @@ set_run_environment
 export NVCC_APPEND_FLAGS="-diag-suppress 1675,177,2189,1301,3001"
 
 prefix=$root/build/kokkos-cuda
+mkdir -p "$root/build"
 if [[ ! -e $prefix/complete ]]; then
   echo "== Kokkos with CUDA ($(date +%T))"
   {
@@ -64,8 +65,12 @@ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKokkos_ROOT="$prefi
   { cat "$build.configure.log" && exit 1; }
 targets=$(ctest --test-dir "$build" -N -L device -R "$filter" |
   sed -nE 's,^ *Test +#[0-9]+: +(mpi/.*)/[0-9]+$,\1,p' | sed -E 's,/,.,g; s,^,test.,' | sort -u)
+status=0
 # shellcheck disable=SC2086
-cmake --build "$build" --target $targets bench.device -j "$(jobs_that_fit)" -- -k 0
-[[ $build_only == true ]] && exit
-ctest --test-dir "$build" -j 4 --output-on-failure -L device -R "$filter"
-"$build/benchmarks/device"
+cmake --build "$build" --target $targets bench.device bench.language_model -j "$(jobs_that_fit)" \
+  -- -k 0 || status=1
+[[ $build_only == true ]] && exit "$status"
+ctest --test-dir "$build" -j 4 --output-on-failure -L device -R "$filter" || status=1
+"$build/benchmarks/device" || status=1
+"$build/benchmarks/language_model" || status=1
+exit "$status"

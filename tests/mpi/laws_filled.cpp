@@ -85,8 +85,6 @@ TEST_CASE("rows behind the filled ones are not multiplied, nor weights of an exp
     const extents n{4, 1, 3, 2};  // of one group rows stand in front as they are
     const array a = numbers({"r", "p", "slot", "s"}, n, 1),
                 b = numbers({"r", "s", "wide"}, {4, 2, 4}, 2);
-    const auto all = dm::make<dm::tensor<double, L, r, p, moe::slot, wide>>(g, r{4}, p{1},
-                                                                            moe::slot{3}, wide{4});
     static_assert(filled_of<fill::mixed>(0, 0, 3) == 0 && filled_of<fill::mixed>(1, 0, 3) == 2);
     const array some = make(b.dims, b.size, [&](const extents& at) {
       return at[0] == 0 ? nan : value_at(b, b.dims, at);

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/fill.hpp"
 #include "dimesh/op/complete.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"

@@ -416,7 +416,7 @@ inline void scatter(const array& a, const holding& h) {
     }
   const bool greatest = h.table.mask(dimesh::use::partial_max) != 0;
   const bool least = h.table.mask(dimesh::use::partial_min) != 0;
-  std::vector<char> elements(h.bytes());
+  std::vector<char> elements = h.elements();
   for_each_element(h, [&](std::size_t at, const extents& index) {
     double v = value_at(a, a.dims, index);
     index_t salt = 1;

@@ -136,11 +136,6 @@ template <class T> struct attended_pair {
   }
 };
 
-/// The strides of one operand of a product. Where no loop has them, turns lie `turn` apart.
-struct attention_strides {
-  index_t attention_problem::loop::* outer;
-  index_t turn, row, column;
-};
 /// c (m, n) = a (m, k) b (k, n) in all turns.
 template <class T>
 contraction attention_product(const attention_block<T>& b, index_t m, index_t k, index_t n,
@@ -163,39 +158,6 @@ contraction attention_product(const attention_block<T>& b, index_t m, index_t k,
   }
   return y;
 }
-
-/// Rows of keys or values, of which none that a length hides reaches a product, even times 0: where
-/// there are lengths they are copied, once for each turn, and the hidden ones are 0.
-template <class T> struct seen_element {
-  plain_attention<T> a;
-  const T* from;
-  T* to;
-  bool values;
-  KOKKOS_FUNCTION void operator()(index_t e) const {
-    const attention_problem& x = a.x;
-    const index_t h = e % x.head, j = e / x.head % x.keys;
-    const attention_seat s = a.seat(e / x.head / x.keys);
-    const index_t row = values ? s.v + j * x.v_row : s.k + j * x.k_row;
-    to[e] = j < s.sees.keys ? from[row + h] : T(0);
-  }
-};
-template <class Space, class T> struct attention_rows {
-  using loop = attention_problem::loop;
-  const T* at;
-  attention_strides strides;
-  dimesh::detail::storage room;
-
-  attention_rows(const attention_problem& x, const T* from, bool values)
-      : at(from), strides{values ? &loop::v : &loop::k, 0, values ? x.v_row : x.k_row, 1} {
-    if (x.lengths == nullptr) return;
-    const index_t size = x.turns() * x.keys * x.head;
-    room = dimesh::detail::storage::acquire(static_cast<std::size_t>(size) * sizeof(T));
-    T* const to = static_cast<T*>(room.data());
-    each_for_itself<Space>(size, seen_element<T>{{x}, from, to, values});
-    at = to;
-    strides = {nullptr, x.keys * x.head, x.head, 1};
-  }
-};
 
 /// The products of a block. Rows have `head` elements side by side.
 template <class Space, class T> struct attention_products {
@@ -230,8 +192,9 @@ template <class Space, class T> struct attention_products {
 /// Calls f for blocks that make up all pairs of which one may see the other, with room for
 /// `matrices` of them each.
 template <class T, class F>
-void for_each_attention_block(const plain_attention<T>& a, int matrices, const F& f) {
-  constexpr index_t most = index_t{1} << 26, wanted = 512;  // elements of a matrix; queries
+void for_each_attention_block(const plain_attention<T>& a, int matrices, index_t wanted,
+                              const F& f) {
+  constexpr index_t most = index_t{1} << 26;  // elements of a matrix
   const attention_problem& x = a.x;
   const index_t pairs = x.turns() * x.keys;
   if (x.turns() == 0 || x.queries == 0) return;
@@ -262,35 +225,37 @@ template <class Space, class T> void weigh_block(const attention_block<T>& b, T*
 
 template <class Space, class T>
 void attend_in_blocks(const attention_problem& x, const T* q, const T* k, const T* v, T* out,
-                      T* log_sum) {
+                      T* log_sum, index_t queries_at_once = 512) {
   const attention_rows<Space, T> keys(x, k, false), values(x, v, true);
-  for_each_attention_block(plain_attention<T>{x}, 1, [&](const attention_block<T>& b) {
-    const attention_products<Space, T> products{b};
-    products.pairs(keys, q, b.scores);
-    weigh_block<Space>(b, log_sum);
-    products.to_queries(b.scores, values, out);
-  });
+  for_each_attention_block(plain_attention<T>{x}, 1, queries_at_once,
+                           [&](const attention_block<T>& b) {
+                             const attention_products<Space, T> products{b};
+                             products.pairs(keys, q, b.scores);
+                             weigh_block<Space>(b, log_sum);
+                             products.to_queries(b.scores, values, out);
+                           });
 }
 
 template <class Space, class T>
 void attend_back_in_blocks(const attention_problem& x, const T* q, const T* k, const T* v,
                            const T* out, const T* log_sum, const T* dout,
-                           const attention_cotangents<T>& to) {
+                           const attention_cotangents<T>& to, index_t queries_at_once = 512) {
   const index_t all = x.turns() * x.queries;
   const auto room = dimesh::detail::storage::acquire(static_cast<std::size_t>(all) * sizeof(T));
   T* const slope = static_cast<T*>(room.data());
   each_for_itself<Space>(all, attention_slope<T>{{x}, out, dout, slope});
   const attention_rows<Space, T> keys(x, k, false), values(x, v, true);
-  for_each_attention_block(plain_attention<T>{x}, 2, [&](const attention_block<T>& b) {
-    const attention_products<Space, T> products{b};
-    T* const along = b.scores + b.size();
-    products.pairs(keys, q, b.scores);
-    products.pairs(values, dout, along);
-    each_for_itself<Space>(b.size(), attended_pair<T>{b, along, log_sum, slope});
-    if (to.dq != nullptr) products.to_queries(along, keys, to.dq);
-    if (to.dk != nullptr) products.to_keys(along, q, to.dk, false);
-    if (to.dv != nullptr) products.to_keys(b.scores, dout, to.dv, true);
-  });
+  for_each_attention_block(
+      plain_attention<T>{x}, 2, queries_at_once, [&](const attention_block<T>& b) {
+        const attention_products<Space, T> products{b};
+        T* const along = b.scores + b.size();
+        products.pairs(keys, q, b.scores);
+        products.pairs(values, dout, along);
+        each_for_itself<Space>(b.size(), attended_pair<T>{b, along, log_sum, slope});
+        if (to.dq != nullptr) products.to_queries(along, keys, to.dq);
+        if (to.dk != nullptr) products.to_keys(along, q, to.dk, false);
+        if (to.dv != nullptr) products.to_keys(b.scores, dout, to.dv, true);
+      });
 }
 
 }  // namespace detail

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which pairs of a query and a key meet in an attention on a device, and what is drawn for them? A
-// thread asks for its own.
+// Which pairs of a query and a key meet in an attention on a device, what is drawn for them, and
+// which rows are in a product? A thread asks for its own.
 //
 //   plain_attention<float> a{problem};   a.meet(a.seat(turn), query, key)
 #pragma once
 
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/local/pieces.hpp"
+#include "dimesh/memory/memory.hpp"
 
 namespace dimesh::local {
 
@@ -75,6 +76,49 @@ template <class T> struct plain_attention {
     const index_t part = j % block / draws;
     const std::uint32_t bits = part % 2 == 0 ? w.word[part / 2] & 0xffffu : w.word[part / 2] >> 16;
     return bits >= limit ? static_cast<T>(1 / (1 - static_cast<double>(limit) * 0x1p-16)) : T(0);
+  }
+};
+
+/// The strides of one operand of a product. Where no loop has them, turns lie `turn` apart.
+struct attention_strides {
+  index_t attention_problem::loop::* outer;
+  index_t turn, row, column;
+};
+
+/// Rows of keys or values, of which none that a length or a flag hides reaches a product, even
+/// times 0: where there are such they are copied, once for each turn, and the hidden ones are 0.
+/// Others that a query does not see (by its place, or its segment) must be finite: they count 0
+/// times.
+template <class T> struct seen_element {
+  plain_attention<T> a;
+  const T* from;
+  T* to;
+  bool values;
+  KOKKOS_FUNCTION void operator()(index_t e) const {
+    const attention_problem& x = a.x;
+    const index_t h = e % x.head, j = e / x.head % x.keys;
+    const attention_seat s = a.seat(e / x.head / x.keys);
+    const index_t row = values ? s.v + j * x.v_row : s.k + j * x.k_row;
+    const bool flagged = !s.ids.any() || s.ids.queries != nullptr || s.ids.keys[j] == 1;
+    to[e] = j < s.sees.keys && flagged ? from[row + h] : T(0);
+  }
+};
+template <class Space, class T> struct attention_rows {
+  using loop = attention_problem::loop;
+  const T* at;
+  attention_strides strides;
+  dimesh::detail::storage room;
+
+  attention_rows(const attention_problem& x, const T* from, bool values)
+      : at(from), strides{values ? &loop::v : &loop::k, 0, values ? x.v_row : x.k_row, 1} {
+    const bool flags = x.ids.any() && x.ids.queries == nullptr;
+    if (x.lengths == nullptr && !flags) return;
+    const index_t size = x.turns() * x.keys * x.head;
+    room = dimesh::detail::storage::acquire(static_cast<std::size_t>(size) * sizeof(T));
+    T* const to = static_cast<T*>(room.data());
+    each_for_itself<Space>(size, seen_element<T>{{x}, from, to, values});
+    at = to;
+    strides = {nullptr, x.keys * x.head, x.head, 1};
   }
 };
 

@@ -105,10 +105,7 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
   }
   using Policy = dimesh::detail::kernel_range<Space>;
   Kokkos::parallel_for(Policy(0, part.size * part.parts), part);
-  if (part.parts > 1) {
-    Kokkos::parallel_for(Policy(0, part.size), typename Part::whole{part});
-    Space().fence();  // the room goes back to the pool
-  }
+  if (part.parts > 1) Kokkos::parallel_for(Policy(0, part.size), typename Part::whole{part});
 }
 
 }  // namespace dimesh::local::detail

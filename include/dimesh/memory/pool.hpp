@@ -5,6 +5,8 @@
 //   buffer* b = pool::of(space_of<near>).acquire(4096);   // uninitialised, 64-byte aligned
 //   b->home->release(b);
 //
+// A device's kernels run one after the other: scratch memory may go back while they wait to.
+//
 // Where it spoils them, buffers are given out full of 0xff, which is NaN, or -1: an element that no
 // kernel wrote is then seen. It does so with DIMESH_CHECKED, and where tests tell it to.
 #pragma once

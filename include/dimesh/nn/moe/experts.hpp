@@ -124,17 +124,6 @@ constexpr void compare_mixture(const P& p, const X& x, const V& valid) {
     (void)extents_all_reduce(p.router, p.up, p.down);
 }
 
-/// How many slots of held[expert, groups, slot, model] are filled, where experts under E may skip
-/// the others.
-template <class E, class M, class R, class X, class W>
-constexpr auto filled_by(const R& r, const X& held, const W&) {
-  if constexpr (keeps_rows<E, X, W>())
-    return count_filled<typename M::length, typename M::choice, typename M::expert>(
-        r.slots, held.template extent<typename M::expert>(), r.capacity);
-  else
-    return all_slots{};
-}
-
 /// Agreed: the capacity follows from what the ranks have agreed upon.
 template <class Experts, bool Agreed, class C, class M, class P, class X, class How,
           class V = all_tokens>
@@ -153,7 +142,9 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
   if constexpr (!Agreed) dimesh::detail::compare_extent<slot>(r.capacity, r.slots);
   const auto held = to_slots<token, choice, expert, slot>(
       in, r.slots, expert{probabilities.template extent<expert>()}, slots_of<slot>(r.capacity));
-  const auto back = through_experts(model<E, M>(m.run), p, held, filled_by<E, M>(r, held, p.up));
+  const auto filled =
+      count_filled<token, choice, expert>(r.slots, held.template extent<expert>(), r.capacity);
+  const auto back = through_experts(model<E, M>(m.run), p, held, filled);
   auto y =
       relayout<layout_of_x<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
   return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,

@@ -5,7 +5,8 @@
 // is the one that it is without chunks, on the way back, too, so the bits are the same.
 //
 //   static constexpr int expert_chunks = 2; // in the form: of the experts of each rank
-//   through_experts(model<E, M>{}, p, held[expert, batch/rows, slot, model])   -> like held
+//   through_experts(model<E, M>{}, p, held[expert, batch/rows, slot, model],
+//                   filled[expert, batch/rows])                               -> like held
 #pragma once
 
 #include <vector>
@@ -59,7 +60,7 @@ template <class L, class W> constexpr index_t owners_of(const W& w) {
 /// Experts [begin, begin + count) of each owner, of x[Expert, ..]: [some<Expert>, ..].
 template <class Expert, class X>
 constexpr auto chunk_of(const X& x, index_t mine, index_t begin, index_t count) {
-  if constexpr (std::is_same_v<X, absent> || std::is_same_v<X, all_slots>) {
+  if constexpr (std::is_same_v<X, absent>) {
     return x;
   } else {
     using rule = dimesh::detail::chunk_rule<owned<Expert>, owned_some<Expert>>;
@@ -120,9 +121,8 @@ template <class L, class X, class Y> constexpr auto start_beside(const X& x, con
         dimesh::detail::to_start(relayout<layout_over<L, typename spec_of<X>::dims>>(x, y)));
 }
 
-/// Filled: where experts are, or all_slots.
-template <class E, class M, class P, class X, class There>
-constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held, const There& filled) {
+template <class E, class M, class P, class X, class N>
+constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held, const N& filled) {
   using expert = typename M::expert;
   using F = typename layout_with_dim<E, expert, some<expert>>::type;
   using T = value_of<X>;
@@ -142,18 +142,21 @@ constexpr auto in_chunks(const model<E, M>& m, const P& p, const X& held, const 
   };
   using sent = decltype(part(held, 0));
   const auto start = [&](index_t k) { return start_beside<F>(part(held, k), p.up); };
+  using coming = decltype(start(0));
+  std::vector<coming> on_their_way;
+  for (index_t k = 0; k < chunks; ++k) on_their_way.push_back(start(k));
+  const auto there = beside_on_mesh<E>(filled, p.up);  // slots travel meanwhile
   const auto work = [&](index_t k, const auto& x) {
     const auto weights = work_parameters{part(up, k), part(gate, k), part(up_bias, k),
                                          part(down, k), part(down_bias, k)};
-    return expert_feed_forward<some<expert>>(model<F, M>(m.run), weights, x, part(filled, k));
+    const auto of_chunk = beside_on_mesh<F>(part(there, k), p.up);
+    return expert_feed_forward<some<expert>>(model<F, M>(m.run), weights, x,
+                                             told_of<F>(of_chunk, x, weights.up));
   };
-  using coming = decltype(start(0));
   const auto answer = [&](index_t k, const auto& x) {
     return start_beside<layout_of_x<sent>>(work(k, x), held);
   };
   using going = decltype(answer(0, await(std::declval<coming>())));
-  std::vector<coming> on_their_way;
-  for (index_t k = 0; k < chunks; ++k) on_their_way.push_back(start(k));
   std::vector<going> on_their_way_back;
   for (index_t k = 0; k < chunks; ++k)
     on_their_way_back.push_back(
@@ -171,22 +174,19 @@ template <class M> constexpr int chunks_of() {
 }
 
 /// What is in slots, held[Expert, .., model], through the experts' networks under E, and back to
-/// where it was. Filled: how many slots are, [Expert, ..], as the slots lie, or all_slots.
-/// Communicates as relayout does: slots there and back, these numbers there.
-template <class E, class M, class P, class X, class F>
-constexpr auto through_experts(const model<E, M>& m, const P& p, const X& held, const F& filled) {
+/// where it was. Filled: how many slots are, [Expert, ..], as the slots lie. Communicates as
+/// relayout does: slots there and back, these numbers there.
+template <class E, class M, class P, class X, class N>
+constexpr auto through_experts(const model<E, M>& m, const P& p, const X& held, const N& filled) {
   using expert = typename M::expert;
-  const auto there = [&] {
-    if constexpr (std::is_same_v<F, all_slots>)
-      return filled;
-    else
-      return beside_on_mesh<E>(filled, p.up);
-  }();
-  if constexpr (chunks_of<M>() > 1)
-    return in_chunks(m, p, held, there);
-  else
+  if constexpr (chunks_of<M>() > 1) {
+    return in_chunks(m, p, held, filled);
+  } else {
+    const auto there = beside_on_mesh<E>(filled, p.up);
+    const auto x = beside_on_mesh<E>(held, p.up);
     return beside_on_mesh<layout_of_x<X>>(
-        expert_feed_forward<expert>(m, p, beside_on_mesh<E>(held, p.up), there), held);
+        expert_feed_forward<expert>(m, p, x, told_of<E>(there, x, p.up)), held);
+  }
 }
 
 }  // namespace detail

@@ -33,9 +33,10 @@ inline constexpr dimesh::detail::table table_under =
 
 /// Does a rank keep the rows of its experts from slots to slots under C: of x[Expert, G.., slot,
 /// ..], of their products with w[Expert, ..], and of what is inside? Then those that are filled may
-/// stand together. Layouts that the run says, and elements without products, take all slots.
+/// stand together. Layouts that the run says, elements without products, and devices, whose rows
+/// would move by way of the host, take all slots.
 template <class C, class X, class W> constexpr bool keeps_rows() {
-  if constexpr (is_poison<X> || is_poison<W>) {
+  if constexpr (is_poison<X> || is_poison<W> || !dimesh::detail::hosts_only) {
     return false;
   } else if constexpr (dimesh::detail::is_at_run_time<C> ||
                        !element_traits<value_of<X>>::has_products) {
@@ -55,6 +56,16 @@ template <class C, class X, class W> constexpr bool keeps_rows() {
         return false;
     return there.split_count(slot) == 0;
   }
+}
+
+/// What experts under C are told of numbers of filled slots: these, or that all are computed. They
+/// travel in any case, so that what is sent depends on nothing that a layout as a value cannot say.
+template <class C, class X, class W, class F>
+constexpr auto told_of(const F& filled, const X&, const W&) {
+  if constexpr (keeps_rows<C, X, W>())
+    return filled;
+  else
+    return all_slots{};
 }
 
 /// How many slots of each group and expert slots[G.., Token, Choice] takes, the last one and those
