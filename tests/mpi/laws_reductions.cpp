@@ -5,6 +5,7 @@
 // checks: 1945 3880 5815
 // labels: sanitize_all device
 #include "dimesh/op/reductions.hpp"
+#include "dimesh/op/value.hpp"
 
 #include <doctest/doctest.h>
 
