@@ -121,6 +121,7 @@ template <class M, class... D> struct family {
                   g.everyone().handle(),
                   sizeof(double),
                   x.data<void>(),
+                  x.facts->space,
                   &td::load_as<double>,
                   &td::store_as<double>};
     for (int d = 0; d < x.rank(); ++d) {
