@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long would cuBLAS take for products as many and as large as those of a Transformer's training
-// step, one call after the other and nothing between them? Sizes are those of benchmarks/device.cpp;
-// operands are of float, or of bfloat16, but in attention, whose scores are of float either way. No
-// operand is read as its transpose, and no product leaves out what a causal mask hides.
+// step, one call after the other and nothing between them? Sizes are those of
+// benchmarks/device.cpp; operands are of float, or of bfloat16, but in attention, whose scores are
+// of float either way. No operand is read as its transpose, and no product leaves out what a causal
+// mask hides.
 //
 //   cublas_step<float>{rows, positions, model, heads, hidden, vocab, layers}.seconds()
 #pragma once
