@@ -21,19 +21,19 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-if [[ ${#names[@]} == 0 && -z $compile ]]; then
-  mapfile -t names < <(find benchmarks -maxdepth 1 -name '*.cpp' -printf '%f\n' | sed 's/\.cpp$//' | sort)
-fi
-
 install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_bench[@]}"
 set_run_environment
 build=build/bench
 mkdir -p "$build"
-{
-  cmake -S . -B "$build" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF &&
-    { [[ ${#names[@]} == 0 ]] ||
-      cmake --build "$build" --target "${names[@]/#/bench.}" -j "$(jobs_that_fit)"; }
-} > "$build/build.log" 2>&1 || { cat "$build/build.log" && exit 1; }
+log=$build/build.log
+cmake -S . -B "$build" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF > "$log" 2>&1 ||
+  { cat "$log" && exit 1; }
+if [[ ${#names[@]} == 0 && -z $compile ]]; then  # all that this machine's libraries let be built
+  mapfile -t names < <(cmake --build "$build" --target help | sed -nE 's/^bench\.([a-z_]+): phony$/\1/p' | sort)
+fi
+[[ ${#names[@]} == 0 ]] ||
+  cmake --build "$build" --target "${names[@]/#/bench.}" -j "$(jobs_that_fit)" > "$log" 2>&1 ||
+  { cat "$log" && exit 1; }
 
 echo "machine:  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(cores) cores"
 echo "system:   $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(uname -r)"
