@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "handwritten/cublas_step.hpp"
+#include "support/symbol.hpp"
 
 namespace {
 
@@ -42,15 +43,6 @@ template <class Activations> struct form : nn::transformer {
   using hidden = ::hidden;
   using vocab = ::vocab;
   static constexpr int layers = 12;
-};
-
-/// Symbols of a text, `ahead` of each place.
-struct symbol {
-  dm::index_t ahead;
-  KOKKOS_FUNCTION dm::index_t operator()(dm::index_t b, dm::index_t t) const {
-    t += ahead;
-    return (b * 37 + t * t * 11 + t) % 1024;
-  }
 };
 
 struct ranks : dm::axis<> {};

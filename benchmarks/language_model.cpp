@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "support/symbol.hpp"
+
 namespace {
 
 namespace dm = dimesh;
@@ -41,15 +43,6 @@ template <dm::index_t N, class Activations> struct form : nn::transformer {
   using hidden = ::hidden;
   using vocab = ::vocab;
   static constexpr int layers = 4;
-};
-
-/// Symbols of a text, `ahead` of each place. (A named function: a device's kernels call it.)
-struct symbol {
-  dm::index_t ahead;
-  KOKKOS_FUNCTION dm::index_t operator()(dm::index_t b, dm::index_t t) const {
-    t += ahead;
-    return (b * 37 + t * t * 11 + t) % 1024;
-  }
 };
 
 struct ranks : dm::axis<> {};

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds Kokkos with CUDA from source, then the tests for devices (those that say `// labels: device`)
-# and benchmarks/device, with nvcc, and runs them. It is not part of the continuous tests.
+# and benchmarks/device and language_model, with nvcc, and runs them. It is not part of the continuous
+# tests.
 #
 #   scripts/cuda.sh KOKKOS [--arch HOPPER90] [--filter REGEX] [--build-only]
 #
@@ -11,9 +12,9 @@
 #   --build-only     runs nothing: what is built needs nvcc, and no device
 #
 # What it made lies in build/kokkos-cuda and build/cuda. A device takes as many ranks as memory lets
-# it. Products want cuBLAS. Kokkos before 4.7 does not know CUDA 13: two calls in Cuda/Kokkos_Cuda_Instance.hpp
-# (cudaGraphAddDependencies, cudaMemPrefetchAsync) have other arguments there, and default_arch in
-# bin/nvcc_wrapper names a device that is gone.
+# it. Products want cuBLAS. Kokkos before 4.7 does not know CUDA 13: two calls in
+# Cuda/Kokkos_Cuda_Instance.hpp (cudaGraphAddDependencies, cudaMemPrefetchAsync) have other arguments
+# there, and default_arch in bin/nvcc_wrapper names a device that is gone.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -79,11 +79,6 @@ DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
   zero_bytes(x.memory.data(), x.bytes());
 }
 #endif
-template <class T> struct store_each {
-  T* to;
-  T value;
-  KOKKOS_FUNCTION void operator()(index_t i) const { to[i] = value; }
-};
 /// All elements that are stored are `value`.
 template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);

@@ -98,10 +98,11 @@ inline constexpr bool stands_for_device = true;
 inline constexpr bool stands_for_device = false;
 #endif
 
-/// (Not by Kokkos' fill: with CUDA 13 its kernels were seen to write elsewhere.)
-struct set_byte {
-  unsigned char* to;
-  unsigned char value;
+/// One value in many places. (Not by Kokkos' fill: with CUDA 13 its kernels were seen to write
+/// elsewhere.)
+template <class T> struct store_each {
+  T* to;
+  T value;
   KOKKOS_FUNCTION void operator()(index_t i) const { to[i] = value; }
 };
 
@@ -124,7 +125,7 @@ template <class Memory> struct space_moves {
       Kokkos::deep_copy(bytes<Memory, unsigned char>(at, n), byte);
     else
       Kokkos::parallel_for(kernel_range<Kokkos::DefaultExecutionSpace>(0, static_cast<index_t>(n)),
-                           set_byte{at, byte});
+                           store_each<unsigned char>{at, byte});
   }
   static void copy(void* to, const void* from, std::size_t n) {
     const opened memory;
