@@ -116,6 +116,8 @@ TEST_CASE("load_safetensors: files of others, with and without an index") {
     CHECK(has(said([&] { load(theirs.path, {}); }),
               "expected names of files in this folder, found '../elsewhere'"));
     on_first([&] { cp::write_text(theirs.path + "/model.safetensors.index.json", "[]"); });
+    CHECK(has(said([&] { load(theirs.path, {}); }), "expected an object in the index, found"));
+    on_first([&] { cp::write_text(theirs.path + "/model.safetensors.index.json", "{}"); });
     CHECK(has(said([&] { load(theirs.path, {}); }),
               "expected a weight_map of names, found what is none"));
   });
@@ -224,6 +226,10 @@ TEST_CASE("checkpoint: whatever goes wrong, the one before is there") {
     on_first([&] { cp::write_text(manifest, changed); });
     CHECK(has(said(load), "expected the manifest that was written, found another checksum"));
     on_first([&] { cp::write_text(manifest, "{"); });
+    CHECK(has(said(load), "expected JSON in the manifest, found what is none"));
+    on_first([&] { cp::write_text(manifest, "{\"content\":" + std::string(1 << 20, '[')); });
+    CHECK(has(said(load), "expected few levels in the manifest, found brackets within brackets"));
+    on_first([&] { cp::write_text(manifest, "{}"); });
     CHECK(has(said(load), "expected a manifest, found what is none"));
     on_first([&] { cp::write_text(at.path + "/latest", "../elsewhere\n"); });
     CHECK(has(said(load), "expected the name of a step in this folder, found '../elsewhere'"));

@@ -7,6 +7,7 @@
 //     -> from theirs/model.safetensors, or from the files that an index there names
 #pragma once
 
+#include "dimesh/io/checkpoint/json_object.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/manifest.hpp"
 #include "dimesh/io/checkpoint/read.hpp"
@@ -20,21 +21,21 @@ struct foreign_files {
   std::vector<std::string> names;
 };
 
-/// Throws dimesh::error that names the index, unless all it names are files beside it.
-inline std::vector<std::string> files_in_index(const fs::path& index) {
+/// The files that an index names. Throws dimesh::error, by fail(what), unless all of them are files
+/// beside it.
+template <class Fail>
+std::vector<std::string> files_in_index(const std::string& text, const Fail& fail) {
   std::set<std::string> names;
   try {
-    const auto j = nlohmann::json::parse(read_text(index));
+    const auto j = json_object(text, "the index", fail);
     for (const auto& [tensor, file] : j.at("weight_map").items()) {
-      const auto name = file.get<std::string>();
+      const auto name = file.template get<std::string>();
       if (!is_plain_name(name))
-        fail_at(index, "expected names of files in this folder, found '" + name + "'", 0);
+        fail("expected names of files in this folder, found '" + name + "'");
       names.insert(name);
     }
   } catch (const nlohmann::json::exception& e) {
-    fail_at(index,
-            std::string("expected a weight_map of names, found what is none (") + e.what() + ")",
-            0);
+    fail(std::string("expected a weight_map of names, found what is none (") + e.what() + ")");
   }
   return {names.begin(), names.end()};
 }
@@ -44,7 +45,9 @@ inline foreign_files foreign_files_at(const fs::path& path) {
     return {folder.empty() ? fs::path(".") : folder, {path.filename().string()}};
   }
   const fs::path index = path / "model.safetensors.index.json";
-  if (fs::exists(index)) return {path, files_in_index(index)};
+  if (fs::exists(index))
+    return {path, files_in_index(read_text(index),
+                                 [&](const std::string& what) { fail_at(index, what, 0); })};
   if (fs::exists(path / "model.safetensors")) return {path, {"model.safetensors"}};
   fail_at(path, "expected model.safetensors or model.safetensors.index.json, found neither", 0);
 }

@@ -15,6 +15,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
+#include "dimesh/io/checkpoint/json_object.hpp"
 #include "dimesh/io/checkpoint/record.hpp"
 
 namespace dimesh::detail::checkpoint {
@@ -62,7 +63,7 @@ inline manifest parse_manifest(const std::string& text, const std::string& path)
   };
   manifest m;
   try {
-    const auto all = nlohmann::json::parse(text);
+    const auto all = json_object(text, "the manifest", fail);
     const auto& j = all.at("content");
     if (crc_of(j.dump()) != all.at("crc32").get<std::uint32_t>())
       fail("expected the manifest that was written, found another checksum");

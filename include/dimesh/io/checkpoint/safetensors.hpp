@@ -19,8 +19,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -28,6 +26,7 @@
 #include "dimesh/detail/config.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
+#include "dimesh/io/checkpoint/json_object.hpp"
 
 namespace dimesh {
 
@@ -93,30 +92,6 @@ struct complaint {
                 "': " + (tensor.empty() ? what : "tensor '" + tensor + "': " + what));
   }
 };
-
-/// The JSON of a header. A name that stands there twice is an error: readers would differ.
-inline nlohmann::json parse_object(const std::string& text, const complaint& fail) {
-  using nlohmann::json;
-  std::vector<std::set<std::string>> keys;
-  std::optional<std::string> twice;
-  const auto watch = [&](int depth, json::parse_event_t event, json& at) {
-    if (depth > 8) fail("expected a flat header, found brackets within brackets");
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(at.get<std::string>()).second)
-      twice = at.get<std::string>();
-    return true;
-  };
-  json all;
-  try {
-    all = json::parse(text, watch);
-  } catch (const json::exception& e) {
-    fail(std::string("expected JSON in the header, found what is none (") + e.what() + ")");
-  }
-  if (twice) fail("expected each name once, found '" + *twice + "' twice");
-  if (!all.is_object()) fail("expected an object in the header, found another JSON value");
-  return all;
-}
 
 /// A number of elements or bytes.
 inline index_t number_in(const nlohmann::json& j, const complaint& fail) {
@@ -184,7 +159,7 @@ inline safetensors_header parse(const std::string& text, index_t file_bytes,
   safetensors_header h;
   h.data_at = 8 + static_cast<index_t>(text.size());
   if (text.empty() || text[0] != '{') fail("expected '{' at byte 8, found no header");
-  const nlohmann::json all = parse_object(text, fail);
+  const nlohmann::json all = json_object(text, "the header", fail);
   for (const auto& [name, value] : all.items()) {
     if (name != "__metadata__") {
       h.tensors.push_back(entry_in(name, value, path));

@@ -26,10 +26,11 @@ class idx_rows : public detail::source<idx_rows> {
     const auto extents = all_->extents();
     if (extents.empty())
       throw error("input::idx_rows: '" + all_->path() + "' has no extents, and so no rows");
-    for (const index_t e : extents.subspan(1)) row_ *= e;
+    // Not the product of the extents, which may be any numbers where one of them is 0.
+    if (size() > 0) row_ = static_cast<index_t>(all_->bytes().size()) / size();
   }
   index_t size() const { return all_->extents()[0]; }
-  /// Bytes of a record.
+  /// Bytes of a record; 0 where there is none.
   index_t row() const { return row_; }
   std::span<const std::uint8_t> operator()(index_t i) const {
     if (i < 0 || i >= size()) detail::refuse_place("idx_rows", i, size());
@@ -42,7 +43,7 @@ class idx_rows : public detail::source<idx_rows> {
 
  private:
   std::shared_ptr<const idx_array> all_;
-  index_t row_ = 1;
+  index_t row_ = 0;
 };
 
 }  // namespace dimesh::input

@@ -105,6 +105,7 @@ TEST_CASE("safetensors: JSON") {
   CHECK(has(said_of("{\"a\":", 0), "expected JSON in the header, found what is none"));
   CHECK(has(said_of("{\"a\xff\":1}", 0), "expected JSON in the header"));
   CHECK(has(said_of("{" + std::string(1000, '['), 0), "expected JSON in the header"));
+  CHECK(has(said_of("{\"a\":" + std::string(1000, '['), 0), "expected few levels in the header"));
   CHECK(has(said_of("{\"a\":" + std::string(1000, '['), 0), "brackets within brackets"));
   CHECK(has(said_of(R"({"a":1,"a":2})", 0), "expected each name once, found 'a' twice"));
   CHECK(has(said_of(R"({"__metadata__":3})", 0), "expected an object for __metadata__"));

@@ -124,6 +124,10 @@ TEST_CASE("rows of IDX files") {
   says(thrown([&] { r(2); }), "idx_rows has no record 2; it has 2");
   says(thrown([&] { in::idx_rows x(none.path); }), "has no extents, and so no rows");
   says(thrown([&] { in::idx_rows x(cut.path); }), "'" + cut.path + "': truncated");
+  // No row, of an extent that no number of bytes would hold.
+  const scratch_file empty(std::string("\0\0\x08\x04\0\0\0\0", 8) + std::string(12, '\xff'));
+  CHECK(in::idx_rows(empty.path).size() == 0);
+  CHECK(in::idx_rows(empty.path).row() == 0);
 }
 
 std::string word(std::uint32_t w, bool big) {
