@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "dimesh/io/data/agree.hpp"
 #include "dimesh/io/data/rows.hpp"
 #include "dimesh/io/data/stage.hpp"
+#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::input {
 
@@ -44,7 +46,7 @@ namespace detail {
 struct host_batch {
   position at, next;
   index_t records = 0;
-  std::vector<std::vector<std::byte>> blocks;
+  std::vector<dimesh::detail::storage> blocks;
   std::optional<index_t> failed;  // at this record of the epoch
   std::string text;
 };
@@ -150,9 +152,10 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
         throw error("the last batch of the epoch has " + std::to_string(b.records) +
                     " records, and " + std::to_string(rows()) +
                     " are wanted; drop it, or let it be filled up");
-      b.blocks = spare_blocks();
-      if (b.records < rows())
-        for (auto& block : b.blocks) std::fill(block.begin(), block.end(), std::byte{0});
+      for (const auto& p : places_) {
+        b.blocks.push_back(dimesh::detail::storage::acquire(p.bytes(), p.space));
+        if (b.records < rows()) std::memset(b.blocks.back().data(), 0, p.bytes());
+      }
       for (; row < b.records; ++row)
         if (needs(row)) put((*from)(p.record + row), row, b);
       row = 0;
@@ -173,28 +176,32 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     std::size_t k = 0;
     for_each_tensor(
         [&](const auto&, auto& x) {
-          using T = value_of<std::remove_cvref_t<decltype(x)>>;
-          const std::vector<std::byte>& block = b.blocks[k++];
-          fill_block(x, std::span<const T>(reinterpret_cast<const T*>(block.data()),
-                                           block.size() / sizeof(T)));
+          this->take(dimesh::detail::core_of(x), places_[k], b.blocks[k]);
+          ++k;
         },
         s);
-    const std::lock_guard here(passes_->lock);
-    passes_->spare.push_back(std::move(b.blocks));
     return s;
   }
 
  private:
-  using memory = std::vector<std::vector<std::byte>>;
-  /// The passes of the epochs that were asked for last, and the memory of batches that are done
-  /// with: large blocks from the system cost more than to fill them.
+  /// The passes of the epochs that were asked for last.
   struct cache {
     std::mutex lock;
-    std::vector<memory> spare;
     std::array<std::pair<index_t, std::shared_ptr<const pass>>, 2> last{
         {{-1, nullptr}, {-1, nullptr}}};
   };
 
+  /// A block that was made where the tensor lives is its memory; others are copied there.
+  static void take(dimesh::detail::tensor_core& x, const detail::row_place& p,
+                   dimesh::detail::storage& block) {
+    if (p.is_near) {
+      x.memory = std::move(block);
+    } else {
+      dimesh::detail::begin_to_fill(x);
+      const auto& space = dimesh::detail::facts_of_space(x.facts->space);
+      space.copy_in(x.memory.data(), block.data(), p.bytes());
+    }
+  }
   S make_one() const {
     return std::apply([this](const auto&... o) { return make<S>(*grid_, rows_, o...); }, open_);
   }
@@ -204,6 +211,9 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     p.name = name.empty() ? "the tensor" : name;
     p.rows = x.block(0);
     p.element = sizeof(T);
+    const auto* const space = dimesh::detail::core_of(x).facts->space;
+    p.is_near = dimesh::detail::facts_of_space(space).is_near;
+    p.space = p.is_near ? space : &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>;
     const auto extents = x.shape().extents();
     p.extents.assign(extents.begin(), extents.end());
     for (int d = 1; d < X::rank; ++d) {
@@ -226,7 +236,7 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     for (std::size_t k = 0; k < places_.size(); ++k) {
       const auto& p = places_[k];
       if (row < p.rows.offset || row >= p.rows.offset + p.rows.length) continue;
-      std::byte* const to = b.blocks[k].data() +
+      std::byte* const to = static_cast<std::byte*>(b.blocks[k].data()) +
                             static_cast<std::size_t>((row - p.rows.offset) * p.local) * p.element;
       if (p.member < 0)
         ones_[k](to);
@@ -240,20 +250,6 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     if (recent.first != e) std::swap(recent, other);
     if (recent.first != e) recent = {e, std::make_shared<const pass>(from_.epoch(e))};
     return recent.second;
-  }
-  memory spare_blocks() const {
-    memory blocks;
-    {
-      const std::lock_guard here(passes_->lock);
-      if (!passes_->spare.empty()) {
-        blocks = std::move(passes_->spare.back());
-        passes_->spare.pop_back();
-        return blocks;
-      }
-    }
-    for (const auto& p : places_)
-      blocks.emplace_back(static_cast<std::size_t>(p.rows.length * p.local) * p.element);
-    return blocks;
   }
   static std::string place_text(const pass* from, index_t i) {
     if (from == nullptr || i >= from->size()) return {};

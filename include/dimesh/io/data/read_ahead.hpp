@@ -10,6 +10,8 @@
 // Without threads everything is made when it is fetched.
 #pragma once
 
+#include <pthread.h>
+#include <sched.h>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -69,8 +71,10 @@ template <class Place, class T> class read_ahead {
     const std::shared_ptr<slot> front = slots_.front();
     if (front->failed) std::rethrow_exception(front->failed);
     slots_.pop_front();
+    // Who sleeps because all is made is woken for several: to wake costs more than to make much.
+    const bool few = slots_.size() <= ahead_ / 2;
     here.unlock();
-    room_.notify_one();
+    if (few) room_.notify_one();
     return std::move(*front->made);
   }
 
@@ -111,7 +115,17 @@ template <class Place, class T> class read_ahead {
     }
     ready_.notify_all();
   }
+  /// Who is woken takes the processor of who woke it, or so Linux does, and a training step would
+  /// stand still while batches are made that it does not need yet. Not so where a thread asks for
+  /// no more than its share.
+  static void be_modest() {
+#ifdef SCHED_BATCH
+    const sched_param none{};
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);  // where it may not, it goes on
+#endif
+  }
   void work() {
+    be_modest();
     for (;;) {
       std::unique_lock here(lock_);
       room_.wait(here, [this] { return ends_ || (cursor_ && slots_.size() < ahead_); });

@@ -18,6 +18,7 @@
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/layout/block.hpp"
+#include "dimesh/memory/space.hpp"
 
 namespace dimesh::input::detail {
 
@@ -61,6 +62,10 @@ struct row_place {
   index_t local = 1, whole = 1;  // elements of a row: in the block, in the tensor
   std::size_t element = 0;       // bytes
   index_t member = 0;            // of the record; -1: the mask
+  bool is_near = true;           // may the host write where the tensor lives?
+  const dimesh::detail::space_facts* space = nullptr;  // where the block is made
+
+  std::size_t bytes() const { return static_cast<std::size_t>(rows.length * local) * element; }
 
   /// Calls f(from, to, n) for the runs of a row that are next to each other in both.
   template <class F> void for_each_run(const F& f) const {
