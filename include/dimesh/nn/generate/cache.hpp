@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a model that writes keep of what it has read? The keys and values of all positions so
 // far, layer by layer: a new token then costs the products of one token, and a look at these.
-// Typed as the model computes them, but whole along the length.
+// Typed as the model computes them: where C splits the length, each rank keeps its positions.
 //
 //   text_cache<C, form> kept(g);        // a layer_cache a layer, and how many positions they hold
 //   kept.layers[0].key                  // [batch, length, key heads..., head], as is .value
@@ -37,21 +37,25 @@ namespace detail {
 
 template <class C, class M, class Length, class Heads> struct kept_type;
 template <class C, class M, class Length, class... H> struct kept_type<C, M, Length, shape<H...>> {
-  /// What C makes of the keys of the next tokens, and the same along the whole Length.
+  /// What C makes of the keys of the next tokens, and of all along Length.
   using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
-  using type =
-      tensor<typename M::element, layout_type, typename M::batch, Length, H..., typename M::head>;
+  using rows_layout = layout_over<C, list<typename M::batch, Length, H..., typename M::head>>;
+  template <class L>
+  using rows = tensor<typename M::element, L, typename M::batch, Length, H..., typename M::head>;
+  using type = rows<rows_layout>;
+  using whole_type = rows<layout_type>;
 };
 template <class C, class M, class Length = typename M::length>
 using kept_along = kept_type<C, M, Length, typename key_heads_of<M>::type>;
 
-/// Rows of `from` (outer, n, inner) go to rows at .. at + n of `to` (outer, m, inner).
+/// The first `count` rows of `from` (outer, n, inner) go to those from `at` on of `to` (outer, m,
+/// inner).
 template <class T>
-void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_t inner,
-               index_t at) {
+void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_t inner, index_t at,
+               index_t count) {
   const dimesh::detail::writes_memory kernel;
   for (index_t o = 0; o < outer; ++o)
-    std::copy_n(from + o * n * inner, n * inner, to + (o * m + at) * inner);
+    std::copy_n(from + o * n * inner, count * inner, to + (o * m + at) * inner);
 }
 
 }  // namespace detail
@@ -62,12 +66,18 @@ using kept_rows = typename detail::kept_along<C, form_of<Form>>::type;
 
 namespace detail {
 /// y's rows along its length become, from row `at` on, those of x along next_tokens. Shapes: y
-/// [batch, length, ..], x [batch, next_tokens, ..], layouts alike. Local, in place, on the host.
+/// [batch, length, ..], x [batch, next_tokens, ..], layouts alike but for the length: a rank keeps
+/// the rows of its block. Local, in place, on the host.
 template <Tensor Y, Tensor X> void store_rows(Y& y, index_t at, const X& x) {
   index_t inner = 1;
   for (int d = 2; d < X::rank; ++d) inner *= x.local(d);
+  const auto mine = y.block(1);
+  const index_t first = std::max(at, mine.offset);
+  const index_t end = std::min(at + x.local(1), mine.offset + mine.length);
+  if (first >= end) return;
   dimesh::detail::own_memory(y, true);
-  copy_rows(x.data(), y.data(), x.local(0), x.local(1), y.local(1), inner, at);
+  copy_rows(x.data() + (first - at) * inner, y.data(), x.local(0), x.local(1), mine.length, inner,
+            first - mine.offset, end - first);
 }
 }  // namespace detail
 

@@ -18,7 +18,7 @@ namespace dimesh::nn {
 /// layout of those of its own text, and whole along the source.
 template <Layout C, class Form> struct source_layer {
   using M = source_form_of<Form>;
-  using rows_type = typename detail::kept_along<C, M, typename M::source>::type;
+  using rows_type = typename detail::kept_along<C, M, typename M::source>::whole_type;
   rows_type key{}, value{};
 };
 

@@ -11,6 +11,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/nn/generate/cache.hpp"
+#include "dimesh/nn/generate/split_keys.hpp"
 #include "dimesh/nn/language_model.hpp"
 #include "dimesh/op/slice.hpp"
 
@@ -39,9 +40,14 @@ auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
   using L = typename detail::kept_along<C, M>::layout_type;
   detail::store_rows(kept.key, at, relayout<L>(k));
   detail::store_rows(kept.value, at, relayout<L>(v));
-  const auto mixed = attention<next_tokens, key, head>(
-      q, rename<length, key>(kept.key), rename<length, key>(kept.value),
-      attention_options{.causal = true, .window = M::window, .offset = at});
+  const attention_options options{.causal = true, .window = M::window, .offset = at};
+  const auto mixed = [&](const auto& keys, const auto& values) {
+    using kept_type = std::remove_cvref_t<decltype(keys)>;
+    if constexpr (is_split<spec_of<kept_type>, key>)
+      return detail::attention_all_reduce<next_tokens, key, head>(q, keys, values, options);
+    else
+      return attention<next_tokens, key, head>(q, keys, values, options);
+  }(rename<length, key>(kept.key), rename<length, key>(kept.value));
   return project(m, cast<value_of<X>>(mixed), p.output);
 }
 
