@@ -11,6 +11,7 @@
 
 #include <cmath>
 
+#include "dimesh/nn/generate/split_keys.hpp"
 #include "support/language_model_run.hpp"
 
 namespace {
