@@ -174,7 +174,9 @@ def first_question(path):
 def pages():
     headers = sorted(INCLUDE.rglob("*.hpp"))
     out = {}
-    index = ["# Reference", "", "A page for each header, made from its comments by `scripts/make_reference.py`."]
+    index = ["# Reference", "", "A page for each header, made from its comments by `scripts/make_reference.py`.", "",
+             "What is right by all of these rules and may not be what was meant:",
+             "[what types cannot tell](../what_types_cannot_tell.md)."]
     known = {h: folder for h in headers for folder in FOLDERS
              if h.relative_to(INCLUDE).parent.as_posix() == (folder or ".")
              or (FOLDERS[folder] is None and folder in h.relative_to(INCLUDE).parts)}

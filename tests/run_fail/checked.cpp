@@ -22,6 +22,7 @@
 #include "dimesh/op/start.hpp"
 #include "dimesh/op/take.hpp"
 #include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/value.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/optim/sharded.hpp"
@@ -257,6 +258,14 @@ const run_fail::table cases{
        const tensor<float, layout<pod>, sample, label> x =
            zeros<tensor<float, layout<pod>, sample, label>>(g);
        (void)softmax_cross_entropy<label>(x, numbers(g, {-1, 4}));
+     }},
+    // case sum_does_not_fit: 1
+    //   rank 0: sum: a sum of whole numbers is 2147483648\.0+, and its type has those up to 2147483647; state a larger one
+    {"sum_does_not_fit",
+     [] {
+       const grid<pod> g;
+       const auto x = numbers(g, {2147483647, 1});
+       if (value(sum<double>(x)) == 2147483648.0) (void)value(sum(x));
      }},
     // case id_outside: 1 2
     //   rank 0: take: the number at sample 0 is 4, and dim 'label' has the places 0\.\.3

@@ -12,6 +12,9 @@
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/parts/at_extreme.hpp"
 #include "dimesh/op/parts/expand.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/op/parts/sums_held.hpp"
+#endif
 
 namespace dimesh {
 
@@ -96,7 +99,13 @@ template <class R, class T> struct sum_op {
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
-  void fill(results y, operands x) const { reduce_blocks<R, T>(local::plus{}, y, x); }
+  void fill(results y, operands x) const {
+    reduce_blocks<R, T>(local::plus{}, y, x);
+#ifdef DIMESH_CHECKED
+    if constexpr (std::is_integral_v<R> && hosts_only)
+      require_sums_held<R, T>(y[0], x[0], loops_over(loop_dims(x[0]), y[0], x[0]));
+#endif
+  }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }
 };
