@@ -180,7 +180,7 @@ template <class S, class Where, Extents... From>
 /// The same, all elements equal to `value`.
 template <class S, class Where, class T, class... From>
   requires(std::is_arithmetic_v<T> && detail::makes<S, Where, From...>)
-constexpr S constant(const Where& where, T value, const From&... extents) {
+[[nodiscard]] constexpr S constant(const Where& where, T value, const From&... extents) {
   using fault = typename detail::cut_in_fault<T, typename detail::leaves<S>::type>::type;
   static_assert(ok<fault>,
                 "constant: the elements are whole numbers, and a fraction would be cut; round it, "

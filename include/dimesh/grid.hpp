@@ -62,18 +62,20 @@ template <class Of> class grid {
   ~grid() { state_.end(); }
 
   /// How many ranks lie along A, and where among them this rank does.
-  template <class A> index_t size() const { return state_.sizes()[detail::place_on_grid<M, A>()]; }
-  template <class A> index_t coord() const {
+  template <class A> [[nodiscard]] index_t size() const {
+    return state_.sizes()[detail::place_on_grid<M, A>()];
+  }
+  template <class A> [[nodiscard]] index_t coord() const {
     return state_.coords()[detail::place_on_grid<M, A>()];
   }
   /// Where an axis is named by a number.
   template <class N> poison size(const N&) const { return detail::refuse_number<N>(); }
   template <class N> poison coord(const N&) const { return detail::refuse_number<N>(); }
-  int rank() const { return everyone().rank(); }
-  int ranks() const { return everyone().size(); }
+  [[nodiscard]] int rank() const { return everyone().rank(); }
+  [[nodiscard]] int ranks() const { return everyone().size(); }
   const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }
   /// The communicator of the ranks that differ from this one along A... only.
-  template <class... A> MPI_Comm along() const {
+  template <class... A> [[nodiscard]] MPI_Comm along() const {
     return state_.along(((1u << detail::place_on_grid<M, A>()) | ... | 0u)).handle();
   }
   const detail::grid_state& state() const { return state_; }

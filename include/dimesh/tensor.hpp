@@ -89,31 +89,33 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::core_of(*this).make_on(&g, g.state(), extents.data(), memory);
   }
 
-  bool defined() const { return detail::core_of(*this).defined(); }
+  [[nodiscard]] bool defined() const { return detail::core_of(*this).defined(); }
   /// Throws dimesh::error where there is none any more, or yet.
-  const grid_type& grid() const {
+  [[nodiscard]] const grid_type& grid() const {
     detail::require_grid("tensor::grid", *this);
     return detail::grid_of<mesh_type>(*this);
   }
   /// This rank's block, contiguous, row-major in the order of the dims; of a const tensor, to be
   /// read only.
-  T* data() { return detail::core_of(*this).template data<T>(); }
-  const T* data() const { return detail::core_of(*this).template data<const T>(); }
-  view_type view() { return view_type(data(), static_cast<std::size_t>(base::local_size())); }
-  const_view_type view() const {
+  [[nodiscard]] T* data() { return detail::core_of(*this).template data<T>(); }
+  [[nodiscard]] const T* data() const { return detail::core_of(*this).template data<const T>(); }
+  [[nodiscard]] view_type view() {
+    return view_type(data(), static_cast<std::size_t>(base::local_size()));
+  }
+  [[nodiscard]] const_view_type view() const {
     return const_view_type(data(), static_cast<std::size_t>(base::local_size()));
   }
 
   /// Is the element at these global indices (dims with a value, in any order: holds(batch{3},
   /// hidden{4})) in this rank's block?
-  template <class... I> bool holds(const I&... index) const {
+  template <class... I> [[nodiscard]] bool holds(const I&... index) const {
     if constexpr (detail::assert_indices<false, spec_type, I...>())
       return place_of("tensor::holds", index...) >= 0;
     else
       return false;
   }
   /// That element, wherever tensors live. Throws dimesh::error where it is not on this rank.
-  template <class... I> T at(const I&... index) const {
+  template <class... I> [[nodiscard]] T at(const I&... index) const {
     if constexpr (detail::assert_indices<true, spec_type, I...>()) {
       const index_t place = place_of("tensor::at", index...);
       if (place < 0)

@@ -260,7 +260,7 @@ const run_fail::table cases{
        (void)softmax_cross_entropy<label>(x, numbers(g, {-1, 4}));
      }},
     // case sum_does_not_fit: 1
-    //   rank 0: sum: a sum of whole numbers is 2147483648\.0+, and its type has those up to 2147483647; state a larger one
+    //   rank 0: sum: a sum of whole numbers is 2147483648\.0+, and its type has those up to
     {"sum_does_not_fit",
      [] {
        const grid<pod> g;

@@ -40,9 +40,9 @@ template <class Spec> class typed_core : protected tensor_core {
   constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { say_type(); }
   constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) { say_type(); }
 
-  constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
+  [[nodiscard]] constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
-  template <class D> constexpr index_t extent() const {
+  template <class D> [[nodiscard]] constexpr index_t extent() const {
     if constexpr (!has_dim<D>())
       return 0;
     else if constexpr (is_static_dim<D>)
@@ -51,15 +51,15 @@ template <class Spec> class typed_core : protected tensor_core {
       return runs.extents()[place_of<D>];
   }
   /// The run of D's elements that this rank holds (its own: halo not counted).
-  template <class D> constexpr dimesh::block block() const {
+  template <class D> [[nodiscard]] constexpr dimesh::block block() const {
     if constexpr (!has_dim<D>())
       return {};
     else
       return own(place_of<D>);
   }
-  constexpr dimesh::block block(int d) const { return own(d); }
+  [[nodiscard]] constexpr dimesh::block block(int d) const { return own(d); }
   /// How many elements of D this rank stores (halo counted).
-  template <class D> constexpr index_t local() const {
+  template <class D> [[nodiscard]] constexpr index_t local() const {
     if constexpr (!has_dim<D>())
       return 0;
     else if constexpr (fixed_length<D>() != dynamic)
@@ -67,12 +67,12 @@ template <class Spec> class typed_core : protected tensor_core {
     else
       return tensor_core::local(place_of<D>);
   }
-  constexpr index_t local(int d) const { return tensor_core::local(d); }
+  [[nodiscard]] constexpr index_t local(int d) const { return tensor_core::local(d); }
   /// Elements between neighbours along dim d of this rank's block.
   constexpr index_t stride(int d) const { return tensor_core::stride(d); }
   constexpr block_view blocks() const { return tensor_core::blocks(); }
   /// How many elements this rank stores.
-  constexpr index_t local_size() const {
+  [[nodiscard]] constexpr index_t local_size() const {
     if (this->away != 0) return 0;
     return product(typename Spec::dims{});
   }

@@ -271,7 +271,7 @@ X from_rank(const typename X::grid_type& g, const std::vector<value_of<X>>& valu
 /// The element of x at these global indices (in the order of its dims), on every rank. Addends are
 /// summed. Collective over the grid. Throws dimesh::error if an index is outside its dim.
 template <Operand X, std::size_t N>
-auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
+[[nodiscard]] auto broadcast_element(const X& x, const std::array<index_t, N>& at) {
   using shape = typename detail::shape_fault<X>::type;
   static_assert(ok<shape>,
                 "broadcast_element: the tensor is a shape, as in a program whose cost is counted, "

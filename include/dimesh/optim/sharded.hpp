@@ -106,7 +106,7 @@ template <Layout S, class Optimizer> class sharded_optimizer {
 };
 
 /// The optimizer with its state spread by the rules of S.
-template <Layout S, class Optimizer> auto sharded(const Optimizer& o) {
+template <Layout S, class Optimizer> [[nodiscard]] auto sharded(const Optimizer& o) {
   return sharded_optimizer<S, Optimizer>(o);
 }
 

@@ -128,19 +128,21 @@ layout_facts facts_of(const mesh_sizes<typename X::mesh_type>& sizes, const E&..
 }
 
 /// One line on a tensor type.
-template <Tensor X> std::string describe() { return detail::text_of(facts_of<X>()); }
+template <Tensor X> [[nodiscard]] std::string describe() { return detail::text_of(facts_of<X>()); }
 /// One line on a tensor.
-template <Tensor X> std::string describe(const X& x) { return detail::text_of(facts_of(x)); }
+template <Tensor X> [[nodiscard]] std::string describe(const X& x) {
+  return detail::text_of(facts_of(x));
+}
 
 /// Of poison there is nothing to say.
 template <class X>
   requires is_poison<X>
-std::string describe() {
+[[nodiscard]] std::string describe() {
   return {};
 }
 template <class X>
   requires is_poison<X>
-std::string describe(const X&) {
+[[nodiscard]] std::string describe(const X&) {
   return {};
 }
 

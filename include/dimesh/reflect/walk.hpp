@@ -169,7 +169,7 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
 
 /// An S (a tensor, or a struct, array or tuple of them) whose tensors are what f(path, tag<X>)
 /// returns, in the order of declaration.
-template <class S, class F> constexpr S build_tensors(F&& f) {
+template <class S, class F> [[nodiscard]] constexpr S build_tensors(F&& f) {
   (void)sizeof(detail::walkable<S>);
   static_assert(!detail::has_vectors<S>,
                 "build_tensors: the struct has vectors; say how long they are: "
@@ -181,7 +181,8 @@ template <class S, class F> constexpr S build_tensors(F&& f) {
 }
 /// The same of a struct with vectors; length(name) is how many elements the vector of that name has
 /// (inside vectors of vectors, each of them).
-template <class S, class F, class Lengths> constexpr S build_tensors(F&& f, const Lengths& length) {
+template <class S, class F, class Lengths>
+[[nodiscard]] constexpr S build_tensors(F&& f, const Lengths& length) {
   (void)sizeof(detail::walkable<S>);
   S s = detail::with_lengths<S>(length);
   for_each_tensor([&f](const auto& path,
