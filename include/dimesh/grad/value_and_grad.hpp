@@ -168,6 +168,9 @@ constexpr auto value_and_grad(const F& f, const P& parameters) {
   static_assert(ok<only<fault, layout_not_first_argument>>,
                 "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
                 "template <class L> struct network, L first, of tensor<float, L, dims...>");
+  static_assert(ok<only<fault, not_a_tensor>>,
+                "value_and_grad: parameters are tensors and structs of them, and these hold none; "
+                "make a number a tensor without dims");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
@@ -188,6 +191,9 @@ constexpr auto value_and_grad(const F& f, P&& parameters) {
   static_assert(ok<only<fault, layout_not_first_argument>>,
                 "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
                 "template <class L> struct network, L first, of tensor<float, L, dims...>");
+  static_assert(ok<only<fault, not_a_tensor>>,
+                "value_and_grad: parameters are tensors and structs of them, and these hold none; "
+                "make a number a tensor without dims");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
