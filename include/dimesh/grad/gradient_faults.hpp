@@ -101,9 +101,8 @@ inline constexpr bool all_recorded<list<X...>> = ((is_tracked<X> || is_poison<X>
 /// Numbers, or arrays of numbers. A struct without tensors may be, where what else the function
 /// gives is recorded by another tape.
 template <class P>
-inline constexpr bool is_without_tensors =
-    !Operand<P> && !is_described<P> && !std::is_empty_v<P> &&
-    std::is_same_v<typename leaves<P>::type, list<>>;
+inline constexpr bool is_without_tensors = !Operand<P> && !is_described<P> && !std::is_empty_v<P> &&
+                                           std::is_same_v<typename leaves<P>::type, list<>>;
 template <class P, class Fault> struct recording_fault {
   using type = Fault;
 };
