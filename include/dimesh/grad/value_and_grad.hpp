@@ -72,7 +72,8 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
     using first = decltype(ask<F>()(std::declval<const tried&>(), in...));
     using given = typename given_to<first, In...>::type;
-    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given>) {
+    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given> ||
+                  is_broken<first, F, tried, In...>) {
       return nothing{};
     } else {
       constexpr bool as_first = std::is_void_v<given> && !std::is_same_v<first, not_called>;
@@ -104,13 +105,15 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
       if constexpr (!ok<refusal> || !ok<fault> || !is_tracked<Loss>)
         return nothing{};
       else
-        return run(nobody{}, in...);
+        return run(nobody<Loss>{}, in...);
     }
   }
 
  protected:
-  /// Is told when the way back begins, and has ended.
-  struct nobody {
+  /// Is told when the way back begins, and has ended. Where g++ does not know the loss, because the
+  /// function does not compile, it does not know this type, and so does not run the function, which
+  /// would say the same again.
+  template <class Loss> struct nobody {
     constexpr void begin(const auto&...) const {}
     constexpr void end() const {}
   };
