@@ -85,6 +85,7 @@
 // gradients
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/missing_headers.hpp"
 #include "dimesh/optim/sgd.hpp"         // and momentum
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/show/print.hpp"        // std::cout << x

@@ -152,3 +152,12 @@ auto f() { return dm::irfft_all_to_all<0, 1>(z); }
 #else
 auto f() { return dm::irfft_all_to_all<half, hidden>(z); }
 #endif
+
+// mistake: misused_operands__cross_entropy_swapped
+// expect: softmax_cross_entropy: the first operand, the logits, lacks the dim of the classes; name one that it has, and give logits first, then targets
+// expect: dim_not_in_tensor<hidden>
+#ifdef COMPILE_FAIL
+auto f() { return dm::softmax_cross_entropy<hidden>(ids, x); }
+#else
+auto f() { return dm::softmax_cross_entropy<hidden>(x, ids); }
+#endif

@@ -21,6 +21,12 @@ inline constexpr bool calls = requires { std::declval<F>()(std::declval<A>()...)
 /// What a function gives that cannot be called so.
 struct not_called {};
 
+/// A function whose text is wrong, which the compiler has said where it asked for its result. Clang
+/// takes that for an int then, although it knows no such call.
+template <class Result, class F, class... A> inline constexpr bool is_broken = false;
+template <class F, class... A>
+inline constexpr bool is_broken<int, F, A...> = !calls<const F&, const A&...>;
+
 /// F has an operator(): its name is ambiguous beside another one.
 struct some_call {
   void operator()();

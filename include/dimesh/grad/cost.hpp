@@ -14,11 +14,14 @@
 
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/grad/cost_faults.hpp"
+#include "dimesh/grad/missing_headers.hpp"
 #include "dimesh/ledger/event_log.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::cost, A...> = true;
 
 template <class Leaves> struct mesh_of_leaves {
   using type = void;
@@ -249,6 +252,7 @@ template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
 
 /// The cost of F{}(X{}...): cost_of<F, X...>.flops.
 template <class F, class... X>
-inline constexpr static_cost<F, X...> cost_of = detail::asserted_cost<F, X...>();
+  requires detail::is_included<op_header::cost, F, X...>
+inline constexpr static_cost<F, X...> cost_of<F, X...> = detail::asserted_cost<F, X...>();
 
 }  // namespace dimesh

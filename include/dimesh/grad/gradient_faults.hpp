@@ -98,6 +98,11 @@ using differentiable_fault =
 template <class Leaves> inline constexpr bool all_recorded = false;
 template <class... X>
 inline constexpr bool all_recorded<list<X...>> = ((is_tracked<X> || is_poison<X>) && ...);
+/// Numbers, or arrays of numbers. A struct without tensors may be, where what else the function
+/// gives is recorded by another tape.
+template <class P>
+inline constexpr bool is_without_tensors = !Operand<P> && !is_described<P> && !std::is_empty_v<P> &&
+                                           std::is_same_v<typename leaves<P>::type, list<>>;
 template <class P, class Fault> struct recording_fault {
   using type = Fault;
 };
@@ -105,7 +110,12 @@ template <class P> struct recording_fault<P, no_fault> {
   using type = std::conditional_t<all_recorded<typename leaves<rebind_layout<P, tracked>>::type>,
                                   no_fault, layout_not_first_argument<P>>;
 };
-/// The same, and a struct whose tensors do not follow its layout.
+template <class P>
+  requires is_without_tensors<P>
+struct recording_fault<P, no_fault> {
+  using type = not_a_tensor<P>;
+};
+/// The same, parameters that are no tensors, and a struct whose tensors do not follow its layout.
 template <class P>
 using parameters_of_fault = typename recording_fault<P, differentiable_fault<P>>::type;
 

@@ -72,7 +72,8 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
     using tried = std::conditional_t<takes_one_type<F>, variables, P>;
     using first = decltype(ask<F>()(std::declval<const tried&>(), in...));
     using given = typename given_to<first, In...>::type;
-    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given>) {
+    if constexpr (any_malformed<typename leaves<P>::type> || is_poison<given> ||
+                  is_broken<first, F, tried, In...>) {
       return nothing{};
     } else {
       constexpr bool as_first = std::is_void_v<given> && !std::is_same_v<first, not_called>;
@@ -104,13 +105,15 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
       if constexpr (!ok<refusal> || !ok<fault> || !is_tracked<Loss>)
         return nothing{};
       else
-        return run(nobody{}, in...);
+        return run(nobody<Loss>{}, in...);
     }
   }
 
  protected:
-  /// Is told when the way back begins, and has ended.
-  struct nobody {
+  /// Is told when the way back begins, and has ended. Where g++ does not know the loss, because the
+  /// function does not compile, it does not know this type, and so does not run the function, which
+  /// would say the same again.
+  template <class Loss> struct nobody {
     constexpr void begin(const auto&...) const {}
     constexpr void end() const {}
   };
@@ -168,6 +171,9 @@ constexpr auto value_and_grad(const F& f, const P& parameters) {
   static_assert(ok<only<fault, layout_not_first_argument>>,
                 "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
                 "template <class L> struct network, L first, of tensor<float, L, dims...>");
+  static_assert(ok<only<fault, not_a_tensor>>,
+                "value_and_grad: parameters are tensors and structs of them, and these hold none; "
+                "make a number a tensor without dims");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)
@@ -188,6 +194,9 @@ constexpr auto value_and_grad(const F& f, P&& parameters) {
   static_assert(ok<only<fault, layout_not_first_argument>>,
                 "value_and_grad: a tensor of the struct does not follow the struct's layout; write "
                 "template <class L> struct network, L first, of tensor<float, L, dims...>");
+  static_assert(ok<only<fault, not_a_tensor>>,
+                "value_and_grad: parameters are tensors and structs of them, and these hold none; "
+                "make a number a tensor without dims");
   static_assert(ok<only<fault, element_not_differentiable>>,
                 "value_and_grad: a parameter's elements are no real numbers; use float or double");
   if constexpr (ok<fault>)

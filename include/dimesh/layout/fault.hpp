@@ -13,8 +13,23 @@ namespace dimesh {
 
 struct no_fault {};
 
-/// Operations whose names dimesh.hpp knows, and whose headers it does not include.
-enum class op_header { slice, sort, scan, concat, gather, expand, split_into };
+/// Headers that dimesh.hpp does not include, although it knows names of theirs.
+enum class op_header {
+  slice,
+  sort,
+  scan,
+  concat,
+  gather,
+  expand,
+  split_into,
+  reductions,
+  masked_mean,
+  attention,
+  cost,
+  vjp,
+  jvp,
+  recompute
+};
 template <op_header H> struct header_missing;
 
 // Something else stands where a name of this kind is wanted.

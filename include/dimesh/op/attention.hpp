@@ -23,11 +23,14 @@
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/one_hot.hpp"
 #include "dimesh/op/parts/attention_plan.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::attention, A...> = true;
 
 /// The wanted cotangents of q, k and v in one pass over the tiles: from ybar, q, k, v, what hides
 /// keys, the result and log_sum. Shapes: ybar and the result as q; log_sum as q without the head.

@@ -135,9 +135,14 @@ template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {
   using fault = detail::fault_of<detail::cross_entropy_rule<D>, X, I>;
-  static_assert(ok<only<fault, dim_not_in_tensor, dim_not_in_order>>,
-                "softmax_cross_entropy: the targets have the dims of the logits without that of "
-                "the classes; take off the others, or name the classes");
+  constexpr bool classes = !std::is_same_v<fault, dim_not_in_tensor<D>>;
+  static_assert(ok<std::conditional_t<classes, no_fault, fault>>,
+                "softmax_cross_entropy: the first operand, the logits, lacks the dim of the "
+                "classes; name one that it has, and give logits first, then targets");
+  static_assert(
+      ok<std::conditional_t<classes, only<fault, dim_not_in_tensor, dim_not_in_order>, no_fault>>,
+      "softmax_cross_entropy: the targets have the dims of the logits without that of "
+      "the classes; take off the others, or name the classes");
   static_assert(ok<only<fault, partial_operand>>,
                 "softmax_cross_entropy: an operand is a sum yet to be made; complete it first");
   static_assert(ok<only<fault, element_is_complex>>,

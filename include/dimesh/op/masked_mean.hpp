@@ -10,12 +10,15 @@
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/logic.hpp"
 #include "dimesh/op/norm.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::masked_mean, A...> = true;
 
 /// Those of D... that the mask has, and how many elements of x stand along the others.
 template <class M, class... D> struct masked_dims {

@@ -136,5 +136,26 @@ constexpr poison unstack(const A&...) {
                 "unstack: has a header of its own; #include <dimesh/op/split_into.hpp>");
   return {};
 }
+template <class... N, class... A>
+  requires detail::may_call_without<op_header::attention, detail::list<N...>, A...>
+constexpr poison attention(const A&...) {
+  static_assert(ok<detail::missing_header<op_header::attention, A...>>,
+                "attention: has a header of its own; #include <dimesh/op/attention.hpp>");
+  return {};
+}
+template <class... N, class... A>
+  requires detail::may_call_without<op_header::reductions, detail::list<N...>, A...>
+constexpr poison var(const A&...) {
+  static_assert(ok<detail::missing_header<op_header::reductions, A...>>,
+                "var: has a header of its own; #include <dimesh/op/reductions.hpp>");
+  return {};
+}
+template <class... N, class... A>
+  requires detail::may_call_without<op_header::masked_mean, detail::list<N...>, A...>
+constexpr poison masked_mean(const A&...) {
+  static_assert(ok<detail::missing_header<op_header::masked_mean, A...>>,
+                "masked_mean: has a header of its own; #include <dimesh/op/masked_mean.hpp>");
+  return {};
+}
 
 }  // namespace dimesh

@@ -15,12 +15,15 @@
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/functions.hpp"
+#include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_reductions.hpp"
 #include "dimesh/op/parts/reduction_ops.hpp"
 
 namespace dimesh {
 
 namespace detail {
+
+template <class... A> inline constexpr bool is_included<op_header::reductions, A...> = true;
 
 // ---- products -----------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 // find both because the arguments are tensors, are the user's where they take tensors as they are.
 #include <complex>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/missing_headers.hpp>
 #include <dimesh/op/is_legal.hpp>
 #include <dimesh/op/missing_headers.hpp>
 #include <dimesh/op/parts/misuse.hpp>
@@ -11,6 +12,7 @@
 #include <dimesh/op/sort.hpp>
 #include <dimesh/op/unnamed_dims.hpp>
 #include <dimesh/op/wrong_operands.hpp>
+#include <functional>
 
 namespace dm = dimesh;
 
@@ -30,6 +32,12 @@ template <class X> double select(const X& x, const X& y);
 double layer_norm(const reals& x);
 double softmax_cross_entropy(const reals& x, const reals& y);
 double pow(const reals& x, int n);
+double var(const reals& x);
+template <class X> double attention(const X& q, const X& k, const X& v);
+double masked_mean(reals x, const reals& mask);
+template <class F, class X> double vjp(F f, const X& x);
+template <class F, class... X> double jvp(const F& f, const X&... x);
+int count(const std::function<bool(double)>& f, const reals& x);
 
 template <class X>
 inline constexpr bool all_are_users = requires(const X& x) {
@@ -43,6 +51,18 @@ inline constexpr bool all_are_users = requires(const X& x) {
   { layer_norm(x) } -> std::same_as<double>;
   { softmax_cross_entropy(x, x) } -> std::same_as<double>;
   { pow(x, 2) } -> std::same_as<double>;
+  { var(x) } -> std::same_as<double>;
+  { attention(x, x, x) } -> std::same_as<double>;
+  { masked_mean(x, x) } -> std::same_as<double>;
+  {
+    vjp([](double v) { return v; }, x)
+  } -> std::same_as<double>;
+  {
+    jvp([](double v) { return v; }, x, x)
+  } -> std::same_as<double>;
+  {
+    count([](double v) { return v > 0; }, x)
+  } -> std::same_as<int>;
 };
 static_assert(all_are_users<reals>);
 

@@ -4,8 +4,7 @@
 //   template <class... A> inline constexpr bool is_included<op_header::slice, A...> = true;
 #pragma once
 
-#include "dimesh/layout/fault.hpp"
-#include "dimesh/tensor.hpp"
+#include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh::detail {
 
@@ -21,5 +20,11 @@ template <op_header H, class Names, class... A> inline constexpr bool calls_with
 template <op_header H, class... N, class... A>
   requires(sizeof...(N) > 0 && (Operand<A> || ...))
 inline constexpr bool calls_without<H, list<N...>, A...> = !is_included<H, A...>;
+/// The same where a call need not name a dim: a function of the user's may have that name, too, so
+/// all that is given must be ours then.
+template <op_header H, class Names, class... A> inline constexpr bool may_call_without = false;
+template <op_header H, class... N, class... A>
+  requires((Operand<A> || ...) && (sizeof...(N) > 0 || is_plain_call<A...>))
+inline constexpr bool may_call_without<H, list<N...>, A...> = !is_included<H, A...>;
 
 }  // namespace dimesh::detail

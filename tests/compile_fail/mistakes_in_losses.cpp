@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the compilers say themselves of a function's text is said once, although a gradient asks for
+// the function with plain parameters and with recorded ones.
+#define RECORDED
+#include <dimesh/dimesh.hpp>
+
+#include "deep.hpp"
+
+// mistake: mistakes_in_losses__member
+// expect: no member named
+// lines: 18
+struct step {
+  template <class P, class X> auto operator()(const P& p, const X& x) const {
+#ifdef COMPILE_FAIL
+    return dm::einsum<batch, label>(x, p.weight);
+#else
+    return dm::einsum<batch, label>(x, p.w);
+#endif
+  }
+};
+auto f(parameters<hybrid>& p, const inputs& x) { return run<step>(p, x); }
+
+// mistake: mistakes_in_losses__plain
+// expect: no member named
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const auto& p, const auto& x) { return dm::mean(x * p.weight); };
+#else
+constexpr auto loss = [](const auto& p, const auto& x) {
+  return dm::mean(dm::einsum<batch, label>(x, p.w));
+};
+#endif
+auto f(const parameters<hybrid>& p, const inputs& x) {
+  auto [value, gradient] = dm::complete(dm::value_and_grad(loss, p)(x));
+  return dm::value(value);
+}
