@@ -184,9 +184,15 @@ class commit {
   }
   void move_latest() {
     const fs::path next = root_ / (".latest." + mark_);
-    write_text(next, name_ + "\n");
-    if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
-      fail_at(root_ / "latest", "cannot be moved", errno);
+    try {
+      write_text(next, name_ + "\n");
+      if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
+        fail_at(root_ / "latest", "cannot be moved", errno);
+    } catch (...) {
+      std::error_code ignored;
+      fs::remove(next, ignored);
+      throw;
+    }
     sync_folder(root_);
   }
   /// As if the process ended here: nothing is tidied up.

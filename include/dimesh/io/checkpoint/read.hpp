@@ -211,12 +211,12 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
   for (std::size_t i = 0; i < found.size();) {
     const fs::path path = found[i].file;
     MPI_File file = MPI_FILE_NULL;
-    first_fault fault{"checkpoint", {}};
+    first_fault fault{"checkpoint: '" + path.string() + "'", {}};
     fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
-               "'" + path.string() + "' cannot be opened");
+               "cannot be opened");
     agree_on_fault(comm, fault.text);
     for (; i < found.size() && found[i].file == path; ++i) read_blocks(file, found[i], fault);
-    fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+    fault.note(MPI_File_close(&file), "cannot be closed");
     agree_on_fault(comm, fault.text);
   }
 }

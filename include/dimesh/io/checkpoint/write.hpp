@@ -68,7 +68,7 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
                          first_fault& fault) {
   const tensor_core& c = *x.core;
   const bool mine = writes(c);
-  const std::string what = "tensor '" + e.name + "' cannot be written";
+  const std::string what = "tensor '" + e.name + "' cannot be written (is the disk full?)";
   placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
   if (mine) there = block_in_file(c, c.facts->element), here = block_in_memory(c);
   fault.note(MPI_File_set_view(file, at + e.begin + there.at, MPI_BYTE,
@@ -93,15 +93,15 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
     if (rank == 0) write_text(path, f.head);
   });
   MPI_File file = MPI_FILE_NULL;
-  first_fault fault{"checkpoint", {}};
+  first_fault fault{"checkpoint: '" + path.string() + "'", {}};
   fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
-             "'" + path.string() + "' cannot be opened");
+             "cannot be opened");
   agree_on_fault(comm, fault.text);
   const auto head = static_cast<index_t>(f.head.size());
   for (std::size_t i = 0; i < f.tensors.size(); ++i)
     write_blocks(file, *f.tensors[i], f.entries[i], head, fault);
-  fault.note(MPI_File_sync(file), "'" + path.string() + "' cannot be brought to the disk");
-  fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+  fault.note(MPI_File_sync(file), "cannot be brought to the disk");
+  fault.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, fault.text);
 }
 
