@@ -61,6 +61,13 @@ template <class File> bool stops_at(File file) {
   before = 0;
   return true;
 }
+/// The same of a call that opens a file. MPI opens to read and write what the library has just
+/// opened to write, and succeeds: Open MPI waits for ever where one rank cannot open a file that
+/// others can, which is why the library asks before.
+inline bool stops_at_open(const char* path, int flags) {
+  const bool again = (flags & (O_RDWR | O_CREAT)) == O_RDWR;
+  return (flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0 && !(again && code != 0) && stops_at(path);
+}
 template <class File> bool stops_removal(File file) {
   return !(counts && code == ENOSPC) && stops_at(file);
 }
@@ -92,8 +99,7 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const int mode = (flags & O_CREAT) != 0 ? va_arg(more, int) : 0;
   va_end(more);
-  if ((flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0 && file_calls::stops_at(path))
-    return file_calls::failure();
+  if (file_calls::stops_at_open(path, flags)) return file_calls::failure();
   return file_calls::next<int(const char*, int, ...)>("open")(path, flags, mode);
 }
 ssize_t pwrite(int file, const void* from, size_t bytes, off_t at) {
@@ -110,6 +116,10 @@ ssize_t pwritev(int file, const iovec* from, int count, off_t at) {
 ssize_t writev(int file, const iovec* from, int count) {
   if (file_calls::stops_at(file)) return file_calls::failure();
   return file_calls::next<ssize_t(int, const iovec*, int)>("writev")(file, from, count);
+}
+int fallocate(int file, int mode, off_t at, off_t bytes) {
+  if (file_calls::stops_at(file)) return file_calls::failure();
+  return file_calls::next<int(int, int, off_t, off_t)>("fallocate")(file, mode, at, bytes);
 }
 int fsync(int file) {
   if (file_calls::stops_at(file)) return file_calls::failure();

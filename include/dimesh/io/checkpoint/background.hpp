@@ -111,6 +111,7 @@ class background_save {
     for (copied_file& f : files_) {
       if (c_.rank == 0 || !f.blocks.empty()) {
         descriptor to(place_ / f.name, O_WRONLY | O_CREAT);
+        if (c_.rank == 0) to.reserve(f.bytes);
         if (c_.rank == 0) to.write(f.head.data(), f.head.size(), 0);
         for (const copied_block& b : f.blocks) b.write(to);
         to.sync();

@@ -87,6 +87,19 @@ inline bool writes(const tensor_core& x) {
   return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));
 }
 
+/// Bytes of this rank's block that are side by side in the whole; no end of them where all are.
+inline index_t run_of(const tensor_core& x) {
+  index_t run = x.facts->element;
+  int d = x.rank();
+  while (d-- > 0) {
+    run *= x.own(d).length;
+    if (x.own(d).length != x.extent(d)) break;
+  }
+  while (d-- > 0)
+    if (x.own(d).length != 1) return run;
+  return std::numeric_limits<index_t>::max();
+}
+
 /// Steps of the dims of a whole tensor, row-major.
 inline std::vector<index_t> steps_in_file(const tensor_core& x) {
   std::vector<index_t> step(static_cast<std::size_t>(x.rank()), 1);

@@ -65,6 +65,15 @@ class descriptor {
     }
     return done;
   }
+  /// Has the disk find room for so many bytes now, where it can: a write that finds none may be one
+  /// of many ranks', who wait for each other.
+  void reserve(index_t bytes) {
+    while (bytes > 0 && ::fallocate(at_, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0) {
+      if (errno == EINTR) continue;
+      if (errno == EOPNOTSUPP || errno == ENOSYS) return;
+      fail_at(path_, "cannot have " + std::to_string(bytes) + " bytes", errno);
+    }
+  }
   void sync() {
     if (::fsync(at_) != 0) fail_at(path_, "cannot be brought to the disk", errno);
   }
@@ -79,8 +88,10 @@ inline void sync_folder(const fs::path& folder) {
   descriptor(folder, O_RDONLY | O_DIRECTORY).sync();
 }
 
-inline void write_text(const fs::path& path, const std::string& text) {
+/// A file of this text, with room for so many bytes in all.
+inline void write_text(const fs::path& path, const std::string& text, index_t room = 0) {
   descriptor out(path, O_WRONLY | O_CREAT | O_TRUNC);
+  out.reserve(room);
   out.write(text.data(), text.size(), 0);
   out.sync();
 }

@@ -63,9 +63,24 @@ inline std::string index_text(const std::vector<planned_file>& files) {
   return j.dump(1) + "\n";
 }
 
-/// The elements of x to their place in an open file. Collective, whatever goes wrong.
+/// Which tensors stand in a file in short runs of some rank's? Each run is a write, unless MPI puts
+/// those of all ranks together. Collective; the same on all ranks.
+inline std::vector<char> in_short_runs(MPI_Comm comm, const std::vector<const named_core*>& all) {
+  constexpr index_t is_short = 64 << 10;
+  std::vector<char> found;
+  for (const named_core* x : all)
+    found.push_back(writes(*x->core) && run_of(*x->core) < is_short);
+  check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_CHAR, MPI_MAX,
+                      comm),
+        "checkpoint");
+  return found;
+}
+
+/// The elements of x to their place in an open file. Collective, whatever goes wrong, but for what
+/// Open MPI does where a disk is full: of calls that put runs together, those of other ranks wait
+/// for ever.
 inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
-                         first_fault& fault) {
+                         bool puts_together, first_fault& fault) {
   const tensor_core& c = *x.core;
   const bool mine = writes(c);
   const std::string what = "tensor '" + e.name + "' cannot be written (is the disk full?)";
@@ -79,8 +94,9 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
   const char* const from = near.reads(c.data<const char>(), c.bytes());
   const collective::opened_to_mpi memory;
   MPI_Status done;
-  const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
-                                         mine ? here.type.get() : MPI_BYTE, &done);
+  const auto write = puts_together ? MPI_File_write_at_all : MPI_File_write_at;
+  const int code = write(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
+                         mine ? here.type.get() : MPI_BYTE, &done);
   fault.note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what);
 }
 
@@ -90,16 +106,19 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   MPI_Comm_rank(comm, &rank);
   const fs::path path = folder / f.name;
   together(comm, [&] {
-    if (rank == 0) write_text(path, f.head);
+    if (rank == 0) write_text(path, f.head, static_cast<index_t>(f.head.size()) + f.entries.back().end);
   });
+  // Open MPI waits for ever where one rank cannot open a file that others can.
+  together(comm, [&] { (void)descriptor(path, O_WRONLY); });
   MPI_File file = MPI_FILE_NULL;
   first_fault fault{"checkpoint: '" + path.string() + "'", {}};
   fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
              "cannot be opened");
   agree_on_fault(comm, fault.text);
   const auto head = static_cast<index_t>(f.head.size());
+  const auto is_short = in_short_runs(comm, f.tensors);
   for (std::size_t i = 0; i < f.tensors.size(); ++i)
-    write_blocks(file, *f.tensors[i], f.entries[i], head, fault);
+    write_blocks(file, *f.tensors[i], f.entries[i], head, is_short[i] != 0, fault);
   fault.note(MPI_File_sync(file), "cannot be brought to the disk");
   fault.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, fault.text);
