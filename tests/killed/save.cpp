@@ -4,6 +4,8 @@
 // and again by support/killed_saves.py, for n = 1, 2, ..., until nothing is left to be killed at.
 //
 //   save FOLDER saved|started N R        prints "loaded STEP", and "saved STEP" if it lives so long
+//   save FOLDER race FIRST BY            saves 20 steps from FIRST on, beside another job (two_jobs.py):
+//                                        prints "saved STEP" or "refused STEP: WHY" of each
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -55,11 +57,31 @@ void load_and_save(const std::string& folder, bool started, int n, int rank) {
   if (g.rank() == 0) std::printf("saved %ld\n", static_cast<long>(step)), std::fflush(stdout);
 }
 
+void race(const std::string& folder, index_t first, index_t by) {
+  const grid<pod> g;
+  const save_options options{.largest_file = 1000, .keep_last = 2};
+  for (index_t step = first; step < first + 20 * by; step += by) {
+    const checkpoint_record record{.step = step, .integers = {{"again", step}}};
+    const auto x = of_step(g, step), y = of_step(g, step);
+    std::string said = "saved " + std::to_string(step);
+    try {
+      if (step / by % 2 == 0)
+        start_save_checkpoint(folder, record, options, part("x", x), part("y", y)).finish();
+      else
+        save_checkpoint(folder, record, options, part("x", x), part("y", y));
+    } catch (const error& e) {
+      said = "refused " + std::to_string(step) + ": " + e.what();
+    }
+    if (g.rank() == 0) std::printf("%s\n", said.c_str()), std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   return dimesh::run(argc, argv, [argv] {
+    if (argv[2] == std::string("race")) return race(argv[1], std::atol(argv[3]), std::atol(argv[4]));
     load_and_save(argv[1], argv[2] == std::string("started"), std::atoi(argv[3]),
                   std::atoi(argv[4]));
   });

@@ -143,7 +143,10 @@ class background_save {
     commit_->write_manifest(manifest_text(m));
     commit_->publish();
     commit_->move_latest();
-    if (options_.keep_last > 0) remove_old(root_, options_.keep_last, options_.keep_steps);
+    if (options_.keep_last > 0) {
+      remove_old(root_, options_.keep_last, options_.keep_steps);
+      commit_->mend_latest();
+    }
     return {};
   }
 

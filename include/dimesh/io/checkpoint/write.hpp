@@ -179,7 +179,9 @@ inline void save(const std::string& folder, const checkpoint_record& record,
     if (first) commit.write_manifest(manifest_text(m)), commit.publish(), commit.move_latest();
   });
   together(c.comm, [&] {
-    if (first && options.keep_last > 0) remove_old(folder, options.keep_last, options.keep_steps);
+    if (!first || options.keep_last <= 0) return;
+    remove_old(folder, options.keep_last, options.keep_steps);
+    commit.mend_latest();
   });
 }
 
