@@ -4,7 +4,7 @@
 Each run loads what those before it have left: the step that was saved last, whole, or the one after it
 if the kill came late enough. In the end the folder has the last checkpoints, and nothing else.
 
-  killed_saves.py saved|started RANK COMMAND...    RANK is the one that is killed
+  killed_saves.py saved|started RANK EVERY COMMAND...    RANK is the one that is killed, at every EVERYth call
 """
 import pathlib
 import re
@@ -16,7 +16,7 @@ FEWEST = {"0": 20, "1": 5}  # calls that change files, by rank: fewer, and they 
 
 
 def main() -> int:
-    how, rank, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    how, rank, every, command = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "run"
 
@@ -33,13 +33,13 @@ def main() -> int:
                 sys.exit(f"call {n}: the program ends with {done.returncode}, and says\n{output}")
             return int(loaded[1]) + saved, saved
 
-        (last, saved), calls = run(0, 0), 0
-        while not saved or calls == 0:
-            calls += 1
+        (last, saved), calls = run(0, 0), 1 - every
+        while not saved or calls <= 0:
+            calls += every
             last, saved = run(last, calls)
         last, _ = run(last, 0)  # the one before may have begun while a killed one still ended
         left = sorted(file.name for file in folder.iterdir())
-        print(f"killed at each of {calls - 1} calls; step {last} is the last of {left}")
+        print(f"killed at every {every} of {calls - 1} calls; step {last} is the last of {left}")
         if left != sorted(["latest", f"step-{last - 1}", f"step-{last}"]):
             sys.exit("expected `latest` and the last two steps")
         if calls - 1 < FEWEST[rank]:

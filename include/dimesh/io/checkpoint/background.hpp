@@ -53,8 +53,9 @@ class background_save {
       for (const planned_file& f : plan) files_.push_back(copied(f));
     });
     place_ = text_from(c_.comm, 0, place);
-    if (!index_.empty())
-      files_.push_back({"model.safetensors.index.json", index_, {}, length(index_)});
+    if (!index_.empty()) files_.push_back({index_name, index_, {}, length(index_)});
+    for (const auto& [name, bytes] : record_.files)
+      files_.push_back({name, bytes, {}, length(bytes)});
     begin([this] { return write(); });
   }
   background_save(const background_save&) = delete;
@@ -111,6 +112,7 @@ class background_save {
     for (copied_file& f : files_) {
       if (c_.rank == 0 || !f.blocks.empty()) {
         descriptor to(place_ / f.name, O_WRONLY | O_CREAT);
+        if (c_.rank == 0) to.reserve(f.bytes);
         if (c_.rank == 0) to.write(f.head.data(), f.head.size(), 0);
         for (const copied_block& b : f.blocks) b.write(to);
         to.sync();
@@ -142,7 +144,10 @@ class background_save {
     commit_->write_manifest(manifest_text(m));
     commit_->publish();
     commit_->move_latest();
-    if (options_.keep_last > 0) remove_old(root_, options_.keep_last, options_.keep_steps);
+    if (options_.keep_last > 0) {
+      remove_old(root_, options_.keep_last, options_.keep_steps);
+      commit_->mend_latest();
+    }
     return {};
   }
 

@@ -87,6 +87,21 @@ inline bool writes(const tensor_core& x) {
   return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));
 }
 
+/// Stands for the bytes of a run where there is but one, or none.
+inline constexpr index_t one_run = std::numeric_limits<index_t>::max();
+/// Bytes of this rank's block that are side by side in the whole tensor.
+inline index_t run_of(const tensor_core& x) {
+  index_t run = x.facts->element;
+  int d = x.rank();
+  while (d-- > 0) {
+    run *= x.own(d).length;
+    if (x.own(d).length != x.extent(d)) break;
+  }
+  while (d-- > 0)
+    if (x.own(d).length != 1) return run;
+  return one_run;
+}
+
 /// Steps of the dims of a whole tensor, row-major.
 inline std::vector<index_t> steps_in_file(const tensor_core& x) {
   std::vector<index_t> step(static_cast<std::size_t>(x.rank()), 1);

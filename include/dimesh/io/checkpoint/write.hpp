@@ -24,7 +24,10 @@ struct planned_file {
   std::vector<safetensors_entry> entries;
 };
 
-/// The same on all ranks: which tensor stands where.
+inline constexpr const char* index_name = "model.safetensors.index.json";
+
+/// The same on all ranks: which tensor stands where. Throws where one cannot be written, and where
+/// a file of the program has a name that is not its own.
 inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
                                             const checkpoint_record& record, index_t most) {
   std::vector<planned_file> files(1);
@@ -47,6 +50,12 @@ inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
     for (const named_core* x : files[i].tensors) notes["dims." + x->name] = dims_of(*x->core);
     files[i].head = safetensors_text(files[i].entries, notes);
   }
+  for (const auto& [own, bytes] : record.files) {
+    const bool is_tensors = fs::path(own).extension() == ".safetensors";
+    if (!is_plain_name(own) || is_tensors || own == index_name || own == "manifest.json")
+      throw error("save_checkpoint: a file of the program cannot be called '" + own +
+                  "'; take the plain name of a file that is not one of the checkpoint's own");
+  }
   return files;
 }
 
@@ -63,12 +72,27 @@ inline std::string index_text(const std::vector<planned_file>& files) {
   return j.dump(1) + "\n";
 }
 
-/// The elements of x to their place in an open file. Collective, whatever goes wrong.
+/// Which of some tensors stand in a file in short runs of any rank's, each of which tells the bytes
+/// of its own? A run is a call of the system, unless MPI puts those of all ranks together.
+/// Collective; the same on all ranks.
+inline std::vector<char> are_short(MPI_Comm comm, const std::vector<index_t>& runs) {
+  constexpr index_t is_short = 64 << 10;
+  std::vector<char> found;
+  for (const index_t run : runs) found.push_back(run < is_short);
+  check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_CHAR, MPI_MAX,
+                      comm),
+        "checkpoint");
+  return found;
+}
+
+/// The elements of x to their place in an open file. Collective, whatever goes wrong, but for what
+/// Open MPI does where a disk is full: of calls that put runs together, those of other ranks wait
+/// for ever.
 inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
-                         first_fault& fault) {
+                         bool puts_together, first_fault& fault) {
   const tensor_core& c = *x.core;
   const bool mine = writes(c);
-  const std::string what = "tensor '" + e.name + "' cannot be written";
+  const std::string what = "tensor '" + e.name + "' cannot be written (is the disk full?)";
   placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
   if (mine) there = block_in_file(c, c.facts->element), here = block_in_memory(c);
   fault.note(MPI_File_set_view(file, at + e.begin + there.at, MPI_BYTE,
@@ -79,8 +103,9 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
   const char* const from = near.reads(c.data<const char>(), c.bytes());
   const collective::opened_to_mpi memory;
   MPI_Status done;
-  const int code = MPI_File_write_at_all(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
-                                         mine ? here.type.get() : MPI_BYTE, &done);
+  const auto write = puts_together ? MPI_File_write_at_all : MPI_File_write_at;
+  const int code = write(file, 0, mine ? from + here.at : nullptr, mine ? 1 : 0,
+                         mine ? here.type.get() : MPI_BYTE, &done);
   fault.note_moved(code, done, mine ? own_elements(c) * c.facts->element : 0, what);
 }
 
@@ -90,18 +115,25 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   MPI_Comm_rank(comm, &rank);
   const fs::path path = folder / f.name;
   together(comm, [&] {
-    if (rank == 0) write_text(path, f.head);
+    if (rank == 0)
+      write_text(path, f.head, static_cast<index_t>(f.head.size()) + f.entries.back().end);
   });
+  // Open MPI waits for ever where one rank cannot open a file that others can.
+  together(comm, [&] { (void)descriptor(path, O_WRONLY); });
   MPI_File file = MPI_FILE_NULL;
-  first_fault fault{"checkpoint", {}};
+  first_fault fault{"checkpoint: '" + path.string() + "'", {}};
   fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
-             "'" + path.string() + "' cannot be opened");
+             "cannot be opened");
   agree_on_fault(comm, fault.text);
   const auto head = static_cast<index_t>(f.head.size());
+  std::vector<index_t> runs;
+  for (const named_core* x : f.tensors)
+    runs.push_back(writes(*x->core) ? run_of(*x->core) : one_run);
+  const auto is_short = are_short(comm, runs);
   for (std::size_t i = 0; i < f.tensors.size(); ++i)
-    write_blocks(file, *f.tensors[i], f.entries[i], head, fault);
-  fault.note(MPI_File_sync(file), "'" + path.string() + "' cannot be brought to the disk");
-  fault.note(MPI_File_close(&file), "'" + path.string() + "' cannot be closed");
+    write_blocks(file, *f.tensors[i], f.entries[i], head, is_short[i] != 0, fault);
+  fault.note(MPI_File_sync(file), "cannot be brought to the disk");
+  fault.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, fault.text);
 }
 
@@ -127,12 +159,16 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
   MPI_Comm_rank(comm, &rank);
   manifest m{record, {}};
   for (const planned_file& f : files) write_file(comm, folder, f);
-  const std::string index = "model.safetensors.index.json";
-  if (files.size() > 1) {
+  auto texts = record.files;
+  if (files.size() > 1) texts[index_name] = index_text(files);
+  for (const auto& entry : texts) {
+    const fs::path path = folder / entry.first;
+    const std::string& text = entry.second;
     together(comm, [&] {
-      if (rank == 0) write_text(folder / index, index_text(files));
+      if (rank == 0) write_text(path, text);
     });
-    m.files[index] = mark_of(comm, folder / index);
+    m.files[entry.first] = mark_of(comm, path);
+    require_written(path, m.files[entry.first].bytes, static_cast<index_t>(text.size()));
   }
   for (const planned_file& f : files) {
     const file_mark there = m.files[f.name] = mark_of(comm, folder / f.name);
@@ -160,7 +196,9 @@ inline void save(const std::string& folder, const checkpoint_record& record,
     if (first) commit.write_manifest(manifest_text(m)), commit.publish(), commit.move_latest();
   });
   together(c.comm, [&] {
-    if (first && options.keep_last > 0) remove_old(folder, options.keep_last, options.keep_steps);
+    if (!first || options.keep_last <= 0) return;
+    remove_old(folder, options.keep_last, options.keep_steps);
+    commit.mend_latest();
   });
 }
 
