@@ -42,15 +42,14 @@ template <dm::index_t N> struct form : nn::transformer {
 
 struct ranks : dm::axis<> {};
 struct line : dm::mesh<ranks> {};
-using by_model = dm::layout<line, dm::split<heads, ranks>, dm::split<hidden, ranks>,
-                            dm::split<vocab, ranks>>;
+using by_model =
+    dm::layout<line, dm::split<heads, ranks>, dm::split<hidden, ranks>, dm::split<vocab, ranks>>;
 using by_rows = dm::layout<line, dm::split<batch<16>, ranks>>;
 
 /// Seconds for `count` symbols in each row, after a prompt of 16.
 template <class C, class Form>
 double write(const dm::grid<line>& g, const nn::language_model<C, Form>& m,
-             const nn::language_model_parameters<C, Form>& p, dm::index_t rows,
-             dm::index_t count) {
+             const nn::language_model_parameters<C, Form>& p, dm::index_t rows, dm::index_t count) {
   std::vector<nn::token_list> prompts(static_cast<std::size_t>(rows));
   for (std::size_t b = 0; b < prompts.size(); ++b)
     for (std::size_t i = 0; i < 16; ++i)
@@ -65,8 +64,7 @@ double write(const dm::grid<line>& g, const nn::language_model<C, Form>& m,
 
 /// The median of several; what a symbol costs once half of the length is written, beside the first
 /// half's, says that it does not read its text anew.
-template <class C, class Form>
-void report(const dm::grid<line>& g, dm::index_t rows, bool quick) {
+template <class C, class Form> void report(const dm::grid<line>& g, dm::index_t rows, bool quick) {
   const nn::language_model<C, Form> m;
   auto p = dm::make<nn::language_model_parameters<C, Form>>(g);
   nn::initialize(p, dm::random_key{1});
@@ -82,10 +80,11 @@ void report(const dm::grid<line>& g, dm::index_t rows, bool quick) {
   const auto middle = static_cast<std::size_t>(rounds / 2);
   const double first = half[middle], second = all[middle] - half[middle];
   if (g.rank() == 0)
-    std::printf("generation  batch %2d  ranks %d  %8.0f tokens/s  %7.3f ms a step  (first half "
-                "%.3f, second %.3f)\n",
-                static_cast<int>(rows), g.ranks(), static_cast<double>(rows) * 224 / all[middle],
-                1e3 * all[middle] / 224, 1e3 * first / 112, 1e3 * second / 112);
+    std::printf(
+        "generation  batch %2d  ranks %d  %8.0f tokens/s  %7.3f ms a step  (first half "
+        "%.3f, second %.3f)\n",
+        static_cast<int>(rows), g.ranks(), static_cast<double>(rows) * 224 / all[middle],
+        1e3 * all[middle] / 224, 1e3 * first / 112, 1e3 * second / 112);
 }
 
 }  // namespace
