@@ -3,6 +3,8 @@
 // labels: sanitize
 // Batches of records: the same under every layout and on every number of ranks, from every place
 // on, with any number of threads; what one rank alone cannot read is an error on all.
+#include <dimesh/grad/complete.hpp>
+#include <dimesh/grad/value_and_grad.hpp>
 #include <dimesh/io/data/agree.hpp>
 #include <dimesh/io/data/batch.hpp>
 #include <dimesh/io/data/order.hpp>
@@ -10,6 +12,10 @@
 #include <dimesh/io/data/rows.hpp>
 #include <dimesh/io/data/text.hpp>
 #include <dimesh/io/data/transform.hpp>
+#include <dimesh/op/einsum.hpp>
+#include <dimesh/op/functions.hpp>
+#include <dimesh/op/masked_mean.hpp>
+#include <dimesh/op/value.hpp>
 
 #include <doctest/doctest.h>
 
@@ -140,6 +146,44 @@ TEST_CASE("the last batch: dropped, filled up with a mask, or refused") {
         std::string::npos);
   const auto few = [&] { stages(2) | in::batch<examples<L>>(g, p{3}, q{width}) | in::prefetch(1); };
   CHECK(thrown(few) == "input::batch: epoch 1 has 2 records, a batch has 3");
+}
+
+template <class L> struct counted {
+  BOOST_HANA_DEFINE_STRUCT(counted, (dm::tensor<double, L, p, q>, x),
+                           (dm::tensor<std::int32_t, L, p>, y), (dm::tensor<bool, L, p>, is_there));
+};
+TEST_CASE("a loss over batches that were filled up: the mean over the records that are there") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      auto load = stages(7) | in::batch<counted<L>>(g, p{5}, in::last_batch::pad, q{width}) |
+                  in::prefetch(1);
+      dm::tensor<double, L, q> w(g, q{width});
+      dm::fill(w, 0.5);
+      for (const index_t records : {5, 2}) {
+        in::position at = load.position();
+        const counted<L> b = load.next();
+        const auto loss = [](const auto& v, const auto& batch) {
+          const auto y = dm::complete(dm::einsum<p>(batch.x, v)) - dm::cast<double>(batch.y);
+          return dm::masked_mean(dm::square(y), batch.is_there);
+        };
+        const auto step = dm::complete(dm::value_and_grad(loss, w)(b));
+        // Record r has the sum 4 r + 1.5, and the label 3 r.
+        double want = 0, slope = 0;
+        for (const index_t r : expected(7, at, 5)) {
+          const double apart =
+              0.5 * (4 * static_cast<double>(r) + 1.5) - 3 * static_cast<double>(r);
+          want += apart * apart / static_cast<double>(records);
+          slope += 2 * apart * static_cast<double>(r) / static_cast<double>(records);
+        }
+        CHECK(dm::value(step.value) == doctest::Approx(want).scale(0).epsilon(1e-12));
+        const auto columns = step.gradient.block(0);
+        if (columns.length > 0 && columns.offset == 0)
+          CHECK(test_support::on_host(step.gradient)[0] ==
+                doctest::Approx(slope).scale(0).epsilon(1e-12));
+      }
+    });
+  });
 }
 
 TEST_CASE("a record that one rank cannot read is an error on all, the first one, with its file") {
