@@ -6,8 +6,11 @@
 #include <dimesh/grad/complete.hpp>
 #include <dimesh/grad/value_and_grad.hpp>
 #include <dimesh/io/data/agree.hpp>
+#include <dimesh/io/data/arrays.hpp>
 #include <dimesh/io/data/batch.hpp>
+#include <dimesh/io/data/images.hpp>
 #include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/packed.hpp>
 #include <dimesh/io/data/prefetch.hpp>
 #include <dimesh/io/data/rows.hpp>
 #include <dimesh/io/data/text.hpp>
@@ -21,6 +24,7 @@
 
 #include <set>
 
+#include "support/gzip.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 #include "support/scratch.hpp"
@@ -233,6 +237,97 @@ TEST_CASE("a file that changes while it is read is an error on all ranks") {
     INFO(said);
     CHECK(said.starts_with("input: record 0 of epoch 0 (line 1 of '"));
     CHECK(said.ends_with("changed while it was read: it was written to after it was opened"));
+  }
+}
+
+/// The text of what f throws, which must be one text on all ranks.
+template <class F> std::string thrown_by_all(const dm::grid<line>& g, const F& f) {
+  const std::string said = thrown(f);
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(said) >> 1);
+  std::int64_t ends[2]{hash, -hash};
+  MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MIN, g.everyone().handle());
+  CHECK(ends[0] == -ends[1]);
+  INFO(said);
+  CHECK(said.find("dimesh_") != std::string::npos);  // the file's name
+  return said;
+}
+std::string packed_bytes() {
+  const scratch_file f("");
+  in::packed_writer w(f.path);
+  for (int i = 0; i < 8; ++i) w.append(std::to_string(i));
+  w.close();
+  return f.read();
+}
+const auto record_of_text = in::map([](std::string_view s) {
+  return make_record(static_cast<index_t>(std::stoi(std::string(s))));
+});
+
+TEST_CASE("a file that ends in the middle on one rank is an error on all: the file, the record") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  // Each rank has files of its own, and the last one's are damaged.
+  const bool damaged = g.rank() == g.ranks() - 1;
+  const auto opened = [&](const std::string& good, auto open) {
+    const scratch_file file(damaged ? good.substr(0, good.size() - 5) : good);
+    return thrown_by_all(g, [&] { in::together(g, [&] { return open(file.path); }); });
+  };
+  CHECK(opened(gzip("0\n1\n2\n3\n4\n5\n6\n7\n"), [](const auto& path) {
+          return in::lines(path);
+        }).ends_with("': ends in the middle of its gzip data"));
+  const std::string idx(
+      "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"
+      "abcdef",
+      18);
+  CHECK(opened(idx, [](const auto& path) {
+          return in::idx_rows(path);
+        }).find("': truncated: expected 6 bytes of data (2 x 3), found 1") != std::string::npos);
+  CHECK(opened(gzip(idx), [](const auto& path) {
+          return in::idx_rows(path);
+        }).find("': truncated") != std::string::npos);
+  CHECK(opened(packed_bytes(), [](const auto& path) {
+          return in::packed(path);
+        }).find("': truncated or too long: 8 records of 8 bytes") != std::string::npos);
+  const std::string npy =
+      dm::detail::npy::npy_header_text(dm::element_kind::float32, {2, 4}) + std::string(32, '\0');
+  CHECK(opened(npy, [](const auto& path) {
+          return in::npy_rows<float>(path);
+        }).ends_with("expected 32 bytes of elements (2, 4), found 27"));
+  // Of several files the first that is damaged, though others are, too.
+  const scratch_file good("0\n"), cut(gzip("1\n").substr(0, 12)), bad(gzip("2\n").substr(0, 12));
+  CHECK(thrown_by_all(g, [&] {
+          in::together(g, [&] {
+            return in::lines(damaged ? std::vector<std::string>{good.path, cut.path, bad.path}
+                                     : std::vector<std::string>{good.path});
+          });
+        }).ends_with("': ends in the middle of its gzip data"));
+
+  for (const int threads : {0, 2}) {
+    const auto cut_while_read = [&](const std::string& bytes, auto open) {
+      const scratch_file file(bytes);
+      auto load = open(file.path) | record_of_text | in::batch<examples<L>>(g, p{4}, q{width}) |
+                  in::prefetch(threads, 1);
+      CHECK(holds(load.next(), {0, 1, 2, 3}));
+      if (damaged) std::filesystem::resize_file(file.path, bytes.size() / 2);
+      load.seek({0, 4});
+      return thrown_by_all(g, [&] { load.next(); });
+    };
+    const std::string text = cut_while_read("0\n1\n2\n3\n4\n5\n6\n7\n",
+                                            [](const auto& path) { return in::lines(path); });
+    CHECK(text.starts_with("input: record 4 of epoch 0 (line 5 of '"));
+    CHECK(text.ends_with("changed while it was read: it had 16 bytes and has 8"));
+    const std::string records =
+        cut_while_read(packed_bytes(), [](const auto& path) { return in::packed(path); });
+    CHECK(records.starts_with("input: record 4 of epoch 0 (record 4 of '"));
+    CHECK(records.find("changed while it was read: it had ") != std::string::npos);
+
+    std::string flipped = packed_bytes();
+    flipped[40 + 5] = '9';  // record 5
+    const scratch_file file(flipped);
+    auto load = in::packed(file.path) | record_of_text | in::batch<examples<L>>(g, p{8}, q{width}) |
+                in::prefetch(threads, 1);
+    const std::string said = thrown_by_all(g, [&] { load.next(); });
+    CHECK(said.starts_with("input: record 5 of epoch 0 (record 5 of '"));
+    CHECK(said.ends_with("corrupt: the checksum of record 5 is not what it was written with"));
   }
 }
 
