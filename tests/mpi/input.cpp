@@ -22,6 +22,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <set>
 
 #include "support/gzip.hpp"
@@ -100,6 +102,42 @@ TEST_CASE("the same batches under every layout, into the second epoch, with 0 to
       }
     });
   });
+}
+
+TEST_CASE("the records of one batch are made by several threads at once") {
+  const dm::grid<line> g;
+  using L = dm::layout<line>;
+  std::atomic<int> inside{0};
+  std::atomic<bool> together{true};
+  // Record 1 of two waits for the other one, which another thread makes.
+  const auto meet = [&](index_t i) {
+    ++inside;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20); inside < 2;)
+      if (std::chrono::steady_clock::now() > end) {
+        together = false;
+        break;
+      }
+    return make_record(i);
+  };
+  {
+    auto load = in::numbers(2) | in::map(meet) | in::batch<examples<L>>(g, p{2}, q{width}) |
+                in::prefetch(2, 1);
+    CHECK(holds(load.next(), {0, 1}));
+  }
+  CHECK(together);
+  // More threads than rows, and rows that no part of theirs gets evenly; two parts fail.
+  const auto some = [](index_t i) {
+    if (i == 9 || i == 12) throw std::runtime_error("no " + std::to_string(i));
+    return make_record(i);
+  };
+  for (const int threads : {2, 3, 5, 9}) {
+    auto load = in::numbers(14) | in::map(some) | in::batch<examples<L>>(g, p{7}, q{width}) |
+                in::prefetch(threads, 1);
+    CHECK(holds(load.next(), {0, 1, 2, 3, 4, 5, 6}));
+    CHECK(thrown([&] { load.next(); }) == "input: record 9 of epoch 0 (number 9): no 9");
+    load.seek({0, 0});
+    CHECK(holds(load.next(), {0, 1, 2, 3, 4, 5, 6}));
+  }
 }
 
 TEST_CASE("resumed at every place, also in the middle of a batch and on other batch sizes") {
