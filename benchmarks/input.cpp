@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2
 // What does each stage of an input pipeline cost beside the loop that one would write for it? And
 // how long does a training step wait for batches that are made ahead of it? Bar for the latter:
 // 0.98 of the speed of steps without input.
 //
 //   benchmarks/input [--quick]        mpirun -n 2 benchmarks/input
-#include <unistd.h>
-#include <dimesh/io/data/byte_pairs.hpp>
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/pack.hpp>
-#include <dimesh/io/data/packed.hpp>
 #include <dimesh/io/data/prefetch.hpp>
-#include <dimesh/io/data/text.hpp>
 #include <dimesh/io/data/transform.hpp>
 #include <dimesh/op/einsum.hpp>
 #include <dimesh/runtime.hpp>
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "support/race.hpp"
+#include "support/stages.hpp"
 
 namespace {
 namespace dm = dimesh;
-namespace in = dimesh::input;
-using dm::index_t;
+using namespace bench;
 
 struct data : dm::axis<> {};
 struct pod : dm::mesh<data> {};
@@ -39,88 +33,6 @@ template <class L> struct images {
   BOOST_HANA_DEFINE_STRUCT(images, (dm::tensor<float, L, batch, pixel>, x),
                            (dm::tensor<std::int32_t, L, batch>, y));
 };
-
-double budget = 0.5;  // s for each number
-bool talks = true;    // rank 0
-std::size_t used = 0;
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-/// The best time of f() among those that the budget allows.
-template <class F> double best(const F& f) {
-  double least = 1e30;
-  for (const double end = seconds() + budget; seconds() < end;) {
-    const double since = seconds();
-    f();
-    least = std::min(least, seconds() - since);
-  }
-  return least;
-}
-/// Records in millions a second, by the stage and by the loop.
-template <class F, class Loop>
-void compare(const char* what, index_t records, const F& f, const Loop& loop) {
-  const double stage = best(f), plain = best(loop), n = static_cast<double>(records) / 1e6;
-  if (talks)
-    std::printf("%-34s %9.2f M records/s   plain loop %9.2f   ratio %.2f\n", what, n / stage,
-                n / plain, plain / stage);
-}
-/// Needed one by one: no compiler adds them up beforehand.
-void keep(index_t value) { asm volatile("" : : "r"(value)); }
-template <class S> void read_all(const S& stage) {
-  const auto pass = stage.epoch(0);
-  for (index_t i = 0; i < pass.size(); ++i) keep(pass(i));
-}
-template <class R> std::size_t first_of(const R& r) {
-  return std::size(r) == 0 ? 0 : static_cast<unsigned char>(*std::begin(r));
-}
-template <class S> void touch_all(const S& stage) {
-  const auto pass = stage.epoch(0);
-  for (index_t i = 0; i < pass.size(); ++i) used += first_of(pass(i));
-}
-
-std::string words(index_t lines) {
-  std::string s;
-  std::uint32_t seed = 1;
-  for (index_t i = 0; i < lines; ++i) {
-    for (int k = 0; k < 8; ++k) {
-      seed = seed * 1664525u + 1013904223u;
-      s += "word" + std::to_string((seed >> 16) % 500) + " ";
-    }
-    s += "\n";
-  }
-  return s;
-}
-
-void sources(const std::string& folder) {
-  const index_t n = 100000;
-  const std::string text = words(n);
-  const std::string path = folder + "/lines.txt", pack = folder + "/records.packed";
-  std::ofstream(path, std::ios::binary) << text;
-  const in::lines l(path);
-  std::vector<std::string_view> views;
-  in::packed_writer w(pack);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text.find('\n', at);
-    views.push_back(std::string_view(text).substr(at, end - at));
-    w.append(views.back());
-    at = end + 1;
-  }
-  w.close();
-  const auto in_memory = [&] {
-    for (const auto& v : views) used += first_of(v);
-  };
-  compare("lines of a mapped file", n, [&] { touch_all(l); }, in_memory);
-  compare("packed records, with checksums", n, [&] { touch_all(in::packed(pack)); }, in_memory);
-  const auto v = in::byte_pairs::train(text.substr(0, 200000), 1000);
-  const double encode = best([&] { used += v.encode(text).size(); });
-  const double train = best([&] {
-    used += static_cast<std::size_t>(in::byte_pairs::train(text.substr(0, 200000), 1000).size());
-  });
-  if (talks)
-    std::printf("byte pairs: %.1f MB/s encoded, 744 merges of 200 kB trained in %.3f s\n",
-                static_cast<double>(text.size()) / encode / 1e6, train);
-}
 
 void stages() {
   const index_t n = 1000000;
@@ -151,10 +63,40 @@ void stages() {
   compare(
       "mixture 3 : 1", n,
       [&] { read_all(in::mixture(7, {3, 1}, in::numbers(3 * n / 4), in::numbers(n / 4))); }, count);
+  compare(
+      "zip of two", n,
+      [&] {
+        const auto z = in::zip(numbers, numbers).epoch(0);
+        for (index_t i = 0; i < z.size(); ++i) {
+          const auto [a, b] = z(i);
+          keep(a + b);
+        }
+      },
+      [&] {
+        for (index_t i = 0; i < n; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          keep(sequence[at] + order[at]);
+        }
+      });
   std::vector<std::vector<int>> sequences;
   for (index_t i = 0; i < 20000; ++i)
     sequences.emplace_back(static_cast<std::size_t>(5 + i * 7 % 40), 1);
   const in::records<std::vector<int>> source(sequences);
+  compare(
+      "pad to rows of 64, with a mask", 20000,
+      [&] {
+        const auto p = (source | in::pad(64, 0)).epoch(0);
+        for (index_t i = 0; i < p.size(); ++i) used += first_of(std::get<0>(p(i)));
+      },
+      [&] {
+        for (const auto& s : sequences) {
+          std::vector<int> row(64, 0);
+          std::vector<std::uint8_t> present(64, 0);
+          std::copy(s.begin(), s.end(), row.begin());
+          std::fill_n(present.begin(), s.size(), std::uint8_t{1});
+          used += first_of(row) + first_of(present);
+        }
+      });
   compare(
       "pack into rows of 128", 20000,
       [&] {
@@ -251,11 +193,6 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 0.05;
     const dm::grid<pod> g;
     talks = g.rank() == 0;
-    const auto folder =
-        std::filesystem::temp_directory_path() / ("dimesh_input_" + std::to_string(::getpid()));
-    std::filesystem::create_directory(folder);
-    sources(folder.string());
-    std::filesystem::remove_all(folder);
     stages();
     batches(g);
     if (used == 1) std::puts("");  // so that nothing is left out

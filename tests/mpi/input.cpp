@@ -3,18 +3,30 @@
 // labels: sanitize
 // Batches of records: the same under every layout and on every number of ranks, from every place
 // on, with any number of threads; what one rank alone cannot read is an error on all.
+#include <dimesh/grad/complete.hpp>
+#include <dimesh/grad/value_and_grad.hpp>
 #include <dimesh/io/data/agree.hpp>
+#include <dimesh/io/data/arrays.hpp>
 #include <dimesh/io/data/batch.hpp>
+#include <dimesh/io/data/images.hpp>
 #include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/packed.hpp>
 #include <dimesh/io/data/prefetch.hpp>
 #include <dimesh/io/data/rows.hpp>
 #include <dimesh/io/data/text.hpp>
 #include <dimesh/io/data/transform.hpp>
+#include <dimesh/op/einsum.hpp>
+#include <dimesh/op/functions.hpp>
+#include <dimesh/op/masked_mean.hpp>
+#include <dimesh/op/value.hpp>
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <set>
 
+#include "support/gzip.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 #include "support/scratch.hpp"
@@ -92,6 +104,42 @@ TEST_CASE("the same batches under every layout, into the second epoch, with 0 to
   });
 }
 
+TEST_CASE("the records of one batch are made by several threads at once") {
+  const dm::grid<line> g;
+  using L = dm::layout<line>;
+  std::atomic<int> inside{0};
+  std::atomic<bool> together{true};
+  // Record 1 of two waits for the other one, which another thread makes.
+  const auto meet = [&](index_t i) {
+    ++inside;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20); inside < 2;)
+      if (std::chrono::steady_clock::now() > end) {
+        together = false;
+        break;
+      }
+    return make_record(i);
+  };
+  {
+    auto load = in::numbers(2) | in::map(meet) | in::batch<examples<L>>(g, p{2}, q{width}) |
+                in::prefetch(2, 1);
+    CHECK(holds(load.next(), {0, 1}));
+  }
+  CHECK(together);
+  // More threads than rows, and rows that no part of theirs gets evenly; two parts fail.
+  const auto some = [](index_t i) {
+    if (i == 9 || i == 12) throw std::runtime_error("no " + std::to_string(i));
+    return make_record(i);
+  };
+  for (const int threads : {2, 3, 5, 9}) {
+    auto load = in::numbers(14) | in::map(some) | in::batch<examples<L>>(g, p{7}, q{width}) |
+                in::prefetch(threads, 1);
+    CHECK(holds(load.next(), {0, 1, 2, 3, 4, 5, 6}));
+    CHECK(thrown([&] { load.next(); }) == "input: record 9 of epoch 0 (number 9): no 9");
+    load.seek({0, 0});
+    CHECK(holds(load.next(), {0, 1, 2, 3, 4, 5, 6}));
+  }
+}
+
 TEST_CASE("resumed at every place, also in the middle of a batch and on other batch sizes") {
   const dm::grid<line> g;
   using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
@@ -142,6 +190,44 @@ TEST_CASE("the last batch: dropped, filled up with a mask, or refused") {
   CHECK(thrown(few) == "input::batch: epoch 1 has 2 records, a batch has 3");
 }
 
+template <class L> struct counted {
+  BOOST_HANA_DEFINE_STRUCT(counted, (dm::tensor<double, L, p, q>, x),
+                           (dm::tensor<std::int32_t, L, p>, y), (dm::tensor<bool, L, p>, is_there));
+};
+TEST_CASE("a loss over batches that were filled up: the mean over the records that are there") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for_each_layout<plane, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      auto load = stages(7) | in::batch<counted<L>>(g, p{5}, in::last_batch::pad, q{width}) |
+                  in::prefetch(1);
+      dm::tensor<double, L, q> w(g, q{width});
+      dm::fill(w, 0.5);
+      for (const index_t records : {5, 2}) {
+        in::position at = load.position();
+        const counted<L> b = load.next();
+        const auto loss = [](const auto& v, const auto& batch) {
+          const auto y = dm::complete(dm::einsum<p>(batch.x, v)) - dm::cast<double>(batch.y);
+          return dm::masked_mean(dm::square(y), batch.is_there);
+        };
+        const auto step = dm::complete(dm::value_and_grad(loss, w)(b));
+        // Record r has the sum 4 r + 1.5, and the label 3 r.
+        double want = 0, slope = 0;
+        for (const index_t r : expected(7, at, 5)) {
+          const double apart =
+              0.5 * (4 * static_cast<double>(r) + 1.5) - 3 * static_cast<double>(r);
+          want += apart * apart / static_cast<double>(records);
+          slope += 2 * apart * static_cast<double>(r) / static_cast<double>(records);
+        }
+        CHECK(dm::value(step.value) == doctest::Approx(want).scale(0).epsilon(1e-12));
+        const auto columns = step.gradient.block(0);
+        if (columns.length > 0 && columns.offset == 0)
+          CHECK(test_support::on_host(step.gradient)[0] ==
+                doctest::Approx(slope).scale(0).epsilon(1e-12));
+      }
+    });
+  });
+}
+
 TEST_CASE("a record that one rank cannot read is an error on all, the first one, with its file") {
   const dm::grid<line> g;
   using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
@@ -189,6 +275,97 @@ TEST_CASE("a file that changes while it is read is an error on all ranks") {
     INFO(said);
     CHECK(said.starts_with("input: record 0 of epoch 0 (line 1 of '"));
     CHECK(said.ends_with("changed while it was read: it was written to after it was opened"));
+  }
+}
+
+/// The text of what f throws, which must be one text on all ranks.
+template <class F> std::string thrown_by_all(const dm::grid<line>& g, const F& f) {
+  const std::string said = thrown(f);
+  const auto hash = static_cast<std::int64_t>(std::hash<std::string>{}(said) >> 1);
+  std::int64_t ends[2]{hash, -hash};
+  MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT64_T, MPI_MIN, g.everyone().handle());
+  CHECK(ends[0] == -ends[1]);
+  INFO(said);
+  CHECK(said.find("dimesh_") != std::string::npos);  // the file's name
+  return said;
+}
+std::string packed_bytes() {
+  const scratch_file f("");
+  in::packed_writer w(f.path);
+  for (int i = 0; i < 8; ++i) w.append(std::to_string(i));
+  w.close();
+  return f.read();
+}
+const auto record_of_text = in::map([](std::string_view s) {
+  return make_record(static_cast<index_t>(std::stoi(std::string(s))));
+});
+
+TEST_CASE("a file that ends in the middle on one rank is an error on all: the file, the record") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  // Each rank has files of its own, and the last one's are damaged.
+  const bool damaged = g.rank() == g.ranks() - 1;
+  const auto opened = [&](const std::string& good, auto open) {
+    const scratch_file file(damaged ? good.substr(0, good.size() - 5) : good);
+    return thrown_by_all(g, [&] { in::together(g, [&] { return open(file.path); }); });
+  };
+  CHECK(opened(gzip("0\n1\n2\n3\n4\n5\n6\n7\n"), [](const auto& path) {
+          return in::lines(path);
+        }).ends_with("': ends in the middle of its gzip data"));
+  const std::string idx(
+      "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"
+      "abcdef",
+      18);
+  CHECK(opened(idx, [](const auto& path) {
+          return in::idx_rows(path);
+        }).find("': truncated: expected 6 bytes of data (2 x 3), found 1") != std::string::npos);
+  CHECK(opened(gzip(idx), [](const auto& path) {
+          return in::idx_rows(path);
+        }).find("': truncated") != std::string::npos);
+  CHECK(opened(packed_bytes(), [](const auto& path) {
+          return in::packed(path);
+        }).find("': truncated or too long: 8 records of 8 bytes") != std::string::npos);
+  const std::string npy =
+      dm::detail::npy::npy_header_text(dm::element_kind::float32, {2, 4}) + std::string(32, '\0');
+  CHECK(opened(npy, [](const auto& path) {
+          return in::npy_rows<float>(path);
+        }).ends_with("expected 32 bytes of elements (2, 4), found 27"));
+  // Of several files the first that is damaged, though others are, too.
+  const scratch_file good("0\n"), cut(gzip("1\n").substr(0, 12)), bad(gzip("2\n").substr(0, 12));
+  CHECK(thrown_by_all(g, [&] {
+          in::together(g, [&] {
+            return in::lines(damaged ? std::vector<std::string>{good.path, cut.path, bad.path}
+                                     : std::vector<std::string>{good.path});
+          });
+        }).ends_with("': ends in the middle of its gzip data"));
+
+  for (const int threads : {0, 2}) {
+    const auto cut_while_read = [&](const std::string& bytes, auto open) {
+      const scratch_file file(bytes);
+      auto load = open(file.path) | record_of_text | in::batch<examples<L>>(g, p{4}, q{width}) |
+                  in::prefetch(threads, 1);
+      CHECK(holds(load.next(), {0, 1, 2, 3}));
+      if (damaged) std::filesystem::resize_file(file.path, bytes.size() / 2);
+      load.seek({0, 4});
+      return thrown_by_all(g, [&] { load.next(); });
+    };
+    const std::string text = cut_while_read("0\n1\n2\n3\n4\n5\n6\n7\n",
+                                            [](const auto& path) { return in::lines(path); });
+    CHECK(text.starts_with("input: record 4 of epoch 0 (line 5 of '"));
+    CHECK(text.ends_with("changed while it was read: it had 16 bytes and has 8"));
+    const std::string records =
+        cut_while_read(packed_bytes(), [](const auto& path) { return in::packed(path); });
+    CHECK(records.starts_with("input: record 4 of epoch 0 (record 4 of '"));
+    CHECK(records.find("changed while it was read: it had ") != std::string::npos);
+
+    std::string flipped = packed_bytes();
+    flipped[40 + 5] = '9';  // record 5
+    const scratch_file file(flipped);
+    auto load = in::packed(file.path) | record_of_text | in::batch<examples<L>>(g, p{8}, q{width}) |
+                in::prefetch(threads, 1);
+    const std::string said = thrown_by_all(g, [&] { load.next(); });
+    CHECK(said.starts_with("input: record 5 of epoch 0 (record 5 of '"));
+    CHECK(said.ends_with("corrupt: the checksum of record 5 is not what it was written with"));
   }
 }
 

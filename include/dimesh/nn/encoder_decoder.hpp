@@ -78,7 +78,7 @@ template <class C, class Form> struct encoder_decoder : model<C, source_form_of<
     else
       return decoder().logits(p.decoder, ids, memory);
   }
-  /// The mean loss over all positions of `next` in nats; those that are no token count 0. Shapes:
+  /// The mean loss in nats of the tokens of `next`; places where it is -1 do not count. Shapes:
   /// source_ids [batch, source], ids and next [batch, length].
   template <class P, Operand S, Operand I, Operand J>
   constexpr auto loss(const P& p, const S& source_ids, const I& ids, const J& next,

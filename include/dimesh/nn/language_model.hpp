@@ -11,6 +11,7 @@
 #include "dimesh/nn/block.hpp"
 #include "dimesh/nn/compute_layout.hpp"
 #include "dimesh/nn/form.hpp"
+#include "dimesh/nn/mean_of_tokens.hpp"
 #include "dimesh/nn/positions.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/take.hpp"
@@ -91,6 +92,17 @@ constexpr auto embed(const model<C, M>& m, const W& embedding, const I& ids) {
       take<typename M::vocab>(beside_tensor(m, ids, embedding), beside_tensor(m, embedding, ids))));
 }
 
+namespace detail {
+/// The last product: h [batch, length, model] -> [batch, length, vocab].
+template <class C, class M, class P, class H>
+constexpr auto scores_of(const model<C, M>& m, const P& p, const H& h) {
+  if constexpr (M::tied)
+    return project<typename M::element>(m, h, p.embedding);
+  else
+    return project<typename M::element>(m, h, p.head);
+}
+}  // namespace detail
+
 /// A language model of a form under compute layout C; in a decoder (M::cross), `memory` is an
 /// encoder's result. Itself a model: what layers take.
 template <class C, class Form>
@@ -121,13 +133,11 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   constexpr auto logits(const P& p, const I& ids, const Memory&... memory) const {
     if constexpr (!arguments_fit<P, I>())
       return poison{};
-    else if constexpr (M::tied)
-      return project<typename M::element>(*this, features(p, ids, memory...), p.embedding);
     else
-      return project<typename M::element>(*this, features(p, ids, memory...), p.head);
+      return detail::scores_of(*this, p, features(p, ids, memory...));
   }
-  /// The mean loss of all tokens in nats: a sum yet to be made along axes that split rows or
-  /// vocabulary. Shapes: ids, next [batch, length].
+  /// The mean loss in nats of the tokens of `next`; places where it is -1 do not count. A sum yet
+  /// to be made along axes that split rows or vocabulary. Shapes: ids, next [batch, length].
   template <detail::HasEmbedding P, Operand I, Operand J>
   constexpr auto loss(const P& p, const I& ids, const J& next,
                       const cross_entropy_options& o = {}) const {
@@ -135,6 +145,27 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
       return poison{};
     else
       return loss_of(logits(p, ids), next, o);
+  }
+  /// Are these parameters of the model's form, and tensors of its batch and length? Asserted where
+  /// the call enters the model: inside, the same mistakes are others'.
+  template <class P, class... I> static constexpr bool arguments_fit() {
+    if constexpr (!is_usable) {
+      return false;
+    } else if constexpr (!Operand<detail::embedding_of<P>>) {
+      return false;  // its form was refused
+    } else {
+      using own = typename detail::lacking<detail::embedding_of<P>, vocab, typename M::model>::type;
+      using all = typename dimesh::detail::first_of<
+          typename detail::lacking<I, typename M::batch, typename M::length>::type...>::type;
+      using rest = std::conditional_t<ok<own>, all, no_fault>;
+      static_assert(ok<own>,
+                    "language_model: the parameters are of a form with other dims; make them of "
+                    "the model's own type, typename decltype(m)::parameters");
+      static_assert(ok<rest>,
+                    "language_model: token numbers have the batch and the length of the model's "
+                    "form, ids[batch, length]; rename what stands for them");
+      return ok<own> && ok<rest>;
+    }
   }
   // What these say to other arguments.
   template <class... A>
@@ -163,33 +194,15 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   template <Operand S, Operand J>
   constexpr auto loss_of(const S& scores, const J& next,
                          const cross_entropy_options& o = {}) const {
-    if constexpr (!is_usable)
+    if constexpr (!is_usable) {
       return poison{};
-    else
-      return mean(softmax_cross_entropy<vocab>(scores, beside_tensor(*this, scores, next), o));
+    } else {
+      const auto to = beside_tensor(*this, scores, next);
+      return mean_of_tokens(softmax_cross_entropy<vocab>(scores, to, o), to);
+    }
   }
 
  private:
-  /// Asserted where the call enters the model: inside, the same mistakes are others'.
-  template <class P, class... I> static constexpr bool arguments_fit() {
-    if constexpr (!is_usable) {
-      return false;
-    } else if constexpr (!Operand<detail::embedding_of<P>>) {
-      return false;  // its form was refused
-    } else {
-      using own = typename detail::lacking<detail::embedding_of<P>, vocab, typename M::model>::type;
-      using all = typename dimesh::detail::first_of<
-          typename detail::lacking<I, typename M::batch, typename M::length>::type...>::type;
-      using rest = std::conditional_t<ok<own>, all, no_fault>;
-      static_assert(ok<own>,
-                    "language_model: the parameters are of a form with other dims; make them of "
-                    "the model's own type, typename decltype(m)::parameters");
-      static_assert(ok<rest>,
-                    "language_model: token numbers have the batch and the length of the model's "
-                    "form, ids[batch, length]; rename what stands for them");
-      return ok<own> && ok<rest>;
-    }
-  }
   template <class P, class I, class... Memory>
   constexpr auto mixed(const P& p, const I& ids, const Memory&... memory) const {
     const auto first = this->part("embedding");

@@ -61,10 +61,11 @@ template <class Length, class Key, class X> constexpr auto for_all_queries(const
 }
 
 /// Attention of `in` to the positions of `seen`, which lie along Length and are called Key; both
-/// are ready for the products with the heads.
-template <class Length, class Key, class C, class M, class P, class X, class Y>
+/// are ready for the products with the heads. `hidden`: which of them are not to be seen, as
+/// `attention` takes it.
+template <class Length, class Key, class C, class M, class P, class X, class Y, class... Hidden>
 constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& seen,
-                      const attention_options& options) {
+                      const attention_options& options, const Hidden&... hidden) {
   if constexpr (is_poison<X> || is_poison<Y>) {
     return poison{};
   } else {
@@ -79,10 +80,10 @@ constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& se
       if constexpr (M::positions == position_kind::rotary && std::is_same_v<Length, length>)
         return attention<length, Key, head>(rotary<length, head>(q),
                                             for_all_queries<Length, Key>(rotary<length, head>(k)),
-                                            for_all_queries<Length, Key>(v), options);
+                                            for_all_queries<Length, Key>(v), options, hidden...);
       else
         return attention<length, Key, head>(q, for_all_queries<Length, Key>(k),
-                                            for_all_queries<Length, Key>(v), options);
+                                            for_all_queries<Length, Key>(v), options, hidden...);
     }();
     return project(m, cast<value_of<X>>(mixed), p.output);
   }

@@ -13,7 +13,6 @@
 
 #include "dimesh/nn/encoder_decoder.hpp"
 #include "dimesh/op/compare.hpp"
-#include "dimesh/op/complete.hpp"
 
 namespace dimesh::nn {
 
@@ -146,23 +145,8 @@ constexpr auto decode(const encoder_decoder<C, Form>& m, const P& p, const Y& me
   } else {
     using M = typename encoder_decoder<C, Form>::decoder_type::M;
     const auto d = m.decoder();
-    const auto h = detail::padded_features<C, M>(d, p.decoder, ids, memory, valid);
-    if constexpr (M::tied)
-      return project<typename M::element>(d, h, p.decoder.embedding);
-    else
-      return project<typename M::element>(d, h, p.decoder.head);
-  }
-}
-
-/// The mean of the losses[batch, length] where next[batch, length] is a token (not negative): a sum
-/// yet to be made along axes that split them. Communicates one number, how many tokens there are.
-template <Operand X, Operand J> constexpr auto mean_of_tokens(const X& losses, const J& next) {
-  if constexpr (is_poison<X> || is_poison<J>) {
-    return poison{};
-  } else {
-    using T = value_of<X>;
-    const auto count = complete(sum(cast<T>(stop_gradient(next) >= 0)));
-    return sum(losses) / (count + cast<T>(count == T(0)));
+    return detail::scores_of(d, p.decoder,
+                             detail::padded_features<C, M>(d, p.decoder, ids, memory, valid));
   }
 }
 

@@ -26,7 +26,6 @@
 #include "dimesh/io/data/agree.hpp"
 #include "dimesh/io/data/rows.hpp"
 #include "dimesh/io/data/stage.hpp"
-#include "dimesh/memory/storage.hpp"
 
 namespace dimesh::input {
 
@@ -42,13 +41,23 @@ struct position {
 
 namespace detail {
 
-/// A batch on its way: this rank's blocks of all tensors, or why there is none.
+/// A batch on its way: this rank's blocks of all tensors, or why there is none. Several threads may
+/// make it, a part of its rows each.
 struct host_batch {
   position at, next;
   index_t records = 0;
   std::vector<dimesh::detail::storage> blocks;
-  std::optional<index_t> failed;  // at this record of the epoch
+  std::optional<index_t> failed;  // at this record of the epoch: the first one
   std::string text;
+  std::mutex lock;  // of all of the above, but for the rows
+
+  explicit host_batch(position here) : at(here), next(here) {}
+  void fail(index_t record, const std::string& why) {
+    const std::lock_guard here(lock);
+    if (failed && *failed <= record) return;
+    failed = record;
+    text = why;
+  }
 };
 
 /// What keeps a tensor's rows from being records.
@@ -92,9 +101,10 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
         open_(open),
         passes_(std::make_shared<cache>()) {
     const S form = make_one();
-    for_each_tensor([this](const auto& path, const auto& x) { this->add(path.text(), x); }, form);
+    for_each_tensor([this](const auto& path, const auto& x) { plan_.add(path.text(), x); }, form);
     const auto members = static_cast<index_t>(detail::members_of<record>::count);
-    const auto tensors = static_cast<index_t>(places_.size());
+    const auto& places = plan_.places();
+    const auto tensors = static_cast<index_t>(places.size());
     const bool masked = tensors == members + 1;
     if (tensors != members && !masked)
       throw error("input::batch: a record has " + std::to_string(members) +
@@ -104,14 +114,16 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
       throw error(
           "input::batch: batches are filled up, and nothing tells records from zeros; add "
           "a tensor to the struct for the mask");
-    if (masked && places_.back().whole != 1)
-      throw error("input::batch: '" + places_.back().name +
+    if (masked && places.back().whole != 1)
+      throw error("input::batch: '" + places.back().name +
                   "' is the mask, one number for each record; it has the batch's dim alone");
-    if (masked) places_.back().member = -1;
+    if (masked) plan_.mask_last();
   }
 
   const grid<M>& mesh_grid() const { return *grid_; }
-  index_t rows() const { return places_[0].extents[0]; }
+  index_t rows() const { return plan_.places()[0].extents[0]; }
+  /// How many of them this rank makes.
+  index_t own_rows() const { return plan_.own().length; }
   /// Records of an epoch.
   index_t records(index_t epoch) const { return pass_at(epoch)->size(); }
   /// Batches of an epoch.
@@ -137,50 +149,53 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
                   std::to_string(p.epoch));
   }
 
-  /// This rank's blocks of the batch at p. Threads may call it; it does not talk to other ranks.
-  detail::host_batch build(position p) const {
-    detail::host_batch b;
-    b.at = p;
+  /// This rank's rows of the batch, of so many parts that it is cut into part k. Threads may call
+  /// it, for one batch, too; it does not talk to other ranks.
+  void build(detail::host_batch& b, index_t part, index_t parts) const {
+    const block own = plan_.own();
+    const auto begin_of = [&](index_t k) { return own.offset + k * own.length / parts; };
+    const index_t epoch = b.at.epoch;
     index_t row = 0;
     std::shared_ptr<const pass> from;
     try {
-      from = pass_at(p.epoch);
+      from = pass_at(epoch);
       detail::require_unchanged(*from);
-      const index_t left = from->size() - p.record;
-      b.records = left < rows() ? left : rows();
-      if (b.records < rows() && last_ == last_batch::fail)
-        throw error("the last batch of the epoch has " + std::to_string(b.records) +
-                    " records, and " + std::to_string(rows()) +
-                    " are wanted; drop it, or let it be filled up");
-      for (const auto& p : places_) {
-        b.blocks.push_back(dimesh::detail::storage::acquire(p.bytes(), p.space));
-        if (b.records < rows()) std::memset(b.blocks.back().data(), 0, p.bytes());
-      }
-      for (; row < b.records; ++row)
-        if (needs(row)) put((*from)(p.record + row), row, b);
+      make_blocks(b, from->size() - b.at.record);
+      row = begin_of(part);
+      for (const index_t end = std::min(begin_of(part + 1), b.records); row < end; ++row)
+        if (plan_.needs(row)) plan_.put((*from)(b.at.record + row), row, b.blocks);
       row = 0;
       detail::require_unchanged(*from);
     } catch (...) {
-      b.failed = p.record + row;
-      b.text = "input: record " + std::to_string(p.record + row) + " of epoch " +
-               std::to_string(p.epoch) + place_text(from.get(), p.record + row) + ": " +
-               detail::current_text();
+      const index_t at = b.at.record + row;
+      b.fail(at, "input: record " + std::to_string(at) + " of epoch " + std::to_string(epoch) +
+                     place_text(from.get(), at) + ": " + detail::current_text());
     }
-    return b;
   }
-  /// The tensors of what was built on every rank; throws dimesh::error on all where it failed on
-  /// one. Collective.
-  S finish(detail::host_batch& b) const {
+  /// Throws dimesh::error on all ranks where a batch could not be built on one. Collective.
+  void require_built(const detail::host_batch& b) const {
     detail::agree(grid_->everyone(), b.failed, b.text);
+  }
+  /// The tensors of what was built. What lives where the host does not write is copied there, in
+  /// the order of the device's work: b is kept until that is done (wait_for_copies).
+  S tensors_of(detail::host_batch& b) const {
     S s = make_one();
     std::size_t k = 0;
     for_each_tensor(
         [&](const auto&, auto& x) {
-          this->take(dimesh::detail::core_of(x), places_[k], b.blocks[k]);
+          this->take(dimesh::detail::core_of(x), plan_.places()[k], b.blocks[k]);
           ++k;
         },
         s);
     return s;
+  }
+  /// Are there tensors that are copied? Then it is worth while to begin with the next batch.
+  bool copies() const {
+    return std::any_of(plan_.places().begin(), plan_.places().end(),
+                       [](const auto& p) { return !p.is_near; });
+  }
+  static void wait_for_copies() {
+    if constexpr (!dimesh::detail::host_reaches<memory>) device().fence();
   }
 
  private:
@@ -191,58 +206,49 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
         {{-1, nullptr}, {-1, nullptr}}};
   };
 
+  using memory = dimesh::detail::memory_of<M>;
+  using device = typename memory::execution_space;
+
+  /// Where records are put, and how many there are; zeros where they are too few. Once a batch.
+  void make_blocks(detail::host_batch& b, index_t left) const {
+    const std::lock_guard here(b.lock);
+    if (!b.blocks.empty()) return;
+    const index_t records = std::min(left, rows());
+    if (records < rows() && last_ == last_batch::fail)
+      throw error("the last batch of the epoch has " + std::to_string(records) + " records, and " +
+                  std::to_string(rows()) + " are wanted; drop it, or let it be filled up");
+    std::vector<dimesh::detail::storage> blocks;
+    for (const auto& p : plan_.places()) {
+      blocks.push_back(dimesh::detail::storage::acquire(p.bytes(), p.space));
+      if (records < rows()) std::memset(blocks.back().data(), 0, p.bytes());
+    }
+    b.records = records;
+    b.blocks = std::move(blocks);
+  }
   /// A block that was made where the tensor lives is its memory; others are copied there.
   static void take(dimesh::detail::tensor_core& x, const detail::row_place& p,
                    dimesh::detail::storage& block) {
     if (p.is_near) {
       x.memory = std::move(block);
-    } else {
-      dimesh::detail::begin_to_fill(x);
+      return;
+    }
+    dimesh::detail::begin_to_fill(x);
+    if constexpr (dimesh::detail::host_reaches<memory>) {
       const auto& space = dimesh::detail::facts_of_space(x.facts->space);
       space.copy_in(x.memory.data(), block.data(), p.bytes());
+    } else {
+      // After the kernels that came before, whose memory this may have been; nobody waits for it.
+      using dimesh::detail::pinned_space;
+      using moves = dimesh::detail::space_moves<memory>;
+      Kokkos::deep_copy(device(),
+                        typename moves::template bytes<memory, char>(
+                            static_cast<char*>(x.memory.data()), p.bytes()),
+                        typename moves::template bytes<pinned_space, const char>(
+                            static_cast<const char*>(block.data()), p.bytes()));
     }
   }
   S make_one() const {
     return std::apply([this](const auto&... o) { return make<S>(*grid_, rows_, o...); }, open_);
-  }
-  template <class X> void add(const std::string& name, const X& x) {
-    using T = value_of<X>;
-    detail::row_place p;
-    p.name = name.empty() ? "the tensor" : name;
-    p.rows = x.block(0);
-    p.element = sizeof(T);
-    const auto* const space = dimesh::detail::core_of(x).facts->space;
-    p.is_near = dimesh::detail::facts_of_space(space).is_near;
-    p.space = p.is_near ? space : &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>;
-    const auto extents = x.shape().extents();
-    p.extents.assign(extents.begin(), extents.end());
-    for (int d = 1; d < X::rank; ++d) {
-      p.inner.push_back(x.block(d));
-      p.local *= x.block(d).length;
-      p.whole *= p.extents[static_cast<std::size_t>(d)];
-    }
-    p.member = static_cast<index_t>(places_.size());
-    const bool beyond = p.member >= static_cast<index_t>(detail::members_of<record>::count);
-    puts_.push_back(beyond ? nullptr : detail::puts<T, record>[p.member]);
-    ones_.push_back(detail::put_one<T>);
-    places_.push_back(std::move(p));
-  }
-  bool needs(index_t row) const {
-    for (const auto& p : places_)
-      if (row >= p.rows.offset && row < p.rows.offset + p.rows.length) return true;
-    return false;
-  }
-  void put(const record& r, index_t row, detail::host_batch& b) const {
-    for (std::size_t k = 0; k < places_.size(); ++k) {
-      const auto& p = places_[k];
-      if (row < p.rows.offset || row >= p.rows.offset + p.rows.length) continue;
-      std::byte* const to = static_cast<std::byte*>(b.blocks[k].data()) +
-                            static_cast<std::size_t>((row - p.rows.offset) * p.local) * p.element;
-      if (p.member < 0)
-        ones_[k](to);
-      else
-        puts_[k](r, p, to);
-    }
   }
   std::shared_ptr<const pass> pass_at(index_t e) const {
     const std::lock_guard here(passes_->lock);
@@ -266,9 +272,7 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
   last_batch last_;
   std::tuple<Open...> open_;
   std::shared_ptr<cache> passes_;
-  std::vector<detail::row_place> places_;
-  std::vector<detail::put_row<record>> puts_;
-  std::vector<void (*)(std::byte*)> ones_;
+  detail::rows_of<record> plan_;
 };
 
 /// Batches of S on a grid, rows{n} records each; extents that S leaves open follow. Throws

@@ -4,6 +4,7 @@
 //
 //   sentences | input::pad(64, 0)      -> {64 values, 64 flags: 1 where there is a value}
 //   sentences | input::pack(64, 0)     -> {64 values, 64 segments, 64 positions}
+//             | input::map(input::followed{})           -> the same and what comes next: -1 at ends
 //
 // Segments count the sequences of a row from 1 on, and are 0 where the row is filled up; positions
 // count within a sequence. Which sequences share a row is known before any is read again: packing
@@ -160,5 +161,20 @@ template <class V> auto pack(index_t n, V filler) {
     return detail::packed_rows<std::remove_cvref_t<decltype(s)>, V>(s, n, filler);
   }};
 }
+
+/// Rows of pack() and the value that follows each in its sequence, as std::int32_t: -1, which
+/// losses do not count, at the end of a sequence and where the row is filled up.
+struct followed {
+  template <class V, class N>
+  std::tuple<std::vector<V>, std::vector<N>, std::vector<N>, std::vector<std::int32_t>> operator()(
+      std::tuple<std::vector<V>, std::vector<N>, std::vector<N>> row) const {
+    auto& [values, segments, positions] = row;
+    std::vector<std::int32_t> next(values.size(), -1);
+    for (std::size_t i = 0; i + 1 < values.size(); ++i)
+      if (segments[i] != 0 && segments[i] == segments[i + 1])
+        next[i] = static_cast<std::int32_t>(values[i + 1]);
+    return {std::move(values), std::move(segments), std::move(positions), std::move(next)};
+  }
+};
 
 }  // namespace dimesh::input

@@ -33,20 +33,17 @@ template <class B> class loader {
   /// dimesh::error on all ranks where a record cannot be had on one, naming it; the position stays:
   /// another call tries again, and seek() goes on behind it.
   value_type next() {
-    detail::host_batch b;
     try {
-      b = ahead_->get();
-    } catch (...) {
-      b.failed = at_.record;
-      b.text = detail::current_text();
-    }
-    try {
-      value_type v = from_->finish(b);
+      detail::host_batch& b = ahead_batch();
+      from_->require_built(b);
+      value_type v = tensors_ ? std::move(*tensors_) : from_->tensors_of(b);
+      tensors_.reset();
       records_ = b.records;
       at_ = b.next;
+      copy_ahead(std::move(batch_));
       return v;
     } catch (...) {
-      ahead_->begin(at_);  // on all ranks: the next call tries again
+      begin();  // on all ranks: the next call tries again
       throw;
     }
   }
@@ -57,7 +54,7 @@ template <class B> class loader {
     from_->require(p);
     at_ = p.record < from_->records(p.epoch) ? p : input::position{p.epoch + 1, 0};
     at_ = from_->normal(at_);
-    ahead_->begin(at_);
+    begin();
   }
   /// Records of the batch that next() gave last: fewer than its rows where it was filled up.
   index_t records() const { return records_; }
@@ -65,18 +62,61 @@ template <class B> class loader {
   index_t batches_per_epoch() const { return from_->count(at_.epoch); }
 
  private:
-  using ahead_type = detail::read_ahead<input::position, detail::host_batch>;
+  /// A batch is made in parts, by as many threads as there are: the first of an epoch is there as
+  /// soon as may be.
+  struct part {
+    std::shared_ptr<detail::host_batch> of;
+    index_t number = 0;
+  };
+  using ahead_type = detail::read_ahead<part, std::shared_ptr<detail::host_batch>>;
 
-  std::unique_ptr<ahead_type> make_ahead(int threads, index_t ahead) const {
-    const auto after = [from = from_](const input::position& p) {
+  static part first_part(const input::position& p) {
+    return {std::make_shared<detail::host_batch>(p), 0};
+  }
+  std::unique_ptr<ahead_type> make_ahead(index_t threads, index_t ahead) {
+    parts_ = std::max<index_t>(1, std::min(threads, from_->own_rows()));
+    const auto then = [from = from_](const input::position& p) {
       return from->normal({p.epoch, p.record + from->rows()});
     };
-    return std::make_unique<ahead_type>(threads, ahead, after,
-                                        [after, from = from_](const input::position& p) {
-                                          detail::host_batch b = from->build(p);
-                                          b.next = after(p);
-                                          return b;
+    const auto after = [parts = parts_, then](const part& p) {
+      return p.number + 1 < parts ? part{p.of, p.number + 1} : first_part(then(p.of->at));
+    };
+    return std::make_unique<ahead_type>(static_cast<int>(threads), ahead * parts_, after,
+                                        [parts = parts_, then, from = from_](const part& p) {
+                                          from->build(*p.of, p.number, parts);
+                                          if (p.number == 0) p.of->next = then(p.of->at);
+                                          return p.of;
                                         });
+  }
+  /// All is made from at_ on.
+  void begin() {
+    tensors_.reset();
+    batch_.reset();
+    ahead_->begin(first_part(at_));
+  }
+  /// The batch whose turn it is, of this rank. What is wrong with all of them is its fault.
+  detail::host_batch& ahead_batch() {
+    if (batch_ == nullptr) try {
+        for (index_t k = 0; k < parts_; ++k) batch_ = ahead_->get();
+      } catch (...) {
+        batch_ = std::make_shared<detail::host_batch>(at_);
+        batch_->fail(at_.record, detail::current_text());
+      }
+    return *batch_;
+  }
+  /// Of tensors that are copies: the next batch, if it is ready, is on its way to where they live
+  /// while the step runs. `before`: what the last one is copied from.
+  void copy_ahead(std::shared_ptr<detail::host_batch> before) {
+    if (!from_->copies()) return;
+    B::wait_for_copies();
+    before.reset();
+    if (!ahead_->has(parts_)) return;
+    const detail::host_batch& b = ahead_batch();
+    if (!b.failed) try {
+        tensors_ = from_->tensors_of(*batch_);
+      } catch (...) {
+        tensors_.reset();  // the next call says why, if it is so still
+      }
   }
   void same_records() const {
     const auto& c = from_->mesh_grid().everyone();
@@ -98,9 +138,12 @@ template <class B> class loader {
   }
 
   std::shared_ptr<const B> from_;
+  index_t parts_ = 1;
   std::unique_ptr<ahead_type> ahead_;
   input::position at_;
   index_t records_ = 0;
+  std::shared_ptr<detail::host_batch> batch_;  // the next one, where it was fetched
+  std::optional<value_type> tensors_;  // and where its copies have begun
 };
 
 /// Batches made by `threads` threads of each rank (0: by the caller, when it asks), at most `ahead`

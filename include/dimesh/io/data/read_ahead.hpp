@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -57,6 +58,12 @@ template <class Place, class T> class read_ahead {
       cursor_ = place;
     }
     room_.notify_all();
+  }
+  /// Are n of them made, so that get() waits for none?
+  bool has(index_t n) {
+    const std::lock_guard here(lock_);
+    return static_cast<index_t>(slots_.size()) >= n &&
+           std::all_of(slots_.begin(), slots_.begin() + n, [](const auto& s) { return s->done; });
   }
   /// Waits for what belongs to the place whose turn it is.
   T get() {

@@ -3,7 +3,8 @@
 // range of numbers, is the row of tensor k: of its dims but the first one, row-major. A rank keeps
 // the part of the row that its block holds.
 //
-//   rows_of<Record> plan(batch, tensors...)     plan.put(record, b, buffers)
+//   rows_of<Record> rows;  rows.add("x", x);  rows.add("y", y);      // in their order
+//   rows.put(record, 3, blocks)                     // row 3 of the batch, as far as it is here
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/layout/block.hpp"
-#include "dimesh/memory/space.hpp"
+#include "dimesh/memory/storage.hpp"
+#include "dimesh/tensor.hpp"
 
 namespace dimesh::input::detail {
 
@@ -123,5 +125,67 @@ constexpr const put_row<R>* puts =
 
 /// The mask's row: 1.
 template <class T> void put_one(std::byte* to) { *reinterpret_cast<T*>(to) = converted<T>(1); }
+
+/// What a rank holds of all tensors of a batch, and how records get there.
+template <class Record> class rows_of {
+ public:
+  template <class X> void add(const std::string& name, const X& x) {
+    using T = value_of<X>;
+    row_place p;
+    p.name = name.empty() ? "the tensor" : name;
+    p.rows = x.block(0);
+    p.element = sizeof(T);
+    const auto* const space = dimesh::detail::core_of(x).facts->space;
+    p.is_near = dimesh::detail::facts_of_space(space).is_near;
+    p.space = p.is_near ? space : &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>;
+    const auto extents = x.shape().extents();
+    p.extents.assign(extents.begin(), extents.end());
+    for (int d = 1; d < X::rank; ++d) {
+      p.inner.push_back(x.block(d));
+      p.local *= x.block(d).length;
+      p.whole *= p.extents[static_cast<std::size_t>(d)];
+    }
+    p.member = static_cast<index_t>(places_.size());
+    const bool beyond = p.member >= static_cast<index_t>(members_of<Record>::count);
+    puts_.push_back(beyond ? nullptr : puts<T, Record>[p.member]);
+    ones_.push_back(put_one<T>);
+    if (p.rows.length > 0) {
+      const index_t end = p.rows.offset + p.rows.length;
+      own_ = own_.length == 0 ? p.rows
+                              : block{std::min(own_.offset, p.rows.offset),
+                                      std::max(own_.offset + own_.length, end) -
+                                          std::min(own_.offset, p.rows.offset)};
+    }
+    places_.push_back(std::move(p));
+  }
+  /// The last tensor is the mask.
+  void mask_last() { places_.back().member = -1; }
+  const std::vector<row_place>& places() const { return places_; }
+  /// All rows that this rank holds any of lie among these.
+  block own() const { return own_; }
+  bool needs(index_t row) const {
+    for (const auto& p : places_)
+      if (row >= p.rows.offset && row < p.rows.offset + p.rows.length) return true;
+    return false;
+  }
+  void put(const Record& r, index_t row, std::vector<dimesh::detail::storage>& blocks) const {
+    for (std::size_t k = 0; k < places_.size(); ++k) {
+      const auto& p = places_[k];
+      if (row < p.rows.offset || row >= p.rows.offset + p.rows.length) continue;
+      std::byte* const to = static_cast<std::byte*>(blocks[k].data()) +
+                            static_cast<std::size_t>((row - p.rows.offset) * p.local) * p.element;
+      if (p.member < 0)
+        ones_[k](to);
+      else
+        puts_[k](r, p, to);
+    }
+  }
+
+ private:
+  std::vector<row_place> places_;
+  std::vector<put_row<Record>> puts_;
+  std::vector<void (*)(std::byte*)> ones_;
+  block own_{};
+};
 
 }  // namespace dimesh::input::detail

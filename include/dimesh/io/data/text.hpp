@@ -11,6 +11,7 @@
 #include <span>
 
 #include "dimesh/io/data/contents.hpp"
+#include "dimesh/io/data/files.hpp"
 #include "dimesh/io/data/stage.hpp"
 
 namespace dimesh::input {
@@ -37,12 +38,6 @@ class file_index {
   std::vector<index_t> ends_;
 };
 
-inline std::vector<contents> open_all(const std::vector<std::string>& paths) {
-  std::vector<contents> all;
-  for (const std::string& p : paths) all.emplace_back(p);
-  return all;
-}
-
 }  // namespace detail
 
 /// The lines of files, one file after the other: std::string_view without "\n" or "\r\n". Text
@@ -50,23 +45,26 @@ inline std::vector<contents> open_all(const std::vector<std::string>& paths) {
 class lines : public detail::source<lines> {
  public:
   explicit lines(const std::string& path) : lines(std::vector<std::string>{path}) {}
-  /// Reads all files once, to find the lines. Throws dimesh::error where one cannot be read.
-  explicit lines(const std::vector<std::string>& paths) : lines(detail::open_all(paths)) {}
-  explicit lines(std::vector<contents> files) {
+  /// Reads all files once, to find the lines, by so many threads (0: one on each processor that
+  /// this rank may use). Throws dimesh::error where one cannot be read: of several the first.
+  explicit lines(const std::vector<std::string>& paths, int threads = 0)
+      : lines(input::open_all<contents>(paths, threads), threads) {}
+  explicit lines(std::vector<contents> files, int threads = 0) {
     auto all = std::make_shared<every>();
-    for (contents& c : files) {
+    all->starts.resize(files.size());
+    detail::for_each_by(detail::threads_of("lines", threads), files.size(), [&](std::size_t k) {
       std::vector<index_t> starts{0};
-      const std::string_view text = c.bytes();
+      const std::string_view text = files[k].bytes();
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = text.find('\n', at);
         at = end == std::string_view::npos ? text.size() : end + 1;
         starts.push_back(static_cast<index_t>(at));
       }
-      c.require_unchanged();
-      all->index.add(static_cast<index_t>(starts.size()) - 1);
-      all->starts.push_back(std::move(starts));
-      all->files.push_back(std::move(c));
-    }
+      files[k].require_unchanged();
+      all->starts[k] = std::move(starts);
+    });
+    for (const auto& s : all->starts) all->index.add(static_cast<index_t>(s.size()) - 1);
+    all->files = std::move(files);
     all_ = std::move(all);
   }
   index_t size() const { return all_->index.size(); }

@@ -55,6 +55,19 @@ TEST_CASE("never more than so many ahead") {
   }
 }
 
+TEST_CASE("what is made already") {
+  reader none(0, 3, next, square);
+  none.begin(0);
+  CHECK(!none.has(1));
+  CHECK(none.has(0));
+  reader r(2, 3, next, square);
+  r.begin(0);
+  while (!r.has(3)) std::this_thread::yield();
+  CHECK(!r.has(4));
+  CHECK(r.get() == 0);
+  CHECK(r.has(2));
+}
+
 TEST_CASE("what is thrown comes in its turn, stays, and ends with begin") {
   for (const int threads : {0, 1, 2, 3, 4}) {
     reader r(threads, 4, next, [](const index_t& place) {
