@@ -15,39 +15,15 @@
 // error (fail).
 #pragma once
 
-#include <algorithm>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "dimesh/create.hpp"
-#include "dimesh/io/data/agree.hpp"
-#include "dimesh/io/data/rows.hpp"
-#include "dimesh/io/data/stage.hpp"
+#include "dimesh/io/data/host_batch.hpp"
 
 namespace dimesh::input {
 
-/// What becomes of the records that do not fill a batch.
-enum class last_batch { drop, pad, fail };
-
-/// Where a pipeline is: the next record, and the epoch that it belongs to. The same on all ranks,
-/// whatever their number and the layout.
-struct position {
-  index_t epoch = 0, record = 0;
-  bool operator==(const position&) const = default;
-};
-
 namespace detail {
-
-/// A batch on its way: this rank's blocks of all tensors, or why there is none.
-struct host_batch {
-  position at, next;
-  index_t records = 0;
-  std::vector<std::vector<std::byte>> blocks;
-  std::optional<index_t> failed;  // at this record of the epoch
-  std::string text;
-};
 
 /// What keeps a tensor's rows from being records.
 template <class D, class X> constexpr bool takes_rows() {
@@ -67,12 +43,17 @@ template <Tensor S> struct tensors_in<S> {
   using type = dimesh::detail::list<S>;
 };
 
+/// What writes rows of each of these tensors' elements.
+template <class Record, class Leaves> struct writers_of;
+template <class Record, class... X> struct writers_of<Record, dimesh::detail::list<X...>> {
+  static constexpr row_writer<Record> all[] = {row_writer<Record>::template of<value_of<X>>()...};
+};
+
 }  // namespace detail
 
 /// A pipeline of S, a struct of tensors (or one tensor) whose first dim is D: what it needs to make
 /// any batch. Made by batch<S>(...).
 template <class S, class M, class D, Stage From, class... Open> class batches {
-  using pass = std::remove_cvref_t<pass_of<From>>;
   using record = record_of<From>;
 
  public:
@@ -83,196 +64,38 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
 
   batches(const From& from, const grid<M>& g, D rows, last_batch last,
           const std::tuple<Open...>& open)
-      : from_(from),
-        grid_(&g),
-        rows_(rows),
-        last_(last),
-        open_(open),
-        passes_(std::make_shared<cache>()) {
+      : grid_(&g), rows_(rows), open_(open) {
+    using writers = detail::writers_of<record, typename detail::tensors_in<S>::type>;
     const S form = make_one();
-    for_each_tensor([this](const auto& path, const auto& x) { this->add(path.text(), x); }, form);
-    const auto members = static_cast<index_t>(detail::members_of<record>::count);
-    const auto tensors = static_cast<index_t>(places_.size());
-    const bool masked = tensors == members + 1;
-    if (tensors != members && !masked)
-      throw error("input::batch: a record has " + std::to_string(members) +
-                  " members, the struct " + std::to_string(tensors) +
-                  " tensors; give a tensor to each, and one more if there is to be a mask");
-    if (last == last_batch::pad && !masked)
-      throw error(
-          "input::batch: batches are filled up, and nothing tells records from zeros; add "
-          "a tensor to the struct for the mask");
-    if (masked && places_.back().whole != 1)
-      throw error("input::batch: '" + places_.back().name +
-                  "' is the mask, one number for each record; it has the batch's dim alone");
-    if (masked) places_.back().member = -1;
+    const dimesh::detail::core_list<S> cores(form);
+    const auto path = [](const void* of, int k) { return path_of(*static_cast<const S*>(of), k); };
+    source_ = std::make_shared<const detail::host_batches<From>>(
+        from, detail::places_of(&form, cores.at, cores.size, path), last, writers::all,
+        std::size(writers::all));
   }
 
   const grid<M>& mesh_grid() const { return *grid_; }
-  index_t rows() const { return places_[0].extents[0]; }
-  /// Records of an epoch.
-  index_t records(index_t epoch) const { return pass_at(epoch)->size(); }
-  /// Batches of an epoch.
-  index_t count(index_t epoch) const {
-    const index_t n = records(epoch), b = rows();
-    return last_ == last_batch::drop ? n / b : (n + b - 1) / b;
-  }
+  /// Makes its batches on the host.
+  const std::shared_ptr<const detail::host_source>& source() const { return source_; }
 
-  /// The place at or after p where a batch begins. Throws dimesh::error where there is none.
-  position normal(position p) const {
-    const index_t n = records(p.epoch), left = n - p.record, b = rows();
-    if (left >= b || (left > 0 && last_ != last_batch::drop)) return p;
-    const index_t then = records(p.epoch + 1);
-    if (then == 0 || (then < b && last_ == last_batch::drop))
-      throw error("input::batch: epoch " + std::to_string(p.epoch + 1) + " has " +
-                  std::to_string(then) + " records, a batch has " + std::to_string(b));
-    return {p.epoch + 1, 0};
-  }
-  /// Throws where p is no place of an epoch.
-  void require(position p) const {
-    if (p.epoch < 0 || p.record < 0 || p.record > records(p.epoch))
-      throw error("input: there is no record " + std::to_string(p.record) + " in epoch " +
-                  std::to_string(p.epoch));
-  }
-
-  /// This rank's blocks of the batch at p. Threads may call it; it does not talk to other ranks.
-  detail::host_batch build(position p) const {
-    detail::host_batch b;
-    b.at = p;
-    index_t row = 0;
-    std::shared_ptr<const pass> from;
-    try {
-      from = pass_at(p.epoch);
-      detail::require_unchanged(*from);
-      const index_t left = from->size() - p.record;
-      b.records = left < rows() ? left : rows();
-      if (b.records < rows() && last_ == last_batch::fail)
-        throw error("the last batch of the epoch has " + std::to_string(b.records) +
-                    " records, and " + std::to_string(rows()) +
-                    " are wanted; drop it, or let it be filled up");
-      b.blocks = spare_blocks();
-      if (b.records < rows())
-        for (auto& block : b.blocks) std::fill(block.begin(), block.end(), std::byte{0});
-      for (; row < b.records; ++row)
-        if (needs(row)) put((*from)(p.record + row), row, b);
-      row = 0;
-      detail::require_unchanged(*from);
-    } catch (...) {
-      b.failed = p.record + row;
-      b.text = "input: record " + std::to_string(p.record + row) + " of epoch " +
-               std::to_string(p.epoch) + place_text(from.get(), p.record + row) + ": " +
-               detail::current_text();
-    }
-    return b;
-  }
   /// The tensors of what was built on every rank; throws dimesh::error on all where it failed on
   /// one. Collective.
   S finish(detail::host_batch& b) const {
     detail::agree(grid_->everyone(), b.failed, b.text);
     S s = make_one();
-    std::size_t k = 0;
-    for_each_tensor(
-        [&](const auto&, auto& x) {
-          using T = value_of<std::remove_cvref_t<decltype(x)>>;
-          const std::vector<std::byte>& block = b.blocks[k++];
-          fill_block(x, std::span<const T>(reinterpret_cast<const T*>(block.data()),
-                                           block.size() / sizeof(T)));
-        },
-        s);
-    const std::lock_guard here(passes_->lock);
-    passes_->spare.push_back(std::move(b.blocks));
+    source_->put_into(dimesh::detail::core_list<S>(s).at, b);
     return s;
   }
 
  private:
-  using memory = std::vector<std::vector<std::byte>>;
-  /// The passes of the epochs that were asked for last, and the memory of batches that are done
-  /// with: large blocks from the system cost more than to fill them.
-  struct cache {
-    std::mutex lock;
-    std::vector<memory> spare;
-    std::array<std::pair<index_t, std::shared_ptr<const pass>>, 2> last{
-        {{-1, nullptr}, {-1, nullptr}}};
-  };
-
   S make_one() const {
     return std::apply([this](const auto&... o) { return make<S>(*grid_, rows_, o...); }, open_);
   }
-  template <class X> void add(const std::string& name, const X& x) {
-    using T = value_of<X>;
-    detail::row_place p;
-    p.name = name.empty() ? "the tensor" : name;
-    p.rows = x.block(0);
-    p.element = sizeof(T);
-    const auto extents = x.shape().extents();
-    p.extents.assign(extents.begin(), extents.end());
-    for (int d = 1; d < X::rank; ++d) {
-      p.inner.push_back(x.block(d));
-      p.local *= x.block(d).length;
-      p.whole *= p.extents[static_cast<std::size_t>(d)];
-    }
-    p.member = static_cast<index_t>(places_.size());
-    const bool beyond = p.member >= static_cast<index_t>(detail::members_of<record>::count);
-    puts_.push_back(beyond ? nullptr : detail::puts<T, record>[p.member]);
-    ones_.push_back(detail::put_one<T>);
-    places_.push_back(std::move(p));
-  }
-  bool needs(index_t row) const {
-    for (const auto& p : places_)
-      if (row >= p.rows.offset && row < p.rows.offset + p.rows.length) return true;
-    return false;
-  }
-  void put(const record& r, index_t row, detail::host_batch& b) const {
-    for (std::size_t k = 0; k < places_.size(); ++k) {
-      const auto& p = places_[k];
-      if (row < p.rows.offset || row >= p.rows.offset + p.rows.length) continue;
-      std::byte* const to = b.blocks[k].data() +
-                            static_cast<std::size_t>((row - p.rows.offset) * p.local) * p.element;
-      if (p.member < 0)
-        ones_[k](to);
-      else
-        puts_[k](r, p, to);
-    }
-  }
-  std::shared_ptr<const pass> pass_at(index_t e) const {
-    const std::lock_guard here(passes_->lock);
-    auto& [recent, other] = passes_->last;
-    if (recent.first != e) std::swap(recent, other);
-    if (recent.first != e) recent = {e, std::make_shared<const pass>(from_.epoch(e))};
-    return recent.second;
-  }
-  memory spare_blocks() const {
-    memory blocks;
-    {
-      const std::lock_guard here(passes_->lock);
-      if (!passes_->spare.empty()) {
-        blocks = std::move(passes_->spare.back());
-        passes_->spare.pop_back();
-        return blocks;
-      }
-    }
-    for (const auto& p : places_)
-      blocks.emplace_back(static_cast<std::size_t>(p.rows.length * p.local) * p.element);
-    return blocks;
-  }
-  static std::string place_text(const pass* from, index_t i) {
-    if (from == nullptr || i >= from->size()) return {};
-    try {
-      return " (" + from->where(i) + ")";
-    } catch (...) {
-      return {};  // the record's own fault says more
-    }
-  }
 
-  From from_;
   const grid<M>* grid_;
   D rows_;
-  last_batch last_;
   std::tuple<Open...> open_;
-  std::shared_ptr<cache> passes_;
-  std::vector<detail::row_place> places_;
-  std::vector<detail::put_row<record>> puts_;
-  std::vector<void (*)(std::byte*)> ones_;
+  std::shared_ptr<const detail::host_source> source_;
 };
 
 /// Batches of S on a grid, rows{n} records each; extents that S leaves open follow. Throws

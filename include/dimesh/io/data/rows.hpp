@@ -60,8 +60,10 @@ struct row_place {
   std::vector<index_t> extents;
   index_t local = 1, whole = 1;  // elements of a row: in the block, in the tensor
   std::size_t element = 0;       // bytes
-  index_t member = 0;            // of the record; -1: the mask
+  element_kind kind = element_kind::other;
+  index_t member = 0;  // of the record; -1: the mask
 
+  bool has(index_t row) const { return row >= rows.offset && row < rows.offset + rows.length; }
   /// Calls f(from, to, n) for the runs of a row that are next to each other in both.
   template <class F> void for_each_run(const F& f) const {
     if (local == whole) return f(index_t{0}, index_t{0}, whole);
@@ -118,5 +120,16 @@ constexpr const put_row<R>* puts =
 
 /// The mask's row: 1.
 template <class T> void put_one(std::byte* to) { *reinterpret_cast<T*>(to) = converted<T>(1); }
+
+/// What writes rows of one kind of element: members of R, or the mask's 1.
+template <class R> struct row_writer {
+  element_kind kind;
+  const put_row<R>* put;
+  void (*put_one)(std::byte*);
+
+  template <class T> static constexpr row_writer of() {
+    return {element_traits<T>::kind, puts<T, R>, detail::put_one<T>};
+  }
+};
 
 }  // namespace dimesh::input::detail
