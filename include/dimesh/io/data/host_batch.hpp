@@ -51,10 +51,13 @@ struct host_batch {
 class host_source {
  public:
   /// Of records with so many members, the last tensor may be the mask.
-  host_source(std::vector<row_place> places, std::size_t members, last_batch last);
+  host_source(std::vector<row_place> places, std::size_t members, last_batch last)
+      : places_(std::move(places)), last_(last) {
+    require_members(members);
+  }
   host_source(const host_source&) = delete;
   host_source& operator=(const host_source&) = delete;
-  virtual ~host_source();
+  virtual ~host_source() = default;
 
   index_t rows() const { return places_[0].extents[0]; }
   /// Records of an epoch.
@@ -82,6 +85,7 @@ class host_source {
 
  private:
   using memory = std::vector<std::vector<std::byte>>;
+  void require_members(std::size_t members);
   memory spare_blocks() const;
 
   std::vector<row_place> places_;
@@ -96,15 +100,13 @@ std::vector<row_place> places_of(const void* tensors, tensor_core* const* cores,
                                  member_path (*path)(const void*, int));
 
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline host_source::host_source(std::vector<row_place> places, std::size_t members,
-                                               last_batch last)
-    : places_(std::move(places)), last_(last) {
+DIMESH_OUTLINE inline void host_source::require_members(std::size_t members) {
   const bool masked = places_.size() == members + 1;
   if (places_.size() != members && !masked)
     throw error("input::batch: a record has " + std::to_string(members) + " members, the struct " +
                 std::to_string(places_.size()) +
                 " tensors; give a tensor to each, and one more if there is to be a mask");
-  if (last == last_batch::pad && !masked)
+  if (last_ == last_batch::pad && !masked)
     throw error(
         "input::batch: batches are filled up, and nothing tells records from zeros; add "
         "a tensor to the struct for the mask");
@@ -113,8 +115,6 @@ DIMESH_OUTLINE inline host_source::host_source(std::vector<row_place> places, st
                 "' is the mask, one number for each record; it has the batch's dim alone");
   if (masked) places_.back().member = -1;
 }
-DIMESH_OUTLINE inline host_source::~host_source() = default;
-
 DIMESH_OUTLINE inline index_t host_source::count(index_t epoch) const {
   const index_t n = records(epoch), b = rows();
   return last_ == last_batch::drop ? n / b : (n + b - 1) / b;

@@ -2,8 +2,8 @@
 // How do batches come one after the other, whatever tensors they are for? Made ahead, in the memory
 // of the host; what a loader (prefetch.hpp) has below its types.
 //
-//   loading l(source, everyone, threads, ahead);
-//   host_batch b = l.get();  l.taken(b);       // or l.again(): the next get() tries the same one
+//   auto l = start_loading(source, everyone, threads, ahead);
+//   host_batch b = l->get();  l->taken(b);      // or l->again(): the next get() tries the same one
 #pragma once
 
 #include "dimesh/detail/compiled.hpp"
@@ -16,25 +16,21 @@ namespace detail {
 
 class loading {
  public:
-  /// Collective. Throws, on all ranks, where they do not see the same number of records.
-  loading(std::shared_ptr<const host_source> from, const dimesh::detail::communicator& c,
-          int threads, index_t ahead);
-  ~loading();
-
-  host_batch get();
-  void taken(const host_batch& b) { records_ = b.records, at_ = b.next; }
-  void again();
-  void seek(position p);
-  position at() const { return at_; }
-  index_t records() const { return records_; }
-  index_t batches_per_epoch() const { return from_->count(at_.epoch); }
-
- private:
-  std::shared_ptr<const host_source> from_;
-  read_ahead<position, host_batch> ahead_;
-  position at_;
-  index_t records_ = 0;
+  virtual ~loading() = default;
+  virtual host_batch get() = 0;
+  virtual void taken(const host_batch& b) = 0;
+  virtual void again() = 0;
+  virtual void seek(position p) = 0;
+  /// Of the batch that get() gives next.
+  virtual position at() const = 0;
+  /// Of the batch that was taken last.
+  virtual index_t records() const = 0;
+  virtual index_t batches_per_epoch() const = 0;
 };
+/// Collective. Throws, on all ranks, where they do not see the same number of records.
+std::unique_ptr<loading> start_loading(std::shared_ptr<const host_source> from,
+                                       const dimesh::detail::communicator& c, int threads,
+                                       index_t ahead);
 
 #if DIMESH_COMPILED != 1
 /// Do all ranks see as many records? Throws where they do not.
@@ -59,36 +55,51 @@ inline position batch_after(const host_source& from, const position& p) {
   return from.normal({p.epoch, p.record + from.rows()});
 }
 
-DIMESH_OUTLINE inline loading::loading(std::shared_ptr<const host_source> from,
-                                       const dimesh::detail::communicator& c, int threads,
-                                       index_t ahead)
-    : from_(std::move(from)),
-      ahead_(
-          threads, ahead, [of = from_](const position& p) { return batch_after(*of, p); },
-          [of = from_](const position& p) {
-            host_batch b = of->build(p);
-            b.next = batch_after(*of, p);
-            return b;
-          }) {
-  require_same_records(*from_, c);
-  seek({});
-}
-DIMESH_OUTLINE inline loading::~loading() = default;
-
-DIMESH_OUTLINE inline host_batch loading::get() {
-  try {
-    return ahead_.get();
-  } catch (...) {
-    host_batch b;
-    b.failed = at_.record;
-    b.text = current_text();
-    return b;
+class loading_ahead final : public loading {
+ public:
+  loading_ahead(std::shared_ptr<const host_source> from, int threads, index_t ahead)
+      : from_(std::move(from)),
+        ahead_(
+            threads, ahead, [of = from_](const position& p) { return batch_after(*of, p); },
+            [of = from_](const position& p) {
+              host_batch b = of->build(p);
+              b.next = batch_after(*of, p);
+              return b;
+            }) {
+    seek({});
   }
-}
-DIMESH_OUTLINE inline void loading::again() { ahead_.begin(at_); }
-DIMESH_OUTLINE inline void loading::seek(position p) {
-  at_ = from_->begin_at(p);
-  again();
+  host_batch get() override {
+    try {
+      return ahead_.get();
+    } catch (...) {
+      host_batch b;
+      b.failed = at_.record;
+      b.text = current_text();
+      return b;
+    }
+  }
+  void taken(const host_batch& b) override { records_ = b.records, at_ = b.next; }
+  void again() override { ahead_.begin(at_); }
+  void seek(position p) override {
+    at_ = from_->begin_at(p);
+    again();
+  }
+  position at() const override { return at_; }
+  index_t records() const override { return records_; }
+  index_t batches_per_epoch() const override { return from_->count(at_.epoch); }
+
+ private:
+  std::shared_ptr<const host_source> from_;
+  read_ahead<position, host_batch> ahead_;
+  position at_;
+  index_t records_ = 0;
+};
+
+DIMESH_OUTLINE inline std::unique_ptr<loading> start_loading(
+    std::shared_ptr<const host_source> from, const dimesh::detail::communicator& c, int threads,
+    index_t ahead) {
+  require_same_records(*from, c);
+  return std::make_unique<loading_ahead>(std::move(from), threads, ahead);
 }
 #endif
 

@@ -25,8 +25,8 @@ template <class B> class loader {
   /// the same number of records.
   loader(const B& from, int threads, index_t ahead)
       : from_(from),
-        loading_(std::make_unique<detail::loading>(from.source(), from.mesh_grid().everyone(),
-                                                   threads, ahead)) {}
+        loading_(
+            detail::start_loading(from.source(), from.mesh_grid().everyone(), threads, ahead)) {}
 
   /// The next batch; after the last one of an epoch the first of the next. Collective. Throws
   /// dimesh::error on all ranks where a record cannot be had on one, naming it; the position stays:
