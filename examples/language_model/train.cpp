@@ -45,9 +45,8 @@ void training::conclude() {
 std::vector<std::string> layout_names() { return layouts.names(); }
 
 std::vector<report::run_result> train_all(const settings& s) {
-  const dm::grid<line> everyone;
-  const text::book book = text::read_book(everyone, s.text);
-  if (everyone.rank() == 0) std::filesystem::create_directories(s.out);
+  const text::book book = text::read_book(s.text);
+  if (dm::grid<line>().rank() == 0) std::filesystem::create_directories(s.out);
   std::vector<report::run_result> results;
   const bool all = std::find(s.layouts.begin(), s.layouts.end(), "all") != s.layouts.end();
   for (const std::string& name : all ? layouts.names() : s.layouts)

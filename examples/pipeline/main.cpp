@@ -153,8 +153,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) std::filesystem::create_directories(s.out);
-    const dm::grid<pod> everyone(MPI_COMM_WORLD, stage{1}, rows{size});
-    const text::book book = text::read_book(everyone, s.text);
+    const text::book book = text::read_book(s.text);
     std::vector<outcome> all;
     for (const int stages : {1, 2, 4}) {
       if (size % stages != 0 || batch::extent % (size / stages) != 0) continue;

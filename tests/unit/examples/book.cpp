@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "../../../examples/common/book.hpp"
+#include "../../../examples/common/book.cpp"
 
 #include <doctest/doctest.h>
 
