@@ -23,7 +23,7 @@ FOLDERS = {"": "What everybody includes", "layout": "Layouts, specs, faults", "e
 # Headers of a room that no user needs.
 PRIVATE = {"layout": {"table", "draft", "dim_facts", "layout_types", "join", "route", "box"},
            "reflect": {"hana", "members", "leaves"}, "random": {"places"}, "show": {"picture", "picture_svg", "picture_text"},
-           "io/data": {"rows", "read_ahead", "pair_counts"}, "train": {"checksum"}}
+           "io/data": {"rows", "read_ahead", "pair_counts", "loading"}, "train": {"checksum"}}
 
 
 def opening(lines):

@@ -2,6 +2,7 @@
 // The compiled part of the library (with DIMESH_COMPILED=2): whatever these headers mark, see
 // dimesh/detail/compiled.hpp.
 #include <dimesh/dimesh.hpp>
+#include <dimesh/io/data/loading.hpp>
 #include <dimesh/nn/dense.hpp>
 #include <dimesh/nn/moe/parts/filled_op.hpp>
 #include <dimesh/op/attention.hpp>

@@ -146,7 +146,7 @@ def language_model(compiler, flags, runs, folder):
     include = [f"-I{example}", f"-I{root / 'support/census'}"]
     if "clang" not in compiler:
         include.append("--param=ggc-min-heapsize=1000000")  # as cmake/dimesh_binaries.cmake says
-    of_its_own = {"main.cpp": ["-Os"], "train.cpp": ["-O1"]}  # as examples/CMakeLists.txt says
+    of_its_own = {"main.cpp": ["-Os"], "train.cpp": ["-Os"]}  # as examples/CMakeLists.txt says
     units = {p.name: (include + of_its_own.get(p.name, []), str(p))
              for p in sorted(example.glob("*.cpp"))}
     own = list(units)

@@ -4,11 +4,34 @@
 #pragma once
 
 #include <cmath>
-#include <dimesh/io/idx.hpp>
+#include <dimesh/io/data/any_stage.hpp>
+#include <dimesh/io/data/images.hpp>
+#include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/transform.hpp>
 #include <filesystem>
 #include <string>
 
 namespace dm = dimesh;
+namespace in = dimesh::input;
+
+/// Records: the brightness of the pixels of an image, row by row, and its label, of 0 .. 9.
+using labelled_images = in::any_stage<std::tuple<std::vector<float>, std::int32_t>>;
+
+/// Those of BASEimages-idx3-ubyte.gz and BASElabels-idx1-ubyte.gz, less `mean` and divided by
+/// `deviation`, where white is 1.
+inline labelled_images read_images(const std::string& base, float mean, float deviation) {
+  return in::zip(in::idx_rows(base + "images-idx3-ubyte.gz"),
+                 in::idx_rows(base + "labels-idx1-ubyte.gz")) |
+         in::map([=](const auto& record) {
+           const auto& [pixels, label] = record;
+           if (label[0] > 9) throw dm::error("label " + std::to_string(label[0]) + ", not 0 .. 9");
+           std::vector<float> x(pixels.size());
+           std::transform(pixels.begin(), pixels.end(), x.begin(), [=](std::uint8_t p) {
+             return (static_cast<float>(p) / 255 - mean) / deviation;
+           });
+           return std::tuple(std::move(x), std::int32_t{label[0]});
+         });
+}
 
 /// Brightness of a pixel and label of an image, read or drawn: stripes as far apart as the label.
 struct image_source {

@@ -20,8 +20,7 @@ ordered_json json_of(const bytes_by_axis& bytes) {
   return j;
 }
 
-ordered_json json_of(const reported& one) {
-  const run_result& r = *one.run;
+ordered_json json_of(const run_result& r) {
   ordered_json j = {{"layout", r.layout},
                     {"mesh", r.mesh},
                     {"ranks", r.ranks},
@@ -32,35 +31,35 @@ ordered_json json_of(const reported& one) {
                     {"peak_bytes_per_rank", r.peak_bytes_per_rank},
                     {"max_loss_difference", r.max_loss_difference},
                     {"seconds", r.seconds}};
-  for (const figure& f : one.more)
+  for (const figure& f : r.figures)
     std::visit([&](const auto& value) { j[f.name] = value; }, f.value);
   return j;
 }
 
 /// Curves of the losses; they coincide up to rounding, hence the stripes.
-dimesh::line_plot loss_plot(const std::vector<reported>& all) {
+dimesh::line_plot loss_plot(const std::vector<run_result>& all) {
   dimesh::line_plot plot{.title = "Training loss, " + std::to_string(all.size()) + " layouts",
                          .x_label = "step",
                          .y_label = "cross-entropy",
                          .striped = true};
-  for (const reported& r : all) {
-    plot.series.push_back({r.run->layout, {}, r.run->losses, 3});
-    for (std::size_t i = 0; i < r.run->losses.size(); ++i)
+  for (const run_result& r : all) {
+    plot.series.push_back({r.layout, {}, r.losses, 3});
+    for (std::size_t i = 0; i < r.losses.size(); ++i)
       plot.series.back().x.push_back(static_cast<double>(i + 1));
   }
   return plot;
 }
 
 /// How far each layout's losses are from the first one's.
-dimesh::line_plot difference_plot(const std::vector<reported>& all) {
+dimesh::line_plot difference_plot(const std::vector<run_result>& all) {
   dimesh::line_plot plot{.title = "Distance from the losses of '" +
-                                  (all.empty() ? std::string() : all.front().run->layout) + "'",
+                                  (all.empty() ? std::string() : all.front().layout) + "'",
                          .x_label = "step",
                          .y_label = "absolute difference",
                          .log_y = true};
   for (std::size_t k = 1; k < all.size(); ++k) {
-    dimesh::plot_series s{.name = all[k].run->layout, .width = 1.5};
-    const auto &mine = all[k].run->losses, &first = all[0].run->losses;
+    dimesh::plot_series s{.name = all[k].layout, .width = 1.5};
+    const auto &mine = all[k].losses, &first = all[0].losses;
     for (std::size_t i = 0; i < std::min(mine.size(), first.size()); ++i) {
       s.x.push_back(static_cast<double>(i + 1));
       s.y.push_back(std::abs(mine[i] - first[i]));
@@ -72,12 +71,12 @@ dimesh::line_plot difference_plot(const std::vector<reported>& all) {
 
 }  // namespace
 
-void write_report(const std::vector<reported>& all, const std::string& folder) {
+void write_report(const std::vector<run_result>& all, const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   std::ofstream out(folder + "/report.json");
   ordered_json j = ordered_json::array();
-  for (const reported& one : all) j.push_back(json_of(one));
+  for (const run_result& one : all) j.push_back(json_of(one));
   if (!(out << j.dump(1, ' ', false, ordered_json::error_handler_t::replace) << std::endl))
     throw dimesh::error("write_report: '" + folder + "/report.json' cannot be written");
   loss_plot(all).write(folder + "/losses.svg");

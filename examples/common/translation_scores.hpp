@@ -17,8 +17,6 @@
 
 namespace report {
 
-namespace detail {
-
 using pieces = std::vector<std::string_view>;
 
 /// Words: runs of letters, digits and bytes above 127; any other sign is a word of its own.
@@ -79,12 +77,10 @@ std::array<run_counts, N> count_runs(const std::vector<std::string>& found,
   return counts;
 }
 
-}  // namespace detail
-
 /// Of runs of one to four words, the geometric mean of the parts that are right; less where fewer
 /// words were written than are wanted. Nothing is smoothed: 0 where no run of four is right.
 inline double bleu(const std::vector<std::string>& found, const std::vector<std::string>& wanted) {
-  const auto counts = detail::count_runs<4>(found, wanted, detail::words_of);
+  const auto counts = count_runs<4>(found, wanted, words_of);
   double logs = 0;
   for (const auto& c : counts) {
     if (c.both == 0) return 0;
@@ -98,7 +94,7 @@ inline double bleu(const std::vector<std::string>& found, const std::vector<std:
 /// sentences are left out.
 inline double chrf(const std::vector<std::string>& found, const std::vector<std::string>& wanted) {
   double precision = 0, recall = 0, orders = 0;
-  for (const auto& c : detail::count_runs<6>(found, wanted, detail::characters_of)) {
+  for (const auto& c : count_runs<6>(found, wanted, characters_of)) {
     if (c.found == 0 || c.wanted == 0) continue;
     precision += c.both / c.found;
     recall += c.both / c.wanted;

@@ -18,6 +18,11 @@ template <class L> struct network {
                            (dm::tensor<float, L, hidden, label>, w2),
                            (dm::tensor<float, L, label>, b2));
 };
+/// A batch of them: brightness of pixels, and the right labels.
+template <class L> struct images {
+  BOOST_HANA_DEFINE_STRUCT(images, (dm::tensor<float, L, batch, pixel>, x),
+                           (dm::tensor<std::int32_t, L, batch>, right));
+};
 
 /// x[batch, pixel] -> logits[batch, label].
 struct classify {
@@ -28,19 +33,17 @@ struct classify {
   }
 };
 
-/// Mean cross-entropy of the logits; target[batch, label] is 1 at the right label, else 0.
+/// Mean cross-entropy of the logits.
 struct loss {
-  template <class P, class X, class T>
-  constexpr auto operator()(const P& p, const X& x, const T& target) const {
-    auto y = classify{}(p, x);
-    return dm::mean<batch>(dm::log_sum_exp<label>(y) - dm::einsum<batch>(y, target));
+  template <class P, class X, class R>
+  constexpr auto operator()(const P& p, const X& x, const R& right) const {
+    return dm::mean<batch>(dm::softmax_cross_entropy<label>(classify{}(p, x), right));
   }
 };
 
 /// The loss and its gradient, both whole: everything that one training step communicates.
 struct training_step {
-  template <class P, class X, class T>
-  constexpr auto operator()(const P& p, const X& x, const T& target) const {
-    return dm::complete(dm::value_and_grad(loss{}, p)(x, target));
+  template <class P, class B> constexpr auto operator()(const P& p, const B& b) const {
+    return dm::complete(dm::value_and_grad(loss{}, p)(b.x, b.right));
   }
 };

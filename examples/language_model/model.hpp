@@ -9,6 +9,7 @@
 
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
+namespace in = dimesh::input;
 
 struct batch : dm::dim<16> {};
 struct length : dm::dim<128> {};
@@ -40,7 +41,11 @@ template <dm::Layout C, dm::Layout S = C> struct plan {
 template <class Plan> using network = nn::language_model<typename Plan::compute, form>;
 template <class Plan>
 using parameters = nn::language_model_parameters<typename Plan::storage, form>;
-template <class Plan> using tokens = typename network<Plan>::tokens;
+/// Numbers of tokens, and of those that follow them.
+template <dm::Tensor X> struct pieces {
+  BOOST_HANA_DEFINE_STRUCT(pieces, (X, ids), (X, next));
+};
+template <class Plan> using batch_of_text = pieces<typename network<Plan>::tokens>;
 
 /// The mean loss of all tokens, in nats.
 template <class Plan> struct loss {
@@ -51,11 +56,11 @@ template <class Plan> struct loss {
   }
 };
 
-/// The loss and its gradient, both whole: everything that one training step communicates.
+/// The loss on a batch of text and its gradient, both whole: everything that one training step
+/// communicates.
 template <class Plan> struct loss_and_gradient {
   network<Plan> net = {};
-  template <class P, class I>
-  constexpr auto operator()(const P& p, const I& ids, const I& next) const {
-    return dm::complete(dm::value_and_grad(loss<Plan>{net}, p)(ids, next));
+  template <class P, class B> constexpr auto operator()(const P& p, const B& b) const {
+    return dm::complete(dm::value_and_grad(loss<Plan>{net}, p)(b.ids, b.next));
   }
 };

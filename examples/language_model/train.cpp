@@ -4,54 +4,55 @@
 
 #include "train.hpp"
 
+#include <dimesh/optim/schedule.hpp>
 #include <filesystem>
 
+#include "../common/some_ranks.hpp"
 #include "layouts.hpp"
 
-class job {
- public:
-  explicit job(const settings& s) : s_(s), corpus_(text::load(s.text, length::extent)) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    if (rank_ == 0) std::filesystem::create_directories(s_.out);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  /// Trains under a plan, on one rank or on all.
-  template <class Plan> void run(const std::string& name) {
-    using mesh = typename Plan::mesh;
-    const bool takes_part = !std::is_same_v<mesh, single> || rank_ == 0;
-    MPI_Comm some = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, rank_, &some);
-    if (some != MPI_COMM_NULL) {
-      results.push_back(trainer<Plan>(name, grid_on<mesh>(some), corpus_, s_).run());
-      MPI_Comm_free(&some);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
+void training::prepare() {
+  const dm::warmup_cosine rate{
+      .peak = s.rate, .warmup = s.warmup, .total = s.steps, .last = s.rate / 10};
+  const auto options = [this](dm::index_t n) -> nn::run_options {
+    return {s.dropout, dm::random_key{s.seed + 1}.fold(2).fold(static_cast<std::uint64_t>(n))};
+  };
+  run.loop.step = [=, this](dm::index_t n) -> dm::metrics {
+    return {{"loss", step(options(n), rate(n))}};
+  };
+  run.loop.diagnose = [=, this](dm::index_t n) { return who_went_bad(options(n)); };
+}
 
-  std::vector<report::language_result> results;
-
- private:
-  /// Of the square, half of the ranks stand in a column where that can be.
-  template <class M> dm::grid<M> grid_on(MPI_Comm some) const {
-    const int half = size_ % 2 == 0 ? size_ / 2 : size_;
-    if constexpr (std::is_same_v<M, square>)
-      return dm::grid<M>(some, rows{half}, cols{size_ / half});
-    else
-      return dm::grid<M>(some);
-  }
-
-  const settings& s_;
-  text::corpus corpus_;
-  int rank_ = 0, size_ = 1;
-};
+void training::conclude() {
+  const double bits = validate(s.validation) / std::log(2.0);  // 8: it knows nothing
+  const std::int64_t optimizer = 2 * sizeof(float) * result.parameters_per_rank;
+  const double tokens = result.steps_per_second * tokens_per_step;
+  nn::token_list prompt;
+  for (const unsigned char c : s.prompt) prompt.push_back(c);
+  const nn::generate_options how{
+      .count = s.sample, .how = {.temperature = s.temperature}, .key = dm::random_key{s.seed}};
+  std::string sample;
+  if (s.sample > 0)
+    for (const auto token : write(prompt, how)) sample += static_cast<char>(token);
+  result.figures = {{"validation_bits_per_byte", bits, report::column::result, "valid.", "bits/B",
+                     report::format("%.3f", bits)},
+                    {"optimizer_bytes_per_rank", optimizer, report::column::memory, "optimizer",
+                     "per rank", report::memory(optimizer)},
+                    {"tokens_per_second", tokens, report::column::speed, "", "tokens/s",
+                     report::grouped(std::llround(tokens))},
+                    {"sample", report::readable(sample)}};
+}
 
 std::vector<std::string> layout_names() { return layouts.names(); }
 
-std::vector<report::language_result> train_all(const settings& s) {
-  job j(s);
+std::vector<report::run_result> train_all(const settings& s) {
+  const text::book book = text::read_book(s.text);
+  if (dm::grid<line>().rank() == 0) std::filesystem::create_directories(s.out);
+  std::vector<report::run_result> results;
   const bool all = std::find(s.layouts.begin(), s.layouts.end(), "all") != s.layouts.end();
   for (const std::string& name : all ? layouts.names() : s.layouts)
-    layouts.visit(name, [&]<class Plan>(dm::layout_tag<Plan>) { j.run<Plan>(name); });
-  return std::move(j.results);
+    layouts.visit(name, [&]<class Plan>(dm::layout_tag<Plan>) {
+      on_mesh<typename Plan::mesh>(
+          name, [&](const auto& g) { results.push_back(train<Plan>(name, g, book, s)); });
+    });
+  return results;
 }

@@ -13,13 +13,11 @@
 #include <iostream>
 
 #include "../common/options.hpp"
-#include "../common/progress.hpp"
 #include "settings.hpp"
 
 int main(int argc, char** argv) {
   return dimesh::run(argc, argv, [&] {
     settings s;
-    s.terminal = report::on_terminal();
     report::options o("Translates the languages of installed catalogs into English");
     o.add("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
     o.add(
@@ -32,23 +30,17 @@ int main(int argc, char** argv) {
     o.add("--columns", s.columns,
           "ranks that share hidden layers; of each rank in a column, experts")
         .between(1, 1 << 20);
-    o.add("--steps", s.steps, "training steps of a model").between(1, 1 << 30);
+    const auto save = report::add_training_options(o, s);
     o.add("--compare", s.compare, "steps that one rank makes again, alone").between(0, 1 << 30);
     o.add("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
         .between(1.0, 1e6);
     o.add("--balance", s.balance, "weight of the loss that balances experts");
-    o.add("--rate", s.rate, "learning rate");
     o.add("--held-out", s.held_out, "batches of sentences never trained on").between(1, 1 << 20);
-    const auto save =
-        o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");
-    o.add("--save-every", s.save_every, "steps between them");
     o.add("--stop-after", s.stop_after, "steps, to go on from there another time")
         .needs(save)
         .between(1, 1 << 30);
-    o.add("--resume", s.resume, "such a folder to go on from, on any ranks and columns");
     o.add("--translate", s.translate, "what the last model translates; -: lines typed");
     o.add("--out", s.out, "folder for tables and pictures");
-    o.add("--seed", s.seed, "of parameters and order");
     if (const auto done = o.parse(argc, argv)) return *done;
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

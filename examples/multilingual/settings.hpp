@@ -4,19 +4,17 @@
 
 #include "../common/result.hpp"
 #include "../common/sentence_pairs.hpp"
+#include "../common/training_options.hpp"
 
-struct settings {
+struct settings : report::training_settings {
+  settings() : training_settings{.steps = 600, .save_every = 200, .rate = 3e-3} {}
   static constexpr const char* installed = "/usr/share/locale";
   static constexpr const char* unsaid = "by folder";
-  std::string catalogs = installed, domains = unsaid, tokens = "pairs", out = "demo-out", save,
-              resume;
+  std::string catalogs = installed, domains = unsaid, tokens = "pairs", out = "demo-out";
   std::vector<std::string> translate;
   std::vector<int> experts = {1, 4, 16};
-  int steps = 600, compare = 5, save_every = 200, stop_after = 0, held_out = 8, longest = 60,
-      columns = 1;
-  double rate = 3e-3, temperature = 5, balance = 0.01;
-  unsigned seed = 1;
-  bool terminal = false;
+  int compare = 5, stop_after = 0, held_out = 8, longest = 60, columns = 1;
+  double temperature = 5, balance = 0.01;
 
   /// How names of catalogs begin. What is installed has more than a demo needs.
   std::string prefix() const {
@@ -95,7 +93,6 @@ struct outcome : report::run_result {
   std::vector<double> watched_at;  // steps
   std::vector<expert_use> watched;  // what the encoder's mixture did then
   double symbols_per_second = 0, flops_per_symbol = 0;  // of a step
-  bool told_to_end = false;
 };
 
 /// Trains a model with so many experts, on all ranks of MPI_COMM_WORLD or (is_alone) on rank 0 for

@@ -10,13 +10,12 @@
 #include <dimesh/op/argmax.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
-#include <dimesh/reflect/describe.hpp>
+#include <dimesh/train/run.hpp>
 
-#include "../common/axes.hpp"
 #include "../common/by_temperature.hpp"
-#include "../common/training_run.hpp"
+#include "../common/measured.hpp"
+#include "../common/some_ranks.hpp"
 #include "../common/typed_lines.hpp"
-#include "census.hpp"
 #include "model.hpp"
 
 namespace {
@@ -68,12 +67,6 @@ class translator {
     optimizer_(p, gradient, state);
     return dm::value(loss);
   }
-  std::int64_t parameters_per_rank() const {
-    std::int64_t n = 0;
-    dm::for_each_tensor([&](const auto&, const auto& t) { n += t.local_size(); }, p);
-    return n;
-  }
-
   /// The held-out sentences from `at` on, as many as a batch has: their scores, and what the
   /// mixtures did with them.
   void evaluate(std::size_t at, outcome& to) const {
@@ -183,11 +176,9 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   const std::string name = "experts-" + std::to_string(experts);
   translator t(g, experts, c, s);
   auto load = sampled(c, s.seed) | in::batch<pairs>(g, batch{}) | in::prefetch(0);
-  outcome o;
-  o.layout = name, o.mesh = dm::describe_mesh(g), o.ranks = g.ranks(), o.experts = experts;
-  o.parameters_per_rank = t.parameters_per_rank();
+  auto o = report::begun<outcome>(name, g, t.p, t.predicted());
+  o.experts = experts;
   o.scores.resize(c.languages.size());
-  const auto cost = t.predicted();
   o.flops_per_symbol = flops_per_symbol(experts);
   const auto folder = [&](const std::string& of) {
     return of.empty() || is_alone ? "" : of + "/" + name;
@@ -196,28 +187,29 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   std::error_code unreadable;
   int resumes = std::filesystem::exists(folder(s.resume), unreadable) ? 1 : 0;
   MPI_Bcast(&resumes, 1, MPI_INT, 0, g.everyone().handle());  // all ranks do as the first one sees
-  text::training_run run{.name = name + (is_alone ? ", one rank" : ""),
-                         .steps = is_alone ? std::min(s.compare, s.steps) : s.steps,
-                         .save_every = s.save_every,
-                         .stop_after = is_alone ? 0 : s.stop_after,
-                         .save = folder(s.save),
-                         .resume = resumes != 0 ? folder(s.resume) : "",
-                         .terminal = s.terminal};
+  dm::training_run run(
+      g, {.steps = is_alone ? std::min(s.compare, s.steps) : s.steps, .save_every = s.save_every},
+      {.name = name + (is_alone ? ", one rank" : ""),
+       .save = folder(s.save),
+       .resume = resumes != 0 ? folder(s.resume) : "",
+       .stop_after = is_alone ? 0 : s.stop_after});
+  run.keep("model", t.p);
+  run.keep("adam", t.state);
+  run.keep(load);
+  run.keep_same("seed", s.seed);
   const dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
-  run.train(
-      g, load, t.p, t.state, [&](const pairs& b, dm::index_t n) { return t.step(b, rate(n)); },
-      [&](dm::index_t done) {
-        if (is_alone || done % std::max(1, s.steps / 20) != 0) return;
-        o.watched_at.push_back(static_cast<double>(done));
-        o.watched.push_back(t.watched());
-      });
-  o.losses = run.losses, o.seconds = run.seconds, o.told_to_end = run.told_to_end;
-  o.symbols_per_second = static_cast<double>(run.done) * symbols / run.seconds;
-  if (run.done > 0)
-    o.bytes_predicted =
-        report::by_axes<square>([&](unsigned mask) { return cost.over[mask].bytes; });
-  o.bytes_counted = report::by_axes<square>([&](unsigned mask) { return t.sent.bytes_on(mask); });
+  run.loop.step = [&](dm::index_t n) -> dm::metrics {
+    return {{"loss", t.step(load.next(), rate(n))}};
+  };
+  run.loop.after_step.push_back([&](dm::index_t done, const dm::metrics&) {
+    if (is_alone || done % std::max(1, s.steps / 20) != 0) return;
+    o.watched_at.push_back(static_cast<double>(done));
+    o.watched.push_back(t.watched());
+  });
+  o.told_to_end = run.go() == dm::loop_end::signal;
+  report::finish<square>(o, run, t.sent);
+  o.symbols_per_second = o.steps_per_second * symbols;
   if (is_alone || o.told_to_end) return o;
   for (std::size_t i = 0; i < c.held_out.size(); i += batch::extent) t.evaluate(i, o);
   if (experts == s.experts.back())
@@ -228,15 +220,11 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
 }  // namespace
 
 outcome train(int experts, const corpus& c, const settings& s, bool is_alone) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm some = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, !is_alone || rank == 0 ? 0 : MPI_UNDEFINED, rank, &some);
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
   outcome o;
-  if (some != MPI_COMM_NULL) {
+  on_first_ranks(is_alone ? 1 : size, [&](MPI_Comm some) {
     o = run_on(dm::grid<square>(some, cols{is_alone ? 1 : s.columns}), experts, c, s, is_alone);
-    MPI_Comm_free(&some);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
+  });
   return o;
 }

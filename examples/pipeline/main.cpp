@@ -153,14 +153,14 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) std::filesystem::create_directories(s.out);
-    const text::corpus corpus = text::load(s.text, length::extent);
+    const text::book book = text::read_book(s.text);
     std::vector<outcome> all;
     for (const int stages : {1, 2, 4}) {
       if (size % stages != 0 || batch::extent % (size / stages) != 0) continue;
       const dm::grid<pod> g(MPI_COMM_WORLD, stage{stages}, rows{size / stages});
-      train_straight(g, s, corpus, all);
-      train_returning(g, s, corpus, all);
-      train_sliced(g, s, corpus, all);
+      train_straight(g, s, book, all);
+      train_returning(g, s, book, all);
+      train_sliced(g, s, book, all);
     }
     return rank == 0 ? conclude(all, s) : 0;
   });

@@ -6,7 +6,7 @@
 
 #include "train.hpp"
 
-void train_returning(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_returning(const dm::grid<pod>& g, const settings& s, const text::book& c,
                      std::vector<outcome>& all) {
   const auto p = static_cast<int>(g.size<stage>());
   const dm::interleaved round{p, s.micros, 2};

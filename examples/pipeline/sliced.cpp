@@ -94,7 +94,7 @@ struct cut_in_slices {
 };
 
 template <int... K>
-void train_at(const dm::grid<pod>& g, const settings& how, const text::corpus& c,
+void train_at(const dm::grid<pod>& g, const settings& how, const text::book& c,
               std::vector<outcome>& all) {
   const dm::sliced schedule{sizeof...(K), slices * how.micros, slices};
   const auto net = [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -105,7 +105,7 @@ void train_at(const dm::grid<pod>& g, const settings& how, const text::corpus& c
 
 }  // namespace
 
-void train_sliced(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_sliced(const dm::grid<pod>& g, const settings& s, const text::book& c,
                   std::vector<outcome>& all) {
   if (s.schedule != "all" && s.schedule != "sliced") return;
   const auto stages = g.size<stage>();

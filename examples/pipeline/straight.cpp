@@ -7,7 +7,7 @@
 #include "train.hpp"
 
 template <int... K>
-static void train_all(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+static void train_all(const dm::grid<pod>& g, const settings& s, const text::book& c,
                       std::vector<outcome>& all) {
   constexpr int p = sizeof...(K);
   train_by<K...>("gpipe", dm::gpipe{p, s.micros}, g, s, c, all);
@@ -15,7 +15,7 @@ static void train_all(const dm::grid<pod>& g, const settings& s, const text::cor
   train_by<K...>("zb-h1", dm::zb_h1{p, s.micros}, g, s, c, all);
   train_by<K...>("zb-h2", dm::zb_h2{p, s.micros}, g, s, c, all);
 }
-void train_straight(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_straight(const dm::grid<pod>& g, const settings& s, const text::book& c,
                     std::vector<outcome>& all) {
   const auto stages = g.size<stage>();
   if (stages == 1) train_all<0>(g, s, c, all);

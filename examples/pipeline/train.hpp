@@ -4,11 +4,12 @@
 #pragma once
 
 #include <census.hpp>
-#include <dimesh/memory/pool.hpp>
+#include <dimesh/io/data/prefetch.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/show/pipeline_timeline.hpp>
+#include <dimesh/train/memory_use.hpp>
 
-#include "../language_model/text.hpp"
+#include "../common/book.hpp"
 #include "model.hpp"
 
 struct settings {
@@ -52,6 +53,11 @@ inline dm::index_t over_ranks(dm::index_t mine, MPI_Op op) {
   return mine;
 }
 
+/// A micro-batch of text.
+struct pieces {
+  BOOST_HANA_DEFINE_STRUCT(pieces, (tokens, ids), (tokens, next));
+};
+
 template <int... K> struct trainer {
   static constexpr int last = std::array{K...}.back();
   using weights_type =
@@ -72,43 +78,39 @@ template <int... K> struct trainer {
     nn::initialize(all, dm::random_key{seed});
     return weights_at<K...>(g, all);
   }
-  void fill(const text::corpus& c, int step) {
-    const text::rows all = text::draw_rows(c.train(), how.micros * batch::extent, length::extent,
-                                           dm::random_key{how.seed + 1}, step);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const auto from = all.starts.begin() + static_cast<std::ptrdiff_t>(i) * batch::extent;
-      const text::rows part{all.from, all.length, {from, from + batch::extent}};
-      part.fill_inputs(x[i]), part.fill_targets(y[i]);
-    }
-  }
   /// Cut makes the pipeline's micro-batches of those that the trainer has: the same, or slices.
   template <class S, class Net, class Cut>
-  outcome run(const std::string& name, const S& s, const text::corpus& corpus, const Net& net,
+  outcome run(const std::string& name, const S& s, const text::book& book, const Net& net,
               const Cut& cut) {
     const int copies = static_cast<int>(g.template size<rows>());
     outcome o{.schedule = name, .pipes = std::to_string(s.ranks) + " x " + std::to_string(copies)};
     const dm::adam optimizer{.rate = 2e-3};
     auto state = optimizer.start(weights);
     dm::pipeline_report report;
+    auto load = text::drawn_rows(book.training, length::extent, dm::random_key{how.seed + 1},
+                                 how.micros * batch::extent) |
+                text::in::batch<pieces>(g, batch{}) | text::in::prefetch(0);
     std::vector<typename Cut::type> in = cut(x), next = cut(y);
     const auto input = [&in](int i) { return in[static_cast<std::size_t>(i)]; };
     const mean_loss<last, typename Cut::type> loss{next};
     const auto told = net.forecast(s, weights, input, loss);
     double seconds = 0;
     for (int step = 0; step < how.steps; ++step) {
-      in.clear(), next.clear();  // so that x and y are filled in place
-      fill(corpus, step);
+      in.clear(), next.clear();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const pieces b = load.next();
+        x[i] = b.ids, y[i] = b.next;
+      }
       in = cut(x), next = cut(y);
-      dm::detail::pool& memory = dm::detail::pool::instance();
-      memory.restart_peak();
-      const dm::index_t before = memory.figures().live;
+      dm::restart_peak_memory();
+      const dm::index_t before = dm::memory_in_use().live;
       census::reset();
       MPI_Barrier(MPI_COMM_WORLD);
       const bool recorded = step + 1 == how.steps;
       if (recorded) dm::timeline::instance().start();
       const double begin = MPI_Wtime();
       auto one = net.value_and_grad(s, weights, input, loss, {.report = &report});
-      o.peak = std::max(o.peak, memory.figures().peak - before);
+      o.peak = std::max(o.peak, dm::memory_in_use().peak - before);
       dm::timeline::instance().stop();
       o.bytes = census::snapshot().bytes_on(1u);
       const auto whole_one = dm::complete(std::move(one));
@@ -149,16 +151,16 @@ struct uncut {
 
 /// Trains by the schedules asked for with so many stages, those of one stage a rank (straight.cpp),
 /// those of two (returning.cpp) and that of slices (sliced.cpp). Every rank of the grid calls it.
-void train_straight(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_straight(const dm::grid<pod>& g, const settings& s, const text::book& c,
                     std::vector<outcome>& all);
-void train_returning(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_returning(const dm::grid<pod>& g, const settings& s, const text::book& c,
                      std::vector<outcome>& all);
-void train_sliced(const dm::grid<pod>& g, const settings& s, const text::corpus& c,
+void train_sliced(const dm::grid<pod>& g, const settings& s, const text::book& c,
                   std::vector<outcome>& all);
 
 template <int... K, class S>
 void train_by(const char* name, const S& schedule, const dm::grid<pod>& g, const settings& how,
-              const text::corpus& c, std::vector<outcome>& all) {
+              const text::book& c, std::vector<outcome>& all) {
   if (how.schedule == "all" || how.schedule == name)
     all.push_back(trainer<K...>(g, how).run(name, schedule, c, pipeline_at<K...>(), uncut{}));
 }

@@ -10,20 +10,7 @@
 #include <dimesh/runtime.hpp>
 #include <iostream>
 
-#include "../common/options.hpp"
-#include "../common/progress.hpp"
 #include "settings.hpp"
-
-/// Training amplifies rounding: losses must agree to five digits at first, and stay close.
-bool agrees(const outcome& o, const outcome& first) {
-  bool close = o.losses.size() <= first.losses.size();
-  for (std::size_t i = 0; close && i < o.losses.size(); ++i)
-    close = std::abs(o.losses[i] - first.losses[i]) <= (i < 12 ? 5e-5 : 0.05);
-  if (!close) std::cout << "FAILED: the losses of '" << o.layout << "' part from the first.\n";
-  if (!report::bytes_agree(o))
-    std::cout << "FAILED: '" << o.layout << "' moved other bytes than its types predict.\n";
-  return close && report::bytes_agree(o);
-}
 
 int conclude(std::vector<outcome> all, const corpus& c, const settings& s) {
   const outcome& first = all.front();
@@ -37,7 +24,7 @@ int conclude(std::vector<outcome> all, const corpus& c, const settings& s) {
                        .left = {0, 1, 5}};
   bool agree = true;
   for (outcome& o : all) {
-    agree = agrees(o, first) && agree;
+    agree = report::agrees(o, first.losses, 12, 5e-5) && agree;
     const std::size_t n = std::min(o.losses.size(), first.losses.size());
     const std::vector<double> beginning(first.losses.begin(),
                                         first.losses.begin() + static_cast<std::ptrdiff_t>(n));
@@ -65,7 +52,6 @@ int conclude(std::vector<outcome> all, const corpus& c, const settings& s) {
 int main(int argc, char** argv) {
   return dimesh::run(argc, argv, [&] {
     settings s;
-    s.terminal = report::on_terminal();
     report::options o("Translates English into the language of installed catalogs");
     o.add("--to", s.to, "language, as its folder is called: fr, de, pt_BR");
     o.add("--catalogs", s.catalogs, "folder of LANGUAGE/LC_MESSAGES/*.mo");
@@ -73,17 +59,12 @@ int main(int argc, char** argv) {
     o.add("--layouts", s.layouts, "names; the first is trained to the end")
         .split_at_commas()
         .among(layout_names());
-    o.add("--steps", s.steps, "training steps").between(1, 1 << 30);
+    report::add_training_options(o, s);
     o.add("--compare", s.compare, "steps of the other layouts").between(1, 1 << 30);
-    o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");
-    o.add("--save-every", s.save_every, "steps between them");
-    o.add("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
-    o.add("--rate", s.rate, "learning rate");
     o.add("--dropout", s.dropout, "part of the activations left out");
     o.add("--held-out", s.held_out, "batches of sentences never trained on").between(1, 1 << 20);
     o.add("--beams", s.beams, "translations kept while searching").between(1, 64);
     o.add("--translate", s.translate, "what to translate at the end; -: lines typed");
-    o.add("--seed", s.seed, "of parameters, order and dropout");
     if (const auto done = o.parse(argc, argv)) return *done;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

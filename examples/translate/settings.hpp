@@ -4,14 +4,14 @@
 
 #include "../common/result.hpp"
 #include "../common/sentence_pairs.hpp"
+#include "../common/training_options.hpp"
 
-struct settings {
-  std::string to = "fr", catalogs = "/usr/share/locale", save, resume;
+struct settings : report::training_settings {
+  settings() : training_settings{.steps = 2000, .save_every = 200, .rate = 3e-3} {}
+  std::string to = "fr", catalogs = "/usr/share/locale";
   std::vector<std::string> layouts = {"data", "model", "square"}, translate;
-  int steps = 2000, compare = 12, save_every = 200, held_out = 4, beams = 4, longest = 40;
-  double rate = 3e-3, dropout = 0.1;
-  unsigned seed = 1;
-  bool terminal = false;
+  int compare = 12, held_out = 4, beams = 4, longest = 40;
+  double dropout = 0.1;
 };
 
 /// A pair as a training step wants it: the English symbols, what the decoder has written before
@@ -30,7 +30,6 @@ corpus read_corpus(const settings& s);
 struct outcome : report::run_result {
   double held_out_loss = 0, accuracy = 0, bleu = 0, chrf = 0, symbols_per_second = 0;
   std::vector<std::string> found;  ///< the first held-out pairs, as the model translates them
-  bool told_to_end = false;
 };
 
 /// Trains under a layout of that name, and translates what the settings ask for where `is_first`.

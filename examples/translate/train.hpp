@@ -12,13 +12,12 @@
 #include <dimesh/op/argmax.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
-#include <dimesh/reflect/describe.hpp>
+#include <dimesh/train/run.hpp>
 
-#include "../common/axes.hpp"
-#include "../common/training_run.hpp"
+#include "../common/measured.hpp"
+#include "../common/some_ranks.hpp"
 #include "../common/translation_scores.hpp"
 #include "../common/typed_lines.hpp"
-#include "census.hpp"
 #include "layouts.hpp"
 
 template <class C> class translator {
@@ -130,46 +129,33 @@ template <class C> class translator {
   dm::adam optimizer_{.beta2 = 0.98, .weight_decay = 0.01, .decays = dm::decay_matrices};
 };
 
-template <class M> dm::grid<M> make_grid() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int half = size % 2 == 0 ? size / 2 : size;
-  if constexpr (M::rank == 2)
-    return dm::grid<M>(MPI_COMM_WORLD, rows{half}, cols{size / half});
-  else
-    return dm::grid<M>(MPI_COMM_WORLD);
-}
-
 template <class C>
 outcome train_under(const std::string& name, const corpus& c, const settings& s, bool is_first) {
   using mesh = typename C::mesh;
-  const auto g = make_grid<mesh>();
+  const auto g = even_grid<mesh>(MPI_COMM_WORLD);
   translator<C> t(g, c, s);
   using pairs = typename translator<C>::pairs;
   const auto few = static_cast<dm::index_t>(c.training.size());
   auto load = dm::input::records(c.training) | dm::input::shuffle(s.seed) |
               dm::input::repeat((batch::extent + few - 1) / few) |
               dm::input::batch<pairs>(g, batch{}) | dm::input::prefetch(0);
-  outcome o;
-  o.layout = name, o.mesh = dm::describe_mesh(g), o.ranks = g.ranks();
-  const auto cost = t.predicted();
-  text::training_run run{.name = name,
-                         .steps = is_first ? s.steps : std::min(s.steps, s.compare),
-                         .save_every = is_first ? s.save_every : 0,
-                         .save = s.save,
-                         .resume = s.resume,
-                         .terminal = s.terminal};
+  auto o = report::begun<outcome>(name, g, t.p, t.predicted());
+  dm::training_run run(g,
+                       {.steps = is_first ? s.steps : std::min(s.steps, s.compare),
+                        .save_every = is_first ? s.save_every : 0},
+                       {.name = name, .save = s.save, .resume = s.resume});
+  run.keep("model", t.p);
+  run.keep("adam", t.state);
+  run.keep(load);
+  run.keep_same("seed", s.seed);
   const dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
-  run.train(
-      g, load, t.p, t.state, [&](const pairs& b, dm::index_t n) { return t.step(b, n, rate(n)); },
-      [](dm::index_t) {});
-  o.losses = run.losses, o.seconds = run.seconds, o.told_to_end = run.told_to_end;
-  o.symbols_per_second =
-      static_cast<double>(run.done * batch::extent * length::extent) / run.seconds;
-  if (run.done > 0)
-    o.bytes_predicted = report::by_axes<mesh>([&](unsigned mask) { return cost.over[mask].bytes; });
-  o.bytes_counted = report::by_axes<mesh>([&](unsigned mask) { return t.sent.bytes_on(mask); });
+  run.loop.step = [&](dm::index_t n) -> dm::metrics {
+    return {{"loss", t.step(load.next(), n, rate(n))}};
+  };
+  o.told_to_end = run.go() == dm::loop_end::signal;
+  report::finish<mesh>(o, run, t.sent);
+  o.symbols_per_second = o.steps_per_second * batch::extent * length::extent;
   if (!is_first || o.told_to_end) return o;
   t.evaluate(o);
   std::vector<std::string> english, other;

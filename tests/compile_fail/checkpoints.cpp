@@ -4,6 +4,7 @@
 #include <dimesh/io/checkpoint/gpt2.hpp>
 #include <dimesh/io/checkpoint/load_safetensors.hpp>
 #include <dimesh/io/checkpoint/start_save.hpp>
+#include <dimesh/train/run.hpp>
 
 #include "names.hpp"
 
@@ -38,6 +39,16 @@ void f(const matrix& x) { (void)dm::start_save_checkpoint("run", {}, {}, dm::par
 void f(addends& x) { dm::load_checkpoint("run", {}, dm::part("x", x)); }
 #else
 void f(matrix& x) { dm::load_checkpoint("run", {}, dm::part("x", x)); }
+#endif
+
+// mistake: partial_operand__training_run
+// A run keeps a sum that is yet to be made.
+// expect: training_run::keep: ranks hold addends of a tensor along this axis, and no elements; complete it first
+// expect: partial_operand<cols>
+#ifdef COMPILE_FAIL
+void f(dm::training_run& run, addends& x) { run.keep("x", x); }
+#else
+void f(dm::training_run& run, matrix& x) { run.keep("x", x); }
 #endif
 
 // mistake: partial_operand__load_safetensors

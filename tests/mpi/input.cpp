@@ -6,6 +6,7 @@
 #include <dimesh/grad/complete.hpp>
 #include <dimesh/grad/value_and_grad.hpp>
 #include <dimesh/io/data/agree.hpp>
+#include <dimesh/io/data/any_stage.hpp>
 #include <dimesh/io/data/arrays.hpp>
 #include <dimesh/io/data/batch.hpp>
 #include <dimesh/io/data/images.hpp>
@@ -35,6 +36,7 @@ namespace {
 namespace dm = dimesh;
 namespace in = dimesh::input;
 using namespace test_support;
+using namespace std::string_literals;
 
 template <class L> struct examples {
   BOOST_HANA_DEFINE_STRUCT(examples, (dm::tensor<float, L, p, q>, x),
@@ -426,6 +428,31 @@ TEST_CASE("ranks that see other records, or none: all say so") {
           });
         }).starts_with("input: '/nowhere/x': cannot be opened"));
   CHECK(in::together(g, [] { return 7; }) == 7);
+}
+
+TEST_CASE("from_first: what the first rank reads, or what it says, on all of them") {
+  const dm::grid<line> g;
+  int read = 0;
+  const auto got = in::from_first(g, [&] { return ++read, in::contents("a name", "a\0b"s); });
+  CHECK(read == (g.rank() == 0 ? 1 : 0));
+  CHECK(got.path() == "a name");
+  CHECK(got.bytes() == "a\0b"s);
+  CHECK(in::from_first(g, [] { return in::contents("none", ""); }).bytes().empty());
+  CHECK(thrown([&] {
+          in::from_first(g, [&] { return in::contents("/nowhere/x"); });
+        }).starts_with("input: '/nowhere/x': cannot be opened"));
+}
+
+TEST_CASE("any_stage: batches of stages that differ are of one type") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  using record = std::tuple<std::vector<float>, index_t>;
+  in::any_stage<record> of = in::numbers(7) | in::map(make_record);
+  for (const bool shuffled : {false, true}) {
+    if (shuffled) of = stages(7);
+    auto load = of | in::batch<examples<L>>(g, p{3}, q{width}) | in::prefetch(1);
+    CHECK(holds(load.next(), shuffled ? expected(7, {0, 0}, 3) : std::vector<index_t>{0, 1, 2}));
+  }
 }
 
 TEST_CASE("each rank reads the records of its rows only; peers along other axes the same") {

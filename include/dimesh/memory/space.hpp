@@ -90,6 +90,8 @@ struct space_facts {
   void (*copy)(void* to, const void* from, std::size_t);
   void (*copy_in)(void* to, const void* of_host, std::size_t);
   void (*copy_out)(void* to_host, const void* from, std::size_t);
+  void (*begin_copy_in)(void* to, const void* of_pinned, std::size_t);  // after kernels before it
+  void (*wait_for_copies)();
 };
 
 #ifdef DIMESH_CLOSED
@@ -140,6 +142,17 @@ template <class Memory> struct space_moves {
     else
       move<Memory, Kokkos::HostSpace>(to, from, n);
   }
+  static void begin_copy_in(void* to, const void* from, std::size_t n) {
+    if constexpr (host_reaches<Memory>)
+      copy(to, from, n);
+    else
+      Kokkos::deep_copy(typename Memory::execution_space(),
+                        bytes<Memory, char>(static_cast<char*>(to), n),
+                        bytes<pinned_space, const char>(static_cast<const char*>(from), n));
+  }
+  static void wait_for_copies() {
+    if constexpr (!host_reaches<Memory>) typename Memory::execution_space().fence();
+  }
   static void copy_out(void* to, const void* from, std::size_t n) {
     if constexpr (host_reaches<Memory>)
       copy(to, from, n);
@@ -165,7 +178,9 @@ template <class Memory> constexpr space_facts make_space_facts(bool stands_apart
           &moves::set,
           &moves::copy,
           &moves::copy_in,
-          &moves::copy_out};
+          &moves::copy_out,
+          &moves::begin_copy_in,
+          &moves::wait_for_copies};
 }
 template <class Memory>
 inline constexpr space_facts facts_of_memory =

@@ -75,7 +75,9 @@ class training_loop {
   /// The grid outlives the loop.
   template <Mesh M>
   training_loop(const grid<M>& g, loop_options options)
-      : options_(std::move(options)), everyone_(&g.everyone()) {
+      : training_loop(g.everyone(), std::move(options)) {}
+  training_loop(const detail::communicator& everyone, loop_options options)
+      : options_(std::move(options)), everyone_(&everyone) {
     if (options_.steps < 0 || options_.evaluate_every < 0 || options_.save_every < 0 ||
         options_.patience < 0)
       throw error(

@@ -4,12 +4,15 @@
 //   progress_line p(std::cout, isatty(1), "batch x hidden", steps);
 //   p.update(120, loss)    -> batch x hidden  [#####---------------]  120/469  loss 0.4123  3.1 s
 //   p.update(120, [](double seconds) { return "..."; })     // other words at the end
+//   rates_text({{"tokens", 2048}, {"rows", 4 << 20, true}}, 10, 2)
+//     -> "10,240 tokens/s  rows 20.0 MiB/s": where 10 steps took two seconds
 #pragma once
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,12 +20,59 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace dimesh {
 
 /// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script
 /// that knows better sets DIMESH_PLAIN.
 inline bool on_terminal() { return isatty(1) != 0 && std::getenv("DIMESH_PLAIN") == nullptr; }
+
+/// What a step does, to be told per second: so many of something, or bytes on a mesh axis.
+struct step_rate {
+  std::string name;
+  std::int64_t per_step = 0;
+  bool in_bytes = false;
+};
+
+namespace detail {
+/// 1234567 -> "1,234,567"
+inline std::string grouped_digits(std::int64_t n) {
+  std::string digits = std::to_string(n);
+  for (int i = static_cast<int>(digits.size()) - 3; i > (n < 0 ? 1 : 0); i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+/// 123456 -> "120.6 KiB"
+inline std::string bytes_in_words(std::int64_t bytes) {
+  constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  double n = static_cast<double>(bytes) / 1024;
+  int unit = 0;
+  for (; n >= 1024 && unit < 3; ++unit) n /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", n, units[unit]);
+  return text;
+}
+}  // namespace detail
+
+/// Means over `steps` steps that took `seconds`; empty where no time has passed.
+inline std::string rates_text(const std::vector<step_rate>& all, int steps, double seconds) {
+  std::string text;
+  for (const step_rate& r : all) {
+    if (!(seconds > 0)) break;
+    const auto rate = static_cast<std::int64_t>(static_cast<double>(r.per_step) * steps / seconds);
+    if (!text.empty()) text += "  ";
+    text += r.in_bytes ? r.name + " " + detail::bytes_in_words(rate) + "/s"
+                       : detail::grouped_digits(rate) + " " + r.name + "/s";
+  }
+  return text;
+}
+/// "8 min 20 s": rounded.
+inline std::string time_text(double seconds) {
+  const long long all = std::llround(seconds);
+  return (all >= 60 ? std::to_string(all / 60) + " min " : "") + std::to_string(all % 60) + " s";
+}
 
 /// One line that is rewritten a few times a second on a terminal; elsewhere, a line after each of
 /// `parts` equal parts of the steps.

@@ -269,4 +269,15 @@ TEST_CASE("html_report: one file, nothing taken for a part of it") {
   CHECK(contents(f.path + "/report.html") == html);
 }
 
+TEST_CASE("rates_text and time_text: what a line of progress tells") {
+  const std::vector<dm::step_rate> all = {
+      {"tokens", 2048}, {"rows", 3 << 20, true}, {"cols", 1024, true}};
+  CHECK(dm::rates_text(all, 10, 2) == "10,240 tokens/s  rows 15.0 MiB/s  cols 5.0 KiB/s");
+  CHECK(dm::rates_text({{"rows", 7, true}}, 2, 1) == "rows 14 B/s");
+  CHECK(dm::rates_text(all, 1, 0).empty());  // no time has passed
+  CHECK(dm::rates_text({}, 10, 2).empty());
+  CHECK(dm::time_text(8.4) == "8 s");
+  CHECK(dm::time_text(499.6) == "8 min 20 s");
+}
+
 }  // namespace

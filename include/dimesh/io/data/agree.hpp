@@ -4,6 +4,8 @@
 //
 //   auto files = input::together(g, [] { return input::lines(input::glob("texts/*")); });
 //                                              // opened by every rank: collective over the grid
+//   auto text = input::from_first(g, [] { return input::contents("book.txt"); });
+//                                              // read by the first one, for all
 #pragma once
 
 #include <exception>
@@ -12,8 +14,10 @@
 #include <string>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/collective/broadcast.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/io/agree.hpp"
+#include "dimesh/io/data/contents.hpp"
 
 namespace dimesh::input {
 
@@ -44,6 +48,18 @@ inline void agree(const dimesh::detail::communicator& c, std::optional<index_t> 
   throw error(dimesh::detail::text_from(c.handle(), root, text));
 }
 
+/// What the first rank of c has, on all. Collective.
+inline contents told(const dimesh::detail::communicator& c, const contents* mine) {
+  const dimesh::detail::of_host numbers;
+  index_t size = mine != nullptr ? mine->size() : 0;
+  collective::broadcast(c, &size, 1, 0);
+  std::string bytes(mine != nullptr ? mine->bytes() : std::string_view());
+  bytes.resize(static_cast<std::size_t>(size));
+  collective::broadcast(c, bytes.data(), size, 0);
+  return {dimesh::detail::text_from(c.handle(), 0, mine != nullptr ? mine->path() : ""),
+          std::move(bytes)};
+}
+
 }  // namespace detail
 
 /// f() on every rank of the grid; where it throws on one of them, all throw dimesh::error with the
@@ -58,6 +74,22 @@ template <class M, class F> auto together(const grid<M>& g, const F& f) {
   }
   detail::agree(g.everyone(), made ? std::optional<index_t>() : 0, text);
   return std::move(*made);
+}
+
+/// What f() gives on the grid's first rank, `contents`, on all of them: for files that the others
+/// do not see, and for what only one should do. Where it throws there, all throw dimesh::error with
+/// its text. Collective.
+template <class M, class F> contents from_first(const grid<M>& g, const F& f) {
+  const auto& c = g.everyone();
+  std::optional<contents> read;
+  std::string text;
+  try {
+    if (c.rank() == 0) read.emplace(f());
+  } catch (...) {
+    text = detail::current_text();
+  }
+  detail::agree(c, c.rank() > 0 || read ? std::optional<index_t>() : 0, text);
+  return c.size() == 1 ? *read : detail::told(c, read ? &*read : nullptr);
 }
 
 }  // namespace dimesh::input

@@ -3,8 +3,7 @@
 // range of numbers, is the row of tensor k: of its dims but the first one, row-major. A rank keeps
 // the part of the row that its block holds.
 //
-//   rows_of<Record> rows;  rows.add("x", x);  rows.add("y", y);      // in their order
-//   rows.put(record, 3, blocks)                     // row 3 of the batch, as far as it is here
+//   rows_of<Record> plan(batch, tensors...)     plan.put(record, b, buffers)
 #pragma once
 
 #include <algorithm>
@@ -19,8 +18,7 @@
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/layout/block.hpp"
-#include "dimesh/memory/storage.hpp"
-#include "dimesh/tensor.hpp"
+#include "dimesh/memory/space.hpp"
 
 namespace dimesh::input::detail {
 
@@ -63,12 +61,14 @@ struct row_place {
   std::vector<index_t> extents;
   index_t local = 1, whole = 1;  // elements of a row: in the block, in the tensor
   std::size_t element = 0;       // bytes
-  index_t member = 0;            // of the record; -1: the mask
-  bool is_near = true;           // may the host write where the tensor lives?
-  const dimesh::detail::space_facts* space = nullptr;  // where the block is made
+  element_kind kind = element_kind::other;
+  index_t member = 0;  // of the record; -1: the mask
+  const dimesh::detail::space_facts* home = nullptr;  // where the tensor lives
+  bool is_near = true;                                // may the host write there?
+  const dimesh::detail::space_facts* space = nullptr; // where the block is made
 
   std::size_t bytes() const { return static_cast<std::size_t>(rows.length * local) * element; }
-
+  bool has(index_t row) const { return row >= rows.offset && row < rows.offset + rows.length; }
   /// Calls f(from, to, n) for the runs of a row that are next to each other in both.
   template <class F> void for_each_run(const F& f) const {
     if (local == whole) return f(index_t{0}, index_t{0}, whole);
@@ -126,66 +126,15 @@ constexpr const put_row<R>* puts =
 /// The mask's row: 1.
 template <class T> void put_one(std::byte* to) { *reinterpret_cast<T*>(to) = converted<T>(1); }
 
-/// What a rank holds of all tensors of a batch, and how records get there.
-template <class Record> class rows_of {
- public:
-  template <class X> void add(const std::string& name, const X& x) {
-    using T = value_of<X>;
-    row_place p;
-    p.name = name.empty() ? "the tensor" : name;
-    p.rows = x.block(0);
-    p.element = sizeof(T);
-    const auto* const space = dimesh::detail::core_of(x).facts->space;
-    p.is_near = dimesh::detail::facts_of_space(space).is_near;
-    p.space = p.is_near ? space : &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>;
-    const auto extents = x.shape().extents();
-    p.extents.assign(extents.begin(), extents.end());
-    for (int d = 1; d < X::rank; ++d) {
-      p.inner.push_back(x.block(d));
-      p.local *= x.block(d).length;
-      p.whole *= p.extents[static_cast<std::size_t>(d)];
-    }
-    p.member = static_cast<index_t>(places_.size());
-    const bool beyond = p.member >= static_cast<index_t>(members_of<Record>::count);
-    puts_.push_back(beyond ? nullptr : puts<T, Record>[p.member]);
-    ones_.push_back(put_one<T>);
-    if (p.rows.length > 0) {
-      const index_t end = p.rows.offset + p.rows.length;
-      own_ = own_.length == 0 ? p.rows
-                              : block{std::min(own_.offset, p.rows.offset),
-                                      std::max(own_.offset + own_.length, end) -
-                                          std::min(own_.offset, p.rows.offset)};
-    }
-    places_.push_back(std::move(p));
-  }
-  /// The last tensor is the mask.
-  void mask_last() { places_.back().member = -1; }
-  const std::vector<row_place>& places() const { return places_; }
-  /// All rows that this rank holds any of lie among these.
-  block own() const { return own_; }
-  bool needs(index_t row) const {
-    for (const auto& p : places_)
-      if (row >= p.rows.offset && row < p.rows.offset + p.rows.length) return true;
-    return false;
-  }
-  void put(const Record& r, index_t row, std::vector<dimesh::detail::storage>& blocks) const {
-    for (std::size_t k = 0; k < places_.size(); ++k) {
-      const auto& p = places_[k];
-      if (row < p.rows.offset || row >= p.rows.offset + p.rows.length) continue;
-      std::byte* const to = static_cast<std::byte*>(blocks[k].data()) +
-                            static_cast<std::size_t>((row - p.rows.offset) * p.local) * p.element;
-      if (p.member < 0)
-        ones_[k](to);
-      else
-        puts_[k](r, p, to);
-    }
-  }
+/// What writes rows of one kind of element: members of R, or the mask's 1.
+template <class R> struct row_writer {
+  element_kind kind;
+  const put_row<R>* put;
+  void (*put_one)(std::byte*);
 
- private:
-  std::vector<row_place> places_;
-  std::vector<put_row<Record>> puts_;
-  std::vector<void (*)(std::byte*)> ones_;
-  block own_{};
+  template <class T> static constexpr row_writer of() {
+    return {element_traits<T>::kind, puts<T, R>, detail::put_one<T>};
+  }
 };
 
 }  // namespace dimesh::input::detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Orders and transformations of records: laws, against plain loops.
+#include <dimesh/io/data/any_stage.hpp>
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/pack.hpp>
+#include <dimesh/io/data/sample.hpp>
 #include <dimesh/io/data/stage.hpp>
 #include <dimesh/io/data/transform.hpp>
 
@@ -44,6 +46,41 @@ TEST_CASE("shuffle: a permutation, another one each epoch, a function of the see
   CHECK(all(s, 3) != all(in::numbers(100) | in::shuffle(8), 3));
   CHECK(s.epoch(2).where(4) == "number " + std::to_string(s.epoch(2)(4)));
   says(thrown([&] { s.epoch(0)(100); }), "shuffle has no record 100; it has 100");
+}
+
+TEST_CASE("sample: so many of all, with the same chance, a function of key, epoch and place") {
+  const auto s = in::numbers(20) | in::sample(7, 30);
+  CHECK(all(s, 3).size() == 30);
+  CHECK(all(s, 3) == all(in::numbers(20) | in::sample(7, 30), 3));
+  CHECK(all(s, 3) != all(s, 4));
+  CHECK(all(s, 3) != all(in::numbers(20) | in::sample(8, 30), 3));
+  const auto fewer = all(in::numbers(20) | in::sample(7, 10), 3);
+  const auto more = all(s, 3);
+  CHECK(std::equal(fewer.begin(), fewer.end(), more.begin()));  // whatever their number
+  CHECK(s.epoch(2).where(4) == "number " + std::to_string(s.epoch(2)(4)));
+  const auto by_key = in::numbers(20) | in::sample(dimesh::random_key(7).fold(1), 30);
+  CHECK(all(by_key) != all(s));
+  std::vector<int> hits(20, 0);
+  for (index_t e = 0; e < 1000; ++e)
+    for (const index_t i : all(in::numbers(20) | in::sample(1, 20), e))
+      ++hits[static_cast<std::size_t>(i)];
+  for (const int h : hits) CHECK(std::abs(h - 1000) < 160);  // five standard deviations
+  CHECK(all(in::numbers(0) | in::sample(7, 3)).empty());
+  says(thrown([&] { s.epoch(0)(30); }), "sample has no record 30; it has 30");
+  says(thrown([] { in::sample(7, 0); }), "input::sample: 0 records or times; give 1 or more");
+}
+
+TEST_CASE("any_stage: the records, places and faults of the stage that it stands for") {
+  in::any_stage<index_t> s = in::numbers(9) | in::shuffle(7);
+  const auto of = in::numbers(9) | in::shuffle(7);
+  for (const index_t e : {0, 3}) CHECK(all(s, e) == all(of, e));
+  CHECK(s.epoch(2).where(4) == of.epoch(2).where(4));
+  CHECK(all(s | in::take(3), 1) == all(of | in::take(3), 1));
+  const in::any_stage<double> wider = s;  // records that become others
+  CHECK(wider.epoch(0)(2) == static_cast<double>(of.epoch(0)(2)));
+  s = in::numbers(2);
+  CHECK(all(s) == numbers{0, 1});
+  says(thrown([&] { s.epoch(0)(2); }), "numbers has no record 2; it has 2");
 }
 
 TEST_CASE("take and skip: parts, also of more than there is") {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What ties a training run together? The loop, and what must be kept for another run to go on where
+// this one ends, under any layout and on any number of ranks: tensors, counts, the place in the
+// data, the losses. Checkpoints are written while steps go on. It knows no types, and is compiled
+// once for all layouts.
+//
+//   training_run run(g, {.steps = 1000, .save_every = 200}, {.name = "data", .save = "runs/7"});
+//   run.keep("model", params);  run.keep("adam", state);  run.keep(load);
+//   run.keep_same("seed", 7);
+//   run.loop.step = [&](index_t) -> metrics { ...; return {{"loss", value(loss)}}; };
+//   run.go()          -> loop_end::steps_done
+//   run.losses(), run.seconds()
+//
+// Needs what checkpoints need (io/checkpoint/save.hpp).
+#pragma once
+
+#include <iostream>
+
+#include "dimesh/io/checkpoint/load.hpp"
+#include "dimesh/io/checkpoint/start_save.hpp"
+#include "dimesh/ledger/timeline.hpp"
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/train/loop.hpp"
+#include "dimesh/train/progress.hpp"
+
+namespace dimesh {
+
+struct run_options {
+  std::string name{};  ///< on the line that tells how far it is; empty: no line
+  std::string save{};  ///< folder for checkpoints; empty: none, and signals do what they would
+  std::string resume{};  ///< folder of checkpoints, to go on from the latest; empty: from the start
+  index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
+  index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
+  std::vector<step_rate> rates{};  ///< what the line tells beside the loss
+  bool terminal = on_terminal();  ///< a person reads along
+};
+
+class training_run {
+ public:
+  /// Its step, and what else may be called: evaluations, a diagnosis, who listens. The watched
+  /// metric of a step is its loss. `save` is the run's own.
+  training_loop loop;
+
+  /// The grid outlives it.
+  template <Mesh M>
+  training_run(const grid<M>& g, const loop_options& when, const run_options& how)
+      : training_run(g.everyone(), when, how) {}
+  training_run(const detail::communicator& everyone, const loop_options& when,
+               const run_options& how)
+      : loop(everyone, shortened(when, how)),
+        how_(how),
+        steps_(when.steps),
+        tells_(everyone.rank() == 0) {
+    loop.after_step.push_back([this](index_t done, const metrics& m) {
+      for (const metric& one : m)
+        if (one.name == loop.options().watched) losses_.push_back(one.value);
+      tell(done);
+      if (saving_ && saving_->done()) saving_.reset();
+    });
+    if (!how_.save.empty()) loop.save = [this](const loop_state& at, save_reason) { save(at); };
+  }
+  training_run(const training_run&) = delete;
+  training_run& operator=(const training_run&) = delete;
+
+  /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
+  /// are as long as this lives.
+  template <class S> void keep(const std::string& name, S& tensors) {
+    using fault = typename detail::first_of<detail::checkpoint::part_fault<S>>::type;
+    static_assert(ok<only<fault, partial_operand>>,
+                  "training_run::keep: ranks hold addends of a tensor along this axis, and no "
+                  "elements; complete it first");
+    if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
+  }
+  /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
+  template <class P> void keep(const std::string& name, adam_state<P>& state) {
+    keep(name + ".first", state.first);
+    keep(name + ".second", state.second);
+    keep(name + ".steps", state.steps);
+  }
+  /// A number that steps change.
+  void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
+  /// The place in the data: of a loader (io/data/prefetch.hpp), whose next batch is the one there.
+  template <class Loader>
+    requires requires(Loader& l) { l.seek(l.position()); }
+  void keep(Loader& from) {
+    keep("epoch", epoch_);
+    keep("record", record_);
+    note_place_ = [this, &from] {
+      const auto at = from.position();
+      epoch_ = at.epoch, record_ = at.record;
+    };
+    seek_place_ = [this, &from] { from.seek({epoch_, record_}); };
+  }
+  /// What must be as it was in the run that this one goes on from: a seed, say.
+  void keep_same(const std::string& name, index_t number) { same_.emplace_back(name, number); }
+
+  /// From the start, or from where another run was, to the end: once. Collective over the grid.
+  /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
+  /// from, where that has other tensors, or another number of what must be the same.
+  loop_end go() {
+    loop_state at;
+    if (!how_.resume.empty()) at = resumed();
+    before_ = at.step;
+    if (tells_ && !how_.name.empty())
+      line_.emplace(std::cout, how_.terminal, how_.name, static_cast<int>(steps_), 10);
+    const double began = timeline::now();
+    const loop_end why = loop.run(at);
+    seconds_ = timeline::now() - began;
+    line_.reset();
+    done_ = at.step - before_;
+    // What had ended before is in the new folder, too: who goes on from there finds all of it.
+    if (done_ == 0 && loop.save && !how_.resume.empty() && how_.save != how_.resume)
+      loop.save(at, save_reason::end);
+    if (saving_) saving_->finish();
+    saving_.reset();
+    return why == loop_end::steps_done && at.step < steps_ ? loop_end::signal : why;
+  }
+
+  /// The loss of each step, those of earlier runs among them.
+  const std::vector<double>& losses() const { return losses_; }
+  /// How long the steps of this run took, with evaluations and saves, and how many they were.
+  double seconds() const { return seconds_; }
+  index_t steps_done() const { return done_; }
+
+ private:
+  static loop_options shortened(loop_options when, const run_options& how) {
+    when.stops_on_signal = when.stops_on_signal && !how.save.empty();
+    if (how.stop_after > 0 && how.stop_after < when.steps) when.steps = how.stop_after;
+    return when;
+  }
+
+  void tell(index_t done) {
+    if (!line_ || losses_.empty()) return;
+    line_->update(static_cast<int>(done), [&](double seconds) {
+      const auto steps = static_cast<int>(done - before_);
+      char loss[32];
+      std::snprintf(loss, sizeof loss, "loss %.4f", losses_.back());
+      const std::string rates = rates_text(how_.rates, steps, seconds);
+      const auto left = static_cast<double>(steps_ - done);
+      return std::string(loss) + (rates.empty() ? "" : "  " + rates) + "  " +
+             (left > 0 ? time_text(seconds / steps * left) + " left" : time_text(seconds));
+    });
+  }
+
+  /// Begins to; the elements are copied when it returns.
+  void save(const loop_state& at) {
+    if (note_place_) note_place_();
+    checkpoint_record r{.step = at.step};
+    for (const auto& [name, number] : same_) r.integers[name] = number;
+    for (const auto& [name, count] : counts_) r.integers[name] = *count;
+    r.integers["loop.best_step"] = at.best_step;
+    r.integers["loop.without_better"] = at.without_better;
+    r.numbers["loop.best"] = at.best;
+    for (std::size_t i = 0; i < losses_.size(); ++i)
+      r.numbers["loss." + std::to_string(i)] = losses_[i];
+    if (saving_) saving_->finish();
+    saving_.reset();
+    detail::checkpoint::require_parts("training_run", tensors_);
+    saving_.emplace(detail::checkpoint::begin_save(
+        how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
+  }
+  loop_state resumed() {
+    detail::checkpoint::require_parts("training_run", tensors_);
+    const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
+    const auto found = [&](const auto& in, const std::string& name) {
+      const auto at = in.find(name);
+      if (at == in.end())
+        throw error("training_run: '" + how_.resume + "' says nothing of '" + name +
+                    "'; it was saved by another program");
+      return at->second;
+    };
+    for (const auto& [name, number] : same_)
+      if (const auto then = found(r.integers, name); then != number)
+        throw error("training_run: '" + how_.resume + "' was saved by a run whose " + name +
+                    " was " + std::to_string(then) + ", and here it is " + std::to_string(number) +
+                    "; go on with that of then");
+    for (const auto& [name, count] : counts_) *count = found(r.integers, name);
+    for (index_t i = 0; i < r.step; ++i)
+      losses_.push_back(found(r.numbers, "loss." + std::to_string(i)));
+    if (seek_place_) seek_place_();
+    return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
+            found(r.integers, "loop.without_better")};
+  }
+
+  run_options how_;
+  index_t steps_;
+  bool tells_;
+  std::vector<detail::checkpoint::named_core> tensors_;
+  std::vector<std::pair<std::string, index_t*>> counts_;
+  std::vector<std::pair<std::string, index_t>> same_;
+  index_t epoch_ = 0, record_ = 0;
+  std::function<void()> note_place_, seek_place_;
+  std::vector<double> losses_;
+  std::optional<progress_line> line_;
+  std::optional<started_save> saving_;
+  index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
+  double seconds_ = 0;
+};
+
+}  // namespace dimesh

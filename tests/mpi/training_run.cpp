@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A run that ends and goes on, under another layout: the losses of one that never stopped, to the
+// last bit, with all that it keeps; and what it refuses. Steps that are recorded.
+//
+// ranks: 1 2 4
+#include "dimesh/train/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <dimesh/dimesh.hpp>
+#include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/prefetch.hpp>
+
+#include "dimesh/train/trace_steps.hpp"
+#include "support/checkpoints.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+namespace in = dimesh::input;
+using dm::index_t;
+using dm::loop_end;
+
+struct how {
+  dm::loop_options when = {.steps = 12, .save_every = 2};
+  dm::run_options options = {};
+  index_t seed = 7;
+};
+struct outcome {
+  std::vector<double> losses;
+  loop_end why;
+  index_t done, adam_steps, count;
+};
+
+/// Learns to guess numbers in a shuffled order, five an epoch, two a step.
+template <class L> outcome learn(const dm::grid<plane>& g, const how& h) {
+  using X = dm::tensor<double, L, p>;
+  auto w = dm::constant<X>(g, 0.5, p{2});
+  dm::adam optimizer{.rate = 0.1};
+  auto state = optimizer.start(w);
+  auto load = in::numbers(5) | in::shuffle(3) | in::batch<X>(g, p{2}) | in::prefetch(1);
+  index_t count = 0;
+  dm::training_run run(g, h.when, h.options);
+  run.keep("w", w);
+  run.keep("adam", state);
+  run.keep("count", count);
+  run.keep(load);
+  run.keep_same("seed", h.seed);
+  run.loop.step = [&](index_t n) -> dm::metrics {
+    const auto [loss, gradient] = dm::complete(dm::value_and_grad(
+        [](const auto& v, const auto& x) { return dm::mean(dm::square(v - x)); }, w)(load.next()));
+    optimizer(w, gradient, state);
+    count += n;
+    return {{"other", 0}, {"loss", dm::value(loss)}};
+  };
+  const loop_end why = run.go();
+  CHECK(run.seconds() >= 0);
+  return {run.losses(), why, run.steps_done(), state.steps, count};
+}
+using by_both = dm::layout<plane, dm::split<dm::uneven<p>, x>>;
+using whole = dm::layout<plane>;
+
+TEST_CASE("training_run: goes on from any step, under another layout, as if it had never stopped") {
+  with_grid([](const dm::grid<plane>& g) {
+    const outcome all = learn<by_both>(g, {});
+    CHECK(all.why == loop_end::steps_done);
+    CHECK(all.losses.size() == 12);
+    for (const index_t stop : {1, 2, 5}) {
+      const scratch first("run"), second("further");
+      const outcome a = learn<by_both>(g, {.options = {.save = first.path, .stop_after = stop}});
+      CHECK(a.why == loop_end::signal);
+      CHECK(a.done == stop);
+      const outcome b = learn<whole>(
+          g, {.options = {.save = second.path, .resume = first.path, .stop_after = stop + 3}});
+      CHECK(b.why == loop_end::signal);
+      CHECK(b.done == 3);
+      const outcome c = learn<by_both>(g, {.options = {.resume = second.path}});
+      CHECK(c.why == loop_end::steps_done);
+      CHECK(c.losses == all.losses);
+      CHECK(c.adam_steps == 12);
+      CHECK(c.count == all.count);
+    }
+  });
+}
+
+TEST_CASE("training_run: one that had ended is saved again, where it goes on in another folder") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch first("run"), second("again");
+    const outcome a = learn<whole>(g, {.options = {.save = first.path}});
+    const outcome b = learn<by_both>(g, {.options = {.save = second.path, .resume = first.path}});
+    CHECK(b.done == 0);
+    CHECK(b.why == loop_end::steps_done);
+    CHECK(b.losses == a.losses);
+    CHECK(learn<whole>(g, {.options = {.resume = second.path}}).losses == a.losses);
+  });
+}
+
+TEST_CASE("training_run: a signal ends it, saved") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("signal");
+    auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0.5, p{2});
+    const auto go = [&](const dm::run_options& o, bool raises) {
+      dm::training_run run(g, {.steps = 9}, o);
+      run.keep("w", w);
+      run.loop.step = [&](index_t n) -> dm::metrics {
+        if (raises && n == 3 && g.rank() == g.ranks() - 1) std::raise(SIGTERM);
+        return {{"loss", static_cast<double>(n)}};
+      };
+      const loop_end why = run.go();
+      return std::pair(why, run.losses().size());
+    };
+    CHECK(go({.save = at.path}, true) == std::pair(loop_end::signal, std::size_t{4}));
+    CHECK(go({.resume = at.path}, false) == std::pair(loop_end::steps_done, std::size_t{9}));
+  });
+}
+
+TEST_CASE("training_run: what it goes on from must be of its own kind") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("refuses");
+    (void)learn<whole>(g, {.options = {.save = at.path, .stop_after = 2}});
+    CHECK_THROWS_WITH_AS(learn<whole>(g, {.options = {.resume = at.path}, .seed = 8}),
+                         doctest::Contains("was saved by a run whose seed was 7, and here it is 8"),
+                         dm::error);
+    CHECK_THROWS_AS(learn<whole>(g, {.options = {.resume = at.path + "/nowhere"}}), dm::error);
+    const scratch other("other");
+    auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0.5, p{2});
+    dm::save_checkpoint(other.path, {.step = 1}, {}, dm::part("w", w));
+    dm::training_run run(g, {.steps = 3}, {.resume = other.path});
+    run.keep("w", w);
+    run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+    CHECK_THROWS_WITH_AS(run.go(), doctest::Contains("says nothing of 'loss.0'; it was saved by"),
+                         dm::error);
+  });
+}
+
+TEST_CASE("trace_steps: three steps as a trace, the last one as a picture; none where it is late") {
+  const dm::grid<line> g;
+  const scratch at("trace");
+  if (scratch::first()) fs::create_directories(at.path);
+  const auto go = [&](index_t from, const std::string& name) {
+    dm::training_loop loop(g, {.steps = 6});
+    loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+    dm::trace_steps(loop, g, 2, 3,
+                    {.trace = at.path + "/" + name + ".json",
+                     .picture = at.path + "/" + name + ".svg",
+                     .title = "A step"});
+    dm::loop_state state{.step = from};
+    (void)loop.run(state);
+    CHECK_FALSE(dm::timeline::instance().on());
+  };
+  go(0, "early");
+  go(3, "late");
+  if (!scratch::first()) return;
+  std::ifstream in(at.path + "/early.json");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  index_t steps = 0;
+  for (auto k = text.find("\"step\""); k != text.npos; k = text.find("\"step\"", k + 1)) ++steps;
+  CHECK(steps == 3 * g.ranks());
+  CHECK(fs::file_size(at.path + "/early.svg") > 500);
+  CHECK_FALSE(fs::exists(at.path + "/late.json"));
+}
+
+}  // namespace
