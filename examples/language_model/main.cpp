@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     report::options o("A byte-level language model under layouts chosen by name");
     o.add("--text", s.text, "a file to learn (the King James text)");
     o.add("--out", s.out, "folder for the report, pictures and traces");
-    o.add("--layouts", s.layouts, "names; the others are compared with the first")
+    o.add("--layouts,--layout", s.layouts, "names; others are compared with the first")
         .split_at_commas()
         .among(layouts);
     report::add_training_options(o, s, 3);
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     o.add("--dropout", s.dropout, "part of the activations left out");
     o.add("--validation", s.validation, "batches of text never trained on");
     o.add("--sample", s.sample, "bytes to write at the end");
-    o.add("--prompt", s.prompt, "what they continue");
+    o.add("--prompt,--generate", s.prompt, "what they continue");
     o.add("--temperature", s.temperature, "of the sample; 0: the likeliest byte");
     if (const auto done = o.parse(argc, argv)) return *done;
     if (s.prompt.empty()) s.prompt = "\n";

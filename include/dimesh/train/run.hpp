@@ -14,6 +14,7 @@
 // Needs what checkpoints need (io/checkpoint/save.hpp).
 #pragma once
 
+#include <filesystem>
 #include <iostream>
 
 #include "dimesh/io/checkpoint/load.hpp"
@@ -28,7 +29,9 @@ namespace dimesh {
 struct run_options {
   std::string name{};  ///< on the line that tells how far it is; empty: no line
   std::string save{};  ///< folder for checkpoints; empty: none, and signals do what they would
-  std::string resume{};  ///< folder of checkpoints, to go on from the latest; empty: from the start
+  std::string
+      resume{};  ///< folder of checkpoints, to go on from the latest; empty: that of `save`,
+  ///< where it has any, so that a job that is started again goes on; else from the start
   index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   std::vector<step_rate> rates{};  ///< what the line tells beside the loss
@@ -49,6 +52,7 @@ class training_run {
                const run_options& how)
       : loop(everyone, shortened(when, how)),
         how_(how),
+        everyone_(&everyone),
         steps_(when.steps),
         tells_(everyone.rank() == 0) {
     loop.after_step.push_back([this](index_t done, const metrics& m) {
@@ -99,6 +103,7 @@ class training_run {
   /// from, where that has other tensors, or another number of what must be the same.
   loop_end go() {
     loop_state at;
+    if (how_.resume.empty() && was_here()) how_.resume = how_.save;
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (tells_ && !how_.name.empty())
@@ -159,6 +164,12 @@ class training_run {
     saving_.emplace(detail::checkpoint::begin_save(
         how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
   }
+  /// Has a run of before saved where this one will? As the first rank sees it.
+  bool was_here() const {
+    int there = !how_.save.empty() && std::filesystem::exists(how_.save + "/latest") ? 1 : 0;
+    MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle());
+    return there != 0;
+  }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
@@ -183,6 +194,7 @@ class training_run {
   }
 
   run_options how_;
+  const detail::communicator* everyone_;
   index_t steps_;
   bool tells_;
   std::vector<detail::checkpoint::named_core> tensors_;

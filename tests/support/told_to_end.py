@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Does a job that is told to end save, leave with status 0, and go on by the same command to where
+one ends that nobody stopped? The signal goes to one rank or to the launcher, as schedulers send it.
+
+  told_to_end.py USR1|TERM launcher|rank COMMAND...      tests/told/train.cpp; the folder is added
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def ranks_of(launcher: int, program: str) -> list:
+    """The processes below the launcher that run the program."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().split(b"\0")[0].decode()
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue
+        if command == program and parent == launcher:
+            found.append(int(entry.name))
+    return found
+
+
+def run(command: list, told: str = "", whom: str = "") -> str:
+    """The last line; `told`: a signal is sent after some steps."""
+    job = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    last = ""
+    for line in job.stdout:
+        last = line if line.strip() else last
+        if told and line.startswith("step 7"):
+            program = next(c for c in command if c.endswith("train"))
+            pid = job.pid if whom == "launcher" else max(ranks_of(job.pid, program))
+            os.kill(pid, getattr(signal, "SIG" + told))
+            told = ""
+    if job.wait() != 0:
+        sys.exit(f"told_to_end: the status is {job.returncode}")
+    return last
+
+
+def main() -> int:
+    told, whom, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    with tempfile.TemporaryDirectory() as folder:
+        whole = run(command + [folder + "/whole"])
+        first = run(command + [folder + "/parts"], told, whom)
+        second = run(command + [folder + "/parts"])
+        third = run(command + [folder + "/parts"])
+    print(first[:60], second[:60], third[:60], sep="\n")
+    losses = whole.split(":")[1]
+    steps = int(first.split(",")[1].split()[0])
+    if not first.startswith("told,") or not 8 <= steps < 60:
+        sys.exit("told_to_end: it did not end early")
+    if not second.startswith(f"done, {60 - steps} steps") or second.split(":")[1] != losses:
+        sys.exit("told_to_end: it did not go on to the same end")
+    if not third.startswith("done, 0 steps") or third.split(":")[1] != losses:
+        sys.exit("told_to_end: what has ended runs on")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
