@@ -87,7 +87,9 @@ inline bool writes(const tensor_core& x) {
   return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));
 }
 
-/// Bytes of this rank's block that are side by side in the whole; no end of them where all are.
+/// Stands for the bytes of a run where there is but one, or none.
+inline constexpr index_t one_run = std::numeric_limits<index_t>::max();
+/// Bytes of this rank's block that are side by side in the whole tensor.
 inline index_t run_of(const tensor_core& x) {
   index_t run = x.facts->element;
   int d = x.rank();
@@ -97,7 +99,7 @@ inline index_t run_of(const tensor_core& x) {
   }
   while (d-- > 0)
     if (x.own(d).length != 1) return run;
-  return std::numeric_limits<index_t>::max();
+  return one_run;
 }
 
 /// Steps of the dims of a whole tensor, row-major.

@@ -145,7 +145,8 @@ inline void convert(const char* from, element_kind f, char* to, element_kind t, 
 }
 
 /// This rank's block of a tensor out of an open file. Collective, whatever goes wrong.
-inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault) {
+inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together,
+                        first_fault& fault) {
   auto& x =
       const_cast<tensor_core&>(*f.to->core);  // the part is not const: load_checkpoint says so
   const index_t n = own_elements(x);
@@ -173,8 +174,8 @@ inline void read_blocks(MPI_File file, const found_tensor& f, first_fault& fault
   char* const to = cast ? raw.data() : own;
   const collective::opened_to_mpi memory;
   MPI_Status done;
-  const int code =
-      MPI_File_read_at_all(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
+  const auto read = puts_together ? MPI_File_read_at_all : MPI_File_read_at;
+  const int code = read(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
   fault.note_moved(code, done, n * element, what);
   if (cast && n > 0) convert(raw.data(), f.entry.kind, own, x.facts->kind, n);
   near.bring();
@@ -208,6 +209,13 @@ inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& 
 
 /// The tensors that one rank's program has, out of all files.
 inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
+  std::vector<index_t> runs;
+  for (const found_tensor& f : found) {
+    const tensor_core& x = *f.to->core;
+    const bool is_plain = f.place.step == steps_in_file(x);
+    runs.push_back(own_elements(x) == 0 ? one_run : is_plain ? run_of(x) : 0);
+  }
+  const auto is_short = are_short(comm, runs);
   for (std::size_t i = 0; i < found.size();) {
     const fs::path path = found[i].file;
     MPI_File file = MPI_FILE_NULL;
@@ -215,7 +223,8 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
     fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
                "cannot be opened");
     agree_on_fault(comm, fault.text);
-    for (; i < found.size() && found[i].file == path; ++i) read_blocks(file, found[i], fault);
+    for (; i < found.size() && found[i].file == path; ++i)
+      read_blocks(file, found[i], is_short[i] != 0, fault);
     fault.note(MPI_File_close(&file), "cannot be closed");
     agree_on_fault(comm, fault.text);
   }

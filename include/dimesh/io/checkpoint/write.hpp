@@ -63,13 +63,13 @@ inline std::string index_text(const std::vector<planned_file>& files) {
   return j.dump(1) + "\n";
 }
 
-/// Which tensors stand in a file in short runs of some rank's? Each run is a write, unless MPI puts
-/// those of all ranks together. Collective; the same on all ranks.
-inline std::vector<char> in_short_runs(MPI_Comm comm, const std::vector<const named_core*>& all) {
+/// Which of some tensors stand in a file in short runs of any rank's, who tells the bytes of its own?
+/// Each run is a call of the system, unless MPI puts those of all ranks together. Collective; the
+/// same on all ranks.
+inline std::vector<char> are_short(MPI_Comm comm, const std::vector<index_t>& runs) {
   constexpr index_t is_short = 64 << 10;
   std::vector<char> found;
-  for (const named_core* x : all)
-    found.push_back(writes(*x->core) && run_of(*x->core) < is_short);
+  for (const index_t run : runs) found.push_back(run < is_short);
   check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_CHAR, MPI_MAX,
                       comm),
         "checkpoint");
@@ -116,7 +116,10 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
              "cannot be opened");
   agree_on_fault(comm, fault.text);
   const auto head = static_cast<index_t>(f.head.size());
-  const auto is_short = in_short_runs(comm, f.tensors);
+  std::vector<index_t> runs;
+  for (const named_core* x : f.tensors)
+    runs.push_back(writes(*x->core) ? run_of(*x->core) : one_run);
+  const auto is_short = are_short(comm, runs);
   for (std::size_t i = 0; i < f.tensors.size(); ++i)
     write_blocks(file, *f.tensors[i], f.entries[i], head, is_short[i] != 0, fault);
   fault.note(MPI_File_sync(file), "cannot be brought to the disk");
