@@ -13,6 +13,7 @@ namespace dimesh::detail::checkpoint {
 [[gnu::used]] static const auto requires_parts = &require_parts;
 [[gnu::used]] static const auto saves = &save;
 [[gnu::used]] static const auto loads = &load;
+[[gnu::used]] static const auto loads_record = &load_record_at;
 [[gnu::used]] static const auto begins = &begin_save;
 [[gnu::used]] static const auto advances = &advance;
 

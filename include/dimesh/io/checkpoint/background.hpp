@@ -53,8 +53,9 @@ class background_save {
       for (const planned_file& f : plan) files_.push_back(copied(f));
     });
     place_ = text_from(c_.comm, 0, place);
-    if (!index_.empty())
-      files_.push_back({"model.safetensors.index.json", index_, {}, length(index_)});
+    if (!index_.empty()) files_.push_back({index_name, index_, {}, length(index_)});
+    for (const auto& [name, bytes] : record_.files)
+      files_.push_back({name, bytes, {}, length(bytes)});
     begin([this] { return write(); });
   }
   background_save(const background_save&) = delete;

@@ -4,6 +4,7 @@
 //
 //   checkpoint_record r = load_checkpoint("run", {}, part("model", params), part("adam", state));
 //   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "wte"}}}, ...)
+//   load_record("run").files.at("vocabulary.bpe")      // before there are tensors
 //   load_checkpoint("run", {.parts = {{"model.key", {"qkv.weight", 1, 768}}}}, ...)
 #pragma once
 
@@ -32,6 +33,13 @@ checkpoint_record load_checkpoint(const std::string& folder, const load_options&
                                     detail::checkpoint::note_parts_of("load_checkpoint", parts...));
   else
     return {};
+}
+
+/// The record of FOLDER's latest checkpoint (or of FOLDER itself if it is one) with the files of the
+/// program, and no tensors: for what a program must know before it makes them. Any rank may call it
+/// alone. Throws dimesh::error that names the file.
+inline checkpoint_record load_record(const std::string& folder) {
+  return detail::checkpoint::load_record_at(folder);
 }
 
 }  // namespace dimesh

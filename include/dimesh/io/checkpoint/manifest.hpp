@@ -45,6 +45,10 @@ inline std::string manifest_text(const manifest& m) {
     std::snprintf(text, sizeof text, "%a", x);
     j["numbers"][name] = text;
   }
+  if (!m.record.files.empty()) {  // those of the program
+    j["own"] = nlohmann::json::array();
+    for (const auto& [name, bytes] : m.record.files) j["own"].push_back(name);
+  }
   j["files"] = nlohmann::json::object();
   for (const auto& [name, f] : m.files) j["files"][name] = {{"bytes", f.bytes}, {"crc32", f.crc}};
   return nlohmann::json{{"content", j}, {"crc32", crc_of(j.dump())}}.dump(1) + "\n";
@@ -78,6 +82,11 @@ inline manifest parse_manifest(const std::string& text, const std::string& path)
       if (!is_plain_name(name))
         fail("expected names of files in this folder, found '" + name + "'");
       m.files[name] = {f.at("bytes").get<index_t>(), f.at("crc32").get<std::uint32_t>()};
+    }
+    for (const auto& name : j.value("own", nlohmann::json::array())) {
+      if (m.files.count(name.get<std::string>()) == 0)
+        fail("expected a size for each of the program's files, found none for " + name.dump());
+      m.record.files[name.get<std::string>()];  // to be read
     }
   } catch (const nlohmann::json::exception& e) {
     fail(std::string("expected a manifest, found what is none (") + e.what() + ")");

@@ -230,6 +230,22 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
   }
 }
 
+/// The bytes of the program's own files, which the manifest names.
+inline void read_own_files(const fs::path& folder, manifest& m) {
+  for (auto& [name, bytes] : m.record.files) {
+    bytes = read_text(folder / name);
+    if (crc_of(bytes) != m.files.at(name).crc)
+      fail_at(folder / name, "expected the bytes that were written, found others", 0);
+  }
+}
+/// load_record
+inline checkpoint_record load_record_at(const std::string& folder) {
+  const fs::path place = folder_of(folder), path = place / "manifest.json";
+  manifest m = parse_manifest(read_text(path), path.string());
+  read_own_files(place, m);
+  return m.record;
+}
+
 /// load_checkpoint of tensors whose types are gone.
 inline checkpoint_record load(const std::string& folder, const load_options& options,
                               const std::vector<named_core>& all) {
@@ -249,7 +265,10 @@ inline checkpoint_record load(const std::string& folder, const load_options& opt
   std::vector<std::string> files;
   for (const auto& [name, mark] : m.files)
     if (fs::path(name).extension() == ".safetensors") files.push_back(name);
-  together(c.comm, [&] { found = find_tensors(place, files, all, options); });
+  together(c.comm, [&] {
+    found = find_tensors(place, files, all, options);
+    read_own_files(place, m);
+  });
   read_all(c.comm, found);
   return m.record;
 }

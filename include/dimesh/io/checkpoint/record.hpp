@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a checkpoint hold besides tensors? The step, and whatever else a program needs to go on
-// where it was: random keys, the place in the data, the optimizer's count of steps, metrics.
+// where it was: random keys, the place in the data, the optimizer's count of steps, metrics, a file
+// of its own.
 //
 //   checkpoint_record r{.step = 7};  r.integers["adam.steps"] = 7;  r.numbers["loss"] = 1.25;
+//   r.files["vocabulary.bpe"] = vocabulary.printed();
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@ struct checkpoint_record {
   std::map<std::string, std::int64_t> integers{};
   std::map<std::string, double> numbers{};
   std::map<std::string, std::string> texts{};
+  std::map<std::string, std::string> files{};  ///< their bytes, by names in the checkpoint's folder
 };
 
 }  // namespace dimesh

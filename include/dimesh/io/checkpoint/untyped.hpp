@@ -21,6 +21,8 @@ void save(const std::string& folder, const checkpoint_record& record, const save
 checkpoint_record load(const std::string& folder, const load_options& options,
                        const std::vector<named_core>& all);
 
+checkpoint_record load_record_at(const std::string& folder);
+
 /// start_save_checkpoint: background.hpp
 class background_save;
 using save_handle = std::unique_ptr<background_save, void (*)(background_save*)>;

@@ -24,7 +24,10 @@ struct planned_file {
   std::vector<safetensors_entry> entries;
 };
 
-/// The same on all ranks: which tensor stands where.
+inline constexpr const char* index_name = "model.safetensors.index.json";
+
+/// The same on all ranks: which tensor stands where. Throws where one cannot be written, and where a
+/// file of the program has a name that is not its own.
 inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
                                             const checkpoint_record& record, index_t most) {
   std::vector<planned_file> files(1);
@@ -46,6 +49,12 @@ inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
                                                 {"step", std::to_string(record.step)}};
     for (const named_core* x : files[i].tensors) notes["dims." + x->name] = dims_of(*x->core);
     files[i].head = safetensors_text(files[i].entries, notes);
+  }
+  for (const auto& [own, bytes] : record.files) {
+    const bool is_tensors = fs::path(own).extension() == ".safetensors";
+    if (!is_plain_name(own) || is_tensors || own == index_name || own == "manifest.json")
+      throw error("save_checkpoint: a file of the program cannot be called '" + own +
+                  "'; take the plain name of a file that is not one of the checkpoint's own");
   }
   return files;
 }
@@ -149,12 +158,16 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
   MPI_Comm_rank(comm, &rank);
   manifest m{record, {}};
   for (const planned_file& f : files) write_file(comm, folder, f);
-  const std::string index = "model.safetensors.index.json";
-  if (files.size() > 1) {
+  auto texts = record.files;
+  if (files.size() > 1) texts[index_name] = index_text(files);
+  for (const auto& entry : texts) {
+    const fs::path path = folder / entry.first;
+    const std::string& text = entry.second;
     together(comm, [&] {
-      if (rank == 0) write_text(folder / index, index_text(files));
+      if (rank == 0) write_text(path, text);
     });
-    m.files[index] = mark_of(comm, folder / index);
+    m.files[entry.first] = mark_of(comm, path);
+    require_written(path, m.files[entry.first].bytes, static_cast<index_t>(text.size()));
   }
   for (const planned_file& f : files) {
     const file_mark there = m.files[f.name] = mark_of(comm, folder / f.name);
