@@ -4,8 +4,8 @@
 // and again by support/killed_saves.py, for n = 1, 2, ..., until nothing is left to be killed at.
 //
 //   save FOLDER saved|started N R        prints "loaded STEP", and "saved STEP" if it lives so long
-//   save FOLDER race FIRST BY            saves 20 steps from FIRST on, beside another job (two_jobs.py):
-//                                        prints "saved STEP" or "refused STEP: WHY" of each
+//   save FOLDER race FIRST BY            saves 20 steps from FIRST on, beside another job: prints
+//                                        "saved STEP" or "refused STEP: WHY" (support/two_jobs.py)
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -81,7 +81,8 @@ void race(const std::string& folder, index_t first, index_t by) {
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   return dimesh::run(argc, argv, [argv] {
-    if (argv[2] == std::string("race")) return race(argv[1], std::atol(argv[3]), std::atol(argv[4]));
+    if (argv[2] == std::string("race"))
+      return race(argv[1], std::atol(argv[3]), std::atol(argv[4]));
     load_and_save(argv[1], argv[2] == std::string("started"), std::atoi(argv[3]),
                   std::atoi(argv[4]));
   });

@@ -79,7 +79,8 @@ TEST_CASE("load_checkpoint: a rank reads its blocks, and its share for checksums
     const auto load = [&]<class L>(L) {
       auto w = of_numbers<wide<L>>(g, 0);
       const auto load = [&](bool verify) {
-        return reads_of([&] { dimesh::load_checkpoint(at.path, {.verify = verify}, part("w", w)); });
+        return reads_of(
+            [&] { dimesh::load_checkpoint(at.path, {.verify = verify}, part("w", w)); });
       };
       const reads plain = load(false), verified = load(true);
       CHECK(dimesh::to_rank(w, 0) == dimesh::to_rank(of_numbers<wide<L>>(g, 1), 0));
@@ -138,7 +139,8 @@ void check_loads(const dimesh::grid<pod>& g, const std::string& path) {
   check_same(m.last, wanted.last);
 }
 
-TEST_CASE("checkpoints of stages: parts on other stages, on other numbers of stages, split within") {
+TEST_CASE(
+    "checkpoints of stages: parts on other stages, on other numbers of stages, split within") {
   int n = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   const scratch at("stages");

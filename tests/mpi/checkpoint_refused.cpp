@@ -20,8 +20,7 @@ using dimesh::index_t;
 /// Names that begin with a dot: what is on its way, or was.
 int unfinished(const std::string& folder) {
   int n = 0;
-  for (const auto& e : fs::directory_iterator(folder))
-    n += e.path().filename().string()[0] == '.';
+  for (const auto& e : fs::directory_iterator(folder)) n += e.path().filename().string()[0] == '.';
   return n;
 }
 

@@ -76,8 +76,8 @@ template <class C> auto pipeline(const dm::grid<line>& g) {
     }
     return std::tuple(ids, next);
   };
-  return in::numbers(30) | in::shuffle(5) | in::map(make_record) |
-         in::batch<texts<C>>(g, batch{}) | in::prefetch(2);
+  return in::numbers(30) | in::shuffle(5) | in::map(make_record) | in::batch<texts<C>>(g, batch{}) |
+         in::prefetch(2);
 }
 
 /// All that training knows.
@@ -86,8 +86,7 @@ template <class W> class training {
   using parameters = nn::language_model_parameters<typename W::storage, small>;
 
  public:
-  explicit training(const dm::grid<line>& g)
-      : p_(dm::make<parameters>(g)), data_(pipeline<C>(g)) {
+  explicit training(const dm::grid<line>& g) : p_(dm::make<parameters>(g)), data_(pipeline<C>(g)) {
     nn::initialize(p_, dm::random_key{5});
     state_ = dm::adam::start(p_);
   }
@@ -96,9 +95,7 @@ template <class W> class training {
     const auto steps = static_cast<std::uint64_t>(state_.steps);
     const nn::language_model<C, small> m{
         nn::run_options{.dropout = 0.1, .key = dm::random_key(7).fold(steps)}};
-    const auto loss = [&m](const auto& p, const auto& a, const auto& b) {
-      return m.loss(p, a, b);
-    };
+    const auto loss = [&m](const auto& p, const auto& a, const auto& b) { return m.loss(p, a, b); };
     const auto [now, gradient] = dm::complete(dm::value_and_grad(loss, p_)(of.x, of.y));
     numbers_["loss." + std::to_string(state_.steps)] = dm::value(now);
     const dm::warmup_cosine rate{.peak = 1e-2, .warmup = 2, .total = 8};

@@ -53,7 +53,8 @@ inline bool concerns(const char* path) {
 inline bool concerns(int file) {
   char path[1024] = "";
   const std::string link = "/proc/self/fd/" + std::to_string(file);
-  return below[0] == '\0' || (::readlink(link.c_str(), path, sizeof path - 1) > 0 && concerns(path));
+  return below[0] == '\0' ||
+         (::readlink(link.c_str(), path, sizeof path - 1) > 0 && concerns(path));
 }
 /// Is this call not made?
 template <class File> bool stops_at(File file) {

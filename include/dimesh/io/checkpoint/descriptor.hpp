@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How do bytes get to a disk, and back? By calls of POSIX whose errors name the file. No MPI, and no
-// types of tensors are here.
+// How do bytes get to a disk, and back? By calls of POSIX whose errors name the file. No MPI, and
+// no types of tensors are here.
 //
 //   descriptor out("x", O_WRONLY | O_CREAT);  out.write(text, 3, 0);  out.sync();
 //   mark_of_part("x", 4, 1)          -> the checksum of the second quarter

@@ -35,9 +35,9 @@ checkpoint_record load_checkpoint(const std::string& folder, const load_options&
     return {};
 }
 
-/// The record of FOLDER's latest checkpoint (or of FOLDER itself if it is one) with the files of the
-/// program, and no tensors: for what a program must know before it makes them. Any rank may call it
-/// alone. Throws dimesh::error that names the file.
+/// The record of FOLDER's latest checkpoint (or of FOLDER itself if it is one) with the files of
+/// the program, and no tensors: for what a program must know before it makes them. Any rank may
+/// call it alone. Throws dimesh::error that names the file.
 inline checkpoint_record load_record(const std::string& folder) {
   return detail::checkpoint::load_record_at(folder);
 }

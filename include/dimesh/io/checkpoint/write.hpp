@@ -26,8 +26,8 @@ struct planned_file {
 
 inline constexpr const char* index_name = "model.safetensors.index.json";
 
-/// The same on all ranks: which tensor stands where. Throws where one cannot be written, and where a
-/// file of the program has a name that is not its own.
+/// The same on all ranks: which tensor stands where. Throws where one cannot be written, and where
+/// a file of the program has a name that is not its own.
 inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
                                             const checkpoint_record& record, index_t most) {
   std::vector<planned_file> files(1);
@@ -72,9 +72,9 @@ inline std::string index_text(const std::vector<planned_file>& files) {
   return j.dump(1) + "\n";
 }
 
-/// Which of some tensors stand in a file in short runs of any rank's, who tells the bytes of its own?
-/// Each run is a call of the system, unless MPI puts those of all ranks together. Collective; the
-/// same on all ranks.
+/// Which of some tensors stand in a file in short runs of any rank's, each of which tells the bytes
+/// of its own? A run is a call of the system, unless MPI puts those of all ranks together.
+/// Collective; the same on all ranks.
 inline std::vector<char> are_short(MPI_Comm comm, const std::vector<index_t>& runs) {
   constexpr index_t is_short = 64 << 10;
   std::vector<char> found;
@@ -115,7 +115,8 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   MPI_Comm_rank(comm, &rank);
   const fs::path path = folder / f.name;
   together(comm, [&] {
-    if (rank == 0) write_text(path, f.head, static_cast<index_t>(f.head.size()) + f.entries.back().end);
+    if (rank == 0)
+      write_text(path, f.head, static_cast<index_t>(f.head.size()) + f.entries.back().end);
   });
   // Open MPI waits for ever where one rank cannot open a file that others can.
   together(comm, [&] { (void)descriptor(path, O_WRONLY); });

@@ -101,10 +101,11 @@ TEST_CASE("manifests: cut off after each byte, each bit flipped") {
 }
 
 TEST_CASE("manifests: files that are not in their folder") {
-  for (const char* name : {"../model.safetensors", "/etc/passwd", "..", ".hidden", "a/b", "a\\b", ""})
-    CHECK(refuses(
-        [&] { (void)cp::parse_manifest(cp::manifest_text({{}, {{name, {1, 2}}}}), "at"); },
-        "'at': expected names of files in this folder, found '" + std::string(name) + "'"));
+  for (const char* name :
+       {"../model.safetensors", "/etc/passwd", "..", ".hidden", "a/b", "a\\b", ""})
+    CHECK(
+        refuses([&] { (void)cp::parse_manifest(cp::manifest_text({{}, {{name, {1, 2}}}}), "at"); },
+                "'at': expected names of files in this folder, found '" + std::string(name) + "'"));
 }
 
 TEST_CASE("npy: cut off after each byte, each bit of the header flipped") {
@@ -133,9 +134,10 @@ TEST_CASE("npy: cut off after each byte, each bit of the header flipped") {
   CHECK(refused > static_cast<int>(4 * head.size()));
 }
 
-TEST_CASE("latest: names a step that is there, although another job has removed the one it was to") {
-  const std::string root = (cp::fs::temp_directory_path() / "dimesh_latest_").string() +
-                           std::to_string(getpid());
+TEST_CASE(
+    "latest: names a step that is there, although another job has removed the one it was to") {
+  const std::string root =
+      (cp::fs::temp_directory_path() / "dimesh_latest_").string() + std::to_string(getpid());
   const auto saved = [&](index_t step) {
     cp::commit c(root, step);
     c.make_folder();
