@@ -24,6 +24,10 @@ int unfinished(const std::string& folder) {
   return n;
 }
 
+bool is_in(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
 template <class Save> void check_refusals(int code, const Save& save) {
   with_grid([&](const dimesh::grid<plane>& g) {
     for (int rank = 0; rank < std::min(2, g.ranks()); ++rank) {
@@ -40,6 +44,10 @@ template <class Save> void check_refusals(int code, const Save& save) {
         refused = !text.empty();
         CHECK(dimesh::detail::text_from(MPI_COMM_WORLD, 0, text) == text);
         if (refused) CHECK(has(text, "checkpoint: '" + at.path));
+        INFO(text);
+        if (refused && code == ENOSPC)
+          CHECK((is_in(text, std::strerror(code)) || is_in(text, "is the disk full?") ||
+                 is_in(text, "cannot be brought to the disk")));
         // What was published before the disk was full is there, and whole.
         auto t = filled<state<whole>>(g, 0);
         const index_t loaded = dimesh::load_checkpoint(at.path, {}, part("m", t)).step;

@@ -75,11 +75,11 @@ inline std::string index_text(const std::vector<planned_file>& files) {
 /// Which of some tensors stand in a file in short runs of any rank's, each of which tells the bytes
 /// of its own? A run is a call of the system, unless MPI puts those of all ranks together.
 /// Collective; the same on all ranks.
-inline std::vector<char> are_short(MPI_Comm comm, const std::vector<index_t>& runs) {
+inline std::vector<int> are_short(MPI_Comm comm, const std::vector<index_t>& runs) {
   constexpr index_t is_short = 64 << 10;
-  std::vector<char> found;
-  for (const index_t run : runs) found.push_back(run < is_short);
-  check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_CHAR, MPI_MAX,
+  std::vector<int> found;
+  for (const index_t run : runs) found.push_back(run < is_short ? 1 : 0);
+  check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_MAX,
                       comm),
         "checkpoint");
   return found;
