@@ -116,9 +116,9 @@ template <class C, class M> auto packed_rows(const dm::grid<line>& g) {
   CHECK(load.batches_per_epoch() == 1);
   return load.next();
 }
-template <class C, class M> outcome packed(const dm::grid<line>& g) {
+template <class C, class M> outcome packed(const dm::grid<line>& g, double dropout = 0) {
   const auto b = packed_rows<C, M>(g);
-  const nn::language_model<C, M> m;
+  const nn::language_model<C, M> m({.dropout = dropout, .key = dm::random_key{9}});
   return measured(
       g, m,
       [&m](const auto& p, const auto& i, const auto& s, const auto& at, const auto& n) {
@@ -160,6 +160,12 @@ TEST_CASE("packed rows give the losses and gradients of their sequences apart") 
     check_same(packed<none, learned>(g), want);
     check_same(packed<data, learned>(g), want);
     check_same(packed<parts, learned>(g), want);
+  }
+  SUBCASE("with dropout, alike under all layouts") {
+    const outcome want = packed<none, learned>(g, 0.1);
+    check_same(packed<data, learned>(g, 0.1), want);
+    check_same(packed<parts, learned>(g, 0.1), want);
+    CHECK(std::abs(want.loss - packed<none, learned>(g).loss) > 1e-4);
   }
   SUBCASE("rotations, keys shared by groups, layers computed anew") {
     check_same(packed<parts, turned>(g), one_by_one<turned>(g));
