@@ -128,8 +128,9 @@ TEST_CASE("training_run: what it goes on from must be of its own kind") {
     dm::training_run run(g, {.steps = 3}, {.resume = other.path});
     run.keep("w", w);
     run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
-    CHECK_THROWS_WITH_AS(run.go(), doctest::Contains("says nothing of 'loss.0'; it was saved by"),
-                         dm::error);
+    CHECK_THROWS_WITH_AS(
+        run.go(), doctest::Contains("says nothing of 'loss.0'; it was saved by another program"),
+        dm::error);
   });
 }
 
