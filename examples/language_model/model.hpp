@@ -9,7 +9,6 @@
 
 namespace dm = dimesh;
 namespace nn = dimesh::nn;
-namespace in = dimesh::input;
 
 struct batch : dm::dim<16> {};
 struct length : dm::dim<128> {};
