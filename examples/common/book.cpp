@@ -6,6 +6,8 @@
 #include <dimesh/io/data/sample.hpp>
 #include <dimesh/io/data/text.hpp>
 #include <dimesh/io/data/transform.hpp>
+#include <dimesh/train/progress.hpp>
+#include <iostream>
 
 namespace text {
 
@@ -63,6 +65,15 @@ in::any_stage<row> drawn_rows(const in::contents& of, dm::index_t length, dm::ra
 in::any_stage<row> rows_in_order(const in::contents& of, dm::index_t length, dm::index_t n) {
   const in::windows all(of, length + 1, length);
   return all | in::repeat((n + all.size() - 1) / all.size()) | in::map(&with_targets);
+}
+
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0 || !dm::on_terminal()) return {};
+  return [before = prompt](dm::index_t, std::int32_t byte) mutable {
+    std::cout << std::exchange(before, "") << static_cast<char>(byte) << std::flush;
+  };
 }
 
 }  // namespace text

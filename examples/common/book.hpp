@@ -12,6 +12,7 @@
 #include <dimesh/io/data/any_stage.hpp>
 #include <dimesh/io/data/contents.hpp>
 #include <dimesh/random.hpp>
+#include <functional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -42,5 +43,8 @@ in::any_stage<row> drawn_rows(const in::contents& of, dm::index_t length, dm::ra
                               dm::index_t n);
 /// From front to back, each byte a target once; a short text again until a batch of n is full.
 in::any_stage<row> rows_in_order(const in::contents& of, dm::index_t length, dm::index_t n);
+
+/// Shows a text while a model writes it, on the first rank, where a person reads along.
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt);
 
 }  // namespace text

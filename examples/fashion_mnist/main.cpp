@@ -98,7 +98,7 @@ report::run_result train(const std::string& name, const G& g, const image_sets& 
 
   const dm::index_t steps = s.steps > 0 ? s.steps : s.epochs * load.batches_per_epoch();
   const dm::warmup_linear rate{.peak = s.rate, .total = steps};  // down to 0 in a straight line
-  dm::training_run run(g, {.steps = steps}, {.name = name});
+  dm::training_run run(g, {.steps = steps}, {.name = name, .log = s.out + "/" + name});
   census::counts sent;
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
     const images<L> b = load.next();

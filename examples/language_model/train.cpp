@@ -28,11 +28,12 @@ void training::conclude() {
   const double tokens = result.steps_per_second * tokens_per_step;
   nn::token_list prompt;
   for (const unsigned char c : s.prompt) prompt.push_back(c);
-  const nn::generate_options how{
-      .count = s.sample, .how = {.temperature = s.temperature}, .key = dm::random_key{s.seed}};
+  const nn::generate_options how{.count = s.sample,
+                                 .how = {.temperature = s.temperature},
+                                 .key = dm::random_key{s.seed},
+                                 .written = text::as_it_comes(s.prompt)};
   std::string sample;
-  if (s.sample > 0)
-    for (const auto token : write(prompt, how)) sample += static_cast<char>(token);
+  for (const auto token : write(prompt, how)) sample += static_cast<char>(token);
   result.figures = {{"validation_bits_per_byte", bits, report::column::result, "valid.", "bits/B",
                      report::format("%.3f", bits)},
                     {"optimizer_bytes_per_rank", optimizer, report::column::memory, "optimizer",

@@ -52,9 +52,9 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   auto state = optimizer.start(p);
   auto load = text::drawn_rows(book.training, length::extent, dm::random_key{s.seed + 1}.fold(1),
                                batch::extent) |
-              in::batch<pieces>(g, batch{}) | in::prefetch(0);
+              dm::input::batch<pieces>(g, batch{}) | dm::input::prefetch(0);
   auto unseen = text::rows_in_order(book.held_out, length::extent, batch::extent) |
-                in::batch<pieces>(g, batch{}) | in::prefetch(0);
+                dm::input::batch<pieces>(g, batch{}) | dm::input::prefetch(0);
   auto now = dm::make<pieces>(g);
   // The step that will run, on tensors without elements: nothing is computed or sent.
   const auto cost = dm::count(loss_and_gradient<Plan>{}, p, now);
@@ -63,6 +63,7 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
                        {.name = name,
                         .save = s.save,
                         .resume = s.resume,
+                        .log = s.out + "/" + name,
                         .rates = report::rates("tokens", tokens_per_step, result.bytes_predicted)});
   run.keep("model", p);
   run.keep("adam", state);

@@ -11,8 +11,12 @@
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/prefetch.hpp>
 
+#include "dimesh/grad/accumulate.hpp"
+#include "dimesh/optim/loss_scale.hpp"
+#include "dimesh/train/metrics_all_reduce.hpp"
 #include "dimesh/train/trace_steps.hpp"
 #include "support/checkpoints.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -93,6 +97,107 @@ TEST_CASE("training_run: one that had ended is saved again, where it goes on in 
     CHECK(b.losses == a.losses);
     CHECK(learn<whole>(g, {.options = {.resume = second.path}}).losses == a.losses);
   });
+}
+
+TEST_CASE("training_run: its figures are lines, events and a page of plots") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("log");
+    dm::training_run run(g, {.steps = 4, .evaluate_every = 2}, {.name = "a run", .log = at.path});
+    run.loop.step = [](index_t n) -> dm::metrics { return {{"loss", 1.0 / (1.0 + n)}}; };
+    run.loop.evaluate = [](index_t) -> dm::metrics { return {{"loss", 0.5}}; };
+    CHECK(run.go() == loop_end::steps_done);
+    if (g.rank() != 0) return;
+    const auto text_of = [&](const std::string& name) {
+      std::ifstream in(at.path + "/" + name);
+      return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    const auto count = [](const std::string& text, const std::string& part) {
+      int n = 0;
+      for (auto k = text.find(part); k != text.npos; k = text.find(part, k + 1)) ++n;
+      return n;
+    };
+    CHECK(count(text_of("summaries.jsonl"), "\"tag\":\"training/loss\"") == 4);
+    CHECK(count(text_of("summaries.jsonl"), "\"tag\":\"evaluation/loss\"") == 2);
+    CHECK(count(text_of("report.html"), "<svg") == 2);
+    CHECK(count(text_of("report.html"), "<h1>a run</h1>") == 1);
+  });
+  // A folder that cannot be is an error on all ranks.
+  with_grid([](const dm::grid<plane>& g) {
+    CHECK_THROWS_AS(dm::training_run(g, {.steps = 1}, {.log = "/dev/null/log"}), dm::error);
+  });
+}
+
+/// Two micro-batches a step in float, the loss scaled by 2^100 at first: steps overflow until the
+/// factor has fallen, and leave the parameters as they were.
+struct scaled_outcome {
+  std::vector<double> losses;
+  double factor;
+  std::vector<float> w;
+};
+template <class X> std::vector<float> elements_of(const X& x) {
+  const auto seen = test_support::on_host(x);
+  std::vector<float> all;
+  for (index_t i = 0; i < x.local_size(); ++i) all.push_back(seen[i]);
+  return all;
+}
+template <class L> scaled_outcome learn_scaled(const dm::grid<plane>& g, dm::run_options how) {
+  using X = dm::tensor<float, L, p>;
+  auto w = dm::generate<X>(g, [](index_t i) { return 100.0f * static_cast<float>(i); }, p{6});
+  dm::sgd optimizer{.rate = 0.125};
+  dm::dynamic_loss_scale scale(0x1p126);
+  scale.backoff = 0x1p-20;
+  scale.interval = 2, scale.most = 0x1p120;
+  dm::training_run run(g, {.steps = 8}, how);
+  run.keep("w", w);
+  run.keep("scale", scale);
+  run.loop.step = [&](index_t n) -> dm::metrics {
+    auto step = dm::complete(dm::accumulate(2, [&](index_t k) {
+      const auto aim = static_cast<float>(n + k);
+      const auto loss = [aim](const auto& v) { return dm::mean(dm::square(v - aim)); };
+      return dm::value_and_grad(scale.scaled(loss), w)();
+    }));
+    const double norm = dm::global_norm(step.gradient);
+    const std::vector<float> before = elements_of(w);
+    if (scale.accepts(norm)) optimizer(w, scale.unscaled(step.gradient));
+    CHECK((elements_of(w) == before) == (w.local_size() == 0 || !scale.accepts(norm)));
+    CHECK(scale.accepts(norm) == (n > 0));
+    scale.update(norm);
+    return {{"loss", static_cast<double>(n)}};
+  };
+  CHECK(run.go() != loop_end::no_better);
+  return {run.losses(), scale.factor, elements_of(dm::relayout<whole>(w))};
+}
+
+TEST_CASE("training_run: accumulated, scaled, a step left out; and goes on with the factor") {
+  with_grid([](const dm::grid<plane>& g) {
+    const auto all = learn_scaled<by_both>(g, {});
+    CHECK(all.factor == 0x1p109);
+    const scratch at("scaled");
+    (void)learn_scaled<by_both>(g, {.save = at.path, .stop_after = 3});
+    const auto rest = learn_scaled<whole>(g, {.resume = at.path});
+    CHECK(rest.factor == all.factor);
+    CHECK(rest.w == all.w);
+  });
+}
+
+TEST_CASE("metrics_all_reduce: each rank's numbers, joined") {
+  const dm::grid<line> g;
+  const double r = g.rank(), n = g.ranks();
+  const auto over = [&](dm::over_ranks how) {
+    const auto m = dm::metrics_all_reduce(g, {{"a", r}, {"b", 1 - r}}, how);
+    CHECK(m[0].name == "a");
+    return std::pair(m[0].value, m[1].value);
+  };
+  CHECK(over(dm::over_ranks::sum) == std::pair(n * (n - 1) / 2, n - n * (n - 1) / 2));
+  CHECK(over(dm::over_ranks::mean) == std::pair((n - 1) / 2, 1 - (n - 1) / 2));
+  CHECK(over(dm::over_ranks::min) == std::pair(0.0, 2 - n));
+  CHECK(over(dm::over_ranks::max) == std::pair(n - 1, 1.0));
+  CHECK(dm::metrics_all_reduce(g, {}, dm::over_ranks::sum).empty());
+  if (g.ranks() > 1)
+    CHECK_THROWS_WITH_AS(
+        (void)dm::metrics_all_reduce(g, {{g.rank() == 0 ? "a" : "b", 0}}, dm::over_ranks::sum),
+        doctest::Contains("metrics_all_reduce: the ranks have other numbers; give the same names"),
+        dm::error);
 }
 
 TEST_CASE("training_run: a signal ends it, saved") {

@@ -56,7 +56,7 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
 bool holds_value(const tensor_core& x);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
-  require_grid("tensor::grid", x);
+  require_grid("fill", x);
   return x.grid->is_first(x.layout().mask(use::partial));
 }
 #endif

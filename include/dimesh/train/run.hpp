@@ -8,7 +8,7 @@
 //   run.keep("model", params);  run.keep("adam", state);  run.keep(load);
 //   run.keep_same("seed", 7);
 //   run.loop.step = [&](index_t) -> metrics { ...; return {{"loss", value(loss)}}; };
-//   run.go()          -> loop_end::steps_done
+//   run.go()          -> loop_end::steps_done;  .log = "logs/7": figures for TensorBoard, a report
 //   run.losses(), run.seconds()
 //
 // Needs what checkpoints need (io/checkpoint/save.hpp).
@@ -17,10 +17,13 @@
 #include <filesystem>
 #include <iostream>
 
+#include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/start_save.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/optim/adam.hpp"
+#include "dimesh/optim/loss_scale.hpp"
+#include "dimesh/train/html_report.hpp"
 #include "dimesh/train/loop.hpp"
 #include "dimesh/train/progress.hpp"
 
@@ -32,6 +35,8 @@ struct run_options {
   std::string
       resume{};  ///< folder of checkpoints, to go on from the latest; empty: that of `save`,
   ///< where it has any, so that a job that is started again goes on; else from the start
+  std::string log{};  ///< folder for its figures (train/summaries.hpp) and, when it ends, for a
+      ///< report.html of their plots; empty: none
   index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   std::vector<step_rate> rates{};  ///< what the line tells beside the loss
@@ -55,12 +60,17 @@ class training_run {
         everyone_(&everyone),
         steps_(when.steps),
         tells_(everyone.rank() == 0) {
+    if (!how_.log.empty())
+      detail::together(everyone.handle(), [&] { log_.emplace(how_.log, tells_); });
     loop.after_step.push_back([this](index_t done, const metrics& m) {
+      note(done, "training/", m);
       for (const metric& one : m)
         if (one.name == loop.options().watched) losses_.push_back(one.value);
       tell(done);
       if (saving_ && saving_->done()) saving_.reset();
     });
+    loop.after_evaluation.push_back(
+        [this](index_t done, const metrics& m) { note(done, "evaluation/", m); });
     if (!how_.save.empty()) loop.save = [this](const loop_state& at, save_reason) { save(at); };
   }
   training_run(const training_run&) = delete;
@@ -83,6 +93,12 @@ class training_run {
   }
   /// A number that steps change.
   void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
+  void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
+  /// The factor of a loss that is scaled, and its count of good steps.
+  void keep(const std::string& name, dynamic_loss_scale& scale) {
+    keep(name + ".factor", scale.factor);
+    keep(name + ".good", scale.good);
+  }
   /// The place in the data: of a loader (io/data/prefetch.hpp), whose next batch is the one there.
   template <class Loader>
     requires requires(Loader& l) { l.seek(l.position()); }
@@ -118,6 +134,7 @@ class training_run {
       loop.save(at, save_reason::end);
     if (saving_) saving_->finish();
     saving_.reset();
+    if (log_) detail::together(everyone_->handle(), [this] { write_report(); });
     return why == loop_end::steps_done && at.step < steps_ ? loop_end::signal : why;
   }
 
@@ -134,6 +151,17 @@ class training_run {
     return when;
   }
 
+  void note(index_t done, const std::string& kind, const metrics& m) {
+    if (log_)
+      for (const metric& one : m) log_->scalar(done, kind + one.name, one.value);
+  }
+  void write_report() {
+    log_->flush();
+    if (!tells_) return;
+    html_report page(how_.name.empty() ? "A training run" : how_.name);
+    page.add(*log_);
+    page.write(how_.log + "/report.html");
+  }
   void tell(index_t done) {
     if (!line_ || losses_.empty()) return;
     line_->update(static_cast<int>(done), [&](double seconds) {
@@ -153,6 +181,7 @@ class training_run {
     checkpoint_record r{.step = at.step};
     for (const auto& [name, number] : same_) r.integers[name] = number;
     for (const auto& [name, count] : counts_) r.integers[name] = *count;
+    for (const auto& [name, number] : numbers_) r.numbers[name] = *number;
     r.integers["loop.best_step"] = at.best_step;
     r.integers["loop.without_better"] = at.without_better;
     r.numbers["loop.best"] = at.best;
@@ -186,6 +215,7 @@ class training_run {
                     " was " + std::to_string(then) + ", and here it is " + std::to_string(number) +
                     "; go on with that of then");
     for (const auto& [name, count] : counts_) *count = found(r.integers, name);
+    for (const auto& [name, number] : numbers_) *number = found(r.numbers, name);
     for (index_t i = 0; i < r.step; ++i)
       losses_.push_back(found(r.numbers, "loss." + std::to_string(i)));
     if (seek_place_) seek_place_();
@@ -199,11 +229,13 @@ class training_run {
   bool tells_;
   std::vector<detail::checkpoint::named_core> tensors_;
   std::vector<std::pair<std::string, index_t*>> counts_;
+  std::vector<std::pair<std::string, double*>> numbers_;
   std::vector<std::pair<std::string, index_t>> same_;
   index_t epoch_ = 0, record_ = 0;
   std::function<void()> note_place_, seek_place_;
   std::vector<double> losses_;
   std::optional<progress_line> line_;
+  std::optional<summaries> log_;
   std::optional<started_save> saving_;
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
   double seconds_ = 0;
