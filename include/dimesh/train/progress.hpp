@@ -24,9 +24,18 @@
 
 namespace dimesh {
 
-/// Does a person read along? mpirun gives ranks a terminal whatever its own output is; a script
-/// that knows better sets DIMESH_PLAIN.
-inline bool on_terminal() { return isatty(1) != 0 && std::getenv("DIMESH_PLAIN") == nullptr; }
+/// Does a person read along? A script that knows better sets DIMESH_PLAIN. Open MPI's mpirun gives
+/// ranks a terminal whatever its own output is: where its output can be seen, that counts.
+inline bool on_terminal() {
+  if (isatty(1) == 0 || std::getenv("DIMESH_PLAIN") != nullptr) return false;
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr) return true;
+  char name[256];
+  const std::string output = "/proc/" + std::to_string(getppid()) + "/fd/1";
+  const ssize_t n = readlink(output.c_str(), name, sizeof name);
+  if (n < 0) return true;
+  const std::string_view to(name, static_cast<std::size_t>(n));
+  return to.starts_with("/dev/pts/") || to.starts_with("/dev/tty");
+}
 
 /// What a step does, to be told per second: so many of something, or bytes on a mesh axis.
 struct step_rate {
