@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The size of an axis of another mesh.
+// The size of an axis of another mesh. (COORD, ALONG: a coordinate, a communicator; clang shows the macro.)
 // expect: grid: this axis is not in the mesh; add it to the mesh, or name one of its own
 // expect: axis_not_in_mesh<depth, pod>
-// lines: 11
+// lines: 14
+// also: COORD
+// also: ALONG
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"
 
 struct depth : dm::axis<2> {};
-#ifdef COMPILE_FAIL
-auto f(const dm::grid<pod>& g) { return g.size<depth>(); }
+#if defined(COORD)
+#define OF(axis) coord<axis>()
+#elif defined(ALONG)
+#define OF(axis) along<axis>()
 #else
-auto f(const dm::grid<pod>& g) { return g.size<cols>(); }
+#define OF(axis) size<axis>()
+#endif
+#ifdef COMPILE_FAIL
+auto f(const dm::grid<pod>& g) { return g.OF(depth); }
+#else
+auto f(const dm::grid<pod>& g) { return g.OF(cols); }
 #endif
