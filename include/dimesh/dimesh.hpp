@@ -75,6 +75,7 @@
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/wrong_operands.hpp"
+#include "dimesh/op/zeros_like.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/relayout_across.hpp"
 #include "dimesh/op/start.hpp"         // moves that begin, and are awaited later
