@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The size of an axis of another mesh. (COORD, ALONG: a coordinate, a communicator; clang shows the macro.)
+// The size of an axis of another mesh. (COORD, ALONG: of other calls; clang shows the macro, too.)
 // expect: grid: this axis is not in the mesh; add it to the mesh, or name one of its own
 // expect: axis_not_in_mesh<depth, pod>
 // lines: 14
