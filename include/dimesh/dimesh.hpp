@@ -50,6 +50,7 @@
 #include "dimesh/op/take.hpp"           // rows of a table
 #include "dimesh/op/dropout.hpp"        // random, the same under every layout
 #include "dimesh/op/stencil.hpp"
+#include "dimesh/op/unnamed_calls.hpp"
 #include "dimesh/op/unnamed_dims.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind

@@ -10,6 +10,7 @@
 #include <dimesh/op/shuffle.hpp>
 #include <dimesh/op/slice.hpp>
 #include <dimesh/op/sort.hpp>
+#include <dimesh/op/unnamed_calls.hpp>
 #include <dimesh/op/unnamed_dims.hpp>
 #include <dimesh/op/wrong_operands.hpp>
 #include <functional>
