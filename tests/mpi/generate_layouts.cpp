@@ -34,6 +34,21 @@ using along_parts =
 struct windowed : other {
   static constexpr index_t window = 3;
 };
+/// Four queries for each key: where these split the axis, keys cannot be split along the length.
+struct kv : dm::dim<2> {};
+struct each : dm::dim<4> {};
+struct grouped : other {
+  using heads = dm::shape<kv, each>;
+  using key_heads = dm::shape<kv>;
+};
+using each_along = dm::layout<line, dm::split<each, x>, dm::split_if_free<length, x>>;
+using along_heads = dm::layout<line, dm::split<length, x>, dm::split_if_free<heads, x>>;
+/// Blocks that differ.
+struct seven : dm::dim<7> {};
+struct odd : other {
+  using length = seven;
+};
+using unevenly = dm::layout<line, dm::split<dm::uneven<seven>, x>>;
 
 template <class S, class M> auto parameters_of(const dm::grid<typename S::mesh>& g) {
   auto p = dm::make<nn::language_model_parameters<S, M>>(g);
@@ -87,12 +102,13 @@ template <class M, class C> void check_feed(const dm::grid<typename C::mesh>& g)
   using whole = dm::layout<typename C::mesh>;
   const auto read_anew = dm::relayout<whole>(m.logits(p, ids));
   const auto all = test_support::on_host(read_anew);
-  for (const index_t step : {1, 3, 8}) {
+  constexpr index_t n = M::length::extent;
+  for (const index_t step : {index_t{1}, index_t{3}, n}) {
     nn::text_cache<C, M> kept(g);
-    for (index_t done = 0; done < 8; done = kept.filled) {
+    for (index_t done = 0; done < n; done = kept.filled) {
       const auto some = dm::generate<nn::tokens<C, M, nn::next_tokens>>(
           g, [&](index_t b, index_t i) { return symbol(b, done + i); },
-          nn::next_tokens{std::min(step, 8 - done)});
+          nn::next_tokens{std::min(step, n - done)});
       const auto fed = dm::relayout<whole>(nn::feed(m, p, some, kept));
       const auto logits = test_support::on_host(fed);
       double most = 0;
@@ -100,7 +116,7 @@ template <class M, class C> void check_feed(const dm::grid<typename C::mesh>& g)
         for (index_t v = 0; v < 24; ++v)
           most = std::max(
               most, std::abs(logits[static_cast<std::size_t>(b * 24 + v)] -
-                             all[static_cast<std::size_t>((b * 8 + kept.filled - 1) * 24 + v)]));
+                             all[static_cast<std::size_t>((b * n + kept.filled - 1) * 24 + v)]));
       CHECK(most < 1e-12);
     }
   }
@@ -110,6 +126,9 @@ TEST_CASE("keys and values split along the length") {
   const dm::grid<line> g;
   check_feed<windowed, along>(g);
   check_feed<small, along>(g);
+  check_feed<grouped, each_along>(g);
+  check_feed<small, along_heads>(g);
+  check_feed<odd, unevenly>(g);
   // A rank keeps its positions of every text, and no more.
   const nn::text_cache<along, other> kept(g);
   CHECK(kept.layers[0].key.local_size() * g.ranks() == 8 * 8 * 8 * 2);

@@ -443,6 +443,14 @@ TEST_CASE("from_first: what the first rank reads, or what it says, on all of the
         }).starts_with("input: '/nowhere/x': cannot be opened"));
 }
 
+TEST_CASE("a batch of no records is refused") {
+  const dm::grid<line> g;
+  using L = dm::layout<line>;
+  CHECK(thrown([&] {
+          (void)(in::numbers(7) | in::map(make_record) | in::batch<examples<L>>(g, p{0}, q{width}));
+        }) == "input::batch: a batch of no records; give it one or more");
+}
+
 TEST_CASE("any_stage: batches of stages that differ are of one type") {
   const dm::grid<line> g;
   using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;

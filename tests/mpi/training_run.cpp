@@ -234,7 +234,14 @@ TEST_CASE("training_run: what it goes on from must be of its own kind") {
     run.keep("w", w);
     run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
     CHECK_THROWS_WITH_AS(
-        run.go(), doctest::Contains("says nothing of 'loss.0'; it was saved by another program"),
+        run.go(),
+        doctest::Contains("says nothing of 'losses.txt'; it was saved by another program"),
+        dm::error);
+    auto load = in::numbers(4) | in::batch<decltype(w)>(g, p{2}) | in::prefetch(0);
+    run.keep(load);
+    CHECK_THROWS_WITH_AS(
+        run.keep(load),
+        "training_run: it keeps the place of one loader; keep that of others as numbers",
         dm::error);
   });
 }

@@ -82,8 +82,15 @@ class pool {
 
   void release(buffer* b);
 
-  pool_figures figures() const { return figures_; }
-  void restart_peak() { figures_.peak = figures_.live; }
+  /// (Threads that make batches take buffers, too.)
+  pool_figures figures() {
+    const std::lock_guard lock(lock_);
+    return figures_;
+  }
+  void restart_peak() {
+    const std::lock_guard lock(lock_);
+    figures_.peak = figures_.live;
+  }
 
   /// Are buffers spoilt before they are given out, from now on?
   void spoil_fresh(bool on) { spoils_ = on; }
@@ -123,7 +130,7 @@ DIMESH_OUTLINE inline buffer* pool::acquire(std::size_t bytes) {
   buffer* const b = take(bytes);
   if (spoils_) facts_of_space(space_).set(b->data, 0xff, bytes);
   if (watcher != nullptr) [[unlikely]]
-    report_memory(*watcher, static_cast<index_t>(bytes), figures_.live);
+    report_memory(*watcher, static_cast<index_t>(bytes), figures().live);
   return b;
 }
 DIMESH_OUTLINE inline buffer* pool::part_of(buffer* whole) {
@@ -148,7 +155,7 @@ DIMESH_OUTLINE inline void pool::release(buffer* b) {
   const std::shared_ptr<const void> kept = std::move(b->keeps);  // ends after the lock
   take_back(b);
   if (ends && watcher != nullptr) [[unlikely]]
-    report_memory(*watcher, -bytes, figures_.live);
+    report_memory(*watcher, -bytes, figures().live);
 }
 DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
   const std::lock_guard lock(lock_);

@@ -49,6 +49,7 @@ struct loop_options {
   index_t patience = 0;  ///< evaluations without a better one until the end; 0: any
   std::string watched = "loss";  ///< the metric by which evaluations are compared
   bool higher_is_better = false;
+  index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   bool stops_on_signal = true;  ///< SIGTERM and SIGUSR1, on any rank, end the run after a step
 };
 
@@ -95,12 +96,14 @@ class training_loop {
     if (options_.stops_on_signal) signals.emplace();
     auto why = loop_end::steps_done;
     index_t saved = at.step;
-    while (at.step < options_.steps) {
+    while (at.step < options_.steps &&
+           (options_.stop_after == 0 || at.step < options_.stop_after)) {
       const metrics m = step(at.step);
       const metric* const watched = find(m, options_.watched);
       // Ranks must not part, even where only one of them has another number or got the signal.
       const auto [bad, stop] =
-          agreed(watched != nullptr && !std::isfinite(watched->value), signals && signals->asked());
+          agreed(watched != nullptr && !std::isfinite(watched->value),
+                 (signals && signals->asked()) || at.step + 1 == options_.stop_after);
       if (bad) refuse(at.step);
       ++at.step;
       for (const auto& f : after_step) f(at.step, m);

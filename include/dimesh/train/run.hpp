@@ -14,10 +14,12 @@
 // Needs what checkpoints need (io/checkpoint/save.hpp).
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "dimesh/io/agree.hpp"
+#include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/start_save.hpp"
 #include "dimesh/ledger/timeline.hpp"
@@ -103,6 +105,8 @@ class training_run {
   template <class Loader>
     requires requires(Loader& l) { l.seek(l.position()); }
   void keep(Loader& from) {
+    if (seek_place_)
+      throw error("training_run: it keeps the place of one loader; keep that of others as numbers");
     keep("epoch", epoch_);
     keep("record", record_);
     note_place_ = [this, &from] {
@@ -145,9 +149,10 @@ class training_run {
   index_t steps_done() const { return done_; }
 
  private:
+  static constexpr const char* losses_file = "losses.txt";
   static loop_options shortened(loop_options when, const run_options& how) {
     when.stops_on_signal = when.stops_on_signal && !how.save.empty();
-    if (how.stop_after > 0 && how.stop_after < when.steps) when.steps = how.stop_after;
+    if (how.stop_after > 0) when.stop_after = how.stop_after;
     return when;
   }
 
@@ -185,8 +190,12 @@ class training_run {
     r.integers["loop.best_step"] = at.best_step;
     r.integers["loop.without_better"] = at.without_better;
     r.numbers["loop.best"] = at.best;
-    for (std::size_t i = 0; i < losses_.size(); ++i)
-      r.numbers["loss." + std::to_string(i)] = losses_[i];
+    std::string& losses = r.files[losses_file];
+    for (const double loss : losses_) {
+      char text[40];
+      std::snprintf(text, sizeof text, "%a\n", loss);
+      losses += text;
+    }
     if (saving_) saving_->finish();
     saving_.reset();
     detail::checkpoint::require_parts("training_run", tensors_);
@@ -195,8 +204,14 @@ class training_run {
   }
   /// Has a run of before saved where this one will? As the first rank sees it.
   bool was_here() const {
-    int there = !how_.save.empty() && std::filesystem::exists(how_.save + "/latest") ? 1 : 0;
-    MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle());
+    std::error_code none;
+    int there = 0;
+    if (tells_ && !how_.save.empty())
+      there = std::filesystem::exists(how_.save + "/latest", none) ||
+                      !detail::checkpoint::steps_in(how_.save).empty()
+                  ? 1
+                  : 0;
+    detail::check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle()), "training_run");
     return there != 0;
   }
   loop_state resumed() {
@@ -216,8 +231,13 @@ class training_run {
                     "; go on with that of then");
     for (const auto& [name, count] : counts_) *count = found(r.integers, name);
     for (const auto& [name, number] : numbers_) *number = found(r.numbers, name);
-    for (index_t i = 0; i < r.step; ++i)
-      losses_.push_back(found(r.numbers, "loss." + std::to_string(i)));
+    const std::string losses = found(r.files, losses_file);
+    for (const char* at = losses.c_str(); *at != 0;) {
+      char* end = nullptr;
+      losses_.push_back(std::strtod(at, &end));
+      if (end == at) break;
+      at = end + (*end == '\n' ? 1 : 0);
+    }
     if (seek_place_) seek_place_();
     return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
             found(r.integers, "loop.without_better")};

@@ -22,7 +22,8 @@ struct step_trace {
 };
 
 /// Records steps first .. first + count - 1 of a loop whose step is set, each as a span "step". A
-/// run that begins behind the first of them records none. Collective over the grid, which outlives
+/// run that begins behind the first of them records none, and one that ends before the last of them
+/// writes none and leaves the timeline on. Collective over the grid, which outlives
 /// the run, when the last of them is done.
 template <Mesh M>
 void trace_steps(training_loop& loop, const grid<M>& g, index_t first, index_t count,

@@ -29,8 +29,9 @@ inline std::vector<index_t> steps_in(const fs::path& root) {
     if (name.rfind("step-", 0) != 0 || name.size() > 23 ||
         name.find_first_not_of("0123456789", 5) != std::string::npos || name.size() == 5)
       continue;
-    if (fs::exists(entry.path() / "manifest.json", ignored))
-      found.push_back(std::stoll(name.substr(5)));
+    const index_t step = std::stoll(name.substr(5));
+    if (name == step_name(step) && fs::exists(entry.path() / "manifest.json", ignored))
+      found.push_back(step);
   }
   std::sort(found.begin(), found.end());
   return found;

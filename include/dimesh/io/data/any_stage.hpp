@@ -7,9 +7,20 @@
 //   texts | input::batch<...>(...)        // compiled once for both
 #pragma once
 
+#include <ranges>
+#include <tuple>
+#include <utility>
+
 #include "dimesh/io/data/stage.hpp"
 
 namespace dimesh::input {
+
+namespace detail {
+template <class R> inline constexpr bool is_view = std::ranges::view<R>;
+template <class... R> inline constexpr bool is_view<std::tuple<R...>> = (is_view<R> || ...);
+template <class A, class B>
+inline constexpr bool is_view<std::pair<A, B>> = is_view<A> || is_view<B>;
+}  // namespace detail
 
 /// Any stage whose records are R, or become R. A copy shares the stage.
 template <class R> class any_stage {
@@ -28,6 +39,10 @@ template <class R> class any_stage {
     void require_unchanged() const override { detail::require_unchanged(of); }
     P of;
   };
+  /// Are the records that S makes there as long as what is made of them?
+  template <class S>
+  static constexpr bool outlives = std::is_same_v<record_of<S>, R> || !detail::is_view<R>;
+
   struct any {
     virtual ~any() = default;
     virtual std::shared_ptr<const any_pass> epoch(index_t e) const = 0;
@@ -39,13 +54,23 @@ template <class R> class any_stage {
     }
     S of;
   };
+  template <class S> static std::shared_ptr<const any> made(const S& of) {
+    if constexpr (outlives<S>)
+      return std::make_shared<const this_stage<S>>(of);
+    else
+      return nullptr;  // which has been said
+  }
 
  public:
   static constexpr bool fixed = false;
 
   template <class S>
     requires(!std::is_same_v<S, any_stage>) && Stage<S> && std::is_convertible_v<record_of<S>, R>
-  any_stage(const S& of) : of_(std::make_shared<const this_stage<S>>(of)) {}
+  any_stage(const S& of) : of_(made(of)) {
+    static_assert(outlives<S>,
+                  "input::any_stage: the records that the stage makes are gone before their views "
+                  "are read; let the any_stage have values, or those records themselves");
+  }
 
   class pass {
    public:

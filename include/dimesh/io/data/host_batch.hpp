@@ -27,16 +27,6 @@
 
 namespace dimesh::input {
 
-/// What becomes of the records that do not fill a batch.
-enum class last_batch { drop, pad, fail };
-
-/// Where a pipeline is: the next record, and the epoch that it belongs to. The same on all ranks,
-/// whatever their number and the layout.
-struct position {
-  index_t epoch = 0, record = 0;
-  bool operator==(const position&) const = default;
-};
-
 namespace detail {
 
 using dimesh::detail::tensor_core;
@@ -67,6 +57,7 @@ class host_source {
   host_source(std::vector<row_place> places, std::size_t members, last_batch last)
       : places_(std::move(places)), last_(last) {
     require_members(members);
+    if (rows() < 1) throw error("input::batch: a batch of no records; give it one or more");
     for (const row_place& p : places_) {
       if (p.rows.length == 0) continue;
       const index_t begin = own_.length == 0 ? p.rows.offset : std::min(own_.offset, p.rows.offset);
@@ -189,7 +180,11 @@ DIMESH_OUTLINE inline void host_source::put_into(tensor_core* const* tensors, ho
   for (std::size_t k = 0; k < places_.size(); ++k) {
     tensor_core& x = *tensors[k];
     const row_place& p = places_[k];
-    if (p.is_near) {  // made where the tensor lives
+    if (p.is_near) {  // made where the tensor lives; who watches this thread has not seen it made
+      using dimesh::detail::watcher;
+      if (watcher != nullptr) [[unlikely]]
+        dimesh::detail::report_memory(*watcher, static_cast<index_t>(p.bytes()),
+                                      dimesh::detail::pool::of(p.home).figures().live);
       x.memory = std::move(b.blocks[k]);
       continue;
     }
@@ -270,10 +265,10 @@ template <Stage From> class host_batches final : public host_source {
         writers_[k]->put[p.member](r, p, to);
     }
   }
-  std::string where(index_t epoch, index_t record) const override {
+  std::string where(index_t epoch, index_t at) const override {
     try {
       const auto from = pass_at(epoch);
-      return record < from->size() ? " (" + from->where(record) + ")" : "";
+      return at < from->size() ? " (" + from->where(at) + ")" : "";
     } catch (...) {
       return {};  // the record's own fault says more
     }

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,7 +38,10 @@ template <class Place, class T> class read_ahead {
 
   read_ahead(int threads, index_t ahead, next_type next, make_type make)
       : next_(std::move(next)), make_(std::move(make)), ahead_(static_cast<std::size_t>(ahead)) {
-    for (int t = 0; t < threads; ++t) workers_.emplace_back([this] { work(); });
+    try {
+      for (int t = 0; t < threads; ++t) workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // fewer will do, and none: get() makes it then
+    }
   }
   read_ahead(const read_ahead&) = delete;
   read_ahead& operator=(const read_ahead&) = delete;

@@ -151,4 +151,14 @@ class numbers : public detail::source<numbers> {
   index_t n_;
 };
 
+/// What becomes of the records that do not fill a batch.
+enum class last_batch { drop, pad, fail };
+
+/// Where a pipeline is: the next record, and the epoch that it belongs to. The same on all ranks,
+/// whatever their number and the layout.
+struct position {
+  index_t epoch = 0, record = 0;
+  bool operator==(const position&) const = default;
+};
+
 }  // namespace dimesh::input

@@ -35,15 +35,39 @@ template <class M, Dim Batch> struct with_batch : M {
 
 namespace detail {
 
+/// May what is kept be split along its second dim? Where the axes that do so split nothing of the
+/// next tokens' rows, nor of their queries, and the other dims lie as in these rows.
+template <class Kept, class Rows, class Queries> constexpr bool splits_apart() {
+  constexpr auto kept = spec_of<Kept>::table, rows = spec_of<Rows>::table,
+                 queries = spec_of<Queries>::table;
+  for (int a = 0; a < kept.axes; ++a) {
+    const bool along = kept.axis[a].what == use::split && static_cast<int>(kept.axis[a].dim) == 1;
+    if (along ? rows.axis[a].what == use::split || queries.axis[a].what == use::split
+              : !(kept.axis[a] == rows.axis[a]))
+      return false;
+  }
+  return true;
+}
+template <class C, class M, class Heads> struct queries_type;
+template <class C, class M, class... H> struct queries_type<C, M, shape<H...>> {
+  using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
+  using type = tensor<typename M::element, layout_type, typename M::batch, next_tokens, H...,
+                      typename M::head>;
+};
+
 template <class C, class M, class Length, class Heads> struct kept_type;
 template <class C, class M, class Length, class... H> struct kept_type<C, M, Length, shape<H...>> {
   /// What C makes of the keys of the next tokens, and of all along Length.
   using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
-  using rows_layout = layout_over<C, list<typename M::batch, Length, H..., typename M::head>>;
   template <class L>
   using rows = tensor<typename M::element, L, typename M::batch, Length, H..., typename M::head>;
-  using type = rows<rows_layout>;
+  using split_type = rows<layout_over<C, list<typename M::batch, Length, H..., typename M::head>>>;
+  using next_type = tensor<typename M::element, layout_type, typename M::batch, next_tokens, H...,
+                           typename M::head>;
   using whole_type = rows<layout_type>;
+  static constexpr bool splits =
+      splits_apart<split_type, next_type, typename queries_type<C, M, typename M::heads>::type>();
+  using type = std::conditional_t<splits, split_type, whole_type>;
 };
 template <class C, class M, class Length = typename M::length>
 using kept_along = kept_type<C, M, Length, typename key_heads_of<M>::type>;
