@@ -10,6 +10,7 @@
 
 #include "dimesh/core/operation.hpp"
 #include "dimesh/local/reduce_over.hpp"
+#include "dimesh/op/parts/expand.hpp"
 
 namespace dimesh::detail {
 
