@@ -215,11 +215,10 @@ TEST_CASE("operations whose kernels are code of the host: on copies there, resul
       h, [](dm::index_t i, dm::index_t j) { return 1 + 0.25 * double((7 * i + 5 * j) % 11); },
       p{3 * n}, q{6});
   const auto x = dm::to_space(z, g);
-  const auto& near = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
+  auto& near = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
   const auto same = [&](const auto& f, bool on_copies = true) {
     const auto expected = f(z);
-    auto& there_too = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
-    there_too.restart_peak();
+    near.restart_peak();
     const auto before = near.figures().live;
     const auto got = f(x);
     CHECK(got.memory().space() == there);
