@@ -71,3 +71,14 @@ setting() {
   value=$(sed -n "1,20s/^\/\/ $2: *//p" "$1" | head -n 1)
   echo "${value:-$3}"
 }
+
+# python_with MODULE: a Python that has it, or nothing.
+python_with() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c "import $1" 2> /dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+}

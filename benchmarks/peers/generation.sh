@@ -21,13 +21,7 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import torch' 2> /dev/null; then
-    python=$candidate
-    break
-  fi
-done
+python=$(python_with torch)
 shared=$(find /usr/lib -type d -name openblas-openmp 2> /dev/null | head -n 1)
 if [[ -z $python || -z $shared ]]; then
   echo "generation.sh: needed are PyTorch and OpenBLAS with OpenMP threads:" >&2

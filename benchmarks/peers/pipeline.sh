@@ -22,13 +22,7 @@ while [[ $# -gt 0 ]]; do
   esac
   shift
 done
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import torch.distributed' 2> /dev/null; then
-    python=$candidate
-    break
-  fi
-done
+python=$(python_with torch.distributed)
 if [[ -z $python ]]; then
   echo "pipeline.sh: needed is PyTorch: sudo apt-get install -y --no-install-recommends python3-torch" >&2
   exit 1

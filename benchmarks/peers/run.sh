@@ -23,13 +23,7 @@ case ${1:-} in
   --lengths) lengths=${2:?--lengths needs a list} && shift 2 ;;
 esac
 
-python=
-for candidate in python3 /usr/bin/python3; do
-  if "$candidate" -c 'import torch.distributed' 2> /dev/null; then
-    python=$candidate
-    break
-  fi
-done
+python=$(python_with torch.distributed)
 shared=$(find /usr/lib -type d -name openblas-openmp 2> /dev/null | head -n 1)
 if [[ -z $python || -z $shared ]]; then
   echo "run.sh: needed are PyTorch and OpenBLAS with OpenMP threads:" >&2

@@ -13,6 +13,7 @@
 
 #include "dimesh/nn/generate/split_keys.hpp"
 #include "support/language_model_run.hpp"
+#include "support/work.hpp"
 
 namespace {
 using namespace test_support;
@@ -135,21 +136,6 @@ TEST_CASE("keys and values split along the length") {
   if (g.ranks() % 2 != 0) return;
   const dm::grid<plane> square;
   check_feed<other, along_parts>(square);
-}
-
-/// Flops of a call on this rank, and bytes that it hands to MPI.
-struct work {
-  std::int64_t flops = 0, bytes = 0;
-};
-template <class F> work work_of(const F& f) {
-  dm::event_list list;
-  {
-    const dm::watch all(list);
-    f();
-  }
-  work w;
-  for (const dm::event& e : list.events) w.flops += e.flops, w.bytes += e.bytes;
-  return w;
 }
 
 template <class C> void check_work(const dm::grid<line>& g) {

@@ -16,6 +16,7 @@
 #include "dimesh/show/events.hpp"
 #include "support/host.hpp"
 #include "support/language_model_run.hpp"
+#include "support/work.hpp"
 
 namespace {
 using namespace test_support;
@@ -263,21 +264,6 @@ TEST_CASE("generate, beam_search by sources: mistakes") {
   CHECK_THROWS_WITH_AS((void)nn::beam_search(t.m, t.p, g, {{1}, {2}, {3}}, {{1}, {1}, {1}}),
                        doctest::Contains("beam_search: 12 rows for a batch of 8"), dm::error);
   CHECK(nn::generate(t.m, t.p, g, {}, {}).empty());
-}
-
-/// Flops of a call on this rank, and bytes that it hands to MPI.
-struct work {
-  std::int64_t flops = 0, bytes = 0;
-};
-template <class F> work work_of(const F& f) {
-  dm::event_list list;
-  {
-    const dm::watch all(list);
-    f();
-  }
-  work w;
-  for (const dm::event& e : list.events) w.flops += e.flops, w.bytes += e.bytes;
-  return w;
 }
 
 template <class C> void check_work(const dm::grid<typename C::mesh>& g) {

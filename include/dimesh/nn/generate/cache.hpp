@@ -48,8 +48,9 @@ template <class Kept, class Rows, class Queries> constexpr bool splits_apart() {
   }
   return true;
 }
-template <class C, class M, class Heads> struct queries_type;
-template <class C, class M, class... H> struct queries_type<C, M, shape<H...>> {
+/// What C makes of the next tokens' queries, or of their keys.
+template <class C, class M, class Heads> struct next_rows;
+template <class C, class M, class... H> struct next_rows<C, M, shape<H...>> {
   using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
   using type = tensor<typename M::element, layout_type, typename M::batch, next_tokens, H...,
                       typename M::head>;
@@ -57,16 +58,14 @@ template <class C, class M, class... H> struct queries_type<C, M, shape<H...>> {
 
 template <class C, class M, class Length, class Heads> struct kept_type;
 template <class C, class M, class Length, class... H> struct kept_type<C, M, Length, shape<H...>> {
-  /// What C makes of the keys of the next tokens, and of all along Length.
-  using layout_type = layout_over<C, list<typename M::batch, next_tokens, H..., typename M::head>>;
+  using next_type = next_rows<C, M, shape<H...>>;
+  using layout_type = typename next_type::layout_type;
   template <class L>
   using rows = tensor<typename M::element, L, typename M::batch, Length, H..., typename M::head>;
   using split_type = rows<layout_over<C, list<typename M::batch, Length, H..., typename M::head>>>;
-  using next_type = tensor<typename M::element, layout_type, typename M::batch, next_tokens, H...,
-                           typename M::head>;
   using whole_type = rows<layout_type>;
-  static constexpr bool splits =
-      splits_apart<split_type, next_type, typename queries_type<C, M, typename M::heads>::type>();
+  static constexpr bool splits = splits_apart<split_type, typename next_type::type,
+                                              typename next_rows<C, M, typename M::heads>::type>();
   using type = std::conditional_t<splits, split_type, whole_type>;
 };
 template <class C, class M, class Length = typename M::length>
