@@ -14,12 +14,21 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace dimesh::local {
 
 struct plus {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION static constexpr T identity() { return T(0); }
-  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) { return a + b; }
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+      // Sums may leave the type on their way and come back: that is defined of unsigned numbers only.
+      using bits = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<bits>(a) + static_cast<bits>(b));
+    } else {
+      return a + b;
+    }
+  }
 };
 
 struct greatest {

@@ -100,11 +100,11 @@ template <class R, class T> struct sum_op {
     t.compute(x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
-    reduce_blocks<R, T>(local::plus{}, y, x);
 #ifdef DIMESH_CHECKED
     if constexpr (std::is_integral_v<R> && hosts_only)
       require_sums_held<R, T>(y[0], x[0], loops_over(loop_dims(x[0]), y[0], x[0]));
 #endif
+    reduce_blocks<R, T>(local::plus{}, y, x);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, expand_op<T, R>{}, to.ybar); }

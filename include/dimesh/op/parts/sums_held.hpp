@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Does the type of whole numbers hold their sum? C++ says nothing of what it is where it does not;
-// checked builds sum once more, in double precision, and tell.
+// Does the type of whole numbers hold their sum? Where it does not, the sum is another number;
+// checked builds sum in double precision first, and tell.
 //
 //   require_sums_held<int>(x, loops_over(...), y)     // throws dimesh::error
 #pragma once
