@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "dimesh/fill.hpp"
+#include "dimesh/from_array.hpp"
 #include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
@@ -177,22 +177,40 @@ template <class S, class Where, Extents... From>
       [&](std::string_view name) { return detail::length_among("make", lengths, name); });
 }
 
-/// The same, all elements equal to `value`.
+namespace detail {
 template <class S, class Where, class T, class... From>
-  requires(std::is_arithmetic_v<T> && detail::makes<S, Where, From...>)
-[[nodiscard]] constexpr S constant(const Where& where, T value, const From&... extents) {
-  using fault = typename detail::cut_in_fault<T, typename detail::leaves<S>::type>::type;
+constexpr S constant_on(const Where& where, T value, const From&... extents) {
+  using fault = typename cut_in_fault<T, typename leaves<S>::type>::type;
   static_assert(ok<fault>,
                 "constant: the elements are whole numbers, and a fraction would be cut; round it, "
                 "or let the tensor have fractions");
-  S s = make<S>(where, extents...);
+  S s = dimesh::make<S>(where, extents...);
   for_each_tensor(
       [&](const auto&, auto& x) {
         using X = std::remove_cvref_t<decltype(x)>;
-        if constexpr (!detail::is_shaped<X>) dimesh::fill(x, static_cast<value_of<X>>(value));
+        if constexpr (!is_shaped<X>) dimesh::fill(x, static_cast<value_of<X>>(value));
       },
       s);
   return s;
+}
+template <class S, class... A> inline constexpr bool makes_constant = false;
+template <class S, class Where, class T, class... E>
+inline constexpr bool makes_constant<S, Where, T, E...> =
+    std::is_arithmetic_v<T> && makes<S, Where, E...>;
+}  // namespace detail
+
+/// The same, all elements equal to a number: constant<S>(grid, number, extents...).
+template <class S, class... A>
+[[nodiscard]] constexpr auto constant(const A&... grid_number_and_extents) {
+  if constexpr (std::is_class_v<S>) (void)sizeof(S);
+  if constexpr (!detail::makes_constant<S, A...>) {
+    static_assert(ok<detail::maker_fault<S, A...>>,
+                  "constant: a tensor or a struct of them stands in the angle brackets; the grid, "
+                  "a number and open extents in the parentheses: constant<X>(grid, 1)");
+    return detail::nothing_made<S>();
+  } else {
+    return detail::constant_on<S>(grid_number_and_extents...);
+  }
 }
 /// The same, all elements 0.
 template <class S, class... A> [[nodiscard]] constexpr auto zeros(const A&... grid_and_extents) {
@@ -258,23 +276,6 @@ template <class X, class... A> [[nodiscard]] auto normal(const A&... grid_key_an
     return detail::nothing_made<X>();
   }
 }
-/// A tensor from an array on the host that holds all of it, on every rank; see fill_from.
-template <Operand X, Extents... From>
-X from_array(const grid<typename X::mesh_type>& g, std::span<const value_of<X>> whole,
-             const From&... extents) {
-  X x(g, extents...);
-  dimesh::fill_from(x, whole);
-  return x;
-}
-/// A tensor from arrays on the host that hold each rank's block; see fill_block.
-template <Operand X, Extents... From>
-X from_blocks(const grid<typename X::mesh_type>& g, std::span<const value_of<X>> block,
-              const From&... extents) {
-  X x(g, extents...);
-  dimesh::fill_block(x, block);
-  return x;
-}
-
 /// A tensor, or a struct of them, of the same types, extents and grid; its elements not yet filled.
 template <class S> [[nodiscard]] constexpr S empty_like(const S& other) {
   S s(other);

@@ -11,8 +11,6 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
-#include <cstring>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -105,6 +103,15 @@ void fill(X& x, const V& number) {
   detail::fill_core(detail::core_of(x), static_cast<value_of<X>>(value));
 }
 
+/// Where a number is wanted there is something else.
+template <detail::Fillable X, class V>
+  requires(!std::is_convertible_v<V, computed<value_of<X>>>)
+void fill(X&, const V&) {
+  static_assert(ok<std::conditional_t<is_poison<V>, no_fault, wrong_arguments<V>>>,
+                "fill: one number fills all elements; of a function of their indices write "
+                "fill_by(x, f), of an array fill_from(x, a), of another tensor x = y");
+}
+
 /// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, f is a
 /// named function object with KOKKOS_FUNCTION.
 template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
@@ -155,54 +162,6 @@ void fill_normal(X& x, random_key key, computed<value_of<X>> mean, computed<valu
   detail::fill_keyed(x, detail::draw_normal<computed<value_of<X>>>{key, mean, stddev});
 }
 
-/// Copies this rank's block from an array on the host, row-major in the order of the dims.
-/// Throws dimesh::error unless it has as many elements as the block.
-template <detail::Fillable X> void fill_block(X& x, std::span<const value_of<X>> from) {
-  if (static_cast<index_t>(from.size()) != x.local_size())
-    throw error("fill_block: the block has " + std::to_string(x.local_size()) +
-                " elements, the array " + std::to_string(from.size()) + " (rank " +
-                std::to_string(x.grid().rank()) + ")");
-  detail::own_memory(x, false);
-  const detail::opened memory;  // of a host: there the mirror is the block
-  const auto host = Kokkos::create_mirror_view(x.view());
-  if (!from.empty()) std::memcpy(host.data(), from.data(), from.size_bytes());
-  Kokkos::deep_copy(x.view(), host);
-}
-
-/// Copies this rank's part of an array on the host that holds the whole tensor, row-major in the
-/// order of the dims. Throws dimesh::error unless it has as many elements as the tensor.
-template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> whole) {
-  using fault = typename detail::fill_fault<X>::type;
-  static_assert(
-      ok<only<fault, dim_has_halo>>,
-      "fill_from: blocks of this dim carry a halo; fill a tensor without it, then halo_exchange");
-  static_assert(ok<only<fault, partial_operand>>,
-                "fill_from: the layout is that of a maximum yet to be found; fill a tensor of "
-                "another layout");
-  if (static_cast<index_t>(whole.size()) != x.shape().size())
-    throw error("fill_from: the tensor has " + std::to_string(x.shape().size()) +
-                " elements, the array " + std::to_string(whole.size()));
-  if (!detail::holds_value(detail::core_of(x))) return dimesh::clear(x);
-  detail::begin_to_fill(detail::core_of(x));
-  constexpr int rank = spec_of<X>::rank;
-  const detail::opened memory;  // of a host: there the mirror is the block
-  const auto host = Kokkos::create_mirror_view(x.view());
-  const index_t row = rank == 0 ? 1 : x.block(rank - 1).length;
-  const auto extents = x.shape().extents();
-  for (index_t n = 0; row > 0 && n < x.local_size() / row; ++n) {
-    // where row n of the block begins in the whole: offsets and places of the outer dims
-    index_t from = rank == 0 ? 0 : x.block(rank - 1).offset, rest = n, stride = 1;
-    for (int d = rank - 2; d >= 0; --d) {
-      stride *= extents[static_cast<std::size_t>(d + 1)];
-      from += (x.block(d).offset + rest % x.block(d).length) * stride;
-      rest /= x.block(d).length;
-    }
-    std::memcpy(host.data() + n * row, whole.data() + from,
-                static_cast<std::size_t>(row) * sizeof(value_of<X>));
-  }
-  Kokkos::deep_copy(x.view(), host);
-}
-
 namespace detail {
 /// What is said of something that cannot be filled; nothing of poison.
 template <class X> constexpr void refuse_fill() {
@@ -233,16 +192,6 @@ void fill_uniform(X&&, const With&...) {
 template <class X, class... With>
   requires(!detail::Fillable<std::remove_reference_t<X>>)
 void fill_normal(X&&, const With&...) {
-  detail::refuse_fill<std::remove_reference_t<X>>();
-}
-template <class X, class... With>
-  requires(!detail::Fillable<std::remove_reference_t<X>>)
-void fill_block(X&&, const With&...) {
-  detail::refuse_fill<std::remove_reference_t<X>>();
-}
-template <class X, class... With>
-  requires(!detail::Fillable<std::remove_reference_t<X>>)
-void fill_from(X&&, const With&...) {
   detail::refuse_fill<std::remove_reference_t<X>>();
 }
 template <class X>

@@ -30,6 +30,13 @@ template <class M, class A> constexpr int place_on_grid() {
   return ok<fault> ? axis_index<M, A> : 0;
 }
 
+template <class... No> poison refuse_unnamed() {
+  static_assert(ok<not_an_axis<list<No...>>>,
+                "grid: sizes and places are those of an axis: g.size<rows>(), g.coord<rows>(); "
+                "of all ranks they are g.ranks() and g.rank()");
+  return {};
+}
+
 template <class N> poison refuse_number() {
   static_assert(ok<not_an_axis<N>>,
                 "grid: axes are named, not numbered; write the axis in angle brackets: "
@@ -68,9 +75,19 @@ template <class Of> class grid {
   template <class A> [[nodiscard]] index_t coord() const {
     return state_.coords()[detail::place_on_grid<M, A>()];
   }
-  /// Where an axis is named by a number.
+  /// Where an axis is named by a number, or not at all.
   template <class N> poison size(const N&) const { return detail::refuse_number<N>(); }
   template <class N> poison coord(const N&) const { return detail::refuse_number<N>(); }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  poison size() const {
+    return detail::refuse_unnamed<No...>();
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  poison coord() const {
+    return detail::refuse_unnamed<No...>();
+  }
   [[nodiscard]] int rank() const { return everyone().rank(); }
   [[nodiscard]] int ranks() const { return everyone().size(); }
   const detail::communicator& everyone() const { return state_.along((1u << M::rank) - 1); }

@@ -15,6 +15,7 @@
 #ifdef DIMESH_CHECKED
 #include "dimesh/detail/rule_uses.hpp"
 #endif
+#include "dimesh/core/construction.hpp"
 #include "dimesh/core/conversion.hpp"
 #include "dimesh/core/cuts_like.hpp"
 #include "dimesh/core/element_place.hpp"
@@ -58,8 +59,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   constexpr basic_tensor(const X&) {  // NOLINT: where a type is declared, too
     detail::assert_same<basic_tensor, X>();
   }
-  template <Tensor X>
-    requires(!std::is_same_v<X, basic_tensor>)
+  template <class X>
+    requires((Tensor<X> && !std::is_same_v<X, basic_tensor>) || std::is_arithmetic_v<X>)
   constexpr auto& operator=(const X&) {  // auto: what it asserts is said where it is called
     detail::assert_same<basic_tensor, X>();
     return *this;
@@ -75,6 +76,12 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   template <Extents... From> explicit basic_tensor(const grid_type& g, const From&... extents) {
     (detail::take_cuts(detail::core_of(*this), extents), ...);
     remake(g, make_shape(extents...), detail::storage{});
+  }
+
+  template <class First, class... A>
+    requires detail::makes_no_tensor<mesh_type, First, A...>
+  explicit constexpr basic_tensor(const First&, const A&...) {
+    detail::refuse_construction<mesh_type, First, A...>();
   }
 
   /// The same in memory given by the caller (null: from the pool).
@@ -127,13 +134,13 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     }
   }
   /// Sets that element where this rank holds it: called on every rank alike, it keeps copies equal.
-  template <class... I> void set(T value, const I&... index) {
+  template <class V, class... I> void set(const V& value, const I&... index) {
     if constexpr (detail::assert_indices<true, spec_type, I...>()) {
       const index_t place = place_of("tensor::set", index...);
       if (place < 0) return;
       detail::own_memory(*this, true);
       const detail::in_space here(detail::space_of<mesh_type>);
-      detail::set_element(data() + place, value);
+      detail::set_element(data() + place, static_cast<T>(value));
     }
   }
 
@@ -283,14 +290,6 @@ template <class X, class T, class... D> concept TensorOf = detail::is_of_dims<X,
 
 namespace detail {
 template <class S> struct tensor_of_spec;
-/// Its layout is a value at run time: a shape without data, or a tensor of plan/runtime_tensor.hpp.
-template <class X> inline constexpr bool is_probe = false;
-template <class T, class M, class... D>
-inline constexpr bool is_probe<basic_tensor<T, layout<M, at_run_time>, D...>> = true;
-template <class T, class M, class... D>
-inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
-template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;
-
 template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
   using basic = basic_tensor<T, L, D...>;
   using shaped = shaped_tensor<T, L, D...>;

@@ -30,6 +30,14 @@ template <class T, class L, class... D>
 inline constexpr bool is_shaped<shaped_tensor<T, L, D...>> = true;
 template <class V> inline constexpr bool is_shaped<tracked_tensor<V>> = is_shaped<V>;
 
+/// Its layout is a value at run time: a shape without data, or a tensor of plan/runtime_tensor.hpp.
+template <class X> inline constexpr bool is_probe = false;
+template <class T, class M, class... D>
+inline constexpr bool is_probe<basic_tensor<T, layout<M, at_run_time>, D...>> = true;
+template <class T, class M, class... D>
+inline constexpr bool is_probe<shaped_tensor<T, layout<M, at_run_time>, D...>> = true;
+template <class V> inline constexpr bool is_probe<tracked_tensor<V>> = is_probe<V>;
+
 /// Why a shape X is not a tensor with elements.
 template <class X> struct shape_fault {
   using type = no_fault;
@@ -39,8 +47,11 @@ template <class T, class L, class... D> struct shape_fault<shaped_tensor<T, L, D
 };
 template <class V> struct shape_fault<tracked_tensor<V>> : shape_fault<V> {};
 
-/// Why a tensor X is not one of type To.
+/// Why X, a tensor or a number, is not a tensor of type To.
 template <class To, class X> struct conversion_fault {
+  using type = wrong_arguments<X>;
+};
+template <class To, Tensor X> struct conversion_fault<To, X> {
   using to = spec_of<To>;
   using from = spec_of<X>;
   using type = typename first_of<
@@ -93,6 +104,9 @@ template <class To, class X> constexpr auto assert_same() {
                 "tensor: of variable and value, one is recorded (or a shape), the other not; "
                 "declare it auto, begin a loop with a recorded value, or take stop_gradient of "
                 "it");
+  static_assert(ok<only<fault, wrong_arguments>>,
+                "tensor: a number is no tensor; fill(x, 0) sets all elements, and clear(x) sets "
+                "them to 0");
 }
 
 // (By the plain type, of plain and of recorded ones: said once of a function that is given both.)

@@ -50,6 +50,15 @@ template <class Spec> class typed_core : protected tensor_core {
     else
       return runs.extents()[place_of<D>];
   }
+  /// Extents are those of dims, not of numbers.
+  template <class N> poison extent(const N&) const {
+    static_assert(ok<wrong_arguments<N>>,
+                  "tensor: the dim that is asked for stands in the angle brackets, and nothing in "
+                  "the parentheses: x.extent<batch>(), x.local<batch>(), x.block<batch>()");
+    return {};
+  }
+  template <Dim D> poison local(const D& d) const { return extent(d); }
+  template <Dim D> poison block(const D& d) const { return extent(d); }
   /// The run of D's elements that this rank holds (its own: halo not counted).
   template <class D> [[nodiscard]] constexpr dimesh::block block() const {
     if constexpr (!has_dim<D>())

@@ -274,6 +274,11 @@ struct [[nodiscard]] poison {
   constexpr operator Anything() const {
     return Anything{};
   }
+  template <class Anything>
+    requires(!std::is_base_of_v<poison, Anything>)
+  constexpr const poison& operator=(const Anything&) const {
+    return *this;
+  }
   template <class Stream> friend Stream& operator<<(Stream& out, const poison&) { return out; }
 
   // What one may ask of a tensor.

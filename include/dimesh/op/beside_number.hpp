@@ -2,7 +2,8 @@
 // What if one of two operands is the same number everywhere? It meets a tensor in the type that the
 // tensor's elements are computed in, as beside operators.
 //
-//   pow(x, 3)   maximum(x, 0)   minimum(x, 0.5)   -> as of a tensor full of it, in one pass
+//   pow(x, 3)   pow(2, x)   maximum(x, 0)   minimum(0.5, x)
+//     -> as of a tensor full of it, in one pass
 #pragma once
 
 #include "dimesh/op/functions.hpp"
@@ -18,6 +19,13 @@ template <class F, class T> struct beside_number_function {
   T n;
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return f(a, n); }
 };
+struct power_of_function {
+  static constexpr std::string_view call = "pow";
+  template <class A, class T>
+  KOKKOS_INLINE_FUNCTION auto operator()(const A& exponent, const T& base) const {
+    return dimesh::pow(base, exponent);
+  }
+};
 template <class F, class X, class N> constexpr auto map_beside(const F& f, const X& x, N n) {
   using T = number_as<X, N>;
   return map_as<join_kind::real>(beside_number_function<F, T>{f, static_cast<T>(n)}, x);
@@ -32,6 +40,13 @@ template <Operand X, detail::Number N> constexpr auto pow(const X& x, N n) {
                 "function of complex numbers");
   return detail::map_beside(detail::pow_function{}, x, n);
 }
+/// n to the x.
+template <detail::Number N, Operand X> constexpr auto pow(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
+                "function of complex numbers");
+  return detail::map_beside(detail::power_of_function{}, x, n);
+}
 /// The larger of each element and n; ties go to the element.
 template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
@@ -39,12 +54,18 @@ template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
                 "its real part");
   return detail::map_beside(detail::maximum_function{}, x, n);
 }
+template <detail::Number N, Operand X> constexpr auto maximum(N n, const X& x) {
+  return dimesh::maximum(x, n);
+}
 /// The smaller of each element and n; ties go to the element.
 template <Operand X, detail::Number N> constexpr auto minimum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "minimum: the operand is a sum yet to be made, or complex; complete it, or take "
                 "its real part");
   return detail::map_beside(detail::minimum_function{}, x, n);
+}
+template <detail::Number N, Operand X> constexpr auto minimum(N n, const X& x) {
+  return dimesh::minimum(x, n);
 }
 
 }  // namespace dimesh

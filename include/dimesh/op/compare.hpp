@@ -200,4 +200,16 @@ template <Operand X, detail::Number N> constexpr auto operator!=(const X& x, N n
   return detail::compare<detail::join_kind::nonlinear>(detail::not_equal_function{}, x, n);
 }
 
+// A number on the left. (What the language turns round itself has to be a bool.)
+template <detail::Number N, Operand X> constexpr auto operator<(N n, const X& x) { return x > n; }
+template <detail::Number N, Operand X> constexpr auto operator<=(N n, const X& x) { return x >= n; }
+template <detail::Number N, Operand X> constexpr auto operator>(N n, const X& x) { return x < n; }
+template <detail::Number N, Operand X> constexpr auto operator>=(N n, const X& x) { return x <= n; }
+template <detail::Number N, Operand X> constexpr auto operator==(N n, const X& x) {
+  return dimesh::operator==(x, n);
+}
+template <detail::Number N, Operand X> constexpr auto operator!=(N n, const X& x) {
+  return dimesh::operator!=(x, n);
+}
+
 }  // namespace dimesh

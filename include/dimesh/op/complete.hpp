@@ -63,4 +63,14 @@ template <Operand X> constexpr auto complete(const X& x) {
         detail::complete_kind<use::partial_max>(detail::complete_kind<use::partial>(x)));
 }
 
+/// All axes are summed over: none is named.
+template <class... A, Operand X>
+  requires(sizeof...(A) > 0 && ((Axis<A> || Dim<A>) && ...))
+constexpr poison complete(const X&) {
+  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<A...>>>,
+                "complete: sums over all axes along which x is partial, and none is named: "
+                "complete(x); over some, all_reduce<rows>(x)");
+  return {};
+}
+
 }  // namespace dimesh

@@ -63,4 +63,14 @@ template <Operand X> [[nodiscard]] constexpr auto value(const X& x) {
   }
 }
 
+/// One number, of a tensor without dims: nothing else is given.
+template <class... No, Operand X, class... A>
+  requires(sizeof...(No) + sizeof...(A) > 0)
+constexpr poison value(const X&, const A&...) {
+  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<No..., X, A...>>>,
+                "value: takes a tensor without dims and nothing else; one element is "
+                "x.at(batch{0}), on the rank that holds it");
+  return {};
+}
+
 }  // namespace dimesh

@@ -9,7 +9,8 @@
 
 #include <cmath>
 
-#include "dimesh/op/stencil.hpp"
+#include "dimesh/op/stencil_exchange.hpp"
+#include "dimesh/op/unnamed_dims.hpp"
 
 namespace dimesh {
 
@@ -38,6 +39,18 @@ template <class F, class... X>
 inline constexpr bool function_misplaced<F, X...> =
     (Operand<F> || (Operand<X> || ...)) && (Operand<F> || !(Operand<X> && ...));
 
+struct no_operand {
+  template <class F>
+    requires(!Operand<F>)
+  constexpr no_operand(const F&) {}  // NOLINT: a conversion is meant
+};
+
+/// A function, what becomes of the halos, and tensors.
+template <class... A> inline constexpr bool steps_halos = false;
+template <class F, class Way, class U, class... X>
+inline constexpr bool steps_halos<F, Way, U, X...> =
+    !Operand<F> && std::is_convertible_v<const Way&, halo_way> && (Operand<U> && ... && Operand<X>);
+
 }  // namespace detail
 
 template <class T = void, class... A>
@@ -55,6 +68,44 @@ constexpr poison stencil(const A&...) {
   static_assert(ok<wrong_arguments<A...>>,
                 "stencil: the function comes first, then the tensors that it looks at: stencil(f, "
                 "u)");
+  return {};
+}
+
+template <class... A>
+  requires((Operand<A> || ...) && !detail::steps_halos<A...>)
+constexpr poison stencil_exchange(const A&...) {
+  static_assert(ok<wrong_arguments<A...>>,
+                "stencil_exchange: the function comes first, then what lies beyond the ends, then "
+                "tensors: stencil_exchange(f, boundary::zero, u)");
+  return {};
+}
+
+/// A function, and no tensor whose elements it would take.
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison map(detail::no_operand) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
+                "map: the function comes first, then the tensors whose elements it takes: map(f, "
+                "x, y)");
+  return {};
+}
+
+/// Names before the function: elements have none.
+template <class... D, class F, Operand... X>
+  requires(sizeof...(D) > 0 && (Dim<D> && ...) && !Operand<F>)
+constexpr poison map(const F&, const X&...) {
+  static_assert(ok<wrong_arguments<D...>>,
+                "map: goes over all elements, and no dim is named: map(f, x); over a dim go sum, "
+                "softmax, cumsum and the like");
+  return {};
+}
+
+/// A base, and no exponent.
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison pow(detail::any_operand) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
+                "pow: takes a base and an exponent, of which one may be a number: pow(x, 3)");
   return {};
 }
 
@@ -131,4 +182,29 @@ constexpr dimesh::poison pow(const X&, const Y&, None...) {
   return {};
 }
 
+template <class X, class Y, class... None>
+  requires(dimesh::Tensor<X> != dimesh::Tensor<Y>)
+constexpr dimesh::poison max(const X&, const Y&, None...) {
+  static_assert(dimesh::ok<dimesh::not_by_element<std::conditional_t<dimesh::Tensor<X>, X, Y>>>,
+                "max: that of std takes numbers; of a tensor write dm::maximum(x, 0)");
+  return {};
+}
+template <class X, class Y, class... None>
+  requires(dimesh::Tensor<X> != dimesh::Tensor<Y>)
+constexpr dimesh::poison min(const X&, const Y&, None...) {
+  static_assert(dimesh::ok<dimesh::not_by_element<std::conditional_t<dimesh::Tensor<X>, X, Y>>>,
+                "min: that of std takes numbers; of a tensor write dm::minimum(x, 0)");
+  return {};
+}
+
 }  // namespace std
+
+namespace Kokkos {
+template <class X, class Y>
+  requires(dimesh::Tensor<X> || dimesh::Tensor<Y>)
+void deep_copy(const X&, const Y&) {
+  static_assert(dimesh::ok<dimesh::not_by_element<std::conditional_t<dimesh::Tensor<X>, X, Y>>>,
+                "deep_copy: that of Kokkos takes views; write deep_copy(x.view(), 0), or fill(x, "
+                "0), fill_block(x, array), y = clone(x)");
+}
+}  // namespace Kokkos

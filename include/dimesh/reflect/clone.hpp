@@ -46,6 +46,9 @@ template <class S> [[nodiscard]] constexpr S clone(const S& x) {
     else
       return detail::cloned(x);
   } else {
+    static_assert(ok<std::conditional_t<std::is_scalar_v<S>, not_a_tensor<S>, no_fault>>,
+                  "clone: a tensor, or a struct of tensors, is given a copy of its own; a number "
+                  "is one already");
     S copy(x);  // members that are no tensors come along
     for_each_tensor([](const auto&, auto& y) { y = dimesh::clone(y); }, copy);
     return copy;

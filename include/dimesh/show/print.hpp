@@ -3,6 +3,7 @@
 // global order, and so collects them on one rank: a collective call.
 //
 //   std::cout << x            -> "double[p=2/x:2, q=3]"
+//   std::cout << mean(x)      -> "double[] 3.5"
 //   print_gathered(x)         -> double[p=2/x:2, q=3]
 //                                [[ 1  2  3]
 //                                 [ 4  5  6]]
@@ -12,6 +13,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/reflect/describe.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -64,9 +66,19 @@ class element_text {
 
 }  // namespace detail
 
-/// What the tensor is, in one line: see describe. Local.
+/// What the tensor is, in one line: see describe; of a tensor without dims its number, too, where
+/// this rank has it. Local.
 template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
-  return out << describe(x);
+  out << describe(x);
+  if constexpr (!detail::is_tracked<X> && !detail::is_shaped<X> && spec_of<X>::rank == 0 &&
+                !detail::may_be_partial<X>) {
+    if (x.defined() && x.local_size() == 1) {
+      Kokkos::fence();
+      const detail::in_space here(detail::core_of(x).facts->space);
+      out << " " << detail::get_element(x.data());
+    }
+  }
+  return out;
 }
 
 /// The same of all tensors of a described struct, each in a line with its path. Local. (Arrays and
