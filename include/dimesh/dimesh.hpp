@@ -57,6 +57,7 @@
 #include "dimesh/op/wrong_kinds.hpp"    // sentences for names of the wrong kind
 #include "dimesh/op/wrong_numbers.hpp"
 #include "dimesh/op/wrong_functions.hpp"
+#include "dimesh/op/wrong_operators.hpp"
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"

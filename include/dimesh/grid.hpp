@@ -78,6 +78,12 @@ template <class Of> class grid {
   /// Where an axis is named by a number, or not at all.
   template <class N> poison size(const N&) const { return detail::refuse_number<N>(); }
   template <class N> poison coord(const N&) const { return detail::refuse_number<N>(); }
+  template <index_t N> poison size() const {
+    return detail::refuse_number<std::integral_constant<index_t, N>>();
+  }
+  template <index_t N> poison coord() const {
+    return detail::refuse_number<std::integral_constant<index_t, N>>();
+  }
   template <class... No>
     requires(sizeof...(No) == 0)
   poison size() const {

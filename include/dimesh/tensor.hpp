@@ -181,7 +181,8 @@ namespace detail {
 /// What cannot be an element: all that stands elsewhere in a tensor's type, references, functions.
 template <class T>
 inline constexpr bool is_element =
-    !is_layout<T> && std::is_object_v<T> && !Dim<T> && !Axis<T> && !Mesh<T>;
+    !is_layout<T> && std::is_object_v<T> && !std::is_const_v<T> && !Dim<T> && !Axis<T> &&
+    !Mesh<T> && std::is_trivially_destructible_v<T>;  // a block is bytes
 
 /// The mesh of what may be no layout.
 template <class L> struct mesh_of_layout {

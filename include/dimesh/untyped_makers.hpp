@@ -77,6 +77,18 @@ constexpr poison from_array(detail::any_argument, detail::any_argument, detail::
   return {};
 }
 
+/// A struct's template in place of a struct.
+template <template <class...> class S, class... A> constexpr poison make(const A&...) {
+  static_assert(ok<not_a_tensor<S<layout<mesh<>>>>>,
+                "make: a struct of tensors is made under a layout: make<network<L>>(grid)");
+  return {};
+}
+template <template <class...> class S, class... A> constexpr poison zeros(const A&...) {
+  static_assert(ok<not_a_tensor<S<layout<mesh<>>>>>,
+                "zeros: a struct of tensors is made under a layout: zeros<network<L>>(grid)");
+  return {};
+}
+
 /// The tensor's own arguments in place of its type.
 template <class T, class L, class... D, class... A>
   requires(sizeof...(D) > 0 && (Dim<D> && ...) && std::is_arithmetic_v<T>)

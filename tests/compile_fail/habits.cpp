@@ -80,12 +80,12 @@ auto f(const matrix& x) {
 #ifdef COMPILE_FAIL
 auto f(const matrix& x) {
   const auto u = dm::halo_exchange<1, batch>(x);
-  return dm::stencil_exchange([](auto v) { return dm::at<batch, 1>(v); }, u);
+  return dm::stencil_exchange([](auto v) { return dm::at<batch>(v, 1); }, u);
 }
 #else
 auto f(const matrix& x) {
   const auto u = dm::halo_exchange<1, batch>(x);
-  return dm::stencil_exchange([](auto v) { return dm::at<batch, 1>(v); }, dm::boundary::zero, u);
+  return dm::stencil_exchange([](auto v) { return dm::at<batch>(v, 1); }, dm::boundary::zero, u);
 }
 #endif
 

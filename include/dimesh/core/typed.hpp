@@ -16,6 +16,13 @@ template <class X, class... I> constexpr poison refuse_elements() {
   return {};
 }
 
+template <class X, class I> constexpr poison refuse_selection() {
+  static_assert(ok<std::conditional_t<(sizeof(I*) > 99), no_fault, not_by_element<X>>>,
+                "tensor: no tensor stands in brackets; rows of a table are take<dim>(x, ids), and "
+                "elements where a mask holds select(mask, x, 0)");
+  return {};
+}
+
 template <class Spec> class typed_core;
 /// What lies below a tensor's type. One function for all kinds of tensors of a spec.
 template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x);
@@ -94,8 +101,17 @@ template <class Spec> class typed_core : protected tensor_core {
     return refuse_elements<tag<Spec>, I...>();
   }
   template <class I> constexpr poison operator[](const I&) const {
-    return refuse_elements<tag<Spec>, I>();
+    if constexpr (requires { typename I::spec_type; })
+      return refuse_selection<tag<Spec>, I>();
+    else
+      return refuse_elements<tag<Spec>, I>();
   }
+  // (Of a type that a loop can go over in silence.)
+  template <class No = void> const poison* begin() const {
+    (void)refuse_elements<tag<Spec>, No>();
+    return nullptr;
+  }
+  template <class No = void> const poison* end() const { return nullptr; }
   template <class B>
     requires std::is_same_v<B, bool>
   constexpr explicit operator B() const {
@@ -103,6 +119,14 @@ template <class Spec> class typed_core : protected tensor_core {
                   "tensor: a tensor is no truth value; reduce it (sum, max), complete it, and ask "
                   "value(x)");
     return false;
+  }
+
+  template <class N>
+    requires(Spec::rank == 0 && std::is_arithmetic_v<N> && !std::is_same_v<N, bool>)
+  constexpr operator N() const {  // NOLINT: where a number is declared
+    static_assert(ok<std::conditional_t<std::is_void_v<N>, no_fault, not_by_element<Spec>>>,
+                  "tensor: a tensor without dims is no number yet; complete it, and ask value(x)");
+    return N{};
   }
 
   /// Partial axes along which every rank holds the whole value, to be counted once.

@@ -9,6 +9,8 @@
 
 #include <type_traits>
 
+#include "dimesh/layout/poison.hpp"
+
 namespace dimesh {
 
 struct no_fault {};
@@ -261,45 +263,5 @@ using only_not_divisible = typename detail::only_not_divisible_impl<Fault>::type
 
 /// The same for operands that live on different ranks.
 template <class Fault> using only_placed = typename detail::only_placed_impl<Fault>::type;
-
-/// What a faulty call returns. Every operation accepts it in silence, so one mistake stays one
-/// error; so do assignments, reads and prints of it.
-struct [[nodiscard]] poison {
-  constexpr poison() = default;
-  template <class... Anything>
-    requires(sizeof...(Anything) > 1 || !(std::is_base_of_v<poison, Anything> || ...))
-  constexpr explicit poison(const Anything&...) {}
-  template <class Anything>
-    requires(!std::is_pointer_v<Anything> && !std::is_base_of_v<poison, Anything>)
-  constexpr operator Anything() const {
-    return Anything{};
-  }
-  template <class Anything>
-    requires(!std::is_base_of_v<poison, Anything>)
-  constexpr const poison& operator=(const Anything&) const {
-    return *this;
-  }
-  template <class Stream> friend Stream& operator<<(Stream& out, const poison&) { return out; }
-
-  // What one may ask of a tensor.
-  constexpr poison value() const { return {}; }
-  constexpr poison shape() const { return {}; }
-  constexpr poison grid() const { return {}; }
-  constexpr poison size() const { return {}; }
-  constexpr poison local_size() const { return {}; }
-  constexpr poison local_bytes() const { return {}; }
-  template <class Dim> constexpr poison extent() const { return {}; }
-  template <class Dim> constexpr poison local() const { return {}; }
-  template <class Dim> constexpr poison block() const { return {}; }
-  constexpr float* data() const { return nullptr; }
-};
-
-/// Poison, or a tensor type that cannot be (tensor.hpp).
-template <class X> inline constexpr bool is_poison = false;
-template <> inline constexpr bool is_poison<poison> = true;
-
-/// What operations let in where a tensor is wanted, although it is none: poison, and what they
-/// refuse when they ask whether it is poison (core/started.hpp).
-template <class X> inline constexpr bool stands_for_tensor = is_poison<X>;
 
 }  // namespace dimesh

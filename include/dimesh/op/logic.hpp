@@ -96,13 +96,25 @@ template <Operand X> constexpr auto logical_not(const X& x) {
 
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
 /// to high, both included, and 0 outside.
-template <Operand X, detail::Number N> constexpr auto clamp(const X& x, N low, N high) {
+template <Operand X, detail::Number N, detail::Number M>
+constexpr auto clamp(const X& x, N low, M high) {
   static_assert(
       ok<detail::map_fault<detail::join_kind::real, X>>,
       "clamp: the operand is a sum yet to be made, or complex; complete it, or take its real part");
-  using T = detail::number_as<X, N>;
+  using T = detail::number_as<X, std::common_type_t<N, M>>;
   return detail::map_as<detail::join_kind::real>(
       detail::clamp_function<T>{static_cast<T>(low), static_cast<T>(high)}, x);
+}
+
+/// Both bounds are given.
+template <class... No, Operand X, class... A>
+  requires(sizeof...(No) > 0 || sizeof...(A) != 2 || !(detail::Number<A> && ...))
+constexpr poison clamp(const X&, const A&...) {
+  static_assert(
+      ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<No..., X, A...>>>,
+      "clamp: takes a tensor and two numbers, the least and the greatest: clamp(x, 0, 1); "
+      "with one bound they are maximum(x, 0), minimum(x, 1)");
+  return {};
 }
 
 /// Does any hold over D..., or over all dims where none is named? Shapes: bool, x without D...;

@@ -93,6 +93,24 @@ constexpr void visit_vectors(F& f, First& first, More&... more) {
 }
 
 template <class S> using walkable = walk_says<typename walk_fault<S>::type>;
+/// As a member, a number or a function object is passed by; as what is walked it is a mistake.
+struct a_call {
+  void operator()() const;
+};
+template <class F> struct called_twice : F, a_call {};
+template <class F> constexpr bool is_function() {
+  if constexpr (std::is_empty_v<F> && !std::is_final_v<F> && !is_poison<F>)
+    return !requires { &called_twice<F>::operator(); };
+  else
+    return std::is_scalar_v<F>;
+}
+template <class S>
+using walked_form =
+    std::conditional_t<is_function<S>(), walk_says<member_not_walked<S>>, walkable<S>>;
+/// A tensor or a struct of them where the function is wanted.
+template <class F>
+using swapped_walk =
+    std::conditional_t<Tensor<F> || has_parts<F> || has_elements<F>, wrong_arguments<F>, no_fault>;
 /// Says so, once for each pair of structs.
 template <class Fault> struct lengths_say {
   static_assert(ok<only<Fault, lengths_differ>>,
@@ -156,7 +174,11 @@ template <class S, class F> constexpr S with_lengths(const F& length) {
 template <class F, class S, class... More>
 constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   using form = std::remove_cvref_t<S>;
-  (void)sizeof(detail::walkable<form>);
+  static_assert(ok<detail::swapped_walk<std::remove_cvref_t<F>>>,
+                "for_each_tensor: the function comes first, and then the structs whose tensors it "
+                "takes: for_each_tensor(f, parameters, gradients)");
+  if constexpr (ok<detail::swapped_walk<std::remove_cvref_t<F>>>)
+    (void)sizeof(detail::walked_form<form>);
   if constexpr (Tensor<form>) {
     f(member_path{}, first, more...);
   } else if constexpr (detail::lengths_agree<form, More...>) {

@@ -3,6 +3,8 @@
 // wrong kind? One sentence each.
 #pragma once
 
+#include <initializer_list>
+
 #include "dimesh/op/parts/misuse.hpp"
 
 namespace dimesh {
@@ -28,6 +30,19 @@ constexpr poison slice(const A&...) {
   static_assert(ok<detail::dim_by_number<First, More...>>,
                 "slice: a dim stands in the angle brackets, a tensor and from where to where in "
                 "the parentheses: slice<token>(x, 0, 4)");
+  return {};
+}
+
+template <class... N, Operand X> constexpr poison slice(const X&, std::initializer_list<index_t>) {
+  static_assert(ok<wrong_arguments<X, std::initializer_list<index_t>>>,
+                "slice: a dim stands in the angle brackets, a tensor and from where to where in "
+                "the parentheses: slice<token>(x, 0, 4)");
+  return {};
+}
+template <class... N, Operand X> constexpr poison pad(const X&, std::initializer_list<index_t>) {
+  static_assert(ok<wrong_arguments<X, std::initializer_list<index_t>>>,
+                "pad: a dim stands in the angle brackets, a tensor and how many elements in the "
+                "parentheses: pad<token>(x, 1, 1)");
   return {};
 }
 
