@@ -16,7 +16,7 @@ import sys
 
 # A folder's headers stand in its layer, but for those that are named; the longest name counts.
 LAYERS = [
-    ("L0", ["layout/fault", "error", "ledger/timeline", "ledger/event"]),
+    ("L0", ["layout/fault", "layout/poison", "error", "ledger/timeline", "ledger/event"]),
     ("L1", ["dim", "axis", "mesh", "layout/shape"]),
     ("L2", ["layout", "layout/", "ledger/"] + [f"pipeline/{name}" for name in (
         "operation", "schedules", "zero_bubble", "bidirectional", "stale", "slices", "partition",

@@ -13,7 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "dimesh/from_array.hpp"
+#include "dimesh/interop/from_array.hpp"
 #include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"

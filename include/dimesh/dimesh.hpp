@@ -27,7 +27,7 @@
 #include "dimesh/shaped.hpp"            // a tensor without data
 #include "dimesh/core/started.hpp"      // a tensor on its way
 #include "dimesh/create.hpp"            // zeros, generate, uniform ...
-#include "dimesh/untyped_makers.hpp"
+#include "dimesh/op/untyped_makers.hpp"   // makers without a type
 #include "dimesh/reflect/clone.hpp"     // values in memory of their own
 // operations, all local
 #include "dimesh/local/dual_in_std.hpp" // numbers with derivatives, which functions in map get

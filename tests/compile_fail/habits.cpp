@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls as other libraries have them: of std, of Kokkos, with a name too many or an argument too few.
+// Calls as other libraries have them: of std, of Kokkos, with a name too many, an argument too few.
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

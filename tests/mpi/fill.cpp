@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "dimesh/interop/from_array.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 

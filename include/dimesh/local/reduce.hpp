@@ -22,7 +22,7 @@ struct plus {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION static constexpr T identity() { return T(0); }
   template <class T> KOKKOS_FORCEINLINE_FUNCTION static T join(T a, T b) {
     if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-      // Sums may leave the type on their way and come back: that is defined of unsigned numbers only.
+      // Sums may leave the type on their way and come back: defined of unsigned numbers only.
       using bits = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<bits>(a) + static_cast<bits>(b));
     } else {

@@ -2,7 +2,7 @@
 // What does one read who makes something, and does not say of what type? One sentence: overloads
 // that are left when nothing stands in the angle brackets.
 //
-//   zeros(g)   -> not_a_tensor<nothing<>>: zeros: the tensor's type stands in the angle brackets ...
+//   zeros(g)   -> not_a_tensor<nothing<>>: zeros: the type of what is made stands in the ...
 #pragma once
 
 #include "dimesh/create.hpp"
