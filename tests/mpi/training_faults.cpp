@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <dimesh/dimesh.hpp>
+#include <thread>
 
 #include "dimesh/train/run.hpp"
 #include "dimesh/train/trace_steps.hpp"

@@ -11,6 +11,7 @@
 //   log.flush();                                       // collective
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
