@@ -14,6 +14,7 @@
 #include <dimesh/pipeline/revolve.hpp>
 #include <dimesh/pipeline/run_plan.hpp>
 #include <dimesh/train/memory_use.hpp>
+#include <dimesh/train/run.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -154,15 +155,17 @@ void find_material(const experiment& e, int rounds) {
   auto m = e.guess();
   const dm::adam optimizer{.rate = 0.01};
   auto state = optimizer.start(m);
-  double begun = 0, last = 0;
-  for (int i = 0; i < rounds; ++i) {
+  dm::training_run run(e.g, {.steps = rounds, .watched = "mismatch"}, {});
+  run.loop.step = [&](dm::index_t i) -> dm::metrics {
     auto r = e.gradient(dm::revolve{e.steps, 10}, m);
-    last = dm::value(dm::complete(r.value));
-    if (i == 0) begun = last;
-    if (e.tells()) std::printf("round %3d: mismatch %.6g\n", i, last);
+    const double now = dm::value(dm::complete(r.value));
+    if (e.tells()) std::printf("round %3d: mismatch %.6g\n", static_cast<int>(i), now);
     optimizer(m, dm::complete(r.gradient), state);
-  }
-  if (rounds > 1 && !(last < begun)) throw dm::error("heat: the mismatch does not get smaller");
+    return {{"mismatch", now}};
+  };
+  run.go();
+  if (rounds > 1 && !(run.losses().back() < run.losses().front()))
+    throw dm::error("heat: the mismatch does not get smaller");
 }
 
 /// The number that an argument is, at least `least`.

@@ -15,6 +15,7 @@
 #include <dimesh/op/pooling_exchange.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/show/draw.hpp>
+#include <dimesh/train/run.hpp>
 #include <filesystem>
 #include <iostream>
 
@@ -80,7 +81,9 @@ run_report train(const dm::grid<pod>& g, const image_source& from, int steps) {
     return dm::complete(dm::value_and_grad(loss{}, q)(x, t));
   };
   run_report r;
-  for (dm::index_t first = 0; first < steps * batch::extent; first += batch::extent) {
+  dm::training_run run(g, {.steps = steps}, {});
+  run.loop.step = [&](dm::index_t n) -> dm::metrics {
+    const dm::index_t first = n * batch::extent;
     const auto x = dm::generate<image_batch>(
         g, [&](auto b, auto h, auto w) { return from.at(first + b, h, w); });
     const auto target = dm::generate<targets>(
@@ -90,8 +93,10 @@ run_report train(const dm::grid<pod>& g, const image_source& from, int steps) {
     const auto [value, gradient] = training_step(p, x, target);
     r.counted = static_cast<dm::index_t>(census::snapshot().bytes());
     dm::sgd{.rate = 0.05}(p, gradient);
-    r.losses.push_back(dm::value(value));
-  }
+    return {{"loss", dm::value(value)}};
+  };
+  run.go();
+  r.losses = run.losses();
   return r;
 }
 

@@ -15,6 +15,7 @@
 #include <dimesh/pipeline/partition.hpp>
 #include <dimesh/pipeline/pipeline.hpp>
 #include <dimesh/pipeline/schedules.hpp>
+#include <dimesh/train/run.hpp>
 #include <iostream>
 
 #include "../common/image_source.hpp"
@@ -160,15 +161,19 @@ template <int K> outcome train(const data& d, int ranks) {
     return dm::mean<batch>(dm::log_sum_exp<label>(y) -
                            dm::einsum<batch>(y, dm::place<stage, K - 1>(input.right(micro))));
   };
-  outcome o;
-  for (int step = 0; step < d.steps; ++step, input.first += images_of_step) {
-    const auto value = dm::to_rank(dm::complete(net.value_and_update(
+  dm::training_run run(g, {.steps = d.steps}, {});
+  run.loop.step = [&](dm::index_t step) -> dm::metrics {
+    input.first = step * images_of_step;
+    const auto value = dm::complete(net.value_and_update(
         dm::one_f_one_b{K, int{micros}}, w, input, loss, [&](auto k, auto& mine, auto& bar) {
           optimizer(mine, dm::complete(bar), std::get<k>(states));
-        })));
+        }));
     made.each([](auto& m) { m.keep(); });
-    if (!value.empty()) (step == 0 ? o.first_loss : o.last_loss) = value[0];
-  }
+    return {{"loss", dm::value(dm::broadcast<stage>(value))}};  // the last stage has it
+  };
+  run.go();
+  outcome o;
+  if (!run.losses().empty()) o.first_loss = run.losses().front(), o.last_loss = run.losses().back();
   made.each([](auto& m) { m.training = false; });
   o.labels = labels_of<K>(net, w, {d.held_out, g, d.first_held_out()});
   return o;

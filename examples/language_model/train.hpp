@@ -8,7 +8,6 @@
 #include <dimesh/io/data/prefetch.hpp>
 #include <dimesh/nn/generate/generate.hpp>
 #include <dimesh/optim/adam.hpp>
-#include <dimesh/train/find_not_finite.hpp>
 #include <dimesh/train/run.hpp>
 #include <dimesh/train/trace_steps.hpp>
 
@@ -89,7 +88,7 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
     return value;
   };
   t.who_went_bad = [&](const nn::run_options& how) {
-    return dm::find_not_finite(g, [&] { (void)loss_and_gradient<Plan>{how}(p, now); });
+    return run.find_not_finite([&] { (void)loss_and_gradient<Plan>{how}(p, now); });
   };
   t.validate = [&](int most) {
     const dm::index_t there = unseen.batches_per_epoch(),

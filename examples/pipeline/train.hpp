@@ -8,6 +8,7 @@
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/show/pipeline_timeline.hpp>
 #include <dimesh/train/memory_use.hpp>
+#include <dimesh/train/run.hpp>
 
 #include "../common/book.hpp"
 #include "model.hpp"
@@ -95,7 +96,8 @@ template <int... K> struct trainer {
     const mean_loss<last, typename Cut::type> loss{next};
     const auto told = net.forecast(s, weights, input, loss);
     double seconds = 0;
-    for (int step = 0; step < how.steps; ++step) {
+    dm::training_run training(g, {.steps = how.steps}, {});
+    training.loop.step = [&](dm::index_t step) -> dm::metrics {
       in.clear(), next.clear();
       for (std::size_t i = 0; i < x.size(); ++i) {
         const pieces b = load.next();
@@ -116,9 +118,10 @@ template <int... K> struct trainer {
       const auto whole_one = dm::complete(std::move(one));
       optimizer(weights, whole_one.gradient, state);
       if (step > 0) seconds += MPI_Wtime() - begin;  // the first one makes its memory
-      const auto value = dm::to_rank(whole_one.value);
-      if (g.rank() == 0) o.losses.push_back(static_cast<double>(value[0]));
-    }
+      return {{"loss", dm::value(dm::broadcast<stage>(whole_one.value))}};  // the last stage has it
+    };
+    training.go();
+    o.losses = training.losses();
     conclude(o, s, report, told, copies);
     o.tokens_per_second = (how.steps - 1) * how.micros *
                           static_cast<double>(batch::extent * length::extent) / seconds;

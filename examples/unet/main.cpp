@@ -14,6 +14,7 @@
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/reflect/describe.hpp>
 #include <dimesh/runtime.hpp>
+#include <dimesh/train/run.hpp>
 #include <iostream>
 #include <thread>
 
@@ -107,7 +108,8 @@ outcome train(const dm::grid<tiles>& g, const settings& s) {
   o.flops = log.total().flops();
   o.halos = foreseen(log, dm::event_kind::message);
   o.sums = foreseen(log, dm::event_kind::all_reduce);
-  for (int step = 0; step < s.steps; ++step) {
+  dm::training_run run(g, {.steps = s.steps}, {});
+  run.loop.step = [&](index_t) -> dm::metrics {
     census::reset();
     const double began = dm::timeline::now();
     const auto [value, gradient] = training_step{}(p, shown, clean);
@@ -116,8 +118,10 @@ outcome train(const dm::grid<tiles>& g, const settings& s) {
     const auto sent = census::snapshot();
     o.halos_seen = seen(sent, census::operation::send);
     o.sums_seen = seen(sent, census::operation::all_reduce);
-    o.losses.push_back(dm::value(value));
-  }
+    return {{"loss", dm::value(value)}};
+  };
+  run.go();
+  o.losses = run.losses();
   MPI_Allreduce(&o.halos_seen.bytes, &o.most_bytes, 1, MPI_INT64_T, MPI_MAX, g.everyone().handle());
   return o;
 }

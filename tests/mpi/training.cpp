@@ -118,6 +118,17 @@ TEST_CASE("training_loop: a signal to one rank ends all of them after the same s
   }
 }
 
+TEST_CASE("training_loop: one rank that wants to end ends all of them, saved") {
+  const dm::grid<line> g;
+  script s(g, {.steps = 100});
+  s.loop.should_end = [&] {
+    return g.rank() == g.ranks() - 1 && s.said.find("s2") != std::string::npos;
+  };
+  loop_state at;
+  CHECK(s.loop.run(at) == loop_end::signal);
+  CHECK(s.said == "s0s1s2E3");
+}
+
 TEST_CASE(
     "training_loop: a loss that is not finite on one rank is an error on all, with its cause") {
   const dm::grid<line> g;

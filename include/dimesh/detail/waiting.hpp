@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who wants to know where a rank waits for others? The watchdog (watchdog.hpp), where the runtime
-// has started one: then this is not null. Collectives do not ask: they find it behind the sink that
-// events are reported to, which the runtime then sets, too.
+// or a training run has started one: then this is not null.
 //
 //   const waiting here("grid");    // until the end of the scope
 #pragma once
@@ -17,6 +16,8 @@ class wait_listener {
   /// This rank is about to wait in a call, within an operation, with so many bytes (-1: unknown).
   virtual void enter(std::string_view call, std::string_view within, index_t bytes) = 0;
   virtual void leave() = 0;
+  /// This rank begins a step of its training; -1: it has left them.
+  virtual void at_step(index_t step) = 0;
 
  protected:
   ~wait_listener() = default;

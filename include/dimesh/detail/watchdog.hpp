@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where does a program stand that no longer moves? With DIMESH_WATCHDOG=seconds a thread of each
-// rank looks whether its rank came to a new call within that time, and says on stderr in which one
-// it waits, or that it is in none. It talks to nobody: ranks that hang cannot answer.
+// Where does a program stand that no longer moves? With DIMESH_WATCHDOG=seconds, or in a training
+// run, a thread of each rank looks whether its rank came to a new call within that time, and says
+// on stderr in which one it waits, or that it is in none, and in which step. It talks to nobody:
+// ranks that hang cannot answer.
 //
 //   auto dog = watchdog::from_environment(rank);    // null where nobody wants one
+//   auto dog = watchdog::of_run(600, rank);         // null where there is one already
 #pragma once
 
 #include <algorithm>
@@ -28,12 +30,16 @@ class watchdog final : wait_listener, event_sink {
   /// Null unless DIMESH_WATCHDOG gives seconds, or where another one watches this process. With
   /// DIMESH_WATCHDOG_ENDS a rank that waits for so long ends the job.
   static std::unique_ptr<watchdog> from_environment(int rank);
+  /// The same for a part of a program, and null where the seconds are 0. It hears of calls, not of
+  /// the operations that make them: operations with a listener take longer.
+  static std::shared_ptr<watchdog> of_run(double seconds, int rank);
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog();
 
   void enter(std::string_view call, std::string_view within, index_t bytes) override;
   void leave() override;
+  void at_step(index_t step) override;
   /// This rank has nothing more to do.
   void end();
 
@@ -42,20 +48,20 @@ class watchdog final : wait_listener, event_sink {
 
   watchdog(double seconds, int rank, bool ends);
   constexpr void take(const event&) override {}
-  void moved();
   void look();
   void tell() const;
+  std::string call_words() const;
 
   const std::chrono::duration<double> patience_;
   const int rank_;
   const bool ends_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::string call_;
-  long long calls_ = 0;
+  std::string call_, within_;
+  index_t bytes_ = -1, step_ = -1;
+  long long calls_ = 0, moves_ = 0;
   int depth_ = 0;
-  bool at_end_ = false, over_ = false, told_ = false;
-  clock::time_point since_;
+  bool at_end_ = false, over_ = false;
   std::thread thread_;
 };
 
@@ -64,8 +70,14 @@ DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int r
   const char* const text = std::getenv("DIMESH_WATCHDOG");
   const double seconds = text != nullptr ? std::atof(text) : 0;
   if (seconds <= 0 || waits_told_to != nullptr) return nullptr;
-  return std::unique_ptr<watchdog>(
+  std::unique_ptr<watchdog> made(
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
+  if (watcher == nullptr) watcher = made.get();  // so that it hears of operations, too
+  return made;
+}
+DIMESH_OUTLINE inline std::shared_ptr<watchdog> watchdog::of_run(double seconds, int rank) {
+  if (!(seconds > 0) || waits_told_to != nullptr) return nullptr;
+  return std::shared_ptr<watchdog>(new watchdog(seconds, rank, false));
 }
 #endif
 #if DIMESH_COMPILED != 1
@@ -85,59 +97,71 @@ DIMESH_OUTLINE inline void watchdog::enter(std::string_view call, std::string_vi
                                            index_t bytes) {
   const std::lock_guard lock(mutex_);
   ++calls_;
+  ++moves_;
   ++depth_;
-  call_ = "'" + std::string(call) + "'";
-  if (!within.empty() && within != call) call_ += " of '" + std::string(within) + "'";
-  if (bytes >= 0) call_ += " with " + std::to_string(bytes) + " bytes";
-  moved();
+  call_.assign(call);
+  within_.assign(within);
+  bytes_ = bytes;
 }
 DIMESH_OUTLINE inline void watchdog::leave() {
   const std::lock_guard lock(mutex_);
   --depth_;
-  moved();
+  ++moves_;
+}
+DIMESH_OUTLINE inline void watchdog::at_step(index_t step) {
+  const std::lock_guard lock(mutex_);
+  step_ = step;
+  ++moves_;
 }
 DIMESH_OUTLINE inline void watchdog::end() {
   const std::lock_guard lock(mutex_);
   at_end_ = true;
-  moved();
+  ++moves_;
 }
 #endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline watchdog::watchdog(double seconds, int rank, bool ends)
-    : patience_(seconds), rank_(rank), ends_(ends), since_(clock::now()) {
+    : patience_(seconds), rank_(rank), ends_(ends) {
   waits_told_to = this;
-  if (watcher == nullptr) watcher = this;  // so that collectives of this thread are reported
   thread_ = std::thread([this] { look(); });
 }
 #endif
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void watchdog::moved() {
-  since_ = clock::now();
-  told_ = false;
-}
 DIMESH_OUTLINE inline void watchdog::look() {
   std::unique_lock lock(mutex_);
-  while (!over_) {
-    const auto due = since_ + std::chrono::duration_cast<clock::duration>(patience_);
-    if (told_)
-      wake_.wait_for(lock, patience_ / 4);
-    else
-      wake_.wait_until(lock, due);
-    if (over_ || told_ || clock::now() - since_ < patience_) continue;
+  long long seen = moves_;
+  auto since = clock::now();
+  // Whoever moves only counts: when that was is known to an eighth of the time.
+  for (bool told = false; !over_; wake_.wait_for(lock, patience_ / 8)) {
+    if (moves_ != seen) {
+      seen = moves_;
+      since = clock::now();
+      told = false;
+    }
+    if (told || clock::now() - since < patience_) continue;
     tell();
-    told_ = true;
+    told = true;
     if (!ends_ || (depth_ == 0 && !at_end_)) continue;
     // Others are about to say where they are. One rank after the other: Open MPI's launcher hangs
     // or crashes where several leave at one instant.
     wake_.wait_for(lock, std::chrono::seconds(1 + std::min(rank_, 30)));
-    if (!over_ && told_) std::_Exit(1);  // and the launcher takes them down
+    if (!over_ && moves_ == seen) std::_Exit(1);  // and the launcher takes them down
   }
+}
+DIMESH_OUTLINE inline std::string watchdog::call_words() const {
+  if (calls_ == 0) return "none";
+  std::string text = "'" + call_ + "'";
+  if (!within_.empty() && within_ != call_) text += " of '" + within_ + "'";
+  if (bytes_ >= 0) text += " with " + std::to_string(bytes_) + " bytes";
+  return text;
 }
 DIMESH_OUTLINE inline void watchdog::tell() const {
   const double seconds = patience_.count();
+  const std::string call = call_words(),
+                    step = step_ < 0 ? std::string() : ", in step " + std::to_string(step_);
   if (depth_ > 0)
-    std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s\n", rank_,
-                 call_.c_str(), calls_, seconds);
+    std::fprintf(stderr, "dimesh: watchdog: rank %d waits in %s (its call %lld) for %g s%s\n",
+                 rank_, call.c_str(), calls_, seconds, step.c_str());
   else if (at_end_)
     std::fprintf(stderr,
                  "dimesh: watchdog: rank %d came to the end of the program %g s ago, after %lld "
@@ -146,8 +170,8 @@ DIMESH_OUTLINE inline void watchdog::tell() const {
   else
     std::fprintf(stderr,
                  "dimesh: watchdog: rank %d has been in no call that ranks make together for %g "
-                 "s; its last was %s (its call %lld)\n",
-                 rank_, seconds, call_.empty() ? "none" : call_.c_str(), calls_);
+                 "s%s; its last was %s (its call %lld)\n",
+                 rank_, seconds, step.c_str(), call.c_str(), calls_);
   std::fflush(stderr);
 }
 #endif

@@ -9,12 +9,14 @@
 #include <string>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/error.hpp"
 
 namespace dimesh::detail {
 
 /// A text of rank `root`, on all ranks. Collective.
 inline std::string text_from(MPI_Comm comm, int root, std::string text) {
+  const waiting here("agree");
   auto length = static_cast<int>(text.size());
   check(MPI_Bcast(&length, 1, MPI_INT, root, comm), "agree");
   text.resize(static_cast<std::size_t>(length));
@@ -28,7 +30,10 @@ inline void agree_on_fault(MPI_Comm comm, std::string fault) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
   int mine = fault.empty() ? ranks : rank, first = ranks;
-  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "checkpoint");
+  {
+    const waiting here("agree");
+    check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "checkpoint");
+  }
   if (first == ranks) return;
   if (rank == first && ranks > 1) fault += " (rank " + std::to_string(rank) + ")";
   throw error(text_from(comm, first, std::move(fault)));

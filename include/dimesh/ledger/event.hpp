@@ -210,8 +210,9 @@ class [[nodiscard]] watched {
         mesh_(mesh),
         first_(bytes),
         second_(ring_bytes),
-        sink_(std::is_constant_evaluated() ? nullptr : watcher) {
-    if (sink_ != nullptr) [[unlikely]]
+        sink_(std::is_constant_evaluated() ? nullptr : watcher),
+        told_(std::is_constant_evaluated() || !is_communication(kind) ? nullptr : waits_told_to) {
+    if (sink_ != nullptr || told_ != nullptr) [[unlikely]]
       begin();
   }
   /// Arithmetic and bytes through memory.
@@ -219,18 +220,19 @@ class [[nodiscard]] watched {
   watched(const watched&) = delete;
   watched& operator=(const watched&) = delete;
   constexpr ~watched() {
-    if (sink_ != nullptr) [[unlikely]]
+    if (sink_ != nullptr || told_ != nullptr) [[unlikely]]
       finish();
   }
 
  private:
-  bool told() const { return is_communication(kind_) && waits_told_to != nullptr; }
   [[gnu::noinline]] void begin() {
-    if (told()) waits_told_to->enter(name_of(kind_), sink_->what_, first_);
-    begin_ = timeline::now();
+    if (told_ != nullptr)
+      told_->enter(name_of(kind_), sink_ != nullptr ? sink_->what_ : std::string_view(), first_);
+    if (sink_ != nullptr) begin_ = timeline::now();
   }
   [[gnu::noinline]] void finish() const {
-    if (told()) waits_told_to->leave();
+    if (told_ != nullptr) told_->leave();
+    if (sink_ == nullptr) return;
     event e;
     e.kind = kind_;
     e.axes = axes_;
@@ -247,6 +249,7 @@ class [[nodiscard]] watched {
   index_t first_, second_;
   double begin_ = 0;
   event_sink* sink_;
+  wait_listener* told_;  // null of what is no communication
 };
 
 /// Memory has been acquired or (negative) released; `live` bytes are alive now.

@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -84,6 +85,11 @@ class proto_message {
   std::string bytes_;
 };
 
+/// ": No space left on device": why the last call for a file failed, where that is known.
+inline std::string why_not() {
+  return errno == 0 ? std::string() : std::string(": ") + std::strerror(errno);
+}
+
 }  // namespace detail
 
 /// A file of events that TensorBoard reads while it is written. Throws dimesh::error where it
@@ -99,7 +105,9 @@ class event_file {
     static int count = 0;
     path_ = folder + "/events.out.tfevents." + std::to_string(static_cast<long long>(now())) + "." +
             host + "." + std::to_string(getpid()) + "." + std::to_string(count++);
+    errno = 0;
     out_.open(path_, std::ios::binary);
+    require(out_.is_open());
     write(event(0).text(3, "brain.Event:2"));
   }
 
@@ -133,7 +141,10 @@ class event_file {
                        9, detail::proto_message().message(1, plugin)));
   }
   /// What was written is in the file.
-  void flush() { require(static_cast<bool>(out_.flush())); }
+  void flush() {
+    errno = 0;
+    require(static_cast<bool>(out_.flush()));
+  }
   const std::string& path() const { return path_; }
 
  private:
@@ -152,6 +163,7 @@ class event_file {
   }
   void write(const detail::proto_message& m) {
     const std::string length = little_endian(m.bytes().size(), 8);
+    errno = 0;
     out_ << length << little_endian(detail::masked_crc32c(length), 4) << m.bytes()
          << little_endian(detail::masked_crc32c(m.bytes()), 4);
     require(static_cast<bool>(out_));
@@ -162,7 +174,7 @@ class event_file {
     return s;
   }
   void require(bool good) const {
-    if (!good) throw error("event_file: '" + path_ + "' cannot be written");
+    if (!good) throw error("event_file: '" + path_ + "' cannot be written" + detail::why_not());
   }
 
   std::string path_;

@@ -3,17 +3,22 @@
 // on the way back, too: the first element that is infinite or no number is named. Slow: for the
 // step that failed.
 //
-//   std::string why = find_not_finite(g, [&] { (void)step(params, x, y); });
+//   std::string why = find_not_finite(g, [&] { (void)step(params, x, y); }, params);
 //     -> "log gave a number that is not finite at batch 3, hidden 4, from operands that are finite
 //         on rank 1 (operation 17)"
+//     -> "einsum gave a number that is not finite at batch 0, hidden 4, from operand 2,
+//         'layers[2].up', which has one at hidden 4 already on rank 0 (operation 5)"
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/collective/broadcast.hpp"
 #include "dimesh/core/replicas.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/io/checkpoint/parts.hpp"
 
 namespace dimesh {
 
@@ -65,6 +70,7 @@ inline index_t first_bad(const tensor_core& x) {
 /// Looks at results until one is bad.
 class bad_number_finder final : public event_sink {
  public:
+  explicit bad_number_finder(const std::vector<checkpoint::named_core>& known) : known_(known) {}
   constexpr void take(const event&) override {}
   constexpr void see(const tensor_core& y, const operands& x) override {
     if (std::is_constant_evaluated() || !words.empty()) return;
@@ -81,14 +87,32 @@ class bad_number_finder final : public event_sink {
     const bool back = !transpose_of().empty();
     words = (back ? "the way back of " + std::string(transpose_of()) + ": " : std::string()) +
             std::string(what()) + " gave a number that is not finite at " + place_words(y, at);
-    for (int k = 0; k < x.count(); ++k)
+    std::string among;
+    for (int k = 0; k < x.count(); ++k) {
+      const std::string name = name_of(x[k]);
       if (const index_t there = first_bad(x[k]); there >= 0) {
-        words += ", from operand " + std::to_string(k + 1) + ", which has one at " +
-                 place_words(x[k], there) + " already";
+        words += ", from operand " + std::to_string(k + 1) + ", " + name +
+                 (name.empty() ? "" : ", ") + "which has one at " + place_words(x[k], there) +
+                 " already";
         return;
       }
-    words += ", from operands that are finite";
+      if (!name.empty()) among += (among.empty() ? ", " : " and ") + name;
+    }
+    words += ", from operands that are finite" + (among.empty() ? among : among + " among them");
   }
+  /// Of the known tensor whose memory this is, or a part of it.
+  std::string name_of(const tensor_core& x) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(x.memory.data());
+    for (const checkpoint::named_core& known : known_) {
+      if (!known.core->memory) continue;
+      const auto from = reinterpret_cast<std::uintptr_t>(known.core->memory.data());
+      if (at >= from && at - from < static_cast<std::uintptr_t>(known.core->bytes()))
+        return "'" + known.name + "'";
+    }
+    return {};
+  }
+
+  const std::vector<checkpoint::named_core>& known_;
 };
 
 /// Operations of this thread report to another sink here.
@@ -123,18 +147,28 @@ inline std::string first_found(const bad_number_finder& finder, const communicat
   return text;
 }
 
+template <class F>
+std::string find_not_finite(const communicator& everyone,
+                            const std::vector<checkpoint::named_core>& known, F&& f) {
+  bad_number_finder finder(known);
+  {
+    const watched_by here(&finder);
+    static_cast<F&&>(f)();
+  }
+  return first_found(finder, everyone);
+}
+
 }  // namespace detail
 
 /// Runs f and says, the same on all ranks of the grid, which operation gave the first number that
-/// is not finite, where in its result, on which rank, and whether its operands were finite. Empty:
-/// none did. Collective over the grid.
-template <Mesh M, class F> std::string find_not_finite(const grid<M>& g, F&& f) {
-  detail::bad_number_finder finder;
-  {
-    const detail::watched_by here(&finder);
-    static_cast<F&&>(f)();
-  }
-  return detail::first_found(finder, g.everyone());
+/// is not finite, where in its result, on which rank, and whether its operands were finite; of
+/// those that are members of `known`, structs of tensors or single ones, the names. Empty: none
+/// did. Collective over the grid.
+template <Mesh M, class F, class... S>
+std::string find_not_finite(const grid<M>& g, F&& f, const S&... known) {
+  std::vector<detail::checkpoint::named_core> named;
+  (detail::checkpoint::note_part(part("", known), named), ...);
+  return detail::find_not_finite(g.everyone(), named, static_cast<F&&>(f));
 }
 
 }  // namespace dimesh

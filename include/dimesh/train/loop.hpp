@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/train/stop_request.hpp"
@@ -55,7 +56,7 @@ struct loop_options {
 
 /// Why the state is saved: its time has come, the evaluation was the best, or the run ends.
 enum class save_reason { scheduled, best, end };
-/// Why a run ended.
+/// Why a run ended. `signal`: it was told to, before its last step.
 enum class loop_end { steps_done, no_better, signal };
 
 class training_loop {
@@ -70,6 +71,9 @@ class training_loop {
   /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
   /// find_not_finite). May be missing.
   std::function<std::string(index_t step)> diagnose;
+  /// Asked on every rank after each step: where one says so, all end after it, saved, as after a
+  /// signal. May be missing.
+  std::function<bool()> should_end;
   /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
   std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
 
@@ -94,16 +98,19 @@ class training_loop {
     if (!step) throw error("training_loop: it has no step; set loop.step to a function");
     std::optional<stop_request> signals;
     if (options_.stops_on_signal) signals.emplace();
+    const told_of_steps told;
     auto why = loop_end::steps_done;
     index_t saved = at.step;
     while (at.step < options_.steps &&
            (options_.stop_after == 0 || at.step < options_.stop_after)) {
+      told_of_steps::begin(at.step);
       const metrics m = step(at.step);
       const metric* const watched = find(m, options_.watched);
       // Ranks must not part, even where only one of them has another number or got the signal.
       const auto [bad, stop] =
           agreed(watched != nullptr && !std::isfinite(watched->value),
-                 (signals && signals->asked()) || at.step + 1 == options_.stop_after);
+                 (signals && signals->asked()) || at.step + 1 == options_.stop_after ||
+                     (should_end && should_end()));
       if (bad) refuse(at.step);
       ++at.step;
       for (const auto& f : after_step) f(at.step, m);
@@ -126,6 +133,16 @@ class training_loop {
   }
 
  private:
+  /// Steps, to a watchdog where there is one.
+  struct told_of_steps {
+    told_of_steps() = default;
+    told_of_steps(const told_of_steps&) = delete;
+    told_of_steps& operator=(const told_of_steps&) = delete;
+    ~told_of_steps() { begin(-1); }
+    static void begin(index_t step) {
+      if (detail::waits_told_to != nullptr) detail::waits_told_to->at_step(step);
+    }
+  };
   static bool is_due(index_t done, index_t every) { return every > 0 && done % every == 0; }
   static const metric* find(const metrics& m, const std::string& name) {
     for (const metric& one : m)
@@ -135,7 +152,8 @@ class training_loop {
   [[noreturn]] void refuse(index_t at) const {
     detail::words w;
     w << "training_loop: '" << options_.watched << "' is not finite in step " << at;
-    if (diagnose) w << ": " << diagnose(at);
+    const std::string why = diagnose ? diagnose(at) : std::string();
+    if (!why.empty()) w << ": " << why;
     w.raise();
   }
   /// Evaluates. True: that was one too many without a better one.

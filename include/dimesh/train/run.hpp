@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "dimesh/detail/watchdog.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
@@ -25,6 +26,7 @@
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/loss_scale.hpp"
+#include "dimesh/train/find_not_finite.hpp"
 #include "dimesh/train/html_report.hpp"
 #include "dimesh/train/loop.hpp"
 #include "dimesh/train/progress.hpp"
@@ -43,6 +45,8 @@ struct run_options {
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   std::vector<step_rate> rates{};  ///< what the line tells beside the loss
   bool terminal = on_terminal();  ///< a person reads along
+  double stalled_after = 600;  ///< seconds after which a rank that comes to no new call and no new
+  ///< step says on stderr where it is; 0: never, and nobody says so
 };
 
 class training_run {
@@ -120,7 +124,8 @@ class training_run {
 
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
-  /// from, where that has other tensors, or another number of what must be the same.
+  /// from, where that has other tensors, or another number of what must be the same; and, saved and
+  /// after the step in which that happened, where its figures cannot be written.
   loop_end go() {
     loop_state at;
     if (how_.resume.empty() && was_here()) how_.resume = how_.save;
@@ -128,6 +133,11 @@ class training_run {
     before_ = at.step;
     if (tells_ && !how_.name.empty())
       line_.emplace(std::cout, how_.terminal, how_.name, static_cast<int>(steps_), 10);
+    if (log_)  // figures that one rank cannot write end all
+      loop.should_end = [this, asked = loop.should_end] {
+        return !log_->fault().empty() || (asked && asked());
+      };
+    const auto dog = detail::watchdog::of_run(how_.stalled_after, detail::world_rank());
     const double began = timeline::now();
     const loop_end why = loop.run(at);
     seconds_ = timeline::now() - began;
@@ -140,6 +150,11 @@ class training_run {
     saving_.reset();
     if (log_) detail::together(everyone_->handle(), [this] { write_report(); });
     return why == loop_end::steps_done && at.step < steps_ ? loop_end::signal : why;
+  }
+
+  /// find_not_finite, for `loop.diagnose`: it names what is kept as checkpoints do.
+  template <class F> std::string find_not_finite(F&& f) const {
+    return detail::find_not_finite(*everyone_, tensors_, static_cast<F&&>(f));
   }
 
   /// The loss of each step, those of earlier runs among them.

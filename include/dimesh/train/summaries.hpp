@@ -2,13 +2,16 @@
 // Where do the figures of a run go? Into a folder, from one rank: as lines of JSON
 // (summaries.jsonl, one object a figure), and as an event file for TensorBoard. A run that goes on
 // where another stopped adds to them: of two figures with one name and step the later counts.
+// Where the disk is full on that rank, the others must hear of it before they wait for it: figures
+// that cannot be written are left out, and flush() says so on all ranks.
 //
 //   summaries log("runs/7", g);
 //   log.scalar(step, "loss", loss);
 //   log.histogram(step, "gradient", gradient.w);       // collective
-//   log.flush();
+//   log.flush();                                       // collective
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -19,6 +22,7 @@
 #include <vector>
 
 #include "dimesh/grid.hpp"
+#include "dimesh/io/agree.hpp"
 #include "dimesh/show/escape.hpp"
 #include "dimesh/train/event_file.hpp"
 #include "dimesh/train/histogram.hpp"
@@ -34,22 +38,21 @@ struct scalar_series {
 
 class summaries {
  public:
-  /// Writes on the grid's first rank; elsewhere nothing is written. Throws dimesh::error where the
-  /// folder cannot be made or written.
-  template <Mesh M>
-  summaries(const std::string& folder, const grid<M>& g) : summaries(folder, g.rank() == 0) {}
-  explicit summaries(const std::string& folder, bool writes = true) {
-    if (!writes) return;
-    to_ = std::make_unique<files>(folder);
-    to_->lines.open(folder + "/summaries.jsonl", std::ios::app);
-    if (!to_->lines) throw error("summaries: '" + folder + "/summaries.jsonl' cannot be written");
+  /// Writes on the grid's first rank; elsewhere nothing is written. The grid outlives it.
+  /// Collective: throws dimesh::error on all ranks where the folder cannot be made or written.
+  template <Mesh M> summaries(const std::string& folder, const grid<M>& g) : all_(&g.everyone()) {
+    detail::together(all_->handle(), [&] { open(folder, g.rank() == 0); });
   }
+  /// On a rank by itself.
+  explicit summaries(const std::string& folder, bool writes = true) { open(folder, writes); }
 
   void scalar(index_t step, std::string_view tag, double value) {
     if (!to_) return;
     keep(step, tag, value);
-    to_->events.scalar(step, tag, value);
-    line(step, tag, "\"value\":" + detail::json_number(value));
+    attempt([&] {
+      to_->events.scalar(step, tag, value);
+      line(step, tag, "\"value\":" + detail::json_number(value));
+    });
   }
   /// Of the tensor's elements. Collective over its grid.
   template <Tensor X> void histogram(index_t step, std::string_view tag, const X& x) {
@@ -58,7 +61,6 @@ class summaries {
   }
   void histogram(index_t step, std::string_view tag, const value_histogram& h) {
     if (!to_) return;
-    to_->events.histogram(step, tag, h);
     std::string limits, counts;
     const auto b = h.buckets();
     for (std::size_t i = 0; i < b.limits.size(); ++i) {
@@ -66,40 +68,57 @@ class summaries {
       limits += comma + detail::json_number(b.limits[i]);
       counts += comma + detail::json_number(b.counts[i]);
     }
-    line(step, tag,
-         "\"count\":" + std::to_string(h.count) + ",\"not_finite\":" +
-             std::to_string(h.not_finite) + ",\"min\":" + detail::json_number(h.min) +
-             ",\"max\":" + detail::json_number(h.max) + ",\"sum\":" + detail::json_number(h.sum) +
-             ",\"sum_of_squares\":" + detail::json_number(h.sum_of_squares) + ",\"limits\":[" +
-             limits + "],\"counts\":[" + counts + "]");
+    attempt([&] {
+      to_->events.histogram(step, tag, h);
+      line(step, tag,
+           "\"count\":" + std::to_string(h.count) + ",\"not_finite\":" +
+               std::to_string(h.not_finite) + ",\"min\":" + detail::json_number(h.min) +
+               ",\"max\":" + detail::json_number(h.max) + ",\"sum\":" + detail::json_number(h.sum) +
+               ",\"sum_of_squares\":" + detail::json_number(h.sum_of_squares) + ",\"limits\":[" +
+               limits + "],\"counts\":[" + counts + "]");
+    });
   }
   /// Pixels of 1 or 3 channels of 0..255, row by row; lines of JSON name the file, a PNG.
   void image(index_t step, std::string_view tag, index_t height, index_t width, int channels,
              std::string_view pixels) {
     if (!to_) return;
     const std::string png = png_of(height, width, channels, pixels);
-    to_->events.image(step, tag, height, width, channels, png);
     std::string name(tag);
     for (char& c : name)
       if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
     name += "_" + std::to_string(step) + ".png";
-    std::ofstream out(to_->folder + "/" + name, std::ios::binary);
-    if (!out.write(png.data(), static_cast<std::streamsize>(png.size())))
-      throw error("summaries: '" + to_->folder + "/" + name + "' cannot be written");
-    line(step, tag, "\"image\":" + detail::json_text(name));
+    attempt([&] {
+      to_->events.image(step, tag, height, width, channels, png);
+      errno = 0;
+      std::ofstream out(to_->folder + "/" + name, std::ios::binary);
+      if (!out.write(png.data(), static_cast<std::streamsize>(png.size())).flush()) refuse(name);
+      line(step, tag, "\"image\":" + detail::json_text(name));
+    });
   }
   void text(index_t step, std::string_view tag, std::string_view words) {
     if (!to_) return;
     to_->texts.push_back({std::string(tag), step, std::string(words)});
-    to_->events.text(step, tag, words);
-    line(step, tag, "\"text\":" + detail::json_text(words));
+    attempt([&] {
+      to_->events.text(step, tag, words);
+      line(step, tag, "\"text\":" + detail::json_text(words));
+    });
   }
-  /// What was written is in the files.
+  /// What was written is in the files. Throws dimesh::error where some of it is not; made with a
+  /// grid, it is collective, and all ranks throw.
   void flush() {
-    if (!to_) return;
-    to_->events.flush();
-    if (!to_->lines.flush()) refuse();
+    if (to_)
+      attempt([this] {
+        to_->events.flush();
+        errno = 0;
+        if (!to_->lines.flush()) refuse(lines_name);
+      });
+    if (all_ != nullptr)
+      detail::agree_on_fault(all_->handle(), fault());
+    else if (!fault().empty())
+      throw error(fault());
   }
+  /// Why a figure could not be written on this rank; those after it are left out. Empty: all were.
+  std::string fault() const { return to_ ? to_->fault : std::string(); }
 
   struct text_entry {
     std::string tag;
@@ -121,8 +140,25 @@ class summaries {
     std::ofstream lines;
     std::vector<scalar_series> series;
     std::vector<text_entry> texts;
+    std::string fault;
   };
+  static constexpr const char* lines_name = "summaries.jsonl";
 
+  void open(const std::string& folder, bool writes) {
+    if (!writes) return;
+    to_ = std::make_unique<files>(folder);
+    errno = 0;
+    to_->lines.open(folder + "/" + lines_name, std::ios::app);
+    if (!to_->lines) refuse(lines_name);
+  }
+  template <class F> void attempt(const F& f) {
+    if (!to_->fault.empty()) return;
+    try {
+      f();
+    } catch (const error& e) {
+      to_->fault = e.what();
+    }
+  }
   void keep(index_t step, std::string_view tag, double value) {
     auto s = to_->series.begin();
     while (s != to_->series.end() && s->tag != tag) ++s;
@@ -135,14 +171,17 @@ class summaries {
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     char time[32];
     std::snprintf(time, sizeof time, "%.3f", now);
+    errno = 0;
     to_->lines << "{\"step\":" << step << ",\"time\":" << time
                << ",\"tag\":" << detail::json_text(tag) << "," << rest << "}\n";
-    if (!to_->lines) refuse();
+    if (!to_->lines) refuse(lines_name);
   }
-  [[noreturn]] void refuse() const {
-    throw error("summaries: '" + to_->folder + "/summaries.jsonl' cannot be written");
+  [[noreturn]] void refuse(const std::string& name) const {
+    throw error("summaries: '" + to_->folder + "/" + name + "' cannot be written" +
+                detail::why_not());
   }
 
+  const detail::communicator* all_ = nullptr;
   std::unique_ptr<files> to_;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "dimesh/io/agree.hpp"
 #include "dimesh/show/timeline_svg.hpp"
 #include "dimesh/show/trace.hpp"
 #include "dimesh/train/loop.hpp"
@@ -37,12 +38,14 @@ void trace_steps(training_loop& loop, const grid<M>& g, index_t first, index_t c
     if (done != first + count || !timeline::instance().on()) return;
     timeline::instance().stop();
     const auto spans = gather_timeline(g);
-    if (g.rank() != 0) return;
-    if (!to.trace.empty()) write_trace(to.trace, spans);
-    if (to.picture.empty()) return;
-    timeline_plot plot{.title = to.title, .spans = spans};
-    plot.show("step", static_cast<int>(count) - 1);
-    plot.write(to.picture);
+    detail::together(g.everyone().handle(), [&] {
+      if (g.rank() != 0) return;
+      if (!to.trace.empty()) write_trace(to.trace, spans);
+      if (to.picture.empty()) return;
+      timeline_plot plot{.title = to.title, .spans = spans};
+      plot.show("step", static_cast<int>(count) - 1);
+      plot.write(to.picture);
+    });
   });
 }
 

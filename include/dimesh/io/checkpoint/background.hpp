@@ -152,6 +152,7 @@ class background_save {
   }
 
   bool all_have_got_here() const {
+    const waiting here("checkpoint");
     int ready = work_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     check(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, c_.comm), "checkpoint");
     return ready != 0;
