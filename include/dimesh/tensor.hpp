@@ -56,7 +56,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   /// No tensor of another type becomes this one, and no const one another: says what makes it fit.
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
-  constexpr basic_tensor(const X&) {  // NOLINT: where a type is declared, too
+  constexpr basic_tensor(const X&, detail::said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
     detail::assert_same<basic_tensor, X>();
   }
   template <class X>

@@ -33,3 +33,21 @@ auto f(const parameters<hybrid>& p, const inputs& x) {
   auto [value, gradient] = dm::complete(dm::value_and_grad(loss, p)(x));
   return dm::value(value);
 }
+
+// mistake: mistakes_in_losses__declared
+// expect: tensor: of variable and value, one is recorded (or a shape), the other not; declare it auto, begin a loop with a recorded value, or take stop_gradient of it
+// expect: not_the_same_kind<
+// lines: 18
+using matrix = dm::tensor<float, whole, batch, hidden>;
+auto f(const matrix& p, const matrix& x) {
+  return dm::value_and_grad(
+      [&](const auto& w) {
+#ifdef COMPILE_FAIL
+        const matrix y = w * x;
+#else
+        const auto y = w * x;
+#endif
+        return dm::sum(y);
+      },
+      p)();
+}

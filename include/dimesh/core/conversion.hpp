@@ -85,12 +85,17 @@ template <class X> constexpr bool kept_plain_is_said() {
   return requires(kept_plain<int{sizeof(X*) == 0}> it) { is_said(it); };
 }
 
-// (auto, as of the assignments that call it: compiled at once, before anything asks what is said.)
-template <class To, class X> constexpr auto assert_same() {
-  using fault = typename conversion_fault<To, X>::type;
-  // (By X: of a type that depends on nothing, the compilers instantiate the discarded branch, too.)
+/// Constructors take it by default, and assignments return it: so this is compiled at once, before
+/// anything asks what is said. (By X: of a type that depends on nothing, the compilers instantiate
+/// the discarded branch, too.)
+struct said {};
+template <class To, class X> constexpr auto say_kind() {
   if constexpr (is_tracked<X> && !is_tracked<To>)
     (void)sizeof(say_kept_plain<int{sizeof(X*) == 0}>);
+  return said{};
+}
+template <class To, class X> constexpr auto assert_same() {
+  using fault = typename conversion_fault<To, X>::type;
   static_assert(ok<only<fault, elements_differ>>,
                 "tensor: the type declared has other elements than the value; cast<type>(x), or "
                 "declare it auto");
@@ -107,6 +112,7 @@ template <class To, class X> constexpr auto assert_same() {
   static_assert(ok<only<fault, wrong_arguments>>,
                 "tensor: a number is no tensor; fill(x, 0) sets all elements, and clear(x) sets "
                 "them to 0");
+  return say_kind<To, X>();
 }
 
 // (By the plain type, of plain and of recorded ones: said once of a function that is given both.)
