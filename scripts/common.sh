@@ -42,11 +42,11 @@ cores() {
   env -u OMP_NUM_THREADS nproc
 }
 
-# As many compilers as there are cores, and no more than memory for 1.5 GB each.
+# As many compilers as there are cores, and no more than memory for 2 GB each.
 jobs_that_fit() {
   local most memory
   most=$(cores)
-  memory=$(awk '/MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  memory=$(awk '/MemAvailable/ {print int($2 / 2000000)}' /proc/meminfo)
   echo $((memory < 1 ? 1 : memory < most ? memory : most))
 }
 
