@@ -33,14 +33,18 @@ folder=build/default
 flags=("@$folder/tests/compile_fail/flags.txt" -std=c++20 -w -Itests -Isupport/census)
 # Not the compiled part of our own: headers alone are tried.
 libraries=$(ninja -C "$folder" -t commands test.mpi.differential | tail -n 1 |
-  sed 's/.* -o [^ ]* *//; s/ && :$//; s/ [^ /]*\.a / /g')
+  sed 's/.* -o [^ ]* *//; s/ && :$//; s/ [^ /][^ ]*\.a / /g')
 out=build/fuzz
 mkdir -p "$out"
 
+parts="tests/support/mpi_main.cpp tests/support/oracle.cpp tests/support/oracle_of_ranks.cpp
+  support/census/census.cpp"
 # compile_parts COMPILER: what all programs share.
 compile_parts() {
-  "$1" "${flags[@]}" -O1 -c tests/support/mpi_main.cpp -o "$out/$$-main-$1.o"
-  "$1" "${flags[@]}" -O1 -c support/census/census.cpp -o "$out/$$-census-$1.o"
+  local part
+  for part in $parts; do
+    "$1" "${flags[@]}" -O1 -ffp-contract=off -c "$part" -o "$out/$$-$(basename "$part")-$1.o"
+  done
 }
 
 # Files bear the number of this process: several may run side by side.
@@ -54,7 +58,7 @@ try() {
     return 1
   fi
   # shellcheck disable=SC2086  # a list of libraries
-  "$1" "$out/$name.o" "$out/$$-main-$1.o" "$out/$$-census-$1.o" $libraries -o "$out/$name"
+  "$1" "$out/$name.o" "$out/$$-"*".cpp-$1.o" $libraries -o "$out/$name"
   result="${name#*-}:"
   status=0
   for n in $ranks; do

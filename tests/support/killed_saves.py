@@ -6,12 +6,15 @@ if the kill came late enough. In the end the folder has the last checkpoints, an
 
   killed_saves.py saved|started RANK EVERY COMMAND...    RANK is the one that is killed, at every EVERYth call
 """
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+# mpirun waits for a second after a failure, also where no process is left that it could end.
+AT_ONCE = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}
 FEWEST = {"0": 20, "1": 5}  # calls that change files, by rank: fewer, and they were not counted
 
 
@@ -23,7 +26,7 @@ def main() -> int:
         def run(last: int, n: int) -> tuple[int, bool]:
             """The step that is there now, and whether the program lived to see it."""
             done = subprocess.run([*command, str(folder), how, str(n), rank], capture_output=True, text=True,
-                                  errors="replace", timeout=60)
+                                  errors="replace", timeout=60, env=os.environ | AT_ONCE)
             output = done.stdout + done.stderr
             loaded = re.search(r"^loaded (\d+)$", output, re.M)
             if not loaded or int(loaded[1]) not in (last, last + 1):

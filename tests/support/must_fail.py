@@ -42,6 +42,8 @@ def run(command: list[str], limit: float) -> tuple[int | None, str]:
     """Exit status, None if the time was up, and everything the command printed."""
     environment = dict(os.environ)
     environment.setdefault("DIMESH_WATCHDOG", str(limit / 2))
+    # mpirun waits for a second after a failure, also where no process is left that it could end.
+    environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0"
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=environment, start_new_session=True) as process:
         try:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // options: -O0
+// alone: it takes half a minute to compile
 // Operations that do one thing under some layouts and another one under others: events of probes,
 // one after the other, are those of types, under every layout of a plane.
 #include <doctest/doctest.h>
