@@ -12,6 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -201,6 +202,33 @@ template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> 
                 static_cast<std::size_t>(row) * sizeof(value_of<X>));
   }
   Kokkos::deep_copy(x.view(), host);
+}
+
+/// The same, of numbers written out: fill_from(x, {1, 2, 3, 4}).
+template <detail::Fillable X> void fill_from(X& x, std::initializer_list<value_of<X>> whole) {
+  dimesh::fill_from(x, std::span<const value_of<X>>(whole.begin(), whole.size()));
+}
+
+namespace detail {
+/// An array, but none of X's elements.
+template <class A, class X>
+concept OtherArray = requires(const A& a) { std::span(a); } &&
+                     !std::is_convertible_v<const A&, std::span<const value_of<X>>>;
+template <class X, class A>
+using other_elements =
+    elements_differ<value_of<X>,
+                    typename decltype(std::span(std::declval<const A&>()))::value_type>;
+}  // namespace detail
+
+template <detail::Fillable X, detail::OtherArray<X> A> void fill_from(X&, const A&) {
+  static_assert(ok<detail::other_elements<X, A>>,
+                "fill_from: the array has other elements than the tensor; copy it into a vector of "
+                "the tensor's, or let the tensor have the array's");
+}
+template <detail::Fillable X, detail::OtherArray<X> A> void fill_block(X&, const A&) {
+  static_assert(ok<detail::other_elements<X, A>>,
+                "fill_block: the array has other elements than the tensor; copy it into a vector "
+                "of the tensor's, or let the tensor have the array's");
 }
 
 namespace detail {
