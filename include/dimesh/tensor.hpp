@@ -54,9 +54,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   constexpr basic_tensor() = default;
   using base::base;
   /// No tensor of another type becomes this one, and no const one another: says what makes it fit.
+  /// (Not constexpr: clang would compile it where a std::variant of tensors asks which it gets.)
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
-  constexpr basic_tensor(const X&, detail::said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
+  basic_tensor(const X&, detail::said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
     detail::assert_same<basic_tensor, X>();
   }
   template <class X>
@@ -102,10 +103,9 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::require_grid("tensor::grid", *this);
     return detail::grid_of<mesh_type>(*this);
   }
-  /// This rank's block, contiguous, row-major in the order of the dims; of a const tensor, to be
-  /// read only.
-  [[nodiscard]] T* data() { return detail::core_of(*this).template data<T>(); }
-  [[nodiscard]] const T* data() const { return detail::core_of(*this).template data<const T>(); }
+  /// This rank's block, contiguous, row-major as the dims are; of a const tensor to be read only.
+  [[nodiscard]] T* data() { return detail::hand_out<T>(detail::core_of(*this)); }
+  [[nodiscard]] const T* data() const { return detail::hand_out<const T>(detail::core_of(*this)); }
   [[nodiscard]] view_type view() {
     return view_type(data(), static_cast<std::size_t>(base::local_size()));
   }

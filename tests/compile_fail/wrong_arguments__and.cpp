@@ -24,3 +24,21 @@ auto f(const matrix& x) { return dm::select(x < 0 || x > 1, x, 0); }
 #else
 auto f(const matrix& x) { return dm::select(dm::logical_or(x < 0, x > 1), x, 0); }
 #endif
+
+// mistake: not
+// expect: operator!: of tensors it is a function: logical_not(x > 0), of <dimesh/op/logic.hpp>; one truth
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::select(!(x > 0), x, 0); }
+#else
+auto f(const matrix& x) { return dm::select(dm::logical_not(x > 0), x, 0); }
+#endif
+
+// mistake: if_not
+// expect: operator!: of tensors it is a function: logical_not(x > 0), of <dimesh/op/logic.hpp>; one truth
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return !(x > 0) ? 1 : 2; }
+#else
+auto f(const matrix& x) { return dm::value(dm::sum(x)) > 0 ? 2 : 1; }
+#endif

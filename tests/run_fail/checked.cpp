@@ -10,6 +10,7 @@
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/grad/vjp.hpp"
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/broadcast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
 #include "dimesh/op/dispatch.hpp"
@@ -306,6 +307,57 @@ const run_fail::table cases{
        fill(x, 1);
        if (g.coord<rows>() == 1) x.data()[2] = 2;
        (void)complete(x);
+     }},
+    // case replicas_in_local_operations: 2 4
+    //   rank 0: all_reduce: replicas differ: operand 2 of 'operator\*', \[label\], is the same on
+    //   these ranks by its layout, but rank 1 holds other elements than rank 0; make it from
+    //   rank 1: all_reduce: replicas differ
+    {"replicas_in_local_operations",
+     [] {
+       const grid<pod> g;
+       const auto x = zeros<tensor<float, layout<pod, split<length, rows>>, length, label>>(
+           g, length{4 * g.ranks()});
+       const auto w = generate<tensor<float, layout<pod>, label>>(
+           g, [&](index_t i) { return static_cast<float>(i + g.rank()); });
+       (void)complete(sum<length>(x * w));
+     }},
+    // case half_written: 2 3
+    //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on
+    {"half_written",
+     [] {
+       const grid<pod> g;
+       auto w = zeros<tensor<float, layout<pod>, label>>(g);
+       if (g.rank() == 0) w.data()[3] = 1;
+       const auto x = zeros<tensor<float, layout<pod, split<length, rows>>, length, label>>(
+           g, length{4 * g.ranks()});
+       (void)complete(sum<length>(w * 2 + x));
+       (void)complete(sum<length>(w + w + x));
+     }},
+    // case local_work_of_one_rank: 2 3
+    //   went on
+    //   exit: 0
+    {"local_work_of_one_rank",
+     [] {
+       const grid<pod> g;
+       const addends x = zeros<addends>(g, length{4});
+       if (g.rank() == 0) {
+         const auto mine = generate<tensor<double, layout<pod>, label>>(
+             g, [](index_t i) { return static_cast<double>(i); });
+         if (value(sum(mine + mine)) == 12) std::fprintf(stderr, "went on\n");
+       }
+       auto y = generate<tensor<double, layout<pod>, label>>(
+           g, [&](index_t) { return static_cast<double>(g.rank()); });
+       y = broadcast<rows>(y * 2, 0);  // which makes it the same
+       (void)complete(x);
+     }},
+    // case elements_of_nothing: 1
+    //   rank 0: tensor::data: an operand is not defined: it was moved from, or never made
+    {"elements_of_nothing",
+     [] {
+       const grid<pod> g;
+       auto x = zeros<tensor<double, layout<pod>, label>>(g);
+       const auto y = std::move(x);
+       x.view()(0) = y.data()[0];
      }},
     // case replicas_to_rank: 2 3 4
     //   rank 0: to_rank: replicas differ: the tensor is the same along 'rows' by its layout, but

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #ifdef DIMESH_CHECKED
 #include "dimesh/detail/agreement.hpp"
@@ -158,7 +159,10 @@ class communicator {
     put_text(e.call, call);
     put_text(e.within, doing::now().operation);
     if (phase_here != nullptr) put_text(e.phase, phase_here);
-    if (meeting_ != nullptr) return meeting_->agree(e);
+    const kept_blocks blocks = std::exchange(kept_blocks::now(), {});
+    e.kept = blocks.which;
+    e.values = blocks.values;
+    if (meeting_ != nullptr) return meeting_->agree(e, blocks.words);
     compare_hashes(e);
 #else
     (void)call;

@@ -7,28 +7,10 @@
 
 #include <type_traits>
 
-#include "dimesh/core/replicas.hpp"
+#include "dimesh/core/kept_replicas.hpp"
 #include "dimesh/detail/rule_uses.hpp"
 
 namespace dimesh::detail {
-
-/// Names, extents and layouts, the same on all ranks of a grid.
-inline std::uint64_t hash_of_operands(operands x) {
-  std::uint64_t h = hash_of("", 0);
-  for (int k = 0; k < x.count(); ++k) {
-    for (int d = 0; d < x[k].rank(); ++d) {
-      const std::string_view name = x[k].facts->dim[d]->name;
-      const index_t extent = x[k].extent(d);
-      h = hash_of(name.data(), name.size(), hash_of(&extent, sizeof extent, h));
-    }
-    for (const cut_record* r = x[k].cuts.first(); r != nullptr; r = r->next)
-      h = hash_of(r->begin.data(), r->begin.size() * sizeof(index_t), h);
-    const table_code c = encoded(x[k].layout());
-    const std::uint64_t parts[] = {c.uses, c.uneven, c.halo[0], c.halo[1]};
-    h = hash_of(parts, sizeof parts, h);
-  }
-  return h;
-}
 
 /// While one lives, its operation runs; nothing on shapes.
 class [[nodiscard]] checked_run {
@@ -39,7 +21,7 @@ class [[nodiscard]] checked_run {
   checked_run(const checked_run&) = delete;
   checked_run& operator=(const checked_run&) = delete;
   constexpr ~checked_run() {
-    if (!std::is_constant_evaluated() && began_) doing::now() = before_;
+    if (!std::is_constant_evaluated() && began_) end();
   }
 
  private:
@@ -48,9 +30,25 @@ class [[nodiscard]] checked_run {
     began_ = true;
     doing::now() = {op.facts->name, hash_of_operands(x)};
   }
+  void end() {
+    doing::now() = before_;
+    kept_blocks::now() = {};  // of an operation that made no call on this rank
+  }
   doing before_{};
   bool began_ = false;
 };
+
+/// Before an operation runs. That of `broadcast` is there to make ranks alike.
+inline void require_replicas_of(const operation& op, results y, operands x) {
+  if (op.facts->name == "broadcast") return kept_replicas(x[0].grid).clear();
+  const notices_messages sent = messages_of(op, y, x);
+  if (!sent.any) return keep_replicas(op, x);
+  for (int k = 0; k < x.count(); ++k)
+    require_replicas(op.facts->name, "operand " + std::to_string(k + 1), x[k]);
+  bool one_grid = true;
+  for (int k = 0; k < y.count(); ++k) one_grid = one_grid && (!y.has(k) || y[k].grid == x[0].grid);
+  if (one_grid) show_replicas(*x[0].grid, sent.axes);
+}
 
 /// Before an operation runs on data, its results being placed.
 inline void check_before(const operation& op, results y, operands x) {

@@ -8,11 +8,24 @@
 
 #include <array>
 
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/written.hpp"
+#endif
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/name.hpp"
 
 namespace dimesh::detail {
+
+/// The elements of a block, for the program. In checked builds there must be some, and those that
+/// it may write are noted (detail/written.hpp).
+template <class T> T* hand_out(const tensor_core& x) {
+#ifdef DIMESH_CHECKED
+  if (!x.defined()) require_grid("tensor::data", x);
+  if (!std::is_const_v<T>) written_blocks::here().add(x.memory.data());
+#endif
+  return x.template data<T>();
+}
 
 /// What is wrong with indices I... for a tensor of spec S, whose elements are whole if that is
 /// asked.

@@ -67,6 +67,9 @@ void begin_to_fill(tensor_core& x);
 DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
   own_memory(x.memory, x.bytes(), false);
   x.once = 0;
+#ifdef DIMESH_CHECKED
+  written_blocks::here().add(x.memory.data());
+#endif
 }
 #endif
 
@@ -133,13 +136,19 @@ template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f
 template <class> struct index_of_dim {
   using type = const index_t&;
 };
-// Without arguments, f() and what stands in for it would be two equal choices.
+// Without arguments, f() and what stands in for it would be two equal choices. (They depend on D,
+// so that a function of any number of indices is not called with none to find that out.)
+template <class F, class... D> struct answer_of_none {};
+template <class F> struct answer_of_none<F> {
+  using type = not_called;
+};
 template <class F>
   requires calls<const F&>
-auto answer_of_indices(list<>) -> decltype(std::declval<const F&>()());
-template <class F>
-  requires(!calls<const F&>)
-not_called answer_of_indices(list<>);
+struct answer_of_none<F> {
+  using type = decltype(std::declval<const F&>()());
+};
+template <class F, class... D>
+auto answer_of_indices(list<D...>) -> typename answer_of_none<F, D...>::type;
 /// What f gives for an element's indices.
 template <class F, class... D>
   requires(sizeof...(D) > 0)

@@ -109,14 +109,18 @@ inline std::uint64_t hash_of_block(const std::byte* data, std::size_t bytes) {
   return hash_of(data + at, bytes - at, h);
 }
 
-/// Collective over the ranks that hold replicas of x.
-inline void require_replicas(std::string_view call, std::string_view what, const tensor_core& x) {
-  // (Processors of several kinds, or threads, may round differently: then one does without.)
+/// (Processors of several kinds, or threads, may round differently: then one does without.)
+inline bool compares_replicas() {
   static const bool off = [] {
     const char* const text = std::getenv("DIMESH_REPLICAS");
     return text != nullptr && std::strcmp(text, "off") == 0;
   }();
-  const unsigned axes = off ? 0 : replica_axes(x);
+  return !off;
+}
+
+/// Collective over the ranks that hold replicas of x.
+inline void require_replicas(std::string_view call, std::string_view what, const tensor_core& x) {
+  const unsigned axes = compares_replicas() ? replica_axes(x) : 0;
   if (axes == 0 || x.is_shape || !x.memory) return;
   const communicator& c = x.grid->along(axes);
   const std::vector<std::byte> mine = bytes_on_host(x);
@@ -161,17 +165,23 @@ inline void require_replicas(std::string_view call, std::string_view what, const
 /// Notices whether anything is sent.
 class notices_messages final : public event_sink {
  public:
-  constexpr void take(const event& e) override { any = any || is_communication(e.kind); }
+  constexpr void take(const event& e) override {
+    if (!is_communication(e.kind)) return;
+    any = true;
+    axes |= e.axes;
+  }
   bool any = false;
+  unsigned axes = 0;
 };
-/// Does an operation send anything? Its cost says so: that of the first rank of the grid, since
-/// one whose share is empty may have nothing to send, and all must give the same answer.
-inline bool communicates(const operation& op, results y, operands x) {
+/// Does an operation send anything, and along which axes? Its cost says so: that of the first rank
+/// of the grid, since one whose share is empty may have nothing to send, and all must give the same
+/// answer.
+inline notices_messages messages_of(const operation& op, results y, operands x) {
   const auto gone = [](const tensor_core& c) { return c.grid == nullptr || !c.grid->alive(); };
   for (int k = 0; k < y.count(); ++k)
-    if (y.has(k) && gone(y[k])) return false;  // the operation itself says so
+    if (y.has(k) && gone(y[k])) return {};  // the operation itself says so
   for (int k = 0; k < x.count(); ++k)
-    if (gone(x[k])) return false;
+    if (gone(x[k])) return {};
   notices_messages seen;
   tally t;
   t.sink = &seen;
@@ -187,14 +197,25 @@ inline bool communicates(const operation& op, results y, operands x) {
   for (int k = 0; k < y.count(); ++k) to.push_back(y.has(k) ? shape_of(y[k]) : nullptr);
   for (int k = 0; k < x.count(); ++k) from.push_back(shape_of(x[k]));
   op.cost(t, {to.data(), y.count()}, {from.data(), x.count()});
-  return seen.any;
+  return seen;
 }
 
-/// Before an operation runs. That of `broadcast` is there to make ranks alike.
-inline void require_replicas_of(const operation& op, results y, operands x) {
-  if (op.facts->name == "broadcast" || !communicates(op, y, x)) return;
-  for (int k = 0; k < x.count(); ++k)
-    require_replicas(op.facts->name, "operand " + std::to_string(k + 1), x[k]);
+/// Names, extents and layouts, the same on all ranks of a grid.
+inline std::uint64_t hash_of_operands(operands x) {
+  std::uint64_t h = hash_of("", 0);
+  for (int k = 0; k < x.count(); ++k) {
+    for (int d = 0; d < x[k].rank(); ++d) {
+      const std::string_view name = x[k].facts->dim[d]->name;
+      const index_t extent = x[k].extent(d);
+      h = hash_of(name.data(), name.size(), hash_of(&extent, sizeof extent, h));
+    }
+    for (const cut_record* r = x[k].cuts.first(); r != nullptr; r = r->next)
+      h = hash_of(r->begin.data(), r->begin.size() * sizeof(index_t), h);
+    const table_code c = encoded(x[k].layout());
+    const std::uint64_t parts[] = {c.uses, c.uneven, c.halo[0], c.halo[1]};
+    h = hash_of(parts, sizeof parts, h);
+  }
+  return h;
 }
 
 /// Tests of what numbers outside stand for in plain builds turn this off.

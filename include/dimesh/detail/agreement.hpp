@@ -13,36 +13,12 @@
 #include <mutex>
 
 #include "dimesh/detail/board.hpp"
+#include "dimesh/detail/doing.hpp"
 #include "dimesh/detail/waiting.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
 
 namespace dimesh::detail {
-
-/// The operation that runs, and a hash of its operands, as ranks compare them.
-struct doing {
-  std::string_view operation;
-  std::uint64_t operands = 0;
-
-  static doing& now() {
-    static thread_local doing it;
-    return it;
-  }
-};
-/// From here to the end of the scope, this operation runs.
-class [[nodiscard]] while_doing {
- public:
-  explicit while_doing(std::string_view operation, std::uint64_t operands = 0)
-      : before_(doing::now()) {
-    doing::now() = {operation, operands};
-  }
-  while_doing(const while_doing&) = delete;
-  while_doing& operator=(const while_doing&) = delete;
-  ~while_doing() { doing::now() = before_; }
-
- private:
-  doing before_;
-};
 
 /// Fowler, Noll, Vo: a hash of 64 bits.
 inline std::uint64_t hash_of(const void* data, std::size_t bytes,
@@ -153,7 +129,8 @@ class meeting {
   std::uint64_t number_for(std::uint64_t what) const { return hash_of(&what, sizeof what, key_); }
 
   /// Throws dimesh::error on every rank that comes, unless all come for the same.
-  void agree(errand mine) const {
+  /// `blocks` are words for what mine.kept stands for.
+  void agree(errand mine, const std::string& blocks = {}) const {
     board* const b = board::here();
     if (ranks_.size() < 2 || b == nullptr) return;
     const std::lock_guard one_by_one(busy_);  // threads may make grids of the same ranks
@@ -163,7 +140,7 @@ class meeting {
     b->set_status("waits in " + said(mine));
     const waiting here(mine.call);
     const std::string fault =
-        ranks_[0] == b->rank() ? lead(*b, mine, turn) : follow(*b, mine, turn);
+        ranks_[0] == b->rank() ? lead(*b, mine, turn, blocks) : follow(*b, mine, turn);
     b->set_status({});
     b->forget(key_, turn);
     if (!fault.empty()) throw error(fault);
@@ -183,7 +160,8 @@ class meeting {
   }
 
   /// The first of the group: hears what the others want and tells them.
-  std::string lead(board& b, const errand& mine, std::uint64_t turn) const {
+  std::string lead(board& b, const errand& mine, std::uint64_t turn,
+                   const std::string& blocks) const {
     const std::size_t n = ranks_.size();
     std::vector<char> there(n, 0);
     std::vector<errand> theirs(n);
@@ -220,6 +198,7 @@ class meeting {
       if (there[i] && b.has_left(ranks_[i])) there[i] = 0;
     std::string text =
         alike ? missing(b, mine, there, timeline::now() - since) : difference(mine, there, theirs);
+    if (text.empty()) text = other_blocks(mine, theirs, blocks);
     for (std::size_t i = 1; i < n; ++i)
       if (!b.has_left(ranks_[i])) b.send(ranks_[i], notice_kind::verdict, key_, turn, {}, text);
     return text;
@@ -257,6 +236,16 @@ class meeting {
                std::to_string(ranks_[0]) + " is about to do " + said(mine) + "; rank " +
                std::to_string(ranks_[i]) + " is the first that differs: it is about to do " +
                said(theirs[i]) + hidden_difference(mine, theirs[i]) + advice;
+    return {};
+  }
+  std::string other_blocks(const errand& mine, const std::vector<errand>& theirs,
+                           const std::string& blocks) const {
+    for (std::size_t i = 1; i < theirs.size(); ++i)
+      if (theirs[i].kept == mine.kept && theirs[i].values != mine.values)
+        return std::string(mine.call) + ": replicas differ: " + blocks +
+               ", is the same on these ranks by its layout, but rank " + std::to_string(ranks_[i]) +
+               " holds other elements than rank " + std::to_string(ranks_[0]) +
+               "; make it from the same numbers on all ranks, or split it";
     return {};
   }
   std::string missing(board& b, const errand& mine, const std::vector<char>& there,

@@ -33,6 +33,8 @@ struct errand {
   std::int64_t place = 0;      // communicating calls of this rank so far; told, not compared
   std::uint32_t element = 0;   // kind << 16 | bytes
   std::uint32_t tag = 0;       // messages of the communicator so far
+  std::uint64_t kept = 0;      // which blocks this rank's local operations took, and a hash of
+  std::uint64_t values = 0;    // them: compared where `kept` is the same
   char call[40] = "", within[40] = "", along[40] = "", phase[40] = "";
 };
 inline void put_text(char (&to)[40], std::string_view from) {

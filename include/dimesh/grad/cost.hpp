@@ -250,9 +250,11 @@ template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
 }
 }  // namespace detail
 
-/// The cost of F{}(X{}...): cost_of<F, X...>.flops.
+/// The cost of F{}(X{}...): cost_of<F, X...>.flops. Where they are const or references (decltype of
+/// variables), what these are of.
 template <class F, class... X>
   requires detail::is_included<op_header::cost, F, X...>
-inline constexpr static_cost<F, X...> cost_of<F, X...> = detail::asserted_cost<F, X...>();
+inline constexpr static_cost<std::remove_cvref_t<F>, std::remove_cvref_t<X>...> cost_of<F, X...> =
+    detail::asserted_cost<std::remove_cvref_t<F>, std::remove_cvref_t<X>...>();
 
 }  // namespace dimesh

@@ -16,6 +16,8 @@ template <class X> struct loss_fault {
   static constexpr auto find() {
     if constexpr (!is_tracked<X> && kept_plain_is_said<X>())
       return tag<no_fault>{};
+    else if constexpr (!Tensor<X> && !std::is_arithmetic_v<X>)
+      return tag<function_gives_no_tensor<X>>{};
     else if constexpr (!is_tracked<X>)
       return tag<result_not_recorded<X>>{};
     else if constexpr (is_complex<value_of<X>>)

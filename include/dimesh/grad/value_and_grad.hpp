@@ -92,7 +92,8 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
                     "value_and_grad: the function takes plain tensors, and gets recorded ones; "
                     "take const auto&, or be a template of the parameters' layout");
       static_assert(ok<only<fault, function_gives_no_tensor>>,
-                    "value_and_grad: the function returns nothing; return the loss");
+                    "value_and_grad: the function returns nothing, or more than the loss; return "
+                    "the loss alone");
       static_assert(
           ok<only<fault, result_not_recorded>>,
           "value_and_grad: no parameter reaches the value of the function; compute it from "

@@ -103,6 +103,10 @@ template <class X, class... With>
 void fill_from(X&&, const With&...) {
   detail::refuse_fill<std::remove_reference_t<X>>();
 }
+/// The same, of numbers written out: fill_from(x, {1, 2, 3, 4}).
+template <detail::Fillable X> void fill_from(X& x, std::initializer_list<value_of<X>> whole) {
+  dimesh::fill_from(x, std::span<const value_of<X>>(whole.begin(), whole.size()));
+}
 template <detail::Fillable X, class A>
   requires(!detail::ArrayOf<A, X>)
 void fill_block(X&, const A&) {

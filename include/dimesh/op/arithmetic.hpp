@@ -173,6 +173,11 @@ template <Operand X, Operand Y> constexpr auto operator/(const X& x, const Y& y)
                 "pairs; rename one, or say map([](auto a, auto b) { return a / b; }, x, y)");
   return detail::operate<detail::join_kind::quotient>(detail::divide_function{}, x, y);
 }
+template <Operand X>
+  requires(Tensor<X> || is_poison<X>)
+constexpr X operator+(const X& x) {
+  return x;
+}
 template <Operand X> constexpr auto operator-(const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
                 "operator-: the operand is a maximum or minimum yet to be made; complete it first");

@@ -77,7 +77,7 @@ template <class C>
 struct condition_fault<C> {
   using type = no_fault;
 };
-/// A comparison with a number on the right.
+/// A comparison with a number on the right; one on the left is asked the other way round.
 template <class F, class T> struct with_number {
   static constexpr std::string_view call = F::call;
   F f;
@@ -141,6 +141,12 @@ template <Operand X, detail::Number N> constexpr auto operator<(const X& x, N n)
                 "its real part");
   return detail::compare<detail::join_kind::real>(detail::less_function{}, x, n);
 }
+template <detail::Number N, Operand X> constexpr auto operator<(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator<: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::greater_function{}, x, n);
+}
 template <Operand X, Operand Y> constexpr auto operator<=(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator<=: the operands do not fit; complete what is partial, relayout what is "
@@ -152,6 +158,12 @@ template <Operand X, detail::Number N> constexpr auto operator<=(const X& x, N n
                 "operator<=: the operand is a sum yet to be made, or complex; complete it, or take "
                 "its real part");
   return detail::compare<detail::join_kind::real>(detail::less_equal_function{}, x, n);
+}
+template <detail::Number N, Operand X> constexpr auto operator<=(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator<=: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::greater_equal_function{}, x, n);
 }
 template <Operand X, Operand Y> constexpr auto operator>(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
@@ -165,6 +177,12 @@ template <Operand X, detail::Number N> constexpr auto operator>(const X& x, N n)
                 "its real part");
   return detail::compare<detail::join_kind::real>(detail::greater_function{}, x, n);
 }
+template <detail::Number N, Operand X> constexpr auto operator>(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator>: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::less_function{}, x, n);
+}
 template <Operand X, Operand Y> constexpr auto operator>=(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "operator>=: the operands do not fit; complete what is partial, relayout what is "
@@ -177,6 +195,12 @@ template <Operand X, detail::Number N> constexpr auto operator>=(const X& x, N n
                 "its real part");
   return detail::compare<detail::join_kind::real>(detail::greater_equal_function{}, x, n);
 }
+template <detail::Number N, Operand X> constexpr auto operator>=(N n, const X& x) {
+  static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
+                "operator>=: the operand is a sum yet to be made, or complex; complete it, or take "
+                "its real part");
+  return detail::compare<detail::join_kind::real>(detail::less_equal_function{}, x, n);
+}
 template <Operand X, Operand Y> constexpr auto operator==(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X, Y>>,
                 "operator==: the operands do not fit; complete what is partial, relayout what is "
@@ -184,6 +208,11 @@ template <Operand X, Operand Y> constexpr auto operator==(const X& x, const Y& y
   return detail::map_as<detail::join_kind::nonlinear>(detail::equal_function{}, x, y);
 }
 template <Operand X, detail::Number N> constexpr auto operator==(const X& x, N n) {
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator==: the operand is a sum yet to be made; complete it first");
+  return detail::compare<detail::join_kind::nonlinear>(detail::equal_function{}, x, n);
+}
+template <detail::Number N, Operand X> constexpr auto operator==(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
                 "operator==: the operand is a sum yet to be made; complete it first");
   return detail::compare<detail::join_kind::nonlinear>(detail::equal_function{}, x, n);
@@ -199,17 +228,10 @@ template <Operand X, detail::Number N> constexpr auto operator!=(const X& x, N n
                 "operator!=: the operand is a sum yet to be made; complete it first");
   return detail::compare<detail::join_kind::nonlinear>(detail::not_equal_function{}, x, n);
 }
-
-// A number on the left. (What the language turns round itself has to be a bool.)
-template <detail::Number N, Operand X> constexpr auto operator<(N n, const X& x) { return x > n; }
-template <detail::Number N, Operand X> constexpr auto operator<=(N n, const X& x) { return x >= n; }
-template <detail::Number N, Operand X> constexpr auto operator>(N n, const X& x) { return x < n; }
-template <detail::Number N, Operand X> constexpr auto operator>=(N n, const X& x) { return x <= n; }
-template <detail::Number N, Operand X> constexpr auto operator==(N n, const X& x) {
-  return dimesh::operator==(x, n);
-}
 template <detail::Number N, Operand X> constexpr auto operator!=(N n, const X& x) {
-  return dimesh::operator!=(x, n);
+  static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
+                "operator!=: the operand is a sum yet to be made; complete it first");
+  return detail::compare<detail::join_kind::nonlinear>(detail::not_equal_function{}, x, n);
 }
 
 }  // namespace dimesh

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Are replicas alike that only local operations take? These have nobody to ask. So checked builds
+// keep a hash of each operand that the program wrote itself, when an operation first takes it; the
+// ranks compare them with the next call that they make together along axes which replicate it.
+//
+//   keep_replicas(op, x);                        // of a local operation
+//   show_replicas(*x[0].grid, axes_it_sends_along);  // before one that sends something
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "dimesh/core/replicas.hpp"
+#include "dimesh/detail/written.hpp"
+
+namespace dimesh::detail {
+
+/// A block that a local operation took: along which axes it is the same, and what was in it.
+struct kept_replica {
+  unsigned axes;
+  std::uint64_t which, values;
+  std::string words;
+};
+/// Those of a grid that have not been compared, of this thread.
+inline std::vector<kept_replica>& kept_replicas(const grid_state* g) {
+  static thread_local std::map<const grid_state*, std::vector<kept_replica>> all;
+  return all[g];
+}
+
+/// Equal numbers have equal bits then: one NaN, one zero.
+template <class T> void unify_numbers(std::vector<std::byte>& bytes) {
+  for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    T v;
+    std::memcpy(&v, bytes.data() + at, sizeof v);
+    v = std::isnan(v) ? std::numeric_limits<T>::quiet_NaN() : v == 0 ? T(0) : v;
+    std::memcpy(bytes.data() + at, &v, sizeof v);
+  }
+}
+/// A hash of a tensor's elements; 0 of kinds some of whose bits mean nothing.
+inline std::uint64_t hash_of_elements(const tensor_core& x) {
+  std::vector<std::byte> bytes = bytes_on_host(x);
+  switch (x.facts->kind) {
+    case element_kind::float32:
+    case element_kind::complex64:
+      unify_numbers<float>(bytes);
+      break;
+    case element_kind::float64:
+    case element_kind::complex128:
+      unify_numbers<double>(bytes);
+      break;
+    case element_kind::long_double:
+    case element_kind::half:
+    case element_kind::bfloat16:
+      return 0;
+    default:
+      break;
+  }
+  return hash_of_block(bytes.data(), bytes.size());
+}
+
+/// "operand 2 of 'operator*', [length, depth]"
+inline std::string operand_words(std::string_view call, int k, const tensor_core& x) {
+  std::string dims;
+  for (int d = 0; d < x.rank(); ++d)
+    dims += (d > 0 ? ", " : "") + std::string(x.facts->dim[d]->name);
+  return "operand " + std::to_string(k + 1) + " of '" + std::string(call) + "', [" + dims + "]";
+}
+
+inline void keep_replicas(const operation& op, operands x) {
+  for (int k = 0; k < x.count(); ++k) {
+    if (x[k].is_shape || !x[k].memory || !written_blocks::here().take(x[k].memory.data())) continue;
+    const unsigned axes = compares_replicas() ? replica_axes(x[k]) : 0;
+    std::vector<kept_replica>& kept = kept_replicas(x[k].grid);
+    if (axes == 0 || kept.size() > 1000) continue;
+    std::string words = operand_words(op.facts->name, k, x[k]);
+    const std::uint64_t which = hash_of(words.data(), words.size(), hash_of_operands(x));
+    kept.push_back({axes, which, hash_of_elements(x[k]), std::move(words)});
+  }
+}
+
+/// What is the same along all of these axes goes with the operation's next call.
+inline void show_replicas(const grid_state& g, unsigned axes) {
+  kept_blocks& shown = kept_blocks::now();
+  shown = {};
+  for (kept_replica& one : kept_replicas(&g)) {
+    if (axes == 0 || (one.axes & axes) != axes) continue;
+    shown.which = hash_of(&one.which, sizeof one.which, shown.which);
+    shown.values = hash_of(&one.values, sizeof one.values, shown.values);
+    if (shown.words.size() < 400) shown.words += (shown.words.empty() ? "" : ", or ") + one.words;
+    one.axes &= ~axes;
+  }
+  std::erase_if(kept_replicas(&g), [](const kept_replica& one) { return one.axes == 0; });
+}
+
+}  // namespace dimesh::detail
