@@ -15,6 +15,9 @@
 #include <utility>
 
 #include "dimesh/core/fill_elements.hpp"
+#ifdef DIMESH_CHECKED
+#include "dimesh/detail/key_uses.hpp"
+#endif
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
@@ -148,6 +151,9 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
   keyed<rank, Draw> f{draw, {}};
   for (int d = 0; d < rank; ++d) f.extent[d] = core_of(x).extent(d);
   dimesh::fill_by(x, f);
+#ifdef DIMESH_CHECKED
+  key_uses::here().add(draw.key.at(0).word[0], core_of(x).facts, core_of(x).memory.data());
+#endif
 }
 }  // namespace detail
 

@@ -26,6 +26,7 @@
 #include "dimesh/detail/watchdog.hpp"
 #endif
 #ifdef DIMESH_CHECKED
+#include "dimesh/detail/key_uses.hpp"
 #include "dimesh/detail/rule_uses.hpp"
 #endif
 
@@ -100,7 +101,10 @@ DIMESH_OUTLINE inline void runtime::start(int& argc, char**& argv, int threads) 
 DIMESH_OUTLINE inline void runtime::end() {
   std::set_terminate(before_);
 #ifdef DIMESH_CHECKED
-  if (detail::world_rank() == 0) detail::rule_uses::here().tell();
+  if (detail::world_rank() == 0) {
+    detail::rule_uses::here().tell();
+    detail::key_uses::here().tell();
+  }
 #endif
   if (watchdog_ != nullptr) watchdog_->end();
   if (owns_kokkos_) end_kokkos();

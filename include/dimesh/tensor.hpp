@@ -57,7 +57,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   /// (Not constexpr: clang would compile it where a std::variant of tensors asks which it gets.)
   template <Tensor X>
     requires(!std::is_same_v<X, basic_tensor>)
-  basic_tensor(const X&, detail::said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
+  basic_tensor(const X&, detail::kind_said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
     detail::assert_same<basic_tensor, X>();
   }
   template <class X>

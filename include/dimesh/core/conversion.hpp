@@ -88,11 +88,11 @@ template <class X> constexpr bool kept_plain_is_said() {
 /// Constructors take it by default, and assignments return it: so this is compiled at once, before
 /// anything asks what is said. (By X: of a type that depends on nothing, the compilers instantiate
 /// the discarded branch, too.)
-struct said {};
+struct kind_said {};
 template <class To, class X> constexpr auto say_kind() {
   if constexpr (is_tracked<X> && !is_tracked<To>)
     (void)sizeof(say_kept_plain<int{sizeof(X*) == 0}>);
-  return said{};
+  return kind_said{};
 }
 template <class To, class X> constexpr auto assert_same() {
   using fault = typename conversion_fault<To, X>::type;
