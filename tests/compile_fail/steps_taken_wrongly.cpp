@@ -2,6 +2,7 @@
 // Gradients that are clipped, and optimizers that are spread, with arguments of other kinds.
 #include <dimesh/dimesh.hpp>
 #include <dimesh/optim/clip.hpp>
+#include <dimesh/optim/schedule.hpp>
 #include <dimesh/optim/sharded.hpp>
 
 #include "names.hpp"
@@ -53,4 +54,17 @@ auto f() { return dm::sharded<zero>(dm::adam{}); }
 auto f() { return dm::sharded<zero, dm::adam>(); }
 #else
 auto f() { return dm::sharded<zero>(dm::adam{}); }
+#endif
+
+// mistake: steps_taken_wrongly__schedule_for_rate
+// expect: schedule: each step has a rate of its own; give it before the step: adam.rate = schedule(state.steps)
+// expect: wrong_arguments<double>
+// levels: 1
+#ifdef COMPILE_FAIL
+void f(dm::adam& o, const dm::warmup_cosine& rate, const dm::adam_state<vector>&) { o.rate = rate; }
+#else
+void f(dm::adam& o, const dm::warmup_cosine& rate, const dm::adam_state<vector>& s) {
+  o.rate = rate(s);
+  o.rate = rate(s.steps);
+}
 #endif
