@@ -250,5 +250,14 @@ template <Dim D, class F, class P, class C, Operand... X>
 [[nodiscard]] constexpr auto recur(const F& step, const P& p, const C& start, const X&... x) {
   return dimesh::recur<D>(recur_options{}, step, p, start, x...);
 }
+/// Without parameters, or without a carry.
+template <Dim D, class F, class P, class C>
+  requires(!Operand<F> && !std::is_same_v<F, recur_options>)
+std::tuple<poison, poison> recur(const F&, const P&, const C&) {
+  static_assert(ok<wrong_arguments<P, C>>,
+                "recur: the step, its parameters (std::tuple{} for none), the first carry, then "
+                "what each step gets an element of: recur<length>(step, p, start, x)");
+  return {};
+}
 
 }  // namespace dimesh

@@ -52,6 +52,16 @@ template <class Y, class... X> class vjp_pullback {
     value = y.value();
   }
 
+  /// Called with a number, with nothing, or with several tensors.
+  template <class... A>
+    requires(!(sizeof...(A) == 1 && (Operand<A> && ...)))
+  poison operator()(const A&...) {
+    static_assert(ok<wrong_arguments<A...>>,
+                  "vjp: the pullback takes one cotangent, a tensor like the function's value: "
+                  "back(ybar); of a value without dims value_and_grad gives the gradient");
+    return {};
+  }
+
   /// The cotangents of the arguments: a tuple of them, or the one. Layouts and structs are those of
   /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before,
   /// or if it was made inside another gradient that is over.

@@ -70,4 +70,37 @@ X borrow(const typename X::grid_type& g, T* data, index_t count, const From&... 
   return x;
 }
 
+namespace detail {
+/// A grid, a View or an address of the tensor's elements and their number, and then extents.
+template <class X, class... A> inline constexpr bool borrows = false;
+template <Tensor X, class V, class... E>
+  requires is_view<V>
+inline constexpr bool borrows<X, grid<typename X::mesh_type>, V, E...> = (Extents<E> && ...);
+template <Tensor X, class T, class N, class... E>
+inline constexpr bool borrows<X, grid<typename X::mesh_type>, T*, N, E...> =
+    std::is_same_v<std::remove_const_t<T>, value_of<X>> && std::is_convertible_v<N, index_t> &&
+    (Extents<E> && ...);
+}  // namespace detail
+
+/// Arguments of other kinds, or in another order.
+template <class X, class... A>
+  requires(!detail::borrows<X, A...>)
+auto borrow(const A&...) {
+  static_assert(ok<std::conditional_t<Tensor<X>, wrong_arguments<A...>, not_a_tensor<X>>>,
+                "borrow: the tensor's type, then grid and View, or address and number of its "
+                "elements: borrow<X>(grid, view); borrow<X>(grid, a.data(), a.size())");
+  if constexpr (Tensor<X>)
+    return X{};
+  else
+    return poison{};
+}
+template <class... No, class A, class... More>
+  requires(sizeof...(No) == 0)
+poison borrow(const A&, const More&...) {
+  static_assert(ok<not_a_tensor<detail::list<No...>>>,
+                "borrow: the tensor's type, then grid and View, or address and number of its "
+                "elements: borrow<X>(grid, view); borrow<X>(grid, a.data(), a.size())");
+  return {};
+}
+
 }  // namespace dimesh

@@ -129,6 +129,14 @@ void copy_to(const V& to, const X& x) {
     Kokkos::deep_copy(to, near);
   }
 }
+/// The other way round.
+template <Operand X, class V>
+  requires detail::is_view<V>
+void copy_to(const X&, const V&) {
+  static_assert(ok<wrong_arguments<X, V>>,
+                "copy_to: the View that is written comes first, then the tensor: copy_to(view, x); "
+                "of a View a tensor is made by from_view<X>(grid, view)");
+}
 
 /// A tensor whose block on each rank is a copy of a View of the same lengths, and any strides and
 /// memory space. Extents that the type leaves open come from dims with a value, and shapes. Throws

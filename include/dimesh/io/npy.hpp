@@ -221,4 +221,51 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
   }
 }
 
+namespace detail::npy {
+template <class... A> inline constexpr bool saves = false;
+template <Tensor X, class N>
+inline constexpr bool saves<X, N> = std::is_convertible_v<const N&, std::string>;
+template <class X, class... A> inline constexpr bool loads = false;
+template <Tensor X, class G, class N>
+inline constexpr bool loads<X, G, N> =
+    std::is_same_v<G, grid<typename X::mesh_type>> && std::is_convertible_v<const N&, std::string>;
+/// The first of these that is a struct where one tensor is wanted, or all of them.
+template <class... A> struct misuse {
+  using type = wrong_arguments<A...>;
+};
+template <class S, class N>
+  requires(std::is_class_v<S> && !Operand<S> && !std::is_convertible_v<const S&, std::string>)
+struct misuse<S, N> {
+  using type = not_a_tensor<S>;
+};
+}  // namespace detail::npy
+
+/// Arguments of other kinds, or in another order.
+template <class... A>
+  requires(!detail::npy::saves<A...>)
+void save_npy(const A&...) {
+  static_assert(ok<typename detail::npy::misuse<A...>::type>,
+                "save_npy: one tensor comes first, then the file's path: save_npy(x, \"x.npy\"); "
+                "a struct of them is saved by save_checkpoint");
+}
+template <class X, class... A>
+  requires(!detail::npy::loads<X, A...>)
+auto load_npy(const A&...) {
+  static_assert(ok<std::conditional_t<Tensor<X>, wrong_arguments<A...>, not_a_tensor<X>>>,
+                "load_npy: the tensor's type stands in the angle brackets, grid and path in the "
+                "parentheses: load_npy<tensor<float, L, batch>>(grid, \"x.npy\")");
+  if constexpr (Tensor<X>)
+    return X{};
+  else
+    return poison{};
+}
+template <class... No, class A, class... More>
+  requires(sizeof...(No) == 0)
+poison load_npy(const A&, const More&...) {
+  static_assert(ok<not_a_tensor<detail::list<No...>>>,
+                "load_npy: the tensor's type stands in the angle brackets, grid and path in the "
+                "parentheses: load_npy<tensor<float, L, batch>>(grid, \"x.npy\")");
+  return {};
+}
+
 }  // namespace dimesh

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dimesh/detail/words.hpp"
+#include "dimesh/layout/fault.hpp"
 
 namespace dimesh {
 
@@ -29,6 +30,15 @@ template <class... L> class layout_set {
     requires(sizeof...(Name) == sizeof...(L))
   constexpr explicit layout_set(const Name&... names) : names_{std::string_view(names)...} {}
 
+  /// Where there are more or fewer of them.
+  template <class... Name>
+    requires(sizeof...(Name) != sizeof...(L))
+  constexpr explicit layout_set(const Name&...) {
+    static_assert(ok<wrong_arguments<Name...>>,
+                  "layout_set: each layout has a name, in the order of the types: "
+                  "layout_set<data, hybrid>{\"data\", \"hybrid\"}");
+  }
+
   static constexpr std::size_t size() { return sizeof...(L); }
   std::vector<std::string> names() const { return {names_.begin(), names_.end()}; }
   bool has(std::string_view name) const {
@@ -44,6 +54,13 @@ template <class... L> class layout_set {
     const bool found = ((names_[i++] == name && (f(layout_tag<L>{}), true)) || ...);
     if (!found) refuse(name);
   }
+  template <class F, class Name>
+    requires(!std::is_convertible_v<const F&, std::string_view>)
+  void visit(const F&, const Name&) const {
+    static_assert(ok<wrong_arguments<F, Name>>,
+                  "layout_set: the name comes first, then the function that gets its layout: "
+                  "visit(name, []<class L>(layout_tag<L>) { ... })");
+  }
   /// f(name, layout_tag<L>{}) for all of them, in their order.
   template <class F> void for_each(F&& f) const {
     std::size_t i = 0;
@@ -57,7 +74,7 @@ template <class... L> class layout_set {
     for (const std::string_view n : names_) w << " '" << n << "'";
     w.raise();
   }
-  std::array<std::string_view, sizeof...(L)> names_;
+  std::array<std::string_view, sizeof...(L)> names_{};
 };
 
 }  // namespace dimesh

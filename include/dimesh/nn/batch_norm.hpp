@@ -43,6 +43,7 @@ template <class L, class T, class... D> struct running_moments {
 };
 
 namespace detail {
+template <class R> concept Moments = requires(const R& r) { r.mean, r.variance; };
 struct keep_function {
   double part, scale;  // of what is new
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
@@ -133,14 +134,33 @@ constexpr auto batch_norm(const model<C, M>& m, const P& p, const X& x, const Co
     return detail::normed_where<detail::list<Channel...>>(m, p, x, counts, counted);
 }
 
+/// Without a model, whose epsilon it is.
+template <Dim... Channel, class P, Operand X>
+  requires(!Operand<P>)
+poison batch_norm(const P&, const X&) {
+  static_assert(ok<wrong_arguments<P, X>>,
+                "nn::batch_norm: the model comes first, which knows the layout and epsilon, then "
+                "gain and bias: batch_norm<channel>(model<L>{}, p, x).y");
+  return {};
+}
+
 /// Batch norm by moments that have been kept: (x - mean) / sqrt(variance + epsilon) * gain + bias.
 /// Shapes: as x. Relayouts moments, gain and bias beside x, and is local otherwise.
-template <Layout C, class M, class R, class P, Operand X>
+template <Layout C, class M, detail::Moments R, class P, Operand X>
 constexpr auto batch_norm_by(const model<C, M>& m, const R& running, const P& p, const X& x) {
   return detail::map_with(detail::scale_and_shift_function{M::epsilon}, x,
                           beside_tensor(m, x, stop_gradient(running.mean)),
                           beside_tensor(m, x, stop_gradient(running.variance)),
                           beside_tensor(m, x, p.gain), beside_tensor(m, x, p.bias));
+}
+/// Gain and bias before the moments.
+template <Layout C, class M, class P, class R, Operand X>
+  requires(!detail::Moments<P>)
+poison batch_norm_by(const model<C, M>&, const P&, const R&, const X&) {
+  static_assert(ok<wrong_arguments<P, R, X>>,
+                "nn::batch_norm_by: behind the model come the moments that were kept, then gain "
+                "and bias: batch_norm_by(m, running, p, x)");
+  return {};
 }
 
 /// Moments move towards those that a batch norm has seen by this part of the way; the variance to
@@ -154,6 +174,15 @@ constexpr void keep_moments(R& running, const batch_normed<Y, Moments>& seen, do
     if (seen.count > 0 && detail::counts_for(running, seen))
       detail::keep_these(running, seen, seen.count, part);
   }
+}
+
+/// The normed tensor alone.
+template <class R, Operand Y>
+  requires(!is_poison<Y>)
+void keep_moments(R&, const Y&, double) {
+  static_assert(ok<wrong_arguments<Y>>,
+                "nn::keep_moments: takes all that batch_norm gave, since the moments are among it: "
+                "now = batch_norm<channel>(m, p, x); keep_moments(running, now, 0.1)");
 }
 
 /// Mean and variance of the micro-batches that have come since the last mini-batch was kept: of a

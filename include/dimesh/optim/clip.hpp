@@ -219,12 +219,32 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
 /// neural networks", algorithm 1). While costs are counted nobody knows it: the scaling counts.
 /// Communicates as global_norm does.
 template <class S> double clip_by_global_norm(S& gradients, double limit) {
+  static_assert(ok<std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>>,
+                "clip_by_global_norm: gradients change in place, and these are const; let the step "
+                "be auto step = complete(value_and_grad(f, p)(x))");
   const double norm = global_norm(gradients);
-  if (detail::counts_costs(gradients))
-    rescale(gradients, 1);
-  else if (norm > limit && std::isfinite(norm))
-    rescale(gradients, limit / norm);
+  if constexpr (!std::is_const_v<S>) {
+    if (detail::counts_costs(gradients))
+      rescale(gradients, 1);
+    else if (norm > limit && std::isfinite(norm))
+      rescale(gradients, limit / norm);
+  }
   return norm;
+}
+/// All that value_and_grad gives, and arguments in another order.
+template <class V, class G> double clip_by_global_norm(value_and_gradient<V, G>&, double) {
+  static_assert(ok<wrong_arguments<value_and_gradient<V, G>>>,
+                "clip_by_global_norm: this is a value with its gradient; clip the second: "
+                "clip_by_global_norm(step.gradient, 1.0)");
+  return 0;
+}
+template <class N, class S>
+  requires std::is_arithmetic_v<N>
+double clip_by_global_norm(const N&, const S&) {
+  static_assert(ok<wrong_arguments<N, S>>,
+                "clip_by_global_norm: the gradients come first, then the largest norm that they "
+                "keep: clip_by_global_norm(step.gradient, 1.0)");
+  return 0;
 }
 
 }  // namespace dimesh

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
 #include "dimesh/dim.hpp"
+#include "dimesh/layout/fault.hpp"
 
 namespace dimesh {
 
@@ -23,13 +25,29 @@ constexpr double progress(index_t step, index_t warmup, index_t total) {
   if (step >= total) return 1;
   return static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
 }
+
+/// What one reads who gives a schedule where a rate is wanted.
+template <class T> T rate_of_no_step() {
+  static_assert(ok<std::conditional_t<std::is_same_v<T, double>, wrong_arguments<T>, no_fault>>,
+                "schedule: each step has a rate of its own; give it before the step: adam.rate = "
+                "schedule(state.steps)");
+  return 0;
+}
 }  // namespace detail
+
+/// The state of an optimizer: the rate of its next step.
+template <class S>
+concept CountsSteps = requires(const S& s) {
+  { s.steps } -> std::convertible_to<index_t>;
+};
 
 /// The same rate at each step, after a linear warm-up if there is one.
 struct constant_rate {
   double rate = 1e-3;
   index_t warmup = 0;  ///< steps
   constexpr double operator()(index_t step) const { return rate * detail::warmed_up(step, warmup); }
+  template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
 /// Linear warm-up to `peak`, then half a cosine down to `last` at step `total` (Loshchilov and
@@ -43,6 +61,8 @@ struct warmup_cosine {
     const double done = detail::progress(step, warmup, total);
     return last + (peak - last) * 0.5 * (1 + std::cos(3.14159265358979323846 * done));
   }
+  template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
 /// Linear warm-up to `peak`, then a straight line down to `last` at step `total`.
@@ -54,6 +74,8 @@ struct warmup_linear {
     if (step < warmup) return peak * detail::warmed_up(step, warmup);
     return peak + (last - peak) * detail::progress(step, warmup, total);
   }
+  template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
 /// Linear warm-up to `peak`, then falling with the square root of the step: peak * sqrt(warmup /
@@ -66,6 +88,8 @@ struct warmup_inverse_sqrt {
     const auto from = static_cast<double>(warmup < 1 ? 1 : warmup);
     return peak * std::sqrt(from / static_cast<double>(step + 1));
   }
+  template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
 /// `rate`, times `factor` after every `every` steps.
@@ -76,6 +100,8 @@ struct step_decay {
   double operator()(index_t step) const {
     return rate * std::pow(factor, static_cast<double>(step / every));
   }
+  template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
 }  // namespace dimesh

@@ -109,5 +109,28 @@ template <Layout S, class Optimizer> class sharded_optimizer {
 template <Layout S, class Optimizer> [[nodiscard]] auto sharded(const Optimizer& o) {
   return sharded_optimizer<S, Optimizer>(o);
 }
+/// No layout, one that is an argument, and an optimizer that is none.
+template <class S, class Optimizer>
+  requires(!Layout<S>)
+poison sharded(const Optimizer&) {
+  static_assert(ok<not_a_layout<S>>,
+                "sharded: a layout that spreads the state stands in the angle brackets, the "
+                "optimizer in the parentheses: sharded<layout<pod, spread<rows>>>(adam{})");
+  return {};
+}
+template <class... No, class A, class... More>
+  requires(sizeof...(No) == 0)
+poison sharded(const A&, const More&...) {
+  static_assert(ok<not_a_layout<detail::list<No...>>>,
+                "sharded: a layout that spreads the state stands in the angle brackets, the "
+                "optimizer in the parentheses: sharded<layout<pod, spread<rows>>>(adam{})");
+  return {};
+}
+template <Layout S, class... Optimizer> poison sharded() {
+  static_assert(ok<wrong_arguments<Optimizer...>>,
+                "sharded: the optimizer is an object, and stands in the parentheses: "
+                "sharded<layout<pod, spread<rows>>>(adam{})");
+  return {};
+}
 
 }  // namespace dimesh

@@ -19,6 +19,22 @@
 
 namespace dimesh {
 
+namespace detail::pipeline {
+template <class C> inline constexpr bool is_cell = false;
+template <index_t K, class F, class... D>
+inline constexpr bool is_cell<pipeline_cell<K, F, D...>> = true;
+
+template <class W, std::size_t Cells>
+concept WeightsOf = requires { requires std::tuple_size<W>::value == Cells; };
+
+/// A schedule, a tuple of as many weights as there are cells, what gives a micro-batch, and more.
+template <std::size_t Cells, class... A> inline constexpr bool trains = false;
+template <std::size_t Cells, class S, class W, class Inputs, class Loss, class... How>
+inline constexpr bool trains<Cells, S, W, Inputs, Loss, How...> =
+    PipelineSchedule<S> && WeightsOf<W, Cells> && !Operand<Inputs> &&
+    std::is_invocable_v<const Inputs&, int> && sizeof...(How) < 2;
+}  // namespace detail::pipeline
+
 /// What pipeline<A>(cells...) gives.
 template <class A, class... Cell> class pipeline_of {
   static constexpr std::size_t count = sizeof...(Cell);
@@ -42,7 +58,7 @@ template <class A, class... Cell> class pipeline_of {
   /// what goes from cell to cell, and a header before the first message of each boundary. Throws
   /// dimesh::error for a schedule that is wrong, or made for other cells, and where extents differ.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
-    requires(std::tuple_size_v<W> == count)
+    requires detail::pipeline::trains<count, S, W, Inputs, Loss>
   auto value_and_grad(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
                       const pipeline_settings& how = {}) const {
     using after = detail::pipeline::mean_of<Loss>;
@@ -73,6 +89,15 @@ template <class A, class... Cell> class pipeline_of {
       return step<X>(detail::pipeline::listed_schedule(s), weights, cores_of(inputs), loss, how);
     }
   }
+  /// Arguments of other kinds, or in another order.
+  template <class... Given>
+    requires(!detail::pipeline::trains<count, Given...>)
+  auto value_and_grad(const Given&...) const {
+    static_assert(ok<wrong_arguments<Given...>>,
+                  "pipeline: value_and_grad(schedule, weights, inputs, loss): a tuple with the "
+                  "weights of each cell, then functions inputs(i) and loss(y, i)");
+    return value_and_gradient<poison, poison>{};
+  }
   /// The mean loss; and update(k, weights of cell k, their gradient) is called as soon as that is
   /// whole, while other cells go back still, those of this rank among them, and before the next
   /// batch of this rank whatever the others do: the optimizer works in the pipeline's bubble. k is
@@ -80,7 +105,7 @@ template <class A, class... Cell> class pipeline_of {
   /// without elements. Without a flush (stale.hpp) each update has the mean gradient of its
   /// micro-batches, by the weights that they saw on their way forward; the loss is the mean of all.
   template <PipelineSchedule S, class W, class Inputs, class Loss, class Update>
-    requires(std::tuple_size_v<W> == count)
+    requires detail::pipeline::WeightsOf<W, count>
   auto value_and_update(const S& s, W& weights, const Inputs& inputs, const Loss& loss,
                         const Update& update, const pipeline_settings& how = {}) const {
     using after = detail::pipeline::mean_of<Loss>;
@@ -103,7 +128,7 @@ template <class A, class... Cell> class pipeline_of {
   /// every rank that does, and those of all slices of a sequence. What inputs and loss have
   /// captured was there before. Where blocks differ, of the first rank's, which are the largest.
   template <PipelineSchedule S, class W, class Inputs, class Loss>
-    requires(std::tuple_size_v<W> == count)
+    requires detail::pipeline::WeightsOf<W, count>
   pipeline_forecast forecast(const S& s, const W& weights, const Inputs& inputs, const Loss& loss,
                              const pipeline_settings& how = {}) const {
     using after = detail::pipeline::mean_of<Loss>;
@@ -131,7 +156,7 @@ template <class A, class... Cell> class pipeline_of {
   /// What the last cell gives of each micro-batch, a vector, empty on other stages. Of
   /// forward_only; or by the way forward of any schedule, where cells are placed for that.
   template <PipelineSchedule S, class W, class Inputs>
-    requires(std::tuple_size_v<W> == count)
+    requires detail::pipeline::WeightsOf<W, count>
   auto forward(const S& s, const W& weights, const Inputs& inputs,
                const pipeline_settings& how = {}) const {
     using X = std::remove_cvref_t<decltype(inputs(0))>;
@@ -196,8 +221,26 @@ template <class A, class... Cell> class pipeline_of {
 };
 
 /// A pipeline along axis A, of cells in the order in which a micro-batch goes through them.
-template <Axis A, class... Cell> constexpr auto pipeline(const Cell&... cells) {
+template <Axis A, class... Cell>
+  requires(detail::pipeline::is_cell<Cell> && ...)
+constexpr auto pipeline(const Cell&... cells) {
   return pipeline_of<A, Cell...>(cells...);
+}
+template <class A, class... Cell>
+  requires(!(Axis<A> && ... && detail::pipeline::is_cell<Cell>))
+poison pipeline(const Cell&...) {
+  static_assert(ok<std::conditional_t<Axis<A>, wrong_arguments<Cell...>, not_an_axis<A>>>,
+                "pipeline: the axis of the stages stands in the angle brackets, cells with their "
+                "places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))");
+  return {};
+}
+template <class... No, class Cell, class... More>
+  requires(sizeof...(No) == 0)
+poison pipeline(const Cell&, const More&...) {
+  static_assert(ok<not_an_axis<detail::list<No...>>>,
+                "pipeline: the axis of the stages stands in the angle brackets, cells with their "
+                "places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))");
+  return {};
 }
 
 }  // namespace dimesh

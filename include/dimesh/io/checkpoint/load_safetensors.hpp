@@ -59,10 +59,12 @@ inline foreign_files foreign_files_at(const fs::path& path) {
 /// of the files are compared first (there is no checksum: options.verify is of no use); if anything
 /// is wrong, every rank throws a text that names file and tensor, and no tensor has changed.
 template <class... S>
-  requires(!std::is_const_v<S> && ...)
 void load_safetensors(const std::string& path, const load_options& options,
                       const checkpoint_part<S>&... parts) {
-  using fault = typename detail::first_of<detail::checkpoint::part_fault<S>...>::type;
+  using fault = detail::checkpoint::loaded_fault<S...>;
+  static_assert(ok<only<fault, parameters_are_const>>,
+                "load_safetensors: the tensors are written to, and these are const; give parts of "
+                "those that are not");
   static_assert(ok<only<fault, partial_operand>>,
                 "load_safetensors: ranks hold addends of a tensor along this axis, and no "
                 "elements; load a tensor of another layout");
@@ -77,6 +79,21 @@ void load_safetensors(const std::string& path, const load_options& options,
     });
     cp::read_all(c.comm, found);
   }
+}
+/// The same with the options that are usual.
+template <class First, class... S>
+void load_safetensors(const std::string& path, const checkpoint_part<First>& part,
+                      const checkpoint_part<S>&... parts) {
+  dimesh::load_safetensors(path, load_options{}, part, parts...);
+}
+/// Arguments of other kinds, or in another order.
+template <class... A>
+  requires(!detail::checkpoint::loads<load_options, A...>)
+void load_safetensors(const A&...) {
+  static_assert(ok<std::conditional_t<(std::is_same_v<A, detail::checkpoint::no_part> || ...),
+                                      no_fault, wrong_arguments<A...>>>,
+                "load_safetensors: a file or folder, then parts, whose tensors have been made: "
+                "load_safetensors(\"model.safetensors\", part(\"model\", p))");
 }
 
 }  // namespace dimesh

@@ -2,7 +2,7 @@
 // Which tensors does a checkpoint hold, by which names? Those of structs that the program names:
 // the name of the part, then the path of the member.
 //
-//   part("model", params), part("adam", state)   -> "model.layers[0].w", ..., "adam.first..."
+//   part("model", params), part("adam.first", state.first)   -> "model.layers[0].w", ...
 #pragma once
 
 #include <string>
@@ -15,15 +15,77 @@
 
 namespace dimesh {
 
+template <class P> struct adam_state;  // optim/adam.hpp
+
 /// A struct of tensors (or one tensor) under a name; made by part().
 template <class S> struct checkpoint_part {
   std::string name;
   S& tensors;
 };
-/// The tensors of s as "NAME.path"; an empty name leaves paths as they are. s must outlive it.
-template <class S> checkpoint_part<S> part(std::string name, S& s) { return {std::move(name), s}; }
 
 namespace detail::checkpoint {
+
+/// What part() gives where it has found a fault; calls that take parts accept it in silence.
+struct no_part {};
+
+template <class S> inline constexpr bool is_part = false;
+template <class S> inline constexpr bool is_part<checkpoint_part<S>> = true;
+
+/// An optimizer's state has tensors, and a count that is none.
+template <class S> inline constexpr bool is_adam_state = false;
+template <class P> inline constexpr bool is_adam_state<adam_state<P>> = true;
+
+/// A name and tensors that stay.
+template <class... A> inline constexpr bool makes_part = false;
+template <class N, class S>
+inline constexpr bool makes_part<N, S&> = std::is_convertible_v<N, std::string>;
+
+}  // namespace detail::checkpoint
+
+/// The tensors of s as "NAME.path"; an empty name leaves paths as they are. s must outlive it.
+template <class S> auto part(std::string name, S& s) {
+  namespace cp = detail::checkpoint;
+  using plain = std::remove_const_t<S>;
+  using number = std::conditional_t<std::is_scalar_v<S>, not_a_tensor<plain>, no_fault>;
+  using state = std::conditional_t<cp::is_adam_state<plain>, not_a_tensor<plain>, no_fault>;
+  static_assert(ok<number>,
+                "part: this has no tensors; numbers stand in the record, .integers and .numbers, "
+                "and a training_run keeps an index_t or a double");
+  static_assert(ok<state>,
+                "part: of an optimizer's state the averages are parts: part(\"adam.first\", "
+                "s.first), part(\"adam.second\", s.second); s.steps stands in .integers");
+  if constexpr (ok<number> && ok<state>)
+    return checkpoint_part<S>{std::move(name), s};
+  else
+    return cp::no_part{};
+}
+template <class... A>
+  requires(!detail::checkpoint::makes_part<A...>)
+detail::checkpoint::no_part part(A&&...) {
+  static_assert(ok<wrong_arguments<std::remove_cvref_t<A>...>>,
+                "part: a name comes first, then tensors, or a struct of them, that do not end with "
+                "this line: part(\"model\", params)");
+  return {};
+}
+
+namespace detail::checkpoint {
+
+/// Perhaps options, and then parts, at least one.
+template <class Options, class... A> inline constexpr bool parts_behind = false;
+template <class Options, class O, class... A>
+inline constexpr bool parts_behind<Options, O, A...> =
+    (is_part<O> || std::is_convertible_v<const O&, Options>) && (is_part<A> && ...);
+/// Are these a folder, a record, perhaps options, and parts?
+template <class Record, class Options, class... A> inline constexpr bool saves = false;
+template <class Record, class Options, class N, class R, class... A>
+inline constexpr bool saves<Record, Options, N, R, A...> =
+    std::is_convertible_v<const N&, std::string> && std::is_convertible_v<const R&, Record> &&
+    parts_behind<Options, A...>;
+/// The same without a record.
+template <class Options, class... A> inline constexpr bool loads = false;
+template <class Options, class N, class... A>
+inline constexpr bool loads<Options, N, A...> =
+    std::is_convertible_v<const N&, std::string> && parts_behind<Options, A...>;
 
 struct named_core {
   std::string name;
@@ -45,6 +107,12 @@ template <class... X> struct partial_among<list<X...>> {
 };
 template <class S>
 using part_fault = typename partial_among<typename leaves<std::remove_const_t<S>>::type>::type;
+
+/// What keeps the elements of parts from being read.
+template <class... S>
+using loaded_fault =
+    typename first_of<std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>...,
+                      part_fault<S>...>::type;
 
 /// The tensors of a part whose type is gone, with their names.
 void note_cores(const std::string& part, const void* tensors, member_path (*path)(const void*, int),
@@ -87,6 +155,7 @@ template <class S> void note_part(const checkpoint_part<S>& p, std::vector<named
       [](const void* of, int i) { return path_of(*static_cast<const plain*>(of), i); }, all.at,
       all.size, to);
 }
+inline void note_part(no_part, std::vector<named_core>&) {}
 /// All tensors of the parts, as require_parts wants them.
 template <class... S>
 std::vector<named_core> note_parts_of(const char* call, const checkpoint_part<S>&... p) {

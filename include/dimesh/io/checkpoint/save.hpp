@@ -2,7 +2,7 @@
 // How does a program's state get to the disk? As whole tensors by name, whatever their layout: each
 // rank writes its blocks to where they stand in the file. The checkpoint appears when all is there.
 //
-//   save_checkpoint("run", {.step = 7}, {}, part("model", params), part("adam", state));
+//   save_checkpoint("run", {.step = 7}, {}, part("model", params));
 //     -> run/step-7/model.safetensors, run/step-7/manifest.json, run/latest
 //
 // Needs zlib, nlohmann's JSON and POSIX; the umbrella header does not include it. Programs that
@@ -31,6 +31,46 @@ void save_checkpoint(const std::string& folder, const checkpoint_record& record,
   if constexpr (ok<fault>)
     detail::checkpoint::save(folder, record, options,
                              detail::checkpoint::note_parts_of("save_checkpoint", parts...));
+}
+/// The same with the options that are usual.
+template <class First, class... S>
+void save_checkpoint(const std::string& folder, const checkpoint_record& record,
+                     const checkpoint_part<First>& part, const checkpoint_part<S>&... parts) {
+  dimesh::save_checkpoint(folder, record, save_options{}, part, parts...);
+}
+
+namespace detail::checkpoint {
+template <class... A> void refuse_save() {
+  static_assert(
+      ok<std::conditional_t<(std::is_same_v<A, no_part> || ...), no_fault, wrong_arguments<A...>>>,
+      "save_checkpoint: a folder, the record, then parts: save_checkpoint(\"run\", "
+      "{.step = 7}, part(\"model\", params)); start_save_checkpoint likewise");
+}
+template <class... A>
+inline constexpr bool saves_parts = saves<checkpoint_record, save_options, A...>;
+}  // namespace detail::checkpoint
+
+/// Arguments of other kinds, or in another order: all of them, and those behind the braces.
+template <class... A>
+  requires(!detail::checkpoint::saves_parts<A...>)
+void save_checkpoint(const A&...) {
+  detail::checkpoint::refuse_save<A...>();
+}
+template <class... A>
+  requires(!detail::checkpoint::saves_parts<std::string, checkpoint_record, A...>)
+void save_checkpoint(const std::string&, const checkpoint_record&, const A&...) {
+  detail::checkpoint::refuse_save<A...>();
+}
+template <class R, class... A>
+  requires(!detail::checkpoint::saves_parts<std::string, R, save_options, A...>)
+void save_checkpoint(const std::string&, const R&, const save_options&, const A&...) {
+  detail::checkpoint::refuse_save<R, A...>();
+}
+template <class... A>
+  requires(!(detail::checkpoint::is_part<A> && ...))
+void save_checkpoint(const std::string&, const checkpoint_record&, const save_options&,
+                     const A&...) {
+  detail::checkpoint::refuse_save<A...>();
 }
 
 }  // namespace dimesh

@@ -59,5 +59,32 @@ started_save start_save_checkpoint(const std::string& folder, const checkpoint_r
   else
     return started_save({nullptr, nullptr});
 }
+/// The same with the options that are usual.
+template <class First, class... S>
+started_save start_save_checkpoint(const std::string& folder, const checkpoint_record& record,
+                                   const checkpoint_part<First>& part,
+                                   const checkpoint_part<S>&... parts) {
+  return dimesh::start_save_checkpoint(folder, record, save_options{}, part, parts...);
+}
+/// Arguments of other kinds, or in another order.
+template <class... A>
+  requires(!detail::checkpoint::saves_parts<A...>)
+started_save start_save_checkpoint(const A&...) {
+  detail::checkpoint::refuse_save<A...>();
+  return started_save({nullptr, nullptr});
+}
+template <class... A>
+  requires(!detail::checkpoint::saves_parts<std::string, checkpoint_record, A...>)
+started_save start_save_checkpoint(const std::string&, const checkpoint_record&, const A&...) {
+  detail::checkpoint::refuse_save<A...>();
+  return started_save({nullptr, nullptr});
+}
+template <class... A>
+  requires(!(detail::checkpoint::is_part<A> && ...))
+started_save start_save_checkpoint(const std::string&, const checkpoint_record&,
+                                   const save_options&, const A&...) {
+  detail::checkpoint::refuse_save<A...>();
+  return started_save({nullptr, nullptr});
+}
 
 }  // namespace dimesh

@@ -20,6 +20,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/io/data/host_batch.hpp"
+#include "dimesh/io/data/wrong_pipes.hpp"
 
 namespace dimesh::input {
 
@@ -74,6 +75,16 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
         std::size(writers::all));
   }
 
+  /// Where nobody makes them.
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  S next() const {
+    static_assert(ok<wrong_arguments<No...>>,
+                  "input::batch: batches come out of a loader: auto load = files | batch<S>(g, "
+                  "batch{64}) | prefetch(2); load.next()");
+    return {};
+  }
+
   const grid<M>& mesh_grid() const { return *grid_; }
   /// Makes its batches on the host.
   const std::shared_ptr<const detail::host_source>& source() const { return source_; }
@@ -103,18 +114,63 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
 /// Batches of S on a grid, rows{n} records each; extents that S leaves open follow. Throws
 /// dimesh::error where records and tensors do not match. The grid outlives it.
 template <class S, class M, Dim D, Dim... Open>
+  requires(dimesh::detail::is_made<S>())
 auto batch(const grid<M>& g, D rows, last_batch last, Open... open) {
   static_assert(detail::all_take_rows<D, typename detail::tensors_in<S>::type>::value,
                 "input::batch: a record is a row of each tensor: the batch's dim comes first, no "
                 "dim has a halo, and no axis is partial");
   return adaptor{[&g, rows, last, extents = std::tuple(open...)](const auto& from) {
-    return batches<S, M, D, std::remove_cvref_t<decltype(from)>, Open...>(from, g, rows, last,
-                                                                          extents);
+    using stage = std::remove_cvref_t<decltype(from)>;
+    if constexpr (std::is_same_v<stage, detail::no_records>)
+      return detail::batches_of_nothing<S>{};
+    else
+      return batches<S, M, D, stage, Open...>(from, g, rows, last, extents);
   }};
 }
 /// The same; the last batch is left out where it is not full.
-template <class S, class M, Dim D, Dim... Open> auto batch(const grid<M>& g, D rows, Open... open) {
+template <class S, class M, Dim D, Dim... Open>
+  requires(dimesh::detail::is_made<S>())
+auto batch(const grid<M>& g, D rows, Open... open) {
   return input::batch<S>(g, rows, last_batch::drop, open...);
+}
+
+namespace detail {
+/// A grid, the batch's dim, and then perhaps what becomes of the last batch, and extents.
+template <class S, class... A> inline constexpr bool makes_batches = false;
+template <class S, class M, Dim D, class... E>
+inline constexpr bool makes_batches<S, grid<M>, D, E...> =
+    dimesh::detail::is_made<S>() && (Dim<E> && ...);
+template <class S, class M, Dim D, class... E>
+inline constexpr bool makes_batches<S, grid<M>, D, last_batch, E...> =
+    makes_batches<S, grid<M>, D, E...>;
+}  // namespace detail
+
+/// Arguments of other kinds, or in another order.
+template <class S, class... A>
+  requires(!detail::makes_batches<S, A...>)
+auto batch(const A&...) {
+  static_assert(ok<dimesh::detail::maker_fault<S, A...>>,
+                "input::batch: the tensors' type stands in the angle brackets; grid, then the "
+                "batch's dim with its records: batch<images<L>>(g, batch{64})");
+  return detail::nothing_batched<S>();
+}
+/// A grid that ends before the batches.
+template <class S, class M, class... A>
+  requires detail::makes_batches<S, grid<M>, A...>
+auto batch(const grid<M>&&, const A&...) {
+  static_assert(ok<wrong_arguments<grid<M>>>,
+                "input::batch: the grid ends with this line, and the batches are made on it; name "
+                "it: grid<pod> g; batch<S>(g, batch{64})");
+  return detail::nothing_batched<S>();
+}
+/// Tensors of no type.
+template <class... No, class A, class... More>
+  requires(sizeof...(No) == 0)
+auto batch(const A&, const More&...) {
+  static_assert(ok<not_a_tensor<dimesh::detail::list<No...>>>,
+                "input::batch: the tensors' type stands in the angle brackets; grid, then the "
+                "batch's dim with its records: batch<images<L>>(g, batch{64})");
+  return detail::nothing_batched<poison>();
 }
 
 }  // namespace dimesh::input

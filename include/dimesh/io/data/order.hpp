@@ -17,7 +17,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "dimesh/io/data/stage.hpp"
+#include "dimesh/io/data/wrong_pipes.hpp"
 #include "dimesh/random/permutation.hpp"
 
 namespace dimesh::input {
@@ -211,30 +211,38 @@ inline void require_count(const char* what, index_t n, index_t least) {
 
 /// Each epoch in an order of its own, drawn from all orders: a function of seed and epoch alone.
 inline auto shuffle(std::uint64_t seed) {
-  return adaptor{[=](const auto& s) {
+  return detail::records_adaptor([=](const auto& s) {
     return detail::shuffled<std::remove_cvref_t<decltype(s)>>{s, random_key(seed)};
-  }};
+  });
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+auto shuffle() {
+  static_assert(ok<wrong_arguments<No...>>,
+                "input::shuffle: give the seed that each order is drawn by, so that a program that "
+                "is started again has the same ones: shuffle(7)");
+  return detail::records_adaptor([](const auto& s) { return s; });
 }
 /// The first n records, or all where there are fewer. Throws dimesh::error where n is negative.
 inline auto take(index_t n) {
   detail::require_count("take", n, 0);
-  return adaptor{
-      [=](const auto& s) { return detail::part<std::remove_cvref_t<decltype(s)>>{s, 0, n}; }};
+  return detail::records_adaptor(
+      [=](const auto& s) { return detail::part<std::remove_cvref_t<decltype(s)>>{s, 0, n}; });
 }
 /// All but the first n records. Throws dimesh::error where n is negative.
 inline auto skip(index_t n) {
   detail::require_count("skip", n, 0);
-  return adaptor{[=](const auto& s) {
+  return detail::records_adaptor([=](const auto& s) {
     return detail::part<std::remove_cvref_t<decltype(s)>>{s, n,
                                                           std::numeric_limits<index_t>::max()};
-  }};
+  });
 }
 /// n passes as one epoch; a shuffle before it gives each an order of its own. Throws dimesh::error
 /// where n is less than 1.
 inline auto repeat(index_t n) {
   detail::require_count("repeat", n, 1);
-  return adaptor{
-      [=](const auto& s) { return detail::repeated<std::remove_cvref_t<decltype(s)>>{s, n}; }};
+  return detail::records_adaptor(
+      [=](const auto& s) { return detail::repeated<std::remove_cvref_t<decltype(s)>>{s, n}; });
 }
 /// std::tuple of the records of all stages at a place. Throws dimesh::error where an epoch begins
 /// and one has more records than another.

@@ -150,16 +150,16 @@ inline void require_row(const char* stage, index_t n) {
 /// Throws dimesh::error where n is less than 1 and, later, at sequences that are longer.
 template <class V> auto pad(index_t n, V filler) {
   detail::require_row("pad", n);
-  return adaptor{[=](const auto& s) {
+  return detail::records_adaptor([=](const auto& s) {
     return detail::padded<std::remove_cvref_t<decltype(s)>, V>{s, n, filler};
-  }};
+  });
 }
 /// As many neighbours as fit in each row of n. Throws as pad() does.
 template <class V> auto pack(index_t n, V filler) {
   detail::require_row("pack", n);
-  return adaptor{[=](const auto& s) {
+  return detail::records_adaptor([=](const auto& s) {
     return detail::packed_rows<std::remove_cvref_t<decltype(s)>, V>(s, n, filler);
-  }};
+  });
 }
 
 /// Rows of pack() and the value that follows each in its sequence, as std::int32_t: -1, which

@@ -46,6 +46,23 @@ template <class B> class loader {
       throw;
     }
   }
+  /// Of a loader that stays where it is, and as if there were a last batch.
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  value_type next() const {
+    static_assert(ok<wrong_arguments<No...>>,
+                  "input::prefetch: next() moves a loader on, and this one is const; let it be "
+                  "auto load = ...");
+    return {};
+  }
+  template <class... No> const value_type* begin(No...) const {
+    static_assert(ok<wrong_arguments<No...>>,
+                  "input::prefetch: a loader has no last batch; count the steps, "
+                  "load.batches_per_epoch() to an epoch, and ask for each: load.next()");
+    return nullptr;
+  }
+  template <class... No> const value_type* end(No...) const { return nullptr; }
+
   /// Where the next batch begins.
   input::position position() const { return loading_->at(); }
   /// Goes there. Throws dimesh::error where there is no such record.
@@ -87,14 +104,30 @@ inline auto prefetch(int threads, index_t ahead = 4) {
     throw error("input::prefetch: " + std::to_string(threads) + " threads, " +
                 std::to_string(ahead) + " batches ahead; give 0 or more, and 1 or more");
   return adaptor{[=](const auto& from) {
-    return loader<std::remove_cvref_t<decltype(from)>>(from, threads, ahead);
+    using made = std::remove_cvref_t<decltype(from)>;
+    if constexpr (std::is_same_v<made, detail::no_records>) {
+      return detail::batches_of_nothing<poison>{};
+    } else if constexpr (Stage<made>) {
+      static_assert(ok<not_a_tensor<record_of<made>>>,
+                    "input::prefetch: records become tensors first: files | batch<S>(g, "
+                    "batch{64}) | prefetch(2)");
+      return detail::batches_of_nothing<poison>{};
+    } else {
+      return loader<made>(from, threads, ahead);
+    }
   }};
 }
 
 /// A pipeline of batches goes on by prefetch().
 template <class S, class M, class D, Stage From, class... Open, class F>
 auto operator|(const batches<S, M, D, From, Open...>& b, const adaptor<F>& to) {
-  return to.make(b);
+  static_assert(ok<std::conditional_t<detail::OfRecords<F>, wrong_arguments<S>, no_fault>>,
+                "input: records are put in order, mapped and packed before they are batches: "
+                "files | shuffle(7) | batch<S>(g, batch{64})");
+  if constexpr (detail::OfRecords<F>)
+    return detail::nothing_made_of(b);
+  else
+    return to.make(b);
 }
 
 }  // namespace dimesh::input

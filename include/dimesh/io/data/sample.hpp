@@ -41,8 +41,8 @@ template <Stage S> struct sampled {
 /// and place. None where the stage has none. Throws dimesh::error where n is less than 1.
 inline auto sample(random_key key, index_t n) {
   detail::require_count("sample", n, 1);
-  return adaptor{
-      [=](const auto& s) { return detail::sampled<std::remove_cvref_t<decltype(s)>>{s, key, n}; }};
+  return detail::records_adaptor(
+      [=](const auto& s) { return detail::sampled<std::remove_cvref_t<decltype(s)>>{s, key, n}; });
 }
 inline auto sample(std::uint64_t seed, index_t n) { return input::sample(random_key(seed), n); }
 

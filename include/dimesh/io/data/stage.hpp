@@ -46,12 +46,24 @@ template <class F> struct adaptor {
 };
 template <class F> adaptor(F) -> adaptor<F>;
 
+namespace detail {
+/// What makes records of records: it stands before the batch.
+template <class F> struct of_records : F {
+  using F::operator();
+  static constexpr bool takes_records = true;
+};
+template <class F> constexpr auto records_adaptor(F make) {
+  return adaptor<of_records<F>>{{std::move(make)}};
+}
+template <class F> concept OfRecords = F::takes_records;
+}  // namespace detail
+
 template <Stage S, class F> auto operator|(const S& stage, const adaptor<F>& to) {
   return to.make(stage);
 }
 /// Adaptors join to one.
 template <class F, class G> auto operator|(const adaptor<F>& first, const adaptor<G>& then) {
-  return adaptor{[first, then](const auto& stage) { return then.make(first.make(stage)); }};
+  return adaptor{[first, then](const auto& stage) { return first.make(stage) | then; }};
 }
 
 namespace detail {

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "dimesh/io/data/stage.hpp"
+#include "dimesh/io/data/wrong_pipes.hpp"
 #include "dimesh/random.hpp"
 
 namespace dimesh::input {
@@ -108,22 +108,47 @@ template <Stage S, class F> struct filtered {
 
 /// f(record) in place of each record.
 template <class F> auto map(const F& f) {
-  return adaptor{
-      [=](const auto& s) { return detail::mapped<std::remove_cvref_t<decltype(s)>, F>{s, f}; }};
+  return detail::records_adaptor([=](const auto& s) {
+    using stage = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<stage, F>;
+    static_assert(ok<fault>,
+                  "input::map: the function takes one record, and is const: map([](const auto& "
+                  "record) { ... }); with a seed in front, a random_key, too");
+    if constexpr (ok<fault>)
+      return detail::mapped<stage, F>{s, f};
+    else
+      return detail::no_records{};
+  });
 }
 /// f(record, key): the key is a function of seed, epoch and place, for random changes that every
 /// restart and every layout repeats.
 template <class F> auto map(std::uint64_t seed, const F& f) {
-  return adaptor{[=](const auto& s) {
-    return detail::mapped_by_key<std::remove_cvref_t<decltype(s)>, F>{s, f, random_key(seed)};
-  }};
+  return detail::records_adaptor([=](const auto& s) {
+    using stage = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<stage, F, random_key>;
+    static_assert(ok<fault>,
+                  "input::map: behind a seed, the function takes one record and a random_key, and "
+                  "is const: map(7, [](const auto& record, random_key k) { ... })");
+    if constexpr (ok<fault>)
+      return detail::mapped_by_key<stage, F>{s, f, random_key(seed)};
+    else
+      return detail::no_records{};
+  });
 }
 /// The records of which `keeps` says true. What it throws comes as dimesh::error with the record's
 /// place.
 template <class F> auto filter(const F& keeps) {
-  return adaptor{[=](const auto& s) {
-    return detail::filtered<std::remove_cvref_t<decltype(s)>, F>(s, keeps);
-  }};
+  return detail::records_adaptor([=](const auto& s) {
+    using stage = std::remove_cvref_t<decltype(s)>;
+    using fault = detail::record_fault<stage, F>;
+    static_assert(ok<fault>,
+                  "input::filter: the function takes one record, is const, and says whether it "
+                  "stays: filter([](const auto& record) { return true; })");
+    if constexpr (ok<fault>)
+      return detail::filtered<stage, F>(s, keeps);
+    else
+      return detail::no_records{};
+  });
 }
 
 }  // namespace dimesh::input

@@ -157,4 +157,38 @@ std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
   return detail::written(detail::growing("generate", m, p, g, std::move(prompts)), o);
 }
 
+namespace detail {
+template <class M> inline constexpr bool writes_texts = false;
+template <class C, class Form> inline constexpr bool writes_texts<language_model<C, Form>> = true;
+template <class G> inline constexpr bool is_grid = false;
+template <class M> inline constexpr bool is_grid<grid<M>> = true;
+template <class Texts>
+inline constexpr bool are_texts = std::is_convertible_v<const Texts&, std::vector<token_list>>;
+template <class... A> std::vector<token_list> refuse_generate() {
+  static_assert(ok<wrong_arguments<A...>>,
+                "nn::generate: model, parameters, grid, the prompts' tokens and options: "
+                "generate(m, p, g, {{5, 3, 8}}, {.count = 20})");
+  return {};
+}
+}  // namespace detail
+
+/// Arguments of other kinds, or in another order: without a grid or a model, with prompts that are
+/// no lists of tokens, with a number for the options.
+template <class M, class P, class Texts>
+  requires(!detail::is_grid<Texts> && !std::is_convertible_v<const Texts&, generate_options>)
+std::vector<token_list> generate(const M&, const P&, const Texts&, const generate_options& = {}) {
+  return detail::refuse_generate<M, P, Texts>();
+}
+template <class M, class P, class G, class Texts>
+  requires(detail::writes_texts<M> && !(detail::is_grid<G> && detail::are_texts<Texts>))
+std::vector<token_list> generate(const M&, const P&, const G&, const Texts&,
+                                 const generate_options& = {}) {
+  return detail::refuse_generate<M, P, G, Texts>();
+}
+template <class M, class P, class G, class Texts, class N>
+  requires(std::is_arithmetic_v<N>)
+std::vector<token_list> generate(const M&, const P&, const G&, const Texts&, const N&) {
+  return detail::refuse_generate<M, P, G, Texts, N>();
+}
+
 }  // namespace dimesh::nn
