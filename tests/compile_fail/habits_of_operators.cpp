@@ -62,6 +62,15 @@ auto f(const matrix& x) { return ~(x > 0); }
 auto f(const matrix& x) { return dm::logical_not(0 != x); }
 #endif
 
+// mistake: habits_of_operators__truth
+// expect: operator!: of tensors it is a function: logical_not(x > 0), of <dimesh/op/logic.hpp>; one truth is value(x)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return !(x > 0); }
+#else
+auto f(const matrix& x) { return dm::logical_not(x > 0); }
+#endif
+
 // mistake: habits_of_operators__increment
 // expect: operator++: write x += 1
 // expect: wrong_arguments<
