@@ -11,8 +11,8 @@ namespace dimesh::detail::checkpoint {
 // Inline functions are there where somebody takes their address.
 [[gnu::used]] static const auto notes = &note_cores;
 [[gnu::used]] static const auto requires_parts = &require_parts;
-[[gnu::used]] static const auto saves = &save;
-[[gnu::used]] static const auto loads = &load;
+[[gnu::used]] static const auto saver = &save;
+[[gnu::used]] static const auto loader = &load;
 [[gnu::used]] static const auto loads_record = &load_record_at;
 [[gnu::used]] static const auto begins = &begin_save;
 [[gnu::used]] static const auto advances = &advance;
