@@ -152,7 +152,12 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
   for (int d = 0; d < rank; ++d) f.extent[d] = core_of(x).extent(d);
   dimesh::fill_by(x, f);
 #ifdef DIMESH_CHECKED
-  key_uses::here().add(draw.key.at(0).word[0], core_of(x).facts, core_of(x).memory.data());
+  const random_words bits = draw.key.at(0);
+  std::string dims;
+  for (int d = 0; d < rank; ++d)
+    dims += (d > 0 ? ", " : "") + std::string(core_of(x).facts->dim[d]->name);
+  key_uses::here().add(std::uint64_t{bits.word[0]} | std::uint64_t{bits.word[1]} << 32,
+                       core_of(x).facts, core_of(x).memory.data(), "[" + dims + "]");
 #endif
 }
 }  // namespace detail

@@ -134,13 +134,13 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     }
   }
   /// Sets that element where this rank holds it: called on every rank alike, it keeps copies equal.
-  template <class V, class... I> void set(const V& value, const I&... index) {
+  template <class... I> void set(T value, const I&... index) {
     if constexpr (detail::assert_indices<true, spec_type, I...>()) {
       const index_t place = place_of("tensor::set", index...);
       if (place < 0) return;
       detail::own_memory(*this, true);
       const detail::in_space here(detail::space_of<mesh_type>);
-      detail::set_element(data() + place, static_cast<T>(value));
+      detail::set_element(data() + place, value);
     }
   }
 

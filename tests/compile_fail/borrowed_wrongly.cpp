@@ -11,7 +11,7 @@ using block = Kokkos::View<float**, Kokkos::LayoutRight>;
 
 // mistake: borrowed_wrongly__without_type
 // expect: borrow: the tensor's type, then grid and View, or address and number of its elements: borrow<X>(grid, view); borrow<X>(grid, a.data(), a.size())
-// expect: not_a_tensor<dimesh::detail::list<>
+// expect: not_a_tensor<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g, const block& a) { return dm::borrow(g, a); }
 #else

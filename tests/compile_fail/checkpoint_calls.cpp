@@ -16,7 +16,7 @@ struct two_matrices {
 
 // mistake: checkpoint_calls__save_params
 // expect: save_checkpoint: a folder, the record, then parts: save_checkpoint("run", {.step = 7}, part("model", params)); start_save_checkpoint likewise
-// expect: wrong_arguments<char
+// expect: wrong_arguments<dimesh::detail::nothing<>
 // levels: 1
 #ifdef COMPILE_FAIL
 void f(const matrix& p) { dm::save_checkpoint("run", p); }
@@ -69,7 +69,7 @@ void f(const matrix& p) {
 // mistake: checkpoint_calls__part_order
 // lines: 11
 // expect: part: a name comes first, then tensors, or a struct of them, that do not end with this line: part("model", params)
-// expect: wrong_arguments<dimesh::basic_tensor<
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 void f(const matrix& p) { dm::save_checkpoint("run", {.step = 7}, dm::part(p, "model")); }
 #else
@@ -79,7 +79,7 @@ void f(const matrix& p) { dm::save_checkpoint("run", {.step = 7}, dm::part("mode
 // mistake: checkpoint_calls__part_that_ends
 // lines: 11
 // expect: part: a name comes first, then tensors, or a struct of them, that do not end with this line: part("model", params)
-// expect: wrong_arguments<char
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 void f(const matrix& p) { dm::save_checkpoint("run", {.step = 7}, dm::part("model", p + p)); }
 #else
@@ -133,7 +133,7 @@ void f(matrix& p) { dm::load_checkpoint("run", dm::part("model", p)); }
 
 // mistake: checkpoint_calls__load_params
 // expect: load_checkpoint: a folder, then parts, whose tensors have been made: auto p = make<S>(g); load_checkpoint("run", part("model", p))
-// expect: wrong_arguments<char
+// expect: wrong_arguments<dimesh::detail::nothing<>
 // levels: 1
 #ifdef COMPILE_FAIL
 void f(matrix& p) { dm::load_checkpoint("run", p); }
@@ -163,7 +163,7 @@ void f(matrix& p) { dm::load_safetensors("run", dm::part("model", p)); }
 
 // mistake: checkpoint_calls__load_safetensors_no_part
 // expect: load_safetensors: a file or folder, then parts, whose tensors have been made: load_safetensors("model.safetensors", part("model", p))
-// expect: wrong_arguments<char
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 void f(matrix& p) { dm::load_safetensors("run", p); }
 #else
@@ -172,7 +172,7 @@ void f(matrix& p) { dm::load_safetensors("run", dm::part("model", p)); }
 
 // mistake: checkpoint_calls__npy_order
 // expect: save_npy: one tensor comes first, then the file's path: save_npy(x, "x.npy"); a struct of them is saved by save_checkpoint
-// expect: wrong_arguments<char
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 void f(const matrix& p) { dm::save_npy("x.npy", p); }
 #else
@@ -181,7 +181,7 @@ void f(const matrix& p) { dm::save_npy(p, "x.npy"); }
 
 // mistake: checkpoint_calls__npy_of_struct
 // expect: save_npy: one tensor comes first, then the file's path: save_npy(x, "x.npy"); a struct of them is saved by save_checkpoint
-// expect: not_a_tensor<two_matrices>
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 void f(const two_matrices& p) { dm::save_npy(p, "x.npy"); }
 #else
@@ -199,7 +199,7 @@ auto f(const dm::grid<pod>& g) { return dm::load_npy<matrix>(g, "x.npy"); }
 
 // mistake: checkpoint_calls__npy_without_type
 // expect: load_npy: the tensor's type stands in the angle brackets, grid and path in the parentheses: load_npy<tensor<float, L, batch>>(grid, "x.npy")
-// expect: not_a_tensor<dimesh::detail::list<>
+// expect: not_a_tensor<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g) { return dm::load_npy(g, "x.npy"); }
 #else

@@ -81,7 +81,7 @@ auto f(const model_of& m, const parameters& p, const dm::grid<pod>& g, const pro
 
 // mistake: generated_wrongly__no_model
 // expect: nn::generate: model, parameters, grid, the prompts' tokens and options: generate(m, p, g, {{5, 3, 8}}, {.count = 20})
-// expect: wrong_arguments<dimesh::nn::language_model_parameters<
+// expect: wrong_arguments<dimesh::detail::nothing<>
 // levels: 1
 #ifdef COMPILE_FAIL
 auto f(const model_of& m, const parameters& p, const dm::grid<pod>& g, const prompts& t) {

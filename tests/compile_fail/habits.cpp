@@ -91,7 +91,7 @@ auto f(const matrix& x) {
 
 // mistake: habits__value_of_place
 // expect: value: takes a tensor without dims and nothing else; one element is x.at(batch{0}), on the rank that holds it
-// expect: wrong_arguments<dimesh::basic_tensor<float, dimesh::layout<pod> >, int>
+// expect: wrong_arguments<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 auto f(const number& x) { return dm::value(x, 0); }
 #else
@@ -159,13 +159,8 @@ auto f(const matrix& x) { return dm::clone(x); }
 // expect: tensor: elements are not reached one by one; broadcast_element(x, {3, 4}) gives one to every rank, to_rank(x) all to one rank, data() this rank's block
 // expect: not_by_element<
 // levels: 1
-// also: BY_MASK
 #ifdef COMPILE_FAIL
-#ifdef BY_MASK
-void f(matrix& x) { x[x > 0] = 1; }
-#else
 void f(matrix& x) { x(1, 0) = 1; }
-#endif
 #else
 void f(matrix& x) { x.set(1, batch{1}, hidden{0}); }
 #endif

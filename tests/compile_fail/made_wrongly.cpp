@@ -40,7 +40,7 @@ void f(const dm::grid<pod>& g) { matrix x(g); }
 
 // mistake: made_wrongly__constant_order
 // expect: constant: a tensor or a struct of them stands in the angle brackets; the grid, a number and open extents in the parentheses: constant<X>(grid, 1)
-// expect: wrong_arguments<float, dimesh::grid<pod> >
+// expect: wrong_arguments<float, dimesh::grid<pod>
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g) { return dm::constant<matrix>(1.0f, g); }
 #else

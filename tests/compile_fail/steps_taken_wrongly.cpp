@@ -40,7 +40,7 @@ auto f() { return dm::sharded<zero>(dm::adam{}); }
 
 // mistake: steps_taken_wrongly__sharded_by_value
 // expect: sharded: a layout that spreads the state stands in the angle brackets, the optimizer in the parentheses: sharded<layout<pod, spread<rows>>>(adam{})
-// expect: not_a_layout<dimesh::detail::list<>
+// expect: not_a_layout<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 auto f() { return dm::sharded(zero{}, dm::adam{}); }
 #else

@@ -25,7 +25,7 @@ using set = dm::layout_set<whole, by_batch>;
 
 // mistake: trained_wrongly__no_axis
 // expect: pipeline: the axis of the stages stands in the angle brackets, cells with their places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))
-// expect: not_an_axis<dimesh::detail::list<>
+// expect: not_an_axis<dimesh::detail::nothing<>
 #ifdef COMPILE_FAIL
 auto f() { return dm::pipeline(dm::cell<0>(scaled), dm::cell<1>(scaled)); }
 #else

@@ -74,11 +74,15 @@ TEST_CASE("tensors filled from arrays, spans, C arrays, numbers written out") {
   dm::tensor<float, whole, label> x(g);
   const std::array<float, 4> a{1, 2, 3, 4};
   dm::fill_from(x, a);
-  dm::fill_from(x, std::span<const float>(a));
-  const float c[4] = {1, 2, 3, 4};
-  dm::fill_from(x, c);
-  dm::fill_from(x, {1, 2, 3, 4});
   CHECK(dm::value(dm::sum(x)) == 10);
+  const float b[4] = {1, 2, 3, 5};
+  dm::fill_from(x, std::span<const float>(b));
+  CHECK(dm::value(dm::sum(x)) == 11);
+  const float c[4] = {1, 2, 3, 6};
+  dm::fill_from(x, c);
+  CHECK(dm::value(dm::sum(x)) == 12);
+  dm::fill_from(x, {1, 2, 3, 7});
+  CHECK(dm::value(dm::sum(x)) == 13);
 }
 }  // namespace fill_types
 
@@ -91,7 +95,10 @@ TEST_CASE("functions of indices of other types, of any number of indices") {
   auto c = dm::generate<X>(g, [](auto... i) { return static_cast<float>((i + ...)); });
   auto d = dm::generate<X>(g, [](std::size_t i, std::size_t) { return double(i); });
   auto e = dm::generate<X>(g, [](auto, auto) { return 1; });
-  CHECK(dm::value(dm::sum(a + b + c + d + e)) > 0);
+  CHECK(dm::value(dm::max(dm::abs(a - b))) == 0);
+  CHECK(dm::value(dm::max(dm::abs(a - c))) == 0);
+  CHECK(dm::value(dm::sum(d)) == 4 * 15);  // 0 to 5, in each of 4 columns
+  CHECK(dm::value(dm::sum(e)) == 24);
 }
 }  // namespace generate_types
 

@@ -446,8 +446,8 @@ const run_fail::table cases{
        const tensor<float, layout<pod, split<other::length, rows>>, length> x(g, length{4});
      }},
     // case key_of_two_tensors: 1 2
-    //   dimesh: note: one random_key has filled two tensors of one type, which have the same
-    //   numbers then; key.fold\(n\) gives each its own
+    //   dimesh: note: one random_key has filled two tensors \[sample, label\], which have the
+    //   same numbers then; key.fold\(n\) gives each its own
     //   exit: 0
     {"key_of_two_tensors",
      [] {
@@ -455,6 +455,18 @@ const run_fail::table cases{
        const grid<pod> g;
        const auto up = normal<weights>(g, random_key{1}, 0, 1);
        const auto down = normal<weights>(g, random_key{1}, 0, 1);
+     }},
+    // case keys_folded: 2
+    //   (?s)\A(?!.*random_key)
+    //   exit: 0
+    {"keys_folded",
+     [] {
+       using weights = tensor<float, layout<pod>, sample, label>;
+       const grid<pod> g;
+       const random_key key{1};
+       auto up = normal<weights>(g, key.fold(0), 0, 1);
+       const auto down = normal<weights>(g, key.fold(1), 0, 1);
+       fill_normal(up, key.fold(0), 0, 1);  // drawn anew
      }},
     // case caught_on_one_rank: 2
     //   rank 0: all_reduce: waiting in [^\n]*rank 1 has come to the end of the program

@@ -36,6 +36,16 @@ template <class T> void unify_numbers(std::vector<std::byte>& bytes) {
     std::memcpy(bytes.data() + at, &v, sizeof v);
   }
 }
+/// The same of numbers of 16 bits, whose exponent is that of infinity under this mask.
+inline void unify_halves(std::vector<std::byte>& bytes, std::uint16_t infinity) {
+  for (std::size_t at = 0; at + 2 <= bytes.size(); at += 2) {
+    std::uint16_t v = 0;
+    std::memcpy(&v, bytes.data() + at, sizeof v);
+    const std::uint16_t size = v & 0x7fff;
+    v = size > infinity ? std::uint16_t{0x7fff} : size == 0 ? size : v;
+    std::memcpy(bytes.data() + at, &v, sizeof v);
+  }
+}
 /// A hash of a tensor's elements; 0 of kinds some of whose bits mean nothing.
 inline std::uint64_t hash_of_elements(const tensor_core& x) {
   std::vector<std::byte> bytes = bytes_on_host(x);
@@ -48,9 +58,14 @@ inline std::uint64_t hash_of_elements(const tensor_core& x) {
     case element_kind::complex128:
       unify_numbers<double>(bytes);
       break;
-    case element_kind::long_double:
     case element_kind::half:
+      unify_halves(bytes, 0x7c00);
+      break;
     case element_kind::bfloat16:
+      unify_halves(bytes, 0x7f80);
+      break;
+    case element_kind::long_double:
+    case element_kind::other:
       return 0;
     default:
       break;

@@ -23,6 +23,13 @@ template <class X, class I> constexpr poison refuse_selection() {
   return {};
 }
 
+/// What a loop can go over in silence, and no range is made of.
+struct looped {
+  poison operator*() const { return {}; }
+  looped& operator++() { return *this; }
+  bool operator!=(looped) const { return false; }
+};
+
 template <class Spec> class typed_core;
 /// What lies below a tensor's type. One function for all kinds of tensors of a spec.
 template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x);
@@ -106,12 +113,11 @@ template <class Spec> class typed_core : protected tensor_core {
     else
       return refuse_elements<tag<Spec>, I>();
   }
-  // (Of a type that a loop can go over in silence.)
-  template <class No = void> const poison* begin() const {
+  template <class No = void> looped begin() const {
     (void)refuse_elements<tag<Spec>, No>();
-    return nullptr;
+    return {};
   }
-  template <class No = void> const poison* end() const { return nullptr; }
+  template <class No = void> looped end() const { return {}; }
   template <class B>
     requires std::is_same_v<B, bool>
   constexpr explicit operator B() const {
@@ -123,7 +129,7 @@ template <class Spec> class typed_core : protected tensor_core {
 
   template <class N>
     requires(Spec::rank == 0 && std::is_arithmetic_v<N> && !std::is_same_v<N, bool>)
-  constexpr operator N() const {  // NOLINT: where a number is declared
+  operator N() const {  // NOLINT: where a number is declared; not constexpr, as in tensor.hpp
     static_assert(ok<std::conditional_t<std::is_void_v<N>, no_fault, not_by_element<Spec>>>,
                   "tensor: a tensor without dims is no number yet; complete it, and ask value(x)");
     return N{};

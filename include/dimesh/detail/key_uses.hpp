@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace dimesh::detail {
@@ -20,26 +21,29 @@ class key_uses {
     static key_uses all;
     return all;
   }
-  /// `type` and `block` say which tensor it is: the same again may be drawn anew.
-  void add(std::uint32_t key, const void* type, const void* block) {
+  /// `type` and `block` say which tensor it is: the same again may be drawn anew. `words` are for
+  /// who reads the note. Of very many keys the first are known.
+  void add(std::uint64_t key, const void* type, const void* block, const std::string& words) {
     const std::lock_guard lock(mutex_);
+    if (block == nullptr || (blocks_.size() > 10000 && blocks_.count({key, type}) == 0)) return;
     const auto [first, is_new] = blocks_.try_emplace({key, type}, block);
-    if (!is_new && first->second != block && block != nullptr) twice_ = true;
+    if (!is_new && first->second != block && twice_.empty()) twice_ = words;
   }
   void tell() {
     const std::lock_guard lock(mutex_);
-    if (twice_)
+    if (!twice_.empty())
       std::fprintf(stderr,
-                   "dimesh: note: one random_key has filled two tensors of one type, which have "
-                   "the same numbers then; key.fold(n) gives each its own\n");
-    twice_ = false;
+                   "dimesh: note: one random_key has filled two tensors %s, which have the same "
+                   "numbers then; key.fold(n) gives each its own\n",
+                   twice_.c_str());
+    twice_.clear();
     blocks_.clear();
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, const void*>, const void*> blocks_;
-  bool twice_ = false;
+  std::map<std::pair<std::uint64_t, const void*>, const void*> blocks_;
+  std::string twice_;
 };
 
 }  // namespace dimesh::detail

@@ -5,6 +5,7 @@
 //   const waiting here("grid");    // until the end of the scope
 #pragma once
 
+#include <atomic>
 #include <string_view>
 
 #include "dimesh/detail/config.hpp"
@@ -22,11 +23,12 @@ class wait_listener {
  protected:
   ~wait_listener() = default;
 };
-inline constinit wait_listener* waits_told_to = nullptr;
+/// Never freed once it was here: another thread may be in a call that has told it.
+inline constinit std::atomic<wait_listener*> waits_told_to{nullptr};
 
 class [[nodiscard]] waiting {
  public:
-  explicit waiting(const char* call) : told_(waits_told_to) {
+  explicit waiting(const char* call) : told_(waits_told_to.load(std::memory_order_acquire)) {
     if (told_ != nullptr) [[unlikely]]
       told_->enter(call, {}, -1);
   }

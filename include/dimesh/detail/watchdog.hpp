@@ -17,7 +17,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/waiting.hpp"
@@ -49,6 +51,8 @@ class watchdog final : wait_listener, event_sink {
   watchdog(double seconds, int rank, bool ends);
   constexpr void take(const event&) override {}
   void look();
+  /// Ends the thread; from here on nothing tells it.
+  void rest();
   void tell() const;
   std::string call_words() const;
 
@@ -69,19 +73,30 @@ class watchdog final : wait_listener, event_sink {
 DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int rank) {
   const char* const text = std::getenv("DIMESH_WATCHDOG");
   const double seconds = text != nullptr ? std::atof(text) : 0;
-  if (seconds <= 0 || waits_told_to != nullptr) return nullptr;
+  if (seconds <= 0 || waits_told_to.load() != nullptr) return nullptr;
   std::unique_ptr<watchdog> made(
       new watchdog(seconds, rank, std::getenv("DIMESH_WATCHDOG_ENDS") != nullptr));
   if (watcher == nullptr) watcher = made.get();  // so that it hears of operations, too
   return made;
 }
 DIMESH_OUTLINE inline std::shared_ptr<watchdog> watchdog::of_run(double seconds, int rank) {
-  if (!(seconds > 0) || waits_told_to != nullptr) return nullptr;
-  return std::shared_ptr<watchdog>(new watchdog(seconds, rank, false));
+  if (!(seconds > 0) || waits_told_to.load() != nullptr) return nullptr;
+  try {
+    // Kept when it is over: another thread may be in a call that has told it.
+    static auto* const over = new std::vector<std::unique_ptr<watchdog>>;
+    return std::shared_ptr<watchdog>(new watchdog(seconds, rank, false), [](watchdog* it) {
+      it->rest();
+      over->emplace_back(it);
+    });
+  } catch (const std::system_error&) {
+    return nullptr;  // no thread is to be had, and nobody watches
+  }
 }
 #endif
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline watchdog::~watchdog() {
+DIMESH_OUTLINE inline watchdog::~watchdog() { rest(); }
+DIMESH_OUTLINE inline void watchdog::rest() {
+  if (!thread_.joinable()) return;
   waits_told_to = nullptr;
   if (watcher == this) watcher = nullptr;
   {
@@ -121,9 +136,9 @@ DIMESH_OUTLINE inline void watchdog::end() {
 #endif
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline watchdog::watchdog(double seconds, int rank, bool ends)
-    : patience_(seconds), rank_(rank), ends_(ends) {
-  waits_told_to = this;
+    : patience_(std::min(seconds, 1e8)), rank_(rank), ends_(ends) {
   thread_ = std::thread([this] { look(); });
+  waits_told_to = this;
 }
 #endif
 #if DIMESH_COMPILED != 1

@@ -14,6 +14,7 @@
 
 #include <memory>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/interop/view.hpp"
 
 namespace dimesh {
@@ -84,7 +85,7 @@ inline constexpr bool borrows<X, grid<typename X::mesh_type>, T*, N, E...> =
 
 /// Arguments of other kinds, or in another order.
 template <class X, class... A>
-  requires(!detail::borrows<X, A...>)
+  requires(!detail::borrows<X, std::decay_t<const A>...>)
 auto borrow(const A&...) {
   static_assert(ok<std::conditional_t<Tensor<X>, wrong_arguments<A...>, not_a_tensor<X>>>,
                 "borrow: the tensor's type, then grid and View, or address and number of its "
@@ -94,10 +95,11 @@ auto borrow(const A&...) {
   else
     return poison{};
 }
-template <class... No, class A, class... More>
+/// (Functions of the user's that have this name fit better.)
+template <class... No>
   requires(sizeof...(No) == 0)
-poison borrow(const A&, const More&...) {
-  static_assert(ok<not_a_tensor<detail::list<No...>>>,
+poison borrow(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
                 "borrow: the tensor's type, then grid and View, or address and number of its "
                 "elements: borrow<X>(grid, view); borrow<X>(grid, a.data(), a.size())");
   return {};

@@ -104,7 +104,9 @@ void fill_from(X&&, const With&...) {
   detail::refuse_fill<std::remove_reference_t<X>>();
 }
 /// The same, of numbers written out: fill_from(x, {1, 2, 3, 4}).
-template <detail::Fillable X> void fill_from(X& x, std::initializer_list<value_of<X>> whole) {
+template <detail::Fillable X>
+  requires(!std::is_same_v<value_of<X>, bool>)  // {pointer, count} would be two of them
+void fill_from(X& x, std::initializer_list<value_of<X>> whole) {
   dimesh::fill_from(x, std::span<const value_of<X>>(whole.begin(), whole.size()));
 }
 template <detail::Fillable X, class A>
@@ -127,6 +129,7 @@ template <Operand X, Extents... From>
   return x;
 }
 template <Operand X, Extents... From>
+  requires(!std::is_same_v<value_of<X>, bool>)
 [[nodiscard]] X from_array(const grid<typename X::mesh_type>& g,
                            std::initializer_list<value_of<X>> whole, const From&... extents) {
   return dimesh::from_array<X>(g, std::span<const value_of<X>>(whole.begin(), whole.size()),

@@ -5,7 +5,7 @@
 //   const host_block b(x);      // this rank's block of x, row-major, to be read
 //   for (index_t i = 0; i < b.size(); ++i) sum += b[i];
 //
-// For single elements there is x.at(...); to write, fill_from and fill_block (fill.hpp).
+// For single elements there is x.at(...); to write, fill_from and fill_block (from_array.hpp).
 #pragma once
 
 #include <span>

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "dimesh/collective/staging.hpp"
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/core/replicas.hpp"
 #include "dimesh/core/rule_types.hpp"
 #include "dimesh/io/agree.hpp"
@@ -222,29 +223,18 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
 }
 
 namespace detail::npy {
-template <class... A> inline constexpr bool saves = false;
-template <Tensor X, class N>
-inline constexpr bool saves<X, N> = std::is_convertible_v<const N&, std::string>;
 template <class X, class... A> inline constexpr bool loads = false;
 template <Tensor X, class G, class N>
 inline constexpr bool loads<X, G, N> =
     std::is_same_v<G, grid<typename X::mesh_type>> && std::is_convertible_v<const N&, std::string>;
-/// The first of these that is a struct where one tensor is wanted, or all of them.
-template <class... A> struct misuse {
-  using type = wrong_arguments<A...>;
-};
-template <class S, class N>
-  requires(std::is_class_v<S> && !Operand<S> && !std::is_convertible_v<const S&, std::string>)
-struct misuse<S, N> {
-  using type = not_a_tensor<S>;
-};
 }  // namespace detail::npy
 
-/// Arguments of other kinds, or in another order.
-template <class... A>
-  requires(!detail::npy::saves<A...>)
-void save_npy(const A&...) {
-  static_assert(ok<typename detail::npy::misuse<A...>::type>,
+/// Arguments of other kinds, or in another order. (Functions of the user's that have this name fit
+/// better: core/any_argument.hpp.)
+template <class... No>
+  requires(sizeof...(No) == 0)
+void save_npy(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
                 "save_npy: one tensor comes first, then the file's path: save_npy(x, \"x.npy\"); "
                 "a struct of them is saved by save_checkpoint");
 }
@@ -259,10 +249,10 @@ auto load_npy(const A&...) {
   else
     return poison{};
 }
-template <class... No, class A, class... More>
+template <class... No>
   requires(sizeof...(No) == 0)
-poison load_npy(const A&, const More&...) {
-  static_assert(ok<not_a_tensor<detail::list<No...>>>,
+poison load_npy(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
                 "load_npy: the tensor's type stands in the angle brackets, grid and path in the "
                 "parentheses: load_npy<tensor<float, L, batch>>(grid, \"x.npy\")");
   return {};

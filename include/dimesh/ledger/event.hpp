@@ -211,7 +211,7 @@ class [[nodiscard]] watched {
         first_(bytes),
         second_(ring_bytes),
         sink_(std::is_constant_evaluated() ? nullptr : watcher),
-        told_(std::is_constant_evaluated() || !is_communication(kind) ? nullptr : waits_told_to) {
+        told_(std::is_constant_evaluated() || !is_communication(kind) ? nullptr : listener()) {
     if (sink_ != nullptr || told_ != nullptr) [[unlikely]]
       begin();
   }
@@ -225,6 +225,7 @@ class [[nodiscard]] watched {
   }
 
  private:
+  static wait_listener* listener() { return waits_told_to.load(std::memory_order_acquire); }
   [[gnu::noinline]] void begin() {
     if (told_ != nullptr)
       told_->enter(name_of(kind_), sink_ != nullptr ? sink_->what_ : std::string_view(), first_);

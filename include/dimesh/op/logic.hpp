@@ -10,6 +10,7 @@
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/unnamed_dims.hpp"
 
 namespace dimesh {
 
@@ -106,14 +107,13 @@ constexpr auto clamp(const X& x, N low, M high) {
       detail::clamp_function<T>{static_cast<T>(low), static_cast<T>(high)}, x);
 }
 
-/// Both bounds are given.
-template <class... No, Operand X, class... A>
-  requires(sizeof...(No) > 0 || sizeof...(A) != 2 || !(detail::Number<A> && ...))
-constexpr poison clamp(const X&, const A&...) {
-  static_assert(
-      ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<No..., X, A...>>>,
-      "clamp: takes a tensor and two numbers, the least and the greatest: clamp(x, 0, 1); "
-      "with one bound they are maximum(x, 0), minimum(x, 1)");
+/// Both bounds are given, as numbers. (Functions of the user's that have this name fit better.)
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison clamp(detail::any_operand, detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "clamp: takes a tensor and two numbers, the least and the greatest: clamp(x, 0, "
+                "1); with one bound they are maximum(x, 0), minimum(x, 1)");
   return {};
 }
 

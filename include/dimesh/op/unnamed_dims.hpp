@@ -6,19 +6,15 @@
 //   slice(x, 0, 4)   -> not_a_dim<nothing<>>: slice: a dim stands in the angle brackets ...
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/tensor.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-template <class...> struct nothing;  // stands where a dim is wanted
 struct any_operand {
   template <Operand X> constexpr any_operand(const X&) {}  // NOLINT: a conversion is meant
-};
-struct any_argument {
-  constexpr any_argument() = default;
-  template <class A> constexpr any_argument(const A&) {}  // NOLINT: a conversion is meant
 };
 
 }  // namespace detail

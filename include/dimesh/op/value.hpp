@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/op/parts/apply_rule.hpp"
+#include "dimesh/op/unnamed_dims.hpp"
 
 namespace dimesh {
 
@@ -63,11 +64,12 @@ template <Operand X> [[nodiscard]] constexpr auto value(const X& x) {
   }
 }
 
-/// One number, of a tensor without dims: nothing else is given.
-template <class... No, Operand X, class... A>
-  requires(sizeof...(No) + sizeof...(A) > 0)
-constexpr poison value(const X&, const A&...) {
-  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<No..., X, A...>>>,
+/// One number, of a tensor without dims: nothing else is given. (Functions of the user's that have
+/// this name fit better: see unnamed_dims.hpp.)
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison value(detail::any_operand, detail::any_argument) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
                 "value: takes a tensor without dims and nothing else; one element is "
                 "x.at(batch{0}), on the rank that holds it");
   return {};

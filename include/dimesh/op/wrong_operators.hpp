@@ -17,8 +17,11 @@ concept TensorMeetsAny = (Operand<A> && (Operand<B> || Number<B>)) || (Number<A>
 /// A struct of tensors, beside another one, a number or a tensor.
 template <class A> concept Struct = is_described<A> && !Operand<A>;
 template <class A, class B>
-concept StructMeets = (Struct<A> && (Struct<B> || Operand<B> || Number<B>)) ||
-                      ((Operand<A> || Number<A>) && Struct<B>);
+concept StructMeets = (Struct<A> && (Struct<B> || Operand<B>)) || (Operand<A> && Struct<B>);
+/// A number, by a conversion: an operator of the user's that takes numbers fits better.
+struct any_number {
+  template <Number N> constexpr any_number(N) {}  // NOLINT: a conversion is meant
+};
 template <class... A>
 using wrong_unless_poison =
     std::conditional_t<(is_poison<A> || ...), no_fault, wrong_arguments<A...>>;
@@ -98,18 +101,20 @@ constexpr poison operator-(const A&, const B&) {
                 "by side: for_each_tensor([](const auto&, auto& x, auto& y) { x -= y; }, p, d)");
   return {};
 }
-template <class A, class B>
-  requires detail::StructMeets<A, B>
-constexpr poison operator*(const A&, const B&) {
-  static_assert(ok<detail::wrong_unless_poison<A, B>>,
+template <detail::Struct S> constexpr poison operator*(const S&, detail::any_number) {
+  static_assert(ok<wrong_arguments<S>>,
                 "operator*: a struct of tensors is no tensor; rescale(p, 0.5) multiplies all in "
                 "place, and for_each_tensor walks them one by one");
   return {};
 }
-template <class A, class B>
-  requires detail::StructMeets<A, B>
-constexpr poison operator/(const A&, const B&) {
-  static_assert(ok<detail::wrong_unless_poison<A, B>>,
+template <detail::Struct S> constexpr poison operator*(detail::any_number, const S&) {
+  static_assert(ok<wrong_arguments<S>>,
+                "operator*: a struct of tensors is no tensor; rescale(p, 0.5) multiplies all in "
+                "place, and for_each_tensor walks them one by one");
+  return {};
+}
+template <detail::Struct S> constexpr poison operator/(const S&, detail::any_number) {
+  static_assert(ok<wrong_arguments<S>>,
                 "operator/: a struct of tensors is no tensor; rescale(p, 0.5) multiplies all in "
                 "place, and for_each_tensor walks them one by one");
   return {};

@@ -39,6 +39,7 @@ template <class T> T rate_of_no_step() {
 template <class S>
 concept CountsSteps = requires(const S& s) {
   { s.steps } -> std::convertible_to<index_t>;
+  s.second;  // the average that every such state has
 };
 
 /// The same rate at each step, after a linear warm-up if there is one.

@@ -14,6 +14,7 @@
 #include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
 #ifdef DIMESH_CHECKED
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/detail/replicas_in.hpp"
 #endif
 
@@ -118,10 +119,10 @@ poison sharded(const Optimizer&) {
                 "optimizer in the parentheses: sharded<layout<pod, spread<rows>>>(adam{})");
   return {};
 }
-template <class... No, class A, class... More>
+template <class... No>
   requires(sizeof...(No) == 0)
-poison sharded(const A&, const More&...) {
-  static_assert(ok<not_a_layout<detail::list<No...>>>,
+poison sharded(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  static_assert(ok<not_a_layout<detail::nothing<No...>>>,
                 "sharded: a layout that spreads the state stands in the angle brackets, the "
                 "optimizer in the parentheses: sharded<layout<pod, spread<rows>>>(adam{})");
   return {};

@@ -14,6 +14,7 @@
 // layer's result, it is carried on under a name: remember, recall (layers.hpp).
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/pipeline/cells_runner.hpp"
 #include "dimesh/pipeline/forecast.hpp"
 
@@ -234,10 +235,11 @@ poison pipeline(const Cell&...) {
                 "places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))");
   return {};
 }
-template <class... No, class Cell, class... More>
+template <class... No>
   requires(sizeof...(No) == 0)
-poison pipeline(const Cell&, const More&...) {
-  static_assert(ok<not_an_axis<detail::list<No...>>>,
+poison pipeline(detail::any_argument, detail::any_argument = {}, detail::any_argument = {},
+                detail::any_argument = {}) {
+  static_assert(ok<not_an_axis<detail::nothing<No...>>>,
                 "pipeline: the axis of the stages stands in the angle brackets, cells with their "
                 "places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))");
   return {};

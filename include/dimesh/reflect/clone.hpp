@@ -40,15 +40,17 @@ template <class X> constexpr X cloned(const X& x) {
 template <class S> [[nodiscard]] constexpr S clone(const S& x) {
   if constexpr (is_poison<S>) {
     return x;
+  } else if constexpr (std::is_scalar_v<S>) {
+    static_assert(ok<std::conditional_t<std::is_scalar_v<S>, not_a_tensor<S>, no_fault>>,
+                  "clone: a tensor, or a struct of tensors, is given a copy of its own; a number "
+                  "is one already");
+    return x;
   } else if constexpr (Tensor<S>) {
     if constexpr (detail::is_tracked<S>)
       return x;
     else
       return detail::cloned(x);
   } else {
-    static_assert(ok<std::conditional_t<std::is_scalar_v<S>, not_a_tensor<S>, no_fault>>,
-                  "clone: a tensor, or a struct of tensors, is given a copy of its own; a number "
-                  "is one already");
     S copy(x);  // members that are no tensors come along
     for_each_tensor([](const auto&, auto& y) { y = dimesh::clone(y); }, copy);
     return copy;

@@ -105,8 +105,8 @@ template <class F> constexpr bool is_function() {
     return std::is_scalar_v<F>;
 }
 template <class S>
-using walked_form =
-    std::conditional_t<is_function<S>(), walk_says<member_not_walked<S>>, walkable<S>>;
+using walked_form = std::conditional_t<is_function<S>() && !has_parts<S>,
+                                       walk_says<member_not_walked<S>>, walkable<S>>;
 /// A tensor or a struct of them where the function is wanted.
 template <class F>
 using swapped_walk =

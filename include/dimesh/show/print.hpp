@@ -72,16 +72,18 @@ template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
   out << describe(x);
   if constexpr (!detail::is_tracked<X> && !detail::is_shaped<X> && spec_of<X>::rank == 0 &&
                 !detail::may_be_partial<X>) {
-    if (x.defined() && x.local_size() == 1) {
-      Kokkos::fence();
-      const detail::in_space here(detail::core_of(x).facts->space);
-      out << " " << detail::get_element(x.data());
+    if constexpr (requires(value_of<X> n) { out << +n; }) {
+      if (x.defined() && x.local_size() == 1) {
+        Kokkos::fence();
+        const detail::in_space here(detail::core_of(x).facts->space);
+        out << " " << +detail::get_element(x.data());  // +: of bytes the number
+      }
     }
   }
   return out;
 }
 
-/// The same of all tensors of a described struct, each in a line with its path. Local. (Arrays and
+/// What all tensors of a described struct are, each in a line with its path. Local. (Arrays and
 /// vectors of tensors are the standard's, and perhaps somebody else's to print.)
 template <class P>
   requires(detail::is_described<P> && !Operand<P>)

@@ -106,15 +106,16 @@ class training_loop {
       told_of_steps::begin(at.step);
       const metrics m = step(at.step);
       const metric* const watched = find(m, options_.watched);
-      // Ranks must not part, even where only one of them has another number or got the signal.
+      // Ranks must not part, even where only one of them has another number or got the signal. And
+      // all of them ask: the answer may be one that they find together.
+      const bool wants = should_end && should_end();
       const auto [bad, stop] =
           agreed(watched != nullptr && !std::isfinite(watched->value),
-                 (signals && signals->asked()) || at.step + 1 == options_.stop_after ||
-                     (should_end && should_end()));
+                 wants || (signals && signals->asked()) || at.step + 1 == options_.stop_after);
       if (bad) refuse(at.step);
       ++at.step;
       for (const auto& f : after_step) f(at.step, m);
-      if (stop) {
+      if (stop && at.step < options_.steps) {
         why = loop_end::signal;
         break;
       }
@@ -140,7 +141,7 @@ class training_loop {
     told_of_steps& operator=(const told_of_steps&) = delete;
     ~told_of_steps() { begin(-1); }
     static void begin(index_t step) {
-      if (detail::waits_told_to != nullptr) detail::waits_told_to->at_step(step);
+      if (auto* const told = detail::waits_told_to.load()) told->at_step(step);
     }
   };
   static bool is_due(index_t done, index_t every) { return every > 0 && done % every == 0; }

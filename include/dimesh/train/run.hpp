@@ -135,7 +135,8 @@ class training_run {
       line_.emplace(std::cout, how_.terminal, how_.name, static_cast<int>(steps_), 10);
     if (log_)  // figures that one rank cannot write end all
       loop.should_end = [this, asked = loop.should_end] {
-        return !log_->fault().empty() || (asked && asked());
+        const bool wants = asked && asked();  // on every rank: it may be a collective
+        return wants || !log_->fault().empty();
       };
     const auto dog = detail::watchdog::of_run(how_.stalled_after, detail::world_rank());
     const double began = timeline::now();

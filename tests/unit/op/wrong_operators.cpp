@@ -29,7 +29,7 @@ using namespace dm::detail;  // NOLINT: the test is of its parts
 static_assert(TensorMeetsAny<x_type, x_type> && TensorMeetsAny<x_type, int>);
 static_assert(TensorMeetsAny<double, x_type> && TensorMeetsAny<dm::poison, int>);
 static_assert(!TensorMeetsAny<x_type, bits> && !TensorMeetsAny<bits, int>);
-static_assert(StructMeets<network<L>, float> && StructMeets<x_type, network<L>>);
+static_assert(StructMeets<network<L>, network<L>> && StructMeets<x_type, network<L>>);
 static_assert(!StructMeets<bits, network<L>> && !StructMeets<bits, bits>);
 static_assert((bits{6} ^ 3).value == 5, "other operators are left alone");
 

@@ -55,9 +55,16 @@ template <class... A> void refuse_load() {
 
 /// Arguments of other kinds, or in another order.
 template <class... A>
-  requires(!detail::checkpoint::loads<load_options, A...>)
+  requires(detail::checkpoint::is_meant<A...> && !detail::checkpoint::loads<load_options, A...>)
 checkpoint_record load_checkpoint(const A&...) {
   detail::checkpoint::refuse_load<A...>();
+  return {};
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+checkpoint_record load_checkpoint(detail::any_argument, detail::any_argument = {},
+                                  detail::any_argument = {}) {
+  detail::checkpoint::refuse_load<detail::nothing<No...>>();
   return {};
 }
 template <class... A>

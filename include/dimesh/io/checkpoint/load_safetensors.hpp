@@ -86,14 +86,25 @@ void load_safetensors(const std::string& path, const checkpoint_part<First>& par
                       const checkpoint_part<S>&... parts) {
   dimesh::load_safetensors(path, load_options{}, part, parts...);
 }
+namespace detail::checkpoint {
+template <class... A> void refuse_load_safetensors() {
+  static_assert(
+      ok<std::conditional_t<(std::is_same_v<A, no_part> || ...), no_fault, wrong_arguments<A...>>>,
+      "load_safetensors: a file or folder, then parts, whose tensors have been made: "
+      "load_safetensors(\"model.safetensors\", part(\"model\", p))");
+}
+}  // namespace detail::checkpoint
+
 /// Arguments of other kinds, or in another order.
 template <class... A>
-  requires(!detail::checkpoint::loads<load_options, A...>)
+  requires(detail::checkpoint::is_meant<A...> && !detail::checkpoint::loads<load_options, A...>)
 void load_safetensors(const A&...) {
-  static_assert(ok<std::conditional_t<(std::is_same_v<A, detail::checkpoint::no_part> || ...),
-                                      no_fault, wrong_arguments<A...>>>,
-                "load_safetensors: a file or folder, then parts, whose tensors have been made: "
-                "load_safetensors(\"model.safetensors\", part(\"model\", p))");
+  detail::checkpoint::refuse_load_safetensors<A...>();
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+void load_safetensors(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  detail::checkpoint::refuse_load_safetensors<detail::nothing<No...>>();
 }
 
 }  // namespace dimesh

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/layout/fault.hpp"
@@ -30,6 +31,11 @@ struct no_part {};
 
 template <class S> inline constexpr bool is_part = false;
 template <class S> inline constexpr bool is_part<checkpoint_part<S>> = true;
+
+/// Is among them what only a checkpoint has? A function of the user's that is called like one of
+/// the library is left alone otherwise.
+template <class... A>
+inline constexpr bool is_meant = (is_part<A> || ...) || (std::is_same_v<A, no_part> || ...);
 
 /// An optimizer's state has tensors, and a count that is none.
 template <class S> inline constexpr bool is_adam_state = false;
@@ -59,10 +65,12 @@ template <class S> auto part(std::string name, S& s) {
   else
     return cp::no_part{};
 }
-template <class... A>
-  requires(!detail::checkpoint::makes_part<A...>)
-detail::checkpoint::no_part part(A&&...) {
-  static_assert(ok<wrong_arguments<std::remove_cvref_t<A>...>>,
+/// (Functions of the user's that have this name fit better: core/any_argument.hpp.)
+template <class... No>
+  requires(sizeof...(No) == 0)
+detail::checkpoint::no_part part(detail::any_argument, detail::any_argument = {},
+                                 detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
                 "part: a name comes first, then tensors, or a struct of them, that do not end with "
                 "this line: part(\"model\", params)");
   return {};

@@ -52,9 +52,14 @@ inline constexpr bool saves_parts = saves<checkpoint_record, save_options, A...>
 
 /// Arguments of other kinds, or in another order: all of them, and those behind the braces.
 template <class... A>
-  requires(!detail::checkpoint::saves_parts<A...>)
+  requires(detail::checkpoint::is_meant<A...> && !detail::checkpoint::saves_parts<A...>)
 void save_checkpoint(const A&...) {
   detail::checkpoint::refuse_save<A...>();
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+void save_checkpoint(detail::any_argument, detail::any_argument = {}, detail::any_argument = {}) {
+  detail::checkpoint::refuse_save<detail::nothing<No...>>();
 }
 template <class... A>
   requires(!detail::checkpoint::saves_parts<std::string, checkpoint_record, A...>)

@@ -68,9 +68,16 @@ started_save start_save_checkpoint(const std::string& folder, const checkpoint_r
 }
 /// Arguments of other kinds, or in another order.
 template <class... A>
-  requires(!detail::checkpoint::saves_parts<A...>)
+  requires(detail::checkpoint::is_meant<A...> && !detail::checkpoint::saves_parts<A...>)
 started_save start_save_checkpoint(const A&...) {
   detail::checkpoint::refuse_save<A...>();
+  return started_save({nullptr, nullptr});
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+started_save start_save_checkpoint(detail::any_argument, detail::any_argument = {},
+                                   detail::any_argument = {}) {
+  detail::checkpoint::refuse_save<detail::nothing<No...>>();
   return started_save({nullptr, nullptr});
 }
 template <class... A>

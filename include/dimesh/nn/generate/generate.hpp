@@ -8,6 +8,7 @@
 
 #include <functional>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/nn/generate/sampling.hpp"
 #include "dimesh/nn/generate/step.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -173,11 +174,19 @@ template <class... A> std::vector<token_list> refuse_generate() {
 }  // namespace detail
 
 /// Arguments of other kinds, or in another order: without a grid or a model, with prompts that are
-/// no lists of tokens, with a number for the options.
+/// no lists of tokens, with a number for the options. (Functions of the user's that have this name
+/// fit better where there is no model: core/any_argument.hpp.)
 template <class M, class P, class Texts>
-  requires(!detail::is_grid<Texts> && !std::is_convertible_v<const Texts&, generate_options>)
+  requires(detail::writes_texts<M> && !detail::is_grid<Texts> &&
+           !std::is_convertible_v<const Texts&, generate_options>)
 std::vector<token_list> generate(const M&, const P&, const Texts&, const generate_options& = {}) {
   return detail::refuse_generate<M, P, Texts>();
+}
+template <class... No>
+  requires(sizeof...(No) == 0)
+std::vector<token_list> generate(dimesh::detail::any_argument, dimesh::detail::any_argument,
+                                 dimesh::detail::any_argument = {}, const generate_options& = {}) {
+  return detail::refuse_generate<dimesh::detail::nothing<No...>>();
 }
 template <class M, class P, class G, class Texts>
   requires(detail::writes_texts<M> && !(detail::is_grid<G> && detail::are_texts<Texts>))
@@ -186,7 +195,7 @@ std::vector<token_list> generate(const M&, const P&, const G&, const Texts&,
   return detail::refuse_generate<M, P, G, Texts>();
 }
 template <class M, class P, class G, class Texts, class N>
-  requires(std::is_arithmetic_v<N>)
+  requires(detail::writes_texts<M> && std::is_arithmetic_v<N>)
 std::vector<token_list> generate(const M&, const P&, const G&, const Texts&, const N&) {
   return detail::refuse_generate<M, P, G, Texts, N>();
 }
