@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
 #include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
@@ -176,14 +177,9 @@ template <class S, class Where, Extents... From>
       },
       [&](std::string_view name) { return detail::length_among("make", lengths, name); });
 }
-
 namespace detail {
 template <class S, class Where, class T, class... From>
 constexpr S constant_on(const Where& where, T value, const From&... extents) {
-  using fault = typename cut_in_fault<T, typename leaves<S>::type>::type;
-  static_assert(ok<fault>,
-                "constant: the elements are whole numbers, and a fraction would be cut; round it, "
-                "or let the tensor have fractions");
   S s = dimesh::make<S>(where, extents...);
   for_each_tensor(
       [&](const auto&, auto& x) {
@@ -198,7 +194,6 @@ template <class S, class Where, class T, class... E>
 inline constexpr bool makes_constant<S, Where, T, E...> =
     std::is_arithmetic_v<T> && makes<S, Where, E...>;
 }  // namespace detail
-
 /// The same, all elements equal to a number: constant<S>(grid, number, extents...).
 template <class S, class... A>
 [[nodiscard]] constexpr auto constant(const A&... grid_number_and_extents) {
@@ -209,6 +204,11 @@ template <class S, class... A>
                   "a number and open extents in the parentheses: constant<X>(grid, 1)");
     return detail::nothing_made<S>();
   } else {
+    using number = detail::type_at<1, detail::list<A...>>;
+    static_assert(
+        ok<typename detail::cut_in_fault<number, typename detail::leaves<S>::type>::type>,
+        "constant: the elements are whole numbers, and a fraction would be cut; round it, or let "
+        "the tensor have fractions");
     return detail::constant_on<S>(grid_number_and_extents...);
   }
 }
