@@ -11,10 +11,10 @@
 // Or in steps, for what comes between: reduce_scatter_together, clip_by_global_norm, ...
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/optim/forms.hpp"
 #include "dimesh/optim/shards.hpp"
 #ifdef DIMESH_CHECKED
-#include "dimesh/core/any_argument.hpp"
 #include "dimesh/detail/replicas_in.hpp"
 #endif
 
