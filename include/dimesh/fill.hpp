@@ -16,6 +16,7 @@
 
 #include "dimesh/core/fill_elements.hpp"
 #ifdef DIMESH_CHECKED
+#include "dimesh/core/kept_replicas.hpp"
 #include "dimesh/detail/key_uses.hpp"
 #endif
 #include "dimesh/memory/memory.hpp"
@@ -153,11 +154,8 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
   dimesh::fill_by(x, f);
 #ifdef DIMESH_CHECKED
   const random_words bits = draw.key.at(0);
-  std::string dims;
-  for (int d = 0; d < rank; ++d)
-    dims += (d > 0 ? ", " : "") + std::string(core_of(x).facts->dim[d]->name);
   key_uses::here().add(std::uint64_t{bits.word[0]} | std::uint64_t{bits.word[1]} << 32,
-                       core_of(x).facts, core_of(x).memory.data(), "[" + dims + "]");
+                       core_of(x).facts, core_of(x).memory.data(), dims_words(core_of(x)));
 #endif
 }
 }  // namespace detail

@@ -73,12 +73,16 @@ inline std::uint64_t hash_of_elements(const tensor_core& x) {
   return hash_of_block(bytes.data(), bytes.size());
 }
 
-/// "operand 2 of 'operator*', [length, depth]"
-inline std::string operand_words(std::string_view call, int k, const tensor_core& x) {
+/// "[length, depth]"
+inline std::string dims_words(const tensor_core& x) {
   std::string dims;
   for (int d = 0; d < x.rank(); ++d)
     dims += (d > 0 ? ", " : "") + std::string(x.facts->dim[d]->name);
-  return "operand " + std::to_string(k + 1) + " of '" + std::string(call) + "', [" + dims + "]";
+  return "[" + dims + "]";
+}
+/// "operand 2 of 'operator*', [length, depth]"
+inline std::string operand_words(std::string_view call, int k, const tensor_core& x) {
+  return "operand " + std::to_string(k + 1) + " of '" + std::string(call) + "', " + dims_words(x);
 }
 
 inline void keep_replicas(const operation& op, operands x) {

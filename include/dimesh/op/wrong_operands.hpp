@@ -98,26 +98,4 @@ constexpr poison select(const A&...) {
   return {};
 }
 
-/// Of tensors `and`, `or`, `not` are functions: operators would not leave out what stands second.
-template <Operand X, Operand Y> constexpr poison operator&&(const X&, const Y&) {
-  using fault = std::conditional_t<is_poison<X> || is_poison<Y>, no_fault, wrong_arguments<X, Y>>;
-  static_assert(ok<fault>,
-                "operator&&: of tensors it is a function: logical_and(x > 0, x < 1), of "
-                "<dimesh/op/logic.hpp>");
-  return {};
-}
-template <Operand X, Operand Y> constexpr poison operator||(const X&, const Y&) {
-  using fault = std::conditional_t<is_poison<X> || is_poison<Y>, no_fault, wrong_arguments<X, Y>>;
-  static_assert(ok<fault>,
-                "operator||: of tensors it is a function: logical_or(x < 0, x > 1), of "
-                "<dimesh/op/logic.hpp>");
-  return {};
-}
-template <Operand X> constexpr poison operator!(const X&) {
-  static_assert(ok<std::conditional_t<is_poison<X>, no_fault, wrong_arguments<X>>>,
-                "operator!: of tensors it is a function: logical_not(x > 0), of "
-                "<dimesh/op/logic.hpp>; one truth is value(x)");
-  return {};
-}
-
 }  // namespace dimesh

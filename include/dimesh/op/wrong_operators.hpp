@@ -2,7 +2,7 @@
 // What does one read who writes an operator that tensors do not have, or one of tensors between
 // structs of them? One sentence.
 //
-//   x ^ 2, ids % 2, a & b, ~a, x++    -> wrong_arguments<...>: operator^: powers are pow(x, 2)
+//   x ^ 2, ids % 2, a & b, !a, x++    -> wrong_arguments<...>: operator^: powers are pow(x, 2)
 //   parameters * 0.5                  -> wrong_arguments<...>: operator*: a struct is no tensor ...
 #pragma once
 
@@ -58,6 +58,26 @@ constexpr poison operator|(const A&, const B&) {
                 "<dimesh/op/logic.hpp>");
   return {};
 }
+/// Of tensors `and`, `or`, `not` are functions: operators would not leave out what stands second.
+template <Operand X, Operand Y> constexpr poison operator&&(const X&, const Y&) {
+  static_assert(ok<detail::wrong_unless_poison<X, Y>>,
+                "operator&&: of tensors it is a function: logical_and(x > 0, x < 1), of "
+                "<dimesh/op/logic.hpp>");
+  return {};
+}
+template <Operand X, Operand Y> constexpr poison operator||(const X&, const Y&) {
+  static_assert(ok<detail::wrong_unless_poison<X, Y>>,
+                "operator||: of tensors it is a function: logical_or(x < 0, x > 1), of "
+                "<dimesh/op/logic.hpp>");
+  return {};
+}
+template <Operand X> constexpr poison operator!(const X&) {
+  static_assert(ok<detail::wrong_unless_poison<X>>,
+                "operator!: of tensors it is a function: logical_not(x > 0), of "
+                "<dimesh/op/logic.hpp>; one truth is value(x)");
+  return {};
+}
+
 template <Operand A> constexpr poison operator~(const A&) {
   static_assert(ok<detail::wrong_unless_poison<A>>,
                 "operator~: of tensors it is a function: logical_not(x > 0), of "

@@ -161,8 +161,7 @@ std::vector<token_list> generate(const language_model<C, Form>& m, const P& p,
 namespace detail {
 template <class M> inline constexpr bool writes_texts = false;
 template <class C, class Form> inline constexpr bool writes_texts<language_model<C, Form>> = true;
-template <class G> inline constexpr bool is_grid = false;
-template <class M> inline constexpr bool is_grid<grid<M>> = true;
+using dimesh::detail::is_grid;
 template <class Texts>
 inline constexpr bool are_texts = std::is_convertible_v<const Texts&, std::vector<token_list>>;
 template <class... A> std::vector<token_list> refuse_generate() {
