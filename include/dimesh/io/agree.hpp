@@ -79,13 +79,17 @@ struct own_comm {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, ranks = 1;
   explicit own_comm(MPI_Comm like) {
+    const waiting here("checkpoint");
     check(MPI_Comm_dup(like, &comm), "checkpoint");
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
   }
   own_comm(const own_comm&) = delete;
   own_comm& operator=(const own_comm&) = delete;
-  ~own_comm() { MPI_Comm_free(&comm); }
+  ~own_comm() {
+    const waiting here("checkpoint");
+    MPI_Comm_free(&comm);
+  }
 };
 
 }  // namespace dimesh::detail

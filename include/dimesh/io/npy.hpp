@@ -69,6 +69,7 @@ inline std::vector<index_t> shape_of(const tensor_core& x) {
 template <bool Reads>
 void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, index_t data_at,
                  first_fault faults) {
+  const waiting with_others("npy");
   const std::string what = Reads ? "cannot be read" : "cannot be written";
   MPI_File file = MPI_FILE_NULL;
   faults.note(MPI_File_open(comm, path.c_str(), Reads ? MPI_MODE_RDONLY : MPI_MODE_WRONLY,

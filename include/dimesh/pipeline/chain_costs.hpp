@@ -104,6 +104,7 @@ inline void agree_on_chain(dimesh::chain& c, const tensor_core& on) {
     for (const double one : {s.forward, s.backward, double(s.state), double(s.tape)})
       all.push_back(one);
   const communicator& everybody = on.grid->along((1u << on.facts->layout.axes) - 1);
+  const waiting here("measured_chain");
   check(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_DOUBLE, MPI_MAX,
                       everybody.handle()),
         "measured_chain");

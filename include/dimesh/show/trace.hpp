@@ -26,6 +26,7 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/names.hpp"
+#include "dimesh/detail/waiting.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/ledger/timeline.hpp"
 #include "dimesh/show/escape.hpp"
@@ -142,6 +143,7 @@ DIMESH_OUTLINE inline std::vector<rank_span> gather_timeline(
 #ifdef DIMESH_CHECKED
   detail::meet_over(comm, "gather_timeline");
 #endif
+  const detail::waiting here("gather_timeline");
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);

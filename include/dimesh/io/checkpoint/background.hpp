@@ -171,6 +171,7 @@ class background_save {
     if (stage_ != stage::reading) return;
     all_.resize(per_rank() * static_cast<std::size_t>(c_.ranks));
     const int n = static_cast<int>(per_rank());
+    const waiting here("checkpoint");
     check(MPI_Allgather(end.said.data(), n, MPI_UINT64_T, all_.data(), n, MPI_UINT64_T, c_.comm),
           "checkpoint");
   }

@@ -147,6 +147,7 @@ inline void convert(const char* from, element_kind f, char* to, element_kind t, 
 /// This rank's block of a tensor out of an open file. Collective, whatever goes wrong.
 inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together,
                         first_fault& fault) {
+  const waiting with_others("checkpoint");
   auto& x =
       const_cast<tensor_core&>(*f.to->core);  // the part is not const: load_checkpoint says so
   const index_t n = own_elements(x);
@@ -220,11 +221,15 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
     const fs::path path = found[i].file;
     MPI_File file = MPI_FILE_NULL;
     first_fault fault{"checkpoint: '" + path.string() + "'", {}};
-    fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
-               "cannot be opened");
+    {
+      const waiting here("checkpoint");
+      fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                 "cannot be opened");
+    }
     agree_on_fault(comm, fault.text);
     for (; i < found.size() && found[i].file == path; ++i)
       read_blocks(file, found[i], is_short[i] != 0, fault);
+    const waiting here("checkpoint");
     fault.note(MPI_File_close(&file), "cannot be closed");
     agree_on_fault(comm, fault.text);
   }

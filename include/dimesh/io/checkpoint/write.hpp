@@ -79,6 +79,7 @@ inline std::vector<int> are_short(MPI_Comm comm, const std::vector<index_t>& run
   constexpr index_t is_short = 64 << 10;
   std::vector<int> found;
   for (const index_t run : runs) found.push_back(run < is_short ? 1 : 0);
+  const waiting here("checkpoint");
   check(MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT, MPI_MAX,
                       comm),
         "checkpoint");
@@ -90,6 +91,7 @@ inline std::vector<int> are_short(MPI_Comm comm, const std::vector<index_t>& run
 /// for ever.
 inline void write_blocks(MPI_File file, const named_core& x, const safetensors_entry& e, index_t at,
                          bool puts_together, first_fault& fault) {
+  const waiting with_others("checkpoint");
   const tensor_core& c = *x.core;
   const bool mine = writes(c);
   const std::string what = "tensor '" + e.name + "' cannot be written (is the disk full?)";
@@ -122,8 +124,11 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   together(comm, [&] { (void)descriptor(path, O_WRONLY); });
   MPI_File file = MPI_FILE_NULL;
   first_fault fault{"checkpoint: '" + path.string() + "'", {}};
-  fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
-             "cannot be opened");
+  {
+    const waiting here("checkpoint");
+    fault.note(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
+               "cannot be opened");
+  }
   agree_on_fault(comm, fault.text);
   const auto head = static_cast<index_t>(f.head.size());
   std::vector<index_t> runs;
@@ -132,6 +137,7 @@ inline void write_file(MPI_Comm comm, const fs::path& folder, const planned_file
   const auto is_short = are_short(comm, runs);
   for (std::size_t i = 0; i < f.tensors.size(); ++i)
     write_blocks(file, *f.tensors[i], f.entries[i], head, is_short[i] != 0, fault);
+  const waiting here("checkpoint");
   fault.note(MPI_File_sync(file), "cannot be brought to the disk");
   fault.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, fault.text);
@@ -145,6 +151,7 @@ inline file_mark mark_of(MPI_Comm comm, const fs::path& path) {
   part_mark mine;
   together(comm, [&] { mine = mark_of_part(path, ranks, rank); });
   std::vector<part_mark> all(static_cast<std::size_t>(ranks));
+  const waiting here("checkpoint");
   check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
         "checkpoint");
   std::uint32_t crc = 0;
