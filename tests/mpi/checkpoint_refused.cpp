@@ -2,7 +2,7 @@
 // A disk that gets full, or a folder that becomes read-only, at each of the calls by which a
 // checkpoint is saved, on any rank: every rank throws one text that names a file, no half
 // checkpoint is found, and the one before loads.
-// ranks: 1 2 4
+// ranks: 1 2 4 6
 // labels: local
 // alone: calls of the C library stand here for those of the program
 #include <doctest/doctest.h>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What goes wrong in a run, and who says so: a number that is none, in a parameter that has a name;
-// a disk that is full, on all ranks; a rank that stalls, on stderr.
+// a disk that is full, on all ranks; a rank that stalls, on stderr. And who is told to end.
 //
-// ranks: 1 2 4
+// ranks: 1 2 4 6
 // alone: stderr is redirected
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <dimesh/dimesh.hpp>
 #include <thread>
 
@@ -42,6 +43,12 @@ network<split_p> twos(const dm::grid<plane>& g) {
       [&](const auto&, auto t) { return dm::constant<typename decltype(t)::type>(g, 2, p{5}); });
 }
 
+/// The last step that is there, 0: none.
+index_t last_saved(const scratch& at) {
+  const auto steps = dm::detail::checkpoint::steps_in(at.path);
+  return steps.empty() ? 0 : steps.back();
+}
+
 TEST_CASE("find_not_finite: parameters have their names, bad and good") {
   with_grid([](const dm::grid<plane>& g) {
     auto w = twos(g);
@@ -63,10 +70,11 @@ TEST_CASE("find_not_finite: parameters have their names, bad and good") {
   });
 }
 
-TEST_CASE("training_run: a loss that is none names the part and the member") {
+TEST_CASE("training_run: a loss that is none names part and member; what was saved is there") {
   with_grid([](const dm::grid<plane>& g) {
+    const scratch saved("finite");
     auto w = twos(g);
-    dm::training_run run(g, {.steps = 5}, {});
+    dm::training_run run(g, {.steps = 5, .save_every = 3}, {.save = saved.path});
     run.keep("model", w);
     run.loop.step = [&](index_t n) -> dm::metrics {
       if (n == 3) dm::fill(w.layers[0].down, std::nan(""));
@@ -77,6 +85,7 @@ TEST_CASE("training_run: a loss that is none names the part and the member") {
     has(text, "training_loop: 'loss' is not finite in step 3: ");
     has(text, ", 'model.layers[0].down', which has one at p 0 already on rank 0");
     CHECK(dm::detail::text_from(g.everyone().handle(), 0, text) == text);
+    CHECK(last_saved(saved) == 3);
   });
 }
 
@@ -138,19 +147,76 @@ TEST_CASE("training_run: a full disk ends it on all ranks, saved") {
       };
       check_same_on_all(g, said([&] { (void)go({.save = saved.path, .log = disk.at.path}); }));
       CHECK((steps == 2 ? done == 2 : done < 200));
-      CHECK(dm::detail::checkpoint::steps_in(saved.path).back() == done);
+      CHECK(last_saved(saved) == done);
       CHECK(go({.save = saved.path}) == loop_end::steps_done);
     }
   });
 }
 
-TEST_CASE("trace_steps: a place that cannot be written is an error on all ranks") {
-  const dm::grid<line> g;
-  dm::training_loop loop(g, {.steps = 4});
-  loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
-  dm::trace_steps(loop, g, 1, 2, {.trace = "/proc/none/trace.json"});
-  dm::loop_state at;
-  has(said([&] { (void)loop.run(at); }), "write_trace: '/proc/none/trace.json' cannot");
+TEST_CASE("trace_steps: a place that cannot be written ends the run on all ranks, saved") {
+  with_grid([](const dm::grid<plane>& g) {
+    const auto check = [&g](index_t steps, const dm::step_trace& to, const std::string& fault) {
+      const scratch saved("saved");
+      auto w = twos(g);
+      index_t done = 0;
+      const auto go = [&](const auto& prepare) {
+        dm::training_run run(g, {.steps = steps, .save_every = 2}, {.save = saved.path});
+        run.keep("w", w);
+        run.loop.step = [&](index_t n) -> dm::metrics {
+          done = n + 1;
+          return {{"loss", 1}};
+        };
+        prepare(run.loop);
+        return run.go();
+      };
+      const auto text = said([&] { (void)go([&](auto& l) { dm::trace_steps(l, g, 1, 2, to); }); });
+      has(text, fault);
+      CHECK(dm::detail::text_from(g.everyone().handle(), 0, text) == text);
+      CHECK(done == 3);
+      CHECK(last_saved(saved) == 3);
+      CHECK_FALSE(dm::timeline::instance().on());
+      CHECK(go([](auto&) {}) == loop_end::steps_done);
+      CHECK(done == steps);
+    };
+    for (const index_t steps : {3, 20}) {  // it is known after the last one, and before
+      check(steps, {.trace = "/proc/none/trace.json"},
+            "write_trace: '/proc/none/trace.json' cannot be written");
+      check(steps, {.picture = "/proc/none/step.svg"},
+            "timeline_plot::write: '/proc/none/step.svg' cannot be written");
+    }
+  });
+}
+
+// ---- who is told to end -------------------------------------------------------------------------
+
+TEST_CASE("training_run: should_end is asked on all ranks together, whoever has a signal") {
+  with_grid([](const dm::grid<plane>& g) {
+    for (const int signal : {0, SIGTERM, SIGUSR1})
+      for (const bool logs : {false, true}) {
+        const scratch saved("told"), log("told_log");
+        auto w = twos(g);
+        index_t asked = 0, agreed = 0;
+        dm::training_run run(g, {.steps = 9},
+                             {.save = saved.path, .log = logs ? log.path : std::string()});
+        run.keep("w", w);
+        run.loop.step = [&](index_t n) -> dm::metrics {
+          if (signal != 0 && n == 3 && g.rank() == g.ranks() - 1) std::raise(signal);
+          return {{"loss", 1}};
+        };
+        run.loop.should_end = [&] {  // asked by all but one it would wait for ever
+          int ranks = 1;
+          dm::collective::all_reduce(g.everyone(), &ranks, &ranks, 1,
+                                     dm::collective::reduction::sum);
+          agreed += ranks == g.ranks() ? 1 : 0;
+          return ++asked == 6;
+        };
+        CHECK(run.go() == loop_end::signal);
+        CHECK(asked == (signal != 0 ? 4 : 6));
+        CHECK(agreed == asked);
+        CHECK(run.steps_done() == asked);
+        CHECK(last_saved(saved) == asked);
+      }
+  });
 }
 
 // ---- a rank that stalls -------------------------------------------------------------------------
@@ -175,6 +241,7 @@ std::string of_a_run(const dm::grid<line>& g, int sleeper, double stalled_after)
     const auto w =
         dm::constant<dm::tensor<double, dm::layout<line, dm::partial<x>>, p>>(g, 1, p{3});
     run.loop.step = [&](index_t n) -> dm::metrics {
+      CHECK((dm::detail::waits_told_to != nullptr) == (stalled_after > 0));
       if (n == 2 && g.rank() == sleeper) std::this_thread::sleep_for(std::chrono::seconds(2));
       return {{"loss", dm::value(dm::sum(dm::complete(w)))}};
     };
@@ -199,6 +266,35 @@ TEST_CASE("training_run: a rank that stalls is named, with step and call") {
   CHECK(of_a_run(g, sleeper, 0).empty());
   CHECK(of_a_run(g, -1, 600).empty());
   CHECK(dm::detail::waits_told_to == nullptr);
+}
+
+TEST_CASE("training_run: nothing is said while steps go on, for however long") {
+  if (dm::detail::waits_told_to != nullptr) return;
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds patience(250);
+  const dm::grid<line> g;
+  const auto began = clock::now();
+  auto last = began;
+  clock::duration longest{};
+  const auto moved = [&] {
+    const auto now = clock::now();
+    longest = std::max(longest, now - last);
+    last = now;
+  };
+  const std::string text = on_stderr([&] {
+    dm::training_run run(g, {.steps = 1'000'000}, {.stalled_after = 0.25});
+    run.loop.step = [&](index_t) -> dm::metrics {
+      moved();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return {{"loss", 1}};
+    };
+    run.loop.should_end = [&] { return clock::now() - began > 4 * patience; };
+    CHECK(run.go() == loop_end::signal);
+    moved();
+  });
+  INFO(text);
+  // (Where a machine lets steps take so long, it is right to say so.)
+  CHECK((text.empty() || 2 * longest >= patience));
 }
 
 }  // namespace

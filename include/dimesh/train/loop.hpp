@@ -76,6 +76,9 @@ class training_loop {
   std::function<bool()> should_end;
   /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
   std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
+  /// Called on all ranks when a run has ended, and is saved, or ends as a loss is not finite: to
+  /// bring to an end what goes on beside steps, or to throw what did not stop them.
+  std::vector<std::function<void()>> at_end;
 
   /// The grid outlives the loop.
   template <Mesh M>
@@ -130,6 +133,7 @@ class training_loop {
       }
     }
     if (save && saved != at.step) save(at, save_reason::end);
+    for (const auto& f : at_end) f();
     return why;
   }
 
@@ -155,6 +159,10 @@ class training_loop {
     w << "training_loop: '" << options_.watched << "' is not finite in step " << at;
     const std::string why = diagnose ? diagnose(at) : std::string();
     if (!why.empty()) w << ": " << why;
+    try {
+      for (const auto& f : at_end) f();
+    } catch (const error&) {  // the loss comes first
+    }
     w.raise();
   }
   /// Evaluates. True: that was one too many without a better one.

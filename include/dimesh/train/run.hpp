@@ -78,6 +78,7 @@ class training_run {
     loop.after_evaluation.push_back(
         [this](index_t done, const metrics& m) { note(done, "evaluation/", m); });
     if (!how_.save.empty()) loop.save = [this](const loop_state& at, save_reason) { save(at); };
+    loop.at_end.push_back([this] { finish_save(); });  // before any other throws
   }
   training_run(const training_run&) = delete;
   training_run& operator=(const training_run&) = delete;
@@ -147,8 +148,7 @@ class training_run {
     // What had ended before is in the new folder, too: who goes on from there finds all of it.
     if (done_ == 0 && loop.save && !how_.resume.empty() && how_.save != how_.resume)
       loop.save(at, save_reason::end);
-    if (saving_) saving_->finish();
-    saving_.reset();
+    finish_save();
     if (log_) detail::together(everyone_->handle(), [this] { write_report(); });
     return why == loop_end::steps_done && at.step < steps_ ? loop_end::signal : why;
   }
@@ -218,6 +218,10 @@ class training_run {
     saving_.emplace(detail::checkpoint::begin_save(
         how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
   }
+  void finish_save() {
+    if (saving_) saving_->finish();
+    saving_.reset();
+  }
   /// Has a run of before saved where this one will? As the first rank sees it.
   bool was_here() const {
     std::error_code none;
@@ -227,6 +231,7 @@ class training_run {
                       !detail::checkpoint::steps_in(how_.save).empty()
                   ? 1
                   : 0;
+    const detail::waiting here("training_run");
     detail::check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle()), "training_run");
     return there != 0;
   }

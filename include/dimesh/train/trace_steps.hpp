@@ -6,8 +6,10 @@
 //   trace_steps(loop, g, 10, 3, {.trace = "trace.json", .picture = "step.svg", .title = "A step"});
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dimesh/io/agree.hpp"
 #include "dimesh/show/timeline_svg.hpp"
@@ -22,30 +24,52 @@ struct step_trace {
   std::string title{};  ///< of the picture
 };
 
-/// Records steps first .. first + count - 1 of a loop whose step is set, each as a span "step". A
-/// run that begins behind the first of them records none, and one that ends before the last of them
-/// writes none and leaves the timeline on. Collective over the grid, which outlives
-/// the run, when the last of them is done.
-template <Mesh M>
-void trace_steps(training_loop& loop, const grid<M>& g, index_t first, index_t count,
-                 step_trace to) {
-  loop.step = [step = std::move(loop.step), first](index_t n) {
-    if (n == first) timeline::instance().start();
-    const trace_span here("step");
-    return step(n);
-  };
-  loop.after_step.push_back([=, &g](index_t done, const metrics&) {
-    if (done != first + count || !timeline::instance().on()) return;
-    timeline::instance().stop();
-    const auto spans = gather_timeline(g);
-    detail::together(g.everyone().handle(), [&] {
-      if (g.rank() != 0) return;
+namespace detail {
+/// What is the same on all ranks: why the files could not be written, or "".
+inline std::string fault_of_trace(const communicator& everyone, const std::vector<rank_span>& spans,
+                                  const step_trace& to, index_t count) {
+  try {
+    together(everyone.handle(), [&] {
+      if (everyone.rank() != 0) return;
       if (!to.trace.empty()) write_trace(to.trace, spans);
       if (to.picture.empty()) return;
       timeline_plot plot{.title = to.title, .spans = spans};
       plot.show("step", static_cast<int>(count) - 1);
       plot.write(to.picture);
     });
+  } catch (const error& e) {
+    return e.what();
+  }
+  return {};
+}
+}  // namespace detail
+
+/// Records steps first .. first + count - 1 of a loop whose step is set, each as a span "step". A
+/// run that begins behind the first of them records none, and one that ends before the last of them
+/// writes none and leaves the timeline on. Collective over the grid, which outlives the run, in the
+/// last of them. Where the files cannot be written the run ends after that step, as after a signal,
+/// and throws dimesh::error on every rank when it is saved.
+template <Mesh M>
+void trace_steps(training_loop& loop, const grid<M>& g, index_t first, index_t count,
+                 step_trace to) {
+  const auto fault = std::make_shared<std::string>();
+  loop.step = [=, &g, step = std::move(loop.step)](index_t n) {
+    if (n == first) timeline::instance().start();
+    trace_span here("step");
+    metrics m = step(n);
+    here.end();
+    if (n + 1 == first + count && timeline::instance().on()) {
+      timeline::instance().stop();
+      *fault = detail::fault_of_trace(g.everyone(), gather_timeline(g), to, count);
+    }
+    return m;
+  };
+  loop.should_end = [fault, asked = std::move(loop.should_end)] {
+    const bool wants = asked && asked();  // on every rank: it may be a collective
+    return wants || !fault->empty();
+  };
+  loop.at_end.push_back([fault] {
+    if (!fault->empty()) throw error(*fault);
   });
 }
 
