@@ -4,7 +4,7 @@
 Each run loads what those before it have left: the step that was saved last, whole, or the one after it
 if the kill came late enough. In the end the folder has the last checkpoints, and nothing else.
 
-  killed_saves.py saved|started RANK EVERY COMMAND...    RANK is the one that is killed, at every EVERYth call
+  killed_saves.py saved|started|run RANK EVERY COMMAND...    RANK is the one that is killed, at every EVERYth call
 """
 import os
 import pathlib
