@@ -14,8 +14,8 @@ from pathlib import Path
 
 
 def ranks_of(launcher: int, program: str) -> list:
-    """The processes below the launcher that run the program."""
-    found = []
+    """The processes below the launcher, or its helpers, that run the program."""
+    parents, runs = {}, []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -24,9 +24,14 @@ def ranks_of(launcher: int, program: str) -> list:
             parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
         except (OSError, ValueError, IndexError):
             continue
-        if command == program and parent == launcher:
-            found.append(int(entry.name))
-    return found
+        parents[int(entry.name)] = parent
+        if command == program:
+            runs.append(int(entry.name))
+
+    def is_below(pid: int) -> bool:
+        return pid == launcher or (pid in parents and is_below(parents[pid]))
+
+    return [pid for pid in runs if is_below(pid)]
 
 
 def run(command: list, told: str = "", whom: str = "") -> str:
