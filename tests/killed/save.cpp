@@ -3,7 +3,7 @@
 // at the n-th call of rank R that changes files, or when half of its bytes are written. Run again
 // and again by support/killed_saves.py, for n = 1, 2, ..., until nothing is left to be killed at.
 //
-//   save FOLDER saved|started|run N R    prints "loaded STEP", and "saved STEP" if it lives so long;
+//   save FOLDER saved|started|run N R    prints "loaded STEP", and "saved STEP" if it lives to;
 //                                        run: a training run, which goes on by itself
 //   save FOLDER race FIRST BY            saves 20 steps from FIRST on, beside another job: prints
 //                                        "saved STEP" or "refused STEP: WHY" (support/two_jobs.py)

@@ -2,8 +2,8 @@
 // Is a run whose layers live at places of an axis, and that goes on with other places, on another
 // mesh and on any number of ranks, the run that never stopped? Two layers with dropout, shuffled
 // data that threads prefetch, micro-batches, Adam. `write` trains under each placement, once to the
-// end and once until it is told to stop; `read` goes on from each of these under each placement, and
-// compares with the former. All of it is done by training_run.
+// end and once until it is told to stop; `read` goes on from each of these under each placement,
+// and compares with the former. All of it is done by training_run.
 //
 //   stages write AT/RANKS        stages read AT/RANKS...      RANKS: that write it
 #include <cstdio>
