@@ -155,7 +155,7 @@ void find_material(const experiment& e, int rounds) {
   auto m = e.guess();
   const dm::adam optimizer{.rate = 0.01};
   auto state = optimizer.start(m);
-  dm::training_run run(e.g, {.steps = rounds, .watched = "mismatch"}, {});
+  dm::training_run run(e.g, {.steps = rounds, .loss = "mismatch"}, {});
   run.loop.step = [&](dm::index_t i) -> dm::metrics {
     auto r = e.gradient(dm::revolve{e.steps, 10}, m);
     const double now = dm::value(dm::complete(r.value));

@@ -14,8 +14,20 @@
 #include <dimesh/train/run.hpp>
 
 #include "result.hpp"
+#include "training_options.hpp"
 
 namespace report {
+
+/// What the settings of all training runs say.
+inline dimesh::loop_options loop_options(const training_settings& s) {
+  return {.steps = s.steps,
+          .evaluate_every = s.evaluate_every,
+          .save_every = s.save_every,
+          .patience = s.patience};
+}
+inline dimesh::run_options run_options(const training_settings& s, const std::string& name) {
+  return {.name = name, .save = s.save, .resume = s.resume};
+}
 
 /// bytes(mask) of every set of axes that carries something:
 /// by_axes<pod>(...) -> {{"rows", 4096}, {"rows+cols", 68}}

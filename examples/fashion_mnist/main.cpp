@@ -19,6 +19,7 @@
 #include <dimesh/show/draw.hpp>
 #include <filesystem>
 
+#include "../common/evaluation.hpp"
 #include "../common/image_source.hpp"
 #include "../common/measured.hpp"
 #include "../common/options.hpp"
@@ -69,17 +70,9 @@ struct image_sets {
 };
 
 /// Part of the images that the network labels rightly.
-template <class L, class G>
-double accuracy(const network<L>& p, const labelled_images& test, const G& g) {
-  auto load = test | in::batch<images<L>>(g, batch{}) | in::prefetch(0);
-  const dm::index_t batches = load.batches_per_epoch();
-  dm::index_t right = 0;
-  for (dm::index_t n = 0; n < batches; ++n) {
-    const images<L> b = load.next();
-    const auto hits = dm::argmax<label>(classify{}(p, b.x)) == b.right;
-    right += dm::value(dm::complete(dm::sum<batch>(dm::cast<std::int64_t>(hits))));
-  }
-  return static_cast<double>(right) / static_cast<double>(batches * batch::extent);
+template <class L> double accuracy(const network<L>& p, const images<L>& b) {
+  const auto hits = dm::argmax<label>(classify{}(p, b.x)) == b.right;
+  return dm::value(dm::complete(dm::mean<batch>(dm::cast<double>(hits))));
 }
 
 /// Trains under layout L, from the same parameters under every one: random numbers belong to
@@ -93,25 +86,40 @@ report::run_result train(const std::string& name, const G& g, const image_sets& 
   dm::momentum optimizer{.decay = s.decay};
   auto state = optimizer.start(p);
   auto load = sets.train | in::batch<images<L>>(g, batch{}) | in::prefetch(0);
+  auto unseen = sets.test | in::batch<images<L>>(g, batch{}) | in::prefetch(0);
   constexpr auto cost = dm::cost_of<training_step, network<dm::shaped<L>>, images<dm::shaped<L>>>;
   auto r = report::begun<report::run_result>(name, g, p, cost.value.counts);
 
   const dm::index_t steps = s.steps > 0 ? s.steps : s.epochs * load.batches_per_epoch();
   const dm::warmup_linear rate{.peak = s.rate, .total = steps};  // down to 0 in a straight line
-  dm::training_run run(g, {.steps = steps}, {.name = name, .log = s.out + "/" + name});
+  dm::training_run run(g,
+                       {.steps = steps,
+                        .evaluate_every = load.batches_per_epoch(),
+                        .watched = "accuracy",
+                        .higher_is_better = true},
+                       {.name = name, .log = s.out + "/" + name});
+  run.keep("network", p);  // its members' names, where a number goes bad
   census::counts sent;
+  images<L> now;
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
-    const images<L> b = load.next();
+    now = load.next();
     census::reset();
-    const auto [loss, gradient] = training_step{}(p, b);
+    const auto [loss, gradient] = training_step{}(p, now);
     sent = census::snapshot();
     optimizer.rate = rate(n);
-    optimizer(p, gradient, state);
+    if (std::isfinite(dm::value(loss))) optimizer(p, gradient, state);
     return {{"loss", dm::value(loss)}};
+  };
+  run.loop.diagnose = [&](dm::index_t) {
+    return run.find_not_finite([&] { (void)training_step{}(p, now); });
+  };
+  run.loop.evaluate = [&](dm::index_t) -> dm::metrics {
+    return {{"accuracy", report::mean_over_batches<batch>(
+                             unseen, 0, [&](const images<L>& b) { return accuracy(p, b); })}};
   };
   run.go();
   report::finish<typename L::mesh>(r, run, sent);
-  const double right = accuracy<L>(p, sets.test, g);
+  const double right = run.history().values("evaluation/accuracy").back();
   r.figures = {{"test_accuracy", right, report::column::result, "test", "acc.",
                 report::format("%.4f", right)}};
   return r;

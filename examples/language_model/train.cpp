@@ -4,15 +4,13 @@
 
 #include "train.hpp"
 
-#include <dimesh/optim/schedule.hpp>
 #include <filesystem>
 
 #include "../common/some_ranks.hpp"
 #include "layouts.hpp"
 
 void training::prepare() {
-  const dm::warmup_cosine rate{
-      .peak = s.rate, .warmup = s.warmup, .total = s.steps, .last = s.rate / 10};
+  run.keep("rate", rate);
   const auto options = [this](dm::index_t n) -> nn::run_options {
     return {s.dropout, dm::random_key{s.seed + 1}.fold(2).fold(static_cast<std::uint64_t>(n))};
   };
@@ -23,7 +21,8 @@ void training::prepare() {
 }
 
 void training::conclude() {
-  const double bits = validate(s.validation) / std::log(2.0);  // 8: it knows nothing
+  const double nats = run.history().values("evaluation/loss").back();
+  const double bits = nats / std::log(2.0);  // 8: it knows nothing
   const std::int64_t optimizer = 2 * sizeof(float) * result.parameters_per_rank;
   const double tokens = result.steps_per_second * tokens_per_step;
   nn::token_list prompt;

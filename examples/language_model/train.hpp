@@ -8,10 +8,12 @@
 #include <dimesh/io/data/prefetch.hpp>
 #include <dimesh/nn/generate/generate.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/schedule.hpp>
 #include <dimesh/train/run.hpp>
 #include <dimesh/train/trace_steps.hpp>
 
 #include "../common/book.hpp"
+#include "../common/evaluation.hpp"
 #include "../common/measured.hpp"
 #include "model.hpp"
 #include "settings.hpp"
@@ -23,13 +25,13 @@ struct training {
   const settings& s;
   dm::training_run& run;
   report::run_result& result;
+  dm::warmup_cosine rate = {
+      .peak = s.rate, .warmup = s.warmup, .total = s.steps, .last = s.rate / 10};
 
   /// A step on the next piece of text, from the parameters as they are: the loss.
   std::function<double(const nn::run_options& how, double rate)> step = {};
   /// The operation of the last step that gave the first number that is none.
   std::function<std::string(const nn::run_options& how)> who_went_bad = {};
-  /// The loss on so many batches of text never trained on.
-  std::function<double(int batches)> validate = {};
   /// The tokens after a prompt.
   std::function<nn::token_list(const nn::token_list& prompt, const nn::generate_options&)> write =
       {};
@@ -58,12 +60,10 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   // The step that will run, on tensors without elements: nothing is computed or sent.
   const auto cost = dm::count(loss_and_gradient<Plan>{}, p, now);
   auto result = report::begun<report::run_result>(name, g, p, cost.counts);
-  dm::training_run run(g, {.steps = s.steps, .save_every = s.save_every},
-                       {.name = name,
-                        .save = s.save,
-                        .resume = s.resume,
-                        .log = s.out + "/" + name,
-                        .rates = report::rates("tokens", tokens_per_step, result.bytes_predicted)});
+  dm::run_options how = report::run_options(s, name);
+  how.log = s.out + "/" + name;
+  how.rates = report::rates("tokens", tokens_per_step, result.bytes_predicted);
+  dm::training_run run(g, report::loop_options(s), how);
   run.keep("model", p);
   run.keep("adam", state);
   run.keep(load);
@@ -90,16 +90,10 @@ report::run_result train(const std::string& name, const dm::grid<typename Plan::
   t.who_went_bad = [&](const nn::run_options& how) {
     return run.find_not_finite([&] { (void)loss_and_gradient<Plan>{how}(p, now); });
   };
-  t.validate = [&](int most) {
-    const dm::index_t there = unseen.batches_per_epoch(),
-                      n = std::clamp<dm::index_t>(most, 1, there);
-    double sum = 0;
-    for (dm::index_t i = 0; i < n; ++i) {
-      unseen.seek({0, i * there / n * batch::extent});
-      const auto b = unseen.next();
-      sum += dm::value(dm::complete(loss<Plan>{}(p, b.ids, b.next)));
-    }
-    return sum / static_cast<double>(n);
+  run.loop.evaluate = [&](dm::index_t) -> dm::metrics {
+    return {{"loss", report::mean_over_batches<batch>(unseen, s.validation, [&](const pieces& b) {
+               return dm::value(dm::complete(loss<Plan>{}(p, b.ids, b.next)));
+             })}};
   };
   t.write = [&](const nn::token_list& prompt, const nn::generate_options& how) {
     using writer = nn::language_model<typename Plan::compute, nn::with_batch<form, one_text>>;

@@ -197,8 +197,9 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   run.keep("adam", t.state);
   run.keep(load);
   run.keep_same("seed", s.seed);
-  const dm::warmup_cosine rate{
+  dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
+  run.keep("rate", rate);
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
     return {{"loss", t.step(load.next(), rate(n))}};
   };

@@ -65,6 +65,7 @@ template <class C> class translator {
   void evaluate(outcome& to) const {
     const auto n = static_cast<dm::index_t>(c_.held_out.size());
     double words = 0;
+    to.held_out_loss = to.accuracy = 0;
     for (dm::index_t at = 0; at < std::min<dm::index_t>(n, s_.held_out * batch::extent);
          at += batch::extent) {
       const auto number = [&]<std::size_t K>(dm::index_t b, dm::index_t t) {
@@ -140,24 +141,30 @@ outcome train_under(const std::string& name, const corpus& c, const settings& s,
               dm::input::repeat((batch::extent + few - 1) / few) |
               dm::input::batch<pairs>(g, batch{}) | dm::input::prefetch(0);
   auto o = report::begun<outcome>(name, g, t.p, t.predicted());
-  dm::training_run run(g,
-                       {.steps = is_first ? s.steps : std::min(s.steps, s.compare),
-                        .save_every = is_first ? s.save_every : 0},
-                       {.name = name, .save = s.save, .resume = s.resume});
+  dm::loop_options when = report::loop_options(s);
+  if (!is_first) when = {.steps = std::min(s.steps, s.compare)};
+  dm::training_run run(g, when, report::run_options(s, name));
   run.keep("model", t.p);
   run.keep("adam", t.state);
   run.keep(load);
   run.keep_same("seed", s.seed);
-  const dm::warmup_cosine rate{
+  dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
+  run.keep("rate", rate);
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
     return {{"loss", t.step(load.next(), n, rate(n))}};
   };
+  if (is_first)
+    run.loop.evaluate = [&](dm::index_t) -> dm::metrics {
+      t.evaluate(o);
+      return {{"loss", o.held_out_loss}, {"accuracy", o.accuracy}};
+    };
   o.told_to_end = run.go() == dm::loop_end::signal;
   report::finish<mesh>(o, run, t.sent);
   o.symbols_per_second = o.steps_per_second * batch::extent * length::extent;
   if (!is_first || o.told_to_end) return o;
-  t.evaluate(o);
+  o.held_out_loss = run.history().values("evaluation/loss").back();  // maybe of a run before it
+  o.accuracy = run.history().values("evaluation/accuracy").back();
   std::vector<std::string> english, other;
   for (const auto& p : c.held_out_texts) english.push_back(p.english), other.push_back(p.other);
   const auto most =

@@ -82,6 +82,50 @@ TEST_CASE("training_loop: goes on from any state as if it had never stopped") {
   }
 }
 
+TEST_CASE("training_loop: an evaluation that was due when it was told to end is made up for") {
+  const dm::grid<line> g;
+  const auto with_evaluations = [&](index_t stop, loop_state& at) {
+    script s(g, {.steps = 7, .evaluate_every = 2, .stop_after = stop});
+    s.loop.save = nullptr;
+    s.loop.evaluate = [&s](index_t n) -> dm::metrics {
+      s.said += "e" + std::to_string(n);
+      return {{"loss", std::abs(static_cast<double>(n) - 3.5)}};
+    };
+    (void)s.loop.run(at);
+    return s.said;
+  };
+  loop_state whole;
+  const std::string all = with_evaluations(0, whole);
+  CHECK(all == "s0s1e2s2s3e4s4s5e6s6e7");
+  for (index_t stop = 1; stop <= 7; ++stop) {
+    loop_state at;
+    CHECK(with_evaluations(stop, at) + with_evaluations(0, at) == all);
+    CHECK(at.best_step == whole.best_step);
+    CHECK(at.without_better == whole.without_better);
+  }
+}
+
+TEST_CASE("training_loop: steps that are left out have any loss, and not too many in a row") {
+  const dm::grid<line> g;
+  const auto go = [&](std::initializer_list<int> left_out) {
+    dm::training_loop loop(g, {.steps = 9, .most_left_out = 3});
+    loop.step = [&](index_t n) -> dm::metrics {
+      const bool out = std::count(left_out.begin(), left_out.end(), static_cast<int>(n)) > 0;
+      // One rank may see what others do not.
+      return {{"loss", out && g.rank() == 0 ? std::nan("") : 1}, {"left out", double(out)}};
+    };
+    loop_state at;
+    (void)loop.run(at);
+    return at.step;
+  };
+  CHECK(go({0, 1, 2, 4, 5, 6, 8}) == 9);
+  CHECK_THROWS_WITH_AS(
+      go({2, 3, 4, 5}),
+      "training_loop: 4 steps in a row were left out, the last one is step 5; their "
+      "gradients are not finite whatever the factor of the loss",
+      dm::error);
+}
+
 TEST_CASE("training_loop: patience, and higher that is better") {
   const dm::grid<line> g;
   for (const bool higher : {false, true}) {

@@ -26,21 +26,25 @@ using dm::index_t;
 using dm::loop_end;
 
 struct how {
-  dm::loop_options when = {.steps = 12, .save_every = 2};
+  dm::loop_options when = {
+      .steps = 12, .evaluate_every = 3, .save_every = 2, .watched = "a mean of all"};
   dm::run_options options = {};
   index_t seed = 7;
+  double rate = 0.1;
 };
 struct outcome {
   std::vector<double> losses;
   loop_end why;
   index_t done, adam_steps, count;
+  std::string history;
 };
 
 /// Learns to guess numbers in a shuffled order, five an epoch, two a step.
 template <class L> outcome learn(const dm::grid<plane>& g, const how& h) {
   using X = dm::tensor<double, L, p>;
   auto w = dm::constant<X>(g, 0.5, p{2});
-  dm::adam optimizer{.rate = 0.1};
+  dm::adam optimizer;
+  dm::warmup_linear rate{.peak = h.rate, .warmup = 2, .total = h.when.steps, .last = h.rate / 4};
   auto state = optimizer.start(w);
   auto load = in::numbers(5) | in::shuffle(3) | in::batch<X>(g, p{2}) | in::prefetch(1);
   index_t count = 0;
@@ -48,18 +52,23 @@ template <class L> outcome learn(const dm::grid<plane>& g, const how& h) {
   run.keep("w", w);
   run.keep("adam", state);
   run.keep("count", count);
+  run.keep("rate", rate);
   run.keep(load);
   run.keep_same("seed", h.seed);
   run.loop.step = [&](index_t n) -> dm::metrics {
     const auto [loss, gradient] = dm::complete(dm::value_and_grad(
         [](const auto& v, const auto& x) { return dm::mean(dm::square(v - x)); }, w)(load.next()));
+    optimizer.rate = rate(n);
     optimizer(w, gradient, state);
     count += n;
-    return {{"other", 0}, {"loss", dm::value(loss)}};
+    return {{"other", n == 3 ? HUGE_VAL : -0.0}, {"loss", dm::value(loss)}};
+  };
+  run.loop.evaluate = [&](index_t) -> dm::metrics {
+    return {{"a mean of all", dm::value(dm::complete(dm::mean(w)))}};
   };
   const loop_end why = run.go();
   CHECK(run.seconds() >= 0);
-  return {run.losses(), why, run.steps_done(), state.steps, count};
+  return {run.losses(), why, run.steps_done(), state.steps, count, run.history().text()};
 }
 using by_both = dm::layout<plane, dm::split<dm::uneven<p>, x>>;
 using whole = dm::layout<plane>;
@@ -78,11 +87,13 @@ TEST_CASE("training_run: goes on from any step, under another layout, as if it h
           g, {.options = {.save = second.path, .resume = first.path, .stop_after = stop + 3}});
       CHECK(b.why == loop_end::signal);
       CHECK(b.done == 3);
-      const outcome c = learn<by_both>(g, {.options = {.resume = second.path}});
+      // Its rates are those of the run that it goes on from, whatever is asked for.
+      const outcome c = learn<by_both>(g, {.options = {.resume = second.path}, .rate = 0.5});
       CHECK(c.why == loop_end::steps_done);
       CHECK(c.losses == all.losses);
       CHECK(c.adam_steps == 12);
       CHECK(c.count == all.count);
+      CHECK(c.history == all.history);
     }
   });
 }
@@ -235,7 +246,7 @@ TEST_CASE("training_run: what it goes on from must be of its own kind") {
     run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
     CHECK_THROWS_WITH_AS(
         run.go(),
-        doctest::Contains("says nothing of 'losses.txt'; it was saved by another program"),
+        doctest::Contains("says nothing of 'metrics.txt'; it was saved by another program"),
         dm::error);
     auto load = in::numbers(4) | in::batch<decltype(w)>(g, p{2}) | in::prefetch(0);
     run.keep(load);

@@ -4,9 +4,12 @@
 //
 //   dynamic_loss_scale scale;
 //   auto step = complete(value_and_grad(scale.scaled(f), params)(x));
+//   const double loss = value(step.value) / scale.factor;
 //   const double norm = global_norm(step.gradient);     // one number, the same on every rank
-//   if (scale.accepts(norm)) optimizer(params, scale.unscaled(step.gradient), state);
+//   const bool taken = scale.accepts(norm);
+//   if (taken) optimizer(params, scale.unscaled(step.gradient), state);
 //   scale.update(norm);
+//   return {{"loss", loss}, {"left out", !taken}};      // of a training_loop's step
 #pragma once
 
 #include <cmath>

@@ -35,6 +35,10 @@ template <class T> T rate_of_no_step() {
 }
 }  // namespace detail
 
+/// What says by which numbers it is made: for_each_number(s, f) calls f(name, number) with each.
+template <class S>
+concept ScheduleOfNumbers = requires(S& s) { S::for_each_number(s, [](const char*, auto&) {}); };
+
 /// The state of an optimizer: the rate of its next step.
 template <class S>
 concept CountsSteps = requires(const S& s) {
@@ -48,6 +52,9 @@ struct constant_rate {
   index_t warmup = 0;  ///< steps
   constexpr double operator()(index_t step) const { return rate * detail::warmed_up(step, warmup); }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <class S, class F> static void for_each_number(S& s, const F& f) {
+    f("rate", s.rate), f("warmup", s.warmup);
+  }
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
@@ -63,6 +70,9 @@ struct warmup_cosine {
     return last + (peak - last) * 0.5 * (1 + std::cos(3.14159265358979323846 * done));
   }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <class S, class F> static void for_each_number(S& s, const F& f) {
+    f("peak", s.peak), f("warmup", s.warmup), f("total", s.total), f("last", s.last);
+  }
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
@@ -76,6 +86,9 @@ struct warmup_linear {
     return peak + (last - peak) * detail::progress(step, warmup, total);
   }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <class S, class F> static void for_each_number(S& s, const F& f) {
+    f("peak", s.peak), f("warmup", s.warmup), f("total", s.total), f("last", s.last);
+  }
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
@@ -90,6 +103,9 @@ struct warmup_inverse_sqrt {
     return peak * std::sqrt(from / static_cast<double>(step + 1));
   }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <class S, class F> static void for_each_number(S& s, const F& f) {
+    f("peak", s.peak), f("warmup", s.warmup);
+  }
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
@@ -102,6 +118,9 @@ struct step_decay {
     return rate * std::pow(factor, static_cast<double>(step / every));
   }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
+  template <class S, class F> static void for_each_number(S& s, const F& f) {
+    f("rate", s.rate), f("factor", s.factor), f("every", s.every);
+  }
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 

@@ -23,20 +23,23 @@ class html_report {
  public:
   explicit html_report(std::string title) : title_(std::move(title)) {}
 
-  /// Plots of all figures, and the last text of each name.
-  void add(const summaries& log) {
+  /// Plots of all figures.
+  void add(const metric_history& figures) {
     std::vector<std::string> groups;
-    const auto all = log.scalars();
-    for (const auto& s : all) {
+    for (const auto& s : figures.series()) {
       const std::string group = group_of(s.tag);
       if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
     }
     for (const std::string& group : groups) {
       line_plot plot{.title = group, .x_label = "step"};
-      for (const auto& s : all)
+      for (const auto& s : figures.series())
         if (group_of(s.tag) == group) plot.series.push_back({s.tag, s.step, s.value, 2});
       svg(group, plot.svg());
     }
+  }
+  /// Plots of all figures, and the last text of each name.
+  void add(const summaries& log) {
+    add(log.scalars());
     const auto texts = log.texts();
     for (auto t = texts.begin(); t != texts.end(); ++t)
       if (std::none_of(t + 1, texts.end(), [&](const auto& u) { return u.tag == t->tag; }))

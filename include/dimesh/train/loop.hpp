@@ -41,6 +41,7 @@ struct loop_state {
   double best = std::numeric_limits<double>::quiet_NaN();  ///< of the evaluations; NaN: none yet
   index_t best_step = 0;  ///< steps that were done then
   index_t without_better = 0;  ///< evaluations since
+  index_t evaluated = 0;  ///< steps that were done at the last evaluation
 };
 
 struct loop_options {
@@ -48,9 +49,11 @@ struct loop_options {
   index_t evaluate_every = 0;  ///< steps; 0: after the last only
   index_t save_every = 0;  ///< steps; 0: at the end only
   index_t patience = 0;  ///< evaluations without a better one until the end; 0: any
-  std::string watched = "loss";  ///< the metric by which evaluations are compared
+  std::string loss = "loss";  ///< the metric of a step that must be finite
+  std::string watched{};  ///< the metric by which evaluations are compared; empty: that of `loss`
   bool higher_is_better = false;
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
+  index_t most_left_out = 100;  ///< steps in a row; one more is an error
   bool stops_on_signal = true;  ///< SIGTERM and SIGUSR1, on any rank, end the run after a step
 };
 
@@ -61,8 +64,9 @@ enum class loop_end { steps_done, no_better, signal };
 
 class training_loop {
  public:
-  /// Makes one step and returns its metrics: those that are watched must be finite. `step` counts
-  /// from 0 and over all runs.
+  /// Makes one step and returns its metrics, of which the loss must be finite. `step` counts from 0
+  /// and over all runs. One that was left out, as its gradients overflowed (optim/loss_scale.hpp),
+  /// says so by a metric "left out" that is not 0: its loss may be any number or none.
   std::function<metrics(index_t step)> step;
   /// Measures the state after so many steps. May be missing.
   std::function<metrics(index_t step)> evaluate;
@@ -86,6 +90,7 @@ class training_loop {
       : training_loop(g.everyone(), std::move(options)) {}
   training_loop(const detail::communicator& everyone, loop_options options)
       : options_(std::move(options)), everyone_(&everyone) {
+    if (options_.watched.empty()) options_.watched = options_.loss;
     if (options_.steps < 0 || options_.evaluate_every < 0 || options_.save_every < 0 ||
         options_.patience < 0)
       throw error(
@@ -96,7 +101,8 @@ class training_loop {
 
   /// From the state to the end. Collective over the grid: the functions above throw on all ranks or
   /// on none. Throws dimesh::error on every rank where
-  /// the watched metric of a step is not finite, or missing from an evaluation.
+  /// the loss of a step is not finite, where too many steps in a row are left out, and where the
+  /// watched metric is missing from an evaluation.
   loop_end run(loop_state& at) {
     if (!step) throw error("training_loop: it has no step; set loop.step to a function");
     std::optional<stop_request> signals;
@@ -104,17 +110,19 @@ class training_loop {
     const told_of_steps told;
     auto why = loop_end::steps_done;
     index_t saved = at.step;
-    while (at.step < options_.steps &&
+    left_out_ = 0;
+    // A signal may have come when an evaluation was due.
+    if (is_due(at.step, options_.evaluate_every) && at.evaluated < at.step && judge(at, saved))
+      why = loop_end::no_better;
+    while (why == loop_end::steps_done && at.step < options_.steps &&
            (options_.stop_after == 0 || at.step < options_.stop_after)) {
       told_of_steps::begin(at.step);
       const metrics m = step(at.step);
-      const metric* const watched = find(m, options_.watched);
       // Ranks must not part, even where only one of them has another number or got the signal. And
       // all of them ask: the answer may be one that they find together.
       const bool wants = should_end && should_end();
-      const auto [bad, stop] =
-          agreed(watched != nullptr && !std::isfinite(watched->value),
-                 wants || (signals && signals->asked()) || at.step + 1 == options_.stop_after);
+      const auto [bad, stop] = agreed(
+          is_bad(m), wants || (signals && signals->asked()) || at.step + 1 == options_.stop_after);
       if (bad) refuse(at.step);
       ++at.step;
       for (const auto& f : after_step) f(at.step, m);
@@ -123,7 +131,7 @@ class training_loop {
         break;
       }
       const bool last = at.step == options_.steps;
-      if (evaluate && (last || is_due(at.step, options_.evaluate_every)) && judge(at, saved)) {
+      if ((last || is_due(at.step, options_.evaluate_every)) && judge(at, saved)) {
         why = loop_end::no_better;
         break;
       }
@@ -154,9 +162,21 @@ class training_loop {
       if (one.name == name) return &one;
     return nullptr;
   }
+  /// Must the run end after a step with these metrics?
+  bool is_bad(const metrics& m) {
+    const metric* const loss = find(m, options_.loss);
+    const metric* const out = find(m, "left out");
+    left_out_ = out != nullptr && out->value != 0 ? left_out_ + 1 : 0;
+    if (left_out_ > 0) return left_out_ > options_.most_left_out;
+    return loss != nullptr && !std::isfinite(loss->value);
+  }
   [[noreturn]] void refuse(index_t at) const {
     detail::words w;
-    w << "training_loop: '" << options_.watched << "' is not finite in step " << at;
+    if (left_out_ > options_.most_left_out)
+      w << "training_loop: " << left_out_ << " steps in a row were left out, the last one is step "
+        << at << "; their gradients are not finite whatever the factor of the loss";
+    else
+      w << "training_loop: '" << options_.loss << "' is not finite in step " << at;
     const std::string why = diagnose ? diagnose(at) : std::string();
     if (!why.empty()) w << ": " << why;
     try {
@@ -165,9 +185,11 @@ class training_loop {
     }
     w.raise();
   }
-  /// Evaluates. True: that was one too many without a better one.
+  /// Evaluates, where it can. True: that was one too many without a better one.
   bool judge(loop_state& at, index_t& saved) {
+    if (!evaluate) return false;
     const metrics m = evaluate(at.step);
+    at.evaluated = at.step;
     for (const auto& f : after_evaluation) f(at.step, m);
     const metric* const found = find(m, options_.watched);
     if (found == nullptr)
@@ -197,6 +219,7 @@ class training_loop {
 
   loop_options options_;
   const detail::communicator* everyone_;
+  index_t left_out_ = 0;  // steps in a row
 };
 
 }  // namespace dimesh

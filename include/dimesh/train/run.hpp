@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What ties a training run together? The loop, and what must be kept for another run to go on where
 // this one ends, under any layout and on any number of ranks: tensors, counts, the place in the
-// data, the losses. Checkpoints are written while steps go on. It knows no types, and is compiled
-// once for all layouts.
+// data, schedules, all metrics. Checkpoints are written while steps go on. It knows no types, and
+// is compiled once for all layouts.
 //
 //   training_run run(g, {.steps = 1000, .save_every = 200}, {.name = "data", .save = "runs/7"});
 //   run.keep("model", params);  run.keep("adam", state);  run.keep(load);
 //   run.keep_same("seed", 7);
 //   run.loop.step = [&](index_t) -> metrics { ...; return {{"loss", value(loss)}}; };
 //   run.go()          -> loop_end::steps_done;  .log = "logs/7": figures for TensorBoard, a report
-//   run.losses(), run.seconds()
+//   run.losses(), run.history(), run.seconds()
 //
 // Needs what checkpoints need (io/checkpoint/save.hpp).
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -24,10 +23,9 @@
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/start_save.hpp"
 #include "dimesh/ledger/timeline.hpp"
-#include "dimesh/optim/adam.hpp"
-#include "dimesh/optim/loss_scale.hpp"
 #include "dimesh/train/find_not_finite.hpp"
 #include "dimesh/train/html_report.hpp"
+#include "dimesh/train/kept_state.hpp"
 #include "dimesh/train/loop.hpp"
 #include "dimesh/train/progress.hpp"
 
@@ -49,10 +47,10 @@ struct run_options {
   ///< step says on stderr where it is; 0: never, and nobody says so
 };
 
-class training_run {
+class training_run : public kept_state {
  public:
-  /// Its step, and what else may be called: evaluations, a diagnosis, who listens. The watched
-  /// metric of a step is its loss. `save` is the run's own.
+  /// Its step, and what else may be called: evaluations, a diagnosis, who listens. `save` is the
+  /// run's own.
   training_loop loop;
 
   /// The grid outlives it.
@@ -70,8 +68,6 @@ class training_run {
       detail::together(everyone.handle(), [&] { log_.emplace(how_.log, tells_); });
     loop.after_step.push_back([this](index_t done, const metrics& m) {
       note(done, "training/", m);
-      for (const metric& one : m)
-        if (one.name == loop.options().watched) losses_.push_back(one.value);
       tell(done);
       if (saving_ && saving_->done()) saving_.reset();
     });
@@ -82,46 +78,6 @@ class training_run {
   }
   training_run(const training_run&) = delete;
   training_run& operator=(const training_run&) = delete;
-
-  /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
-  /// are as long as this lives.
-  template <class S> void keep(const std::string& name, S& tensors) {
-    using fault = typename detail::first_of<detail::checkpoint::part_fault<S>>::type;
-    static_assert(ok<only<fault, partial_operand>>,
-                  "training_run::keep: ranks hold addends of a tensor along this axis, and no "
-                  "elements; complete it first");
-    if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
-  }
-  /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
-  template <class P> void keep(const std::string& name, adam_state<P>& state) {
-    keep(name + ".first", state.first);
-    keep(name + ".second", state.second);
-    keep(name + ".steps", state.steps);
-  }
-  /// A number that steps change.
-  void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
-  void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
-  /// The factor of a loss that is scaled, and its count of good steps.
-  void keep(const std::string& name, dynamic_loss_scale& scale) {
-    keep(name + ".factor", scale.factor);
-    keep(name + ".good", scale.good);
-  }
-  /// The place in the data: of a loader (io/data/prefetch.hpp), whose next batch is the one there.
-  template <class Loader>
-    requires requires(Loader& l) { l.seek(l.position()); }
-  void keep(Loader& from) {
-    if (seek_place_)
-      throw error("training_run: it keeps the place of one loader; keep that of others as numbers");
-    keep("epoch", epoch_);
-    keep("record", record_);
-    note_place_ = [this, &from] {
-      const auto at = from.position();
-      epoch_ = at.epoch, record_ = at.record;
-    };
-    seek_place_ = [this, &from] { from.seek({epoch_, record_}); };
-  }
-  /// What must be as it was in the run that this one goes on from: a seed, say.
-  void keep_same(const std::string& name, index_t number) { same_.emplace_back(name, number); }
 
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
@@ -139,10 +95,17 @@ class training_run {
         const bool wants = asked && asked();  // on every rank: it may be a collective
         return wants || !log_->fault().empty();
       };
+    if (loop.evaluate)
+      loop.evaluate = [this, asked = loop.evaluate](index_t n) {
+        const double began = timeline::now();
+        metrics m = asked(n);
+        evaluations_ += timeline::now() - began;
+        return m;
+      };
     const auto dog = detail::watchdog::of_run(how_.stalled_after, detail::world_rank());
     const double began = timeline::now();
     const loop_end why = loop.run(at);
-    seconds_ = timeline::now() - began;
+    seconds_ = timeline::now() - began - evaluations_;
     line_.reset();
     done_ = at.step - before_;
     // What had ended before is in the new folder, too: who goes on from there finds all of it.
@@ -159,13 +122,16 @@ class training_run {
   }
 
   /// The loss of each step, those of earlier runs among them.
-  const std::vector<double>& losses() const { return losses_; }
-  /// How long the steps of this run took, with evaluations and saves, and how many they were.
+  const std::vector<double>& losses() const { return history_.values(loss_tag()); }
+  /// All metrics: of steps by names that begin with training/, of evaluations with evaluation/.
+  const metric_history& history() const { return history_; }
+  /// How long the steps of this run took, with saves but no evaluations, and how many they were.
   double seconds() const { return seconds_; }
   index_t steps_done() const { return done_; }
 
  private:
-  static constexpr const char* losses_file = "losses.txt";
+  static constexpr const char* metrics_file = "metrics.txt";
+  std::string loss_tag() const { return "training/" + loop.options().loss; }
   static loop_options shortened(loop_options when, const run_options& how) {
     when.stops_on_signal = when.stops_on_signal && !how.save.empty();
     if (how.stop_after > 0) when.stop_after = how.stop_after;
@@ -173,22 +139,24 @@ class training_run {
   }
 
   void note(index_t done, const std::string& kind, const metrics& m) {
-    if (log_)
-      for (const metric& one : m) log_->scalar(done, kind + one.name, one.value);
+    for (const metric& one : m) {
+      history_.add(done, kind + one.name, one.value);
+      if (log_) log_->scalar(done, kind + one.name, one.value);
+    }
   }
   void write_report() {
     log_->flush();
     if (!tells_) return;
     html_report page(how_.name.empty() ? "A training run" : how_.name);
-    page.add(*log_);
+    page.add(history_);
     page.write(how_.log + "/report.html");
   }
   void tell(index_t done) {
-    if (!line_ || losses_.empty()) return;
+    if (!line_ || losses().empty()) return;
     line_->update(static_cast<int>(done), [&](double seconds) {
       const auto steps = static_cast<int>(done - before_);
       char loss[32];
-      std::snprintf(loss, sizeof loss, "loss %.4f", losses_.back());
+      std::snprintf(loss, sizeof loss, "loss %.4f", losses().back());
       const std::string rates = rates_text(how_.rates, steps, seconds);
       const auto left = static_cast<double>(steps_ - done);
       return std::string(loss) + (rates.empty() ? "" : "  " + rates) + "  " +
@@ -198,20 +166,12 @@ class training_run {
 
   /// Begins to; the elements are copied when it returns.
   void save(const loop_state& at) {
-    if (note_place_) note_place_();
-    checkpoint_record r{.step = at.step};
-    for (const auto& [name, number] : same_) r.integers[name] = number;
-    for (const auto& [name, count] : counts_) r.integers[name] = *count;
-    for (const auto& [name, number] : numbers_) r.numbers[name] = *number;
+    checkpoint_record r = record(at.step);
     r.integers["loop.best_step"] = at.best_step;
     r.integers["loop.without_better"] = at.without_better;
+    r.integers["loop.evaluated"] = at.evaluated;
     r.numbers["loop.best"] = at.best;
-    std::string& losses = r.files[losses_file];
-    for (const double loss : losses_) {
-      char text[40];
-      std::snprintf(text, sizeof text, "%a\n", loss);
-      losses += text;
-    }
+    r.files[metrics_file] = history_.text();
     if (saving_) saving_->finish();
     saving_.reset();
     detail::checkpoint::require_parts("training_run", tensors_);
@@ -239,47 +199,24 @@ class training_run {
     detail::checkpoint::require_parts("training_run", tensors_);
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
-      const auto at = in.find(name);
-      if (at == in.end())
-        throw error("training_run: '" + how_.resume + "' says nothing of '" + name +
-                    "'; it was saved by another program");
-      return at->second;
+      return found_in(in, name, how_.resume);
     };
-    for (const auto& [name, number] : same_)
-      if (const auto then = found(r.integers, name); then != number)
-        throw error("training_run: '" + how_.resume + "' was saved by a run whose " + name +
-                    " was " + std::to_string(then) + ", and here it is " + std::to_string(number) +
-                    "; go on with that of then");
-    for (const auto& [name, count] : counts_) *count = found(r.integers, name);
-    for (const auto& [name, number] : numbers_) *number = found(r.numbers, name);
-    const std::string losses = found(r.files, losses_file);
-    for (const char* at = losses.c_str(); *at != 0;) {
-      char* end = nullptr;
-      losses_.push_back(std::strtod(at, &end));
-      if (end == at) break;
-      at = end + (*end == '\n' ? 1 : 0);
-    }
-    if (seek_place_) seek_place_();
+    history_.add_text(found(r.files, metrics_file));
+    take(r, how_.resume, tells_);
     return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
-            found(r.integers, "loop.without_better")};
+            found(r.integers, "loop.without_better"), found(r.integers, "loop.evaluated")};
   }
 
   run_options how_;
   const detail::communicator* everyone_;
   index_t steps_;
   bool tells_;
-  std::vector<detail::checkpoint::named_core> tensors_;
-  std::vector<std::pair<std::string, index_t*>> counts_;
-  std::vector<std::pair<std::string, double*>> numbers_;
-  std::vector<std::pair<std::string, index_t>> same_;
-  index_t epoch_ = 0, record_ = 0;
-  std::function<void()> note_place_, seek_place_;
-  std::vector<double> losses_;
+  metric_history history_;
   std::optional<progress_line> line_;
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
-  double seconds_ = 0;
+  double seconds_ = 0, evaluations_ = 0;
 };
 
 }  // namespace dimesh

@@ -26,15 +26,10 @@
 #include "dimesh/show/escape.hpp"
 #include "dimesh/train/event_file.hpp"
 #include "dimesh/train/histogram.hpp"
+#include "dimesh/train/metric_history.hpp"
 #include "dimesh/train/png.hpp"
 
 namespace dimesh {
-
-/// Figures over steps, by name.
-struct scalar_series {
-  std::string tag;
-  std::vector<double> step, value;
-};
 
 class summaries {
  public:
@@ -48,7 +43,7 @@ class summaries {
 
   void scalar(index_t step, std::string_view tag, double value) {
     if (!to_) return;
-    keep(step, tag, value);
+    to_->figures.add(step, tag, value);
     attempt([&] {
       to_->events.scalar(step, tag, value);
       line(step, tag, "\"value\":" + detail::json_number(value));
@@ -126,9 +121,7 @@ class summaries {
     std::string words;
   };
   /// What this program wrote: for reports. Empty where nothing is written.
-  std::vector<scalar_series> scalars() const {
-    return to_ ? to_->series : std::vector<scalar_series>();
-  }
+  metric_history scalars() const { return to_ ? to_->figures : metric_history(); }
   std::vector<text_entry> texts() const { return to_ ? to_->texts : std::vector<text_entry>(); }
   bool writes() const { return to_ != nullptr; }
 
@@ -138,7 +131,7 @@ class summaries {
     std::string folder;
     event_file events;
     std::ofstream lines;
-    std::vector<scalar_series> series;
+    metric_history figures;
     std::vector<text_entry> texts;
     std::string fault;
   };
@@ -158,13 +151,6 @@ class summaries {
     } catch (const error& e) {
       to_->fault = e.what();
     }
-  }
-  void keep(index_t step, std::string_view tag, double value) {
-    auto s = to_->series.begin();
-    while (s != to_->series.end() && s->tag != tag) ++s;
-    if (s == to_->series.end()) s = to_->series.insert(s, {std::string(tag), {}, {}});
-    s->step.push_back(static_cast<double>(step));
-    s->value.push_back(value);
   }
   void line(index_t step, std::string_view tag, const std::string& rest) {
     const double now =

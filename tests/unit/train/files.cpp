@@ -221,7 +221,7 @@ TEST_CASE("summaries: lines of JSON that a parser takes, whatever the words") {
     h.add(1);
     log.histogram(4, "h", h);
     log.flush();
-    CHECK(log.scalars().at(0).value.size() == 2);
+    CHECK(log.scalars().series().at(0).value.size() == 2);
   }
   {
     dm::summaries again(f.path);

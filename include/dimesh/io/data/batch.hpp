@@ -89,10 +89,6 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
   /// Makes its batches on the host.
   const std::shared_ptr<const detail::host_source>& source() const { return source_; }
 
-  /// Throws dimesh::error on all ranks where a batch could not be built on one. Collective.
-  void require_built(const detail::host_batch& b) const {
-    detail::agree(grid_->everyone(), b.failed, b.text);
-  }
   /// The tensors of what was built.
   S tensors_of(detail::host_batch& b) const {
     S s = make_one();

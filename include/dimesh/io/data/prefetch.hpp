@@ -35,7 +35,7 @@ template <class B> class loader {
   value_type next() {
     try {
       detail::host_batch& b = loading_->batch();
-      from_.require_built(b);
+      loading_->agree();
       value_type v = tensors_ ? std::move(*tensors_) : from_.tensors_of(b);
       tensors_.reset();
       copy_ahead(loading_->take());

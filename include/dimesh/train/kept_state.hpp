@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What must a run keep for another one to go on where it ends? Whatever its steps change, by names:
+// it stays where it is, is written to checkpoints, and is as it was when a run goes on from one.
+#pragma once
+
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dimesh/io/checkpoint/load.hpp"
+#include "dimesh/optim/adam.hpp"
+#include "dimesh/optim/loss_scale.hpp"
+#include "dimesh/optim/schedule.hpp"
+
+namespace dimesh {
+
+/// Of a training_run, which has its functions.
+class kept_state {
+ public:
+  /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
+  /// are as long as this lives.
+  template <class S> void keep(const std::string& name, S& tensors) {
+    using fault = typename detail::first_of<detail::checkpoint::part_fault<S>>::type;
+    static_assert(ok<only<fault, partial_operand>>,
+                  "training_run::keep: ranks hold addends of a tensor along this axis, and no "
+                  "elements; complete it first");
+    if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
+  }
+  /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
+  template <class P> void keep(const std::string& name, adam_state<P>& state) {
+    keep(name + ".first", state.first);
+    keep(name + ".second", state.second);
+    keep(name + ".steps", state.steps);
+  }
+  /// A number that steps change.
+  void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
+  void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
+  /// The numbers of a schedule (optim/schedule.hpp), which goes on as it was saved; where it was
+  /// given otherwise, the first rank says so on stderr.
+  template <ScheduleOfNumbers R> void keep(const std::string& name, R& rate) {
+    R::for_each_number(rate, [&](const char* const of, auto& number) {
+      keep(name + "." + of, number);
+      given_.push_back(
+          {name + "." + of, static_cast<double>(number), [&number] { return double(number); }});
+    });
+  }
+  /// The factor of a loss that is scaled, and its count of good steps.
+  void keep(const std::string& name, dynamic_loss_scale& scale) {
+    keep(name + ".factor", scale.factor);
+    keep(name + ".good", scale.good);
+  }
+  /// The place in the data: of a loader (io/data/prefetch.hpp), whose next batch is the one there.
+  template <class Loader>
+    requires requires(Loader& l) { l.seek(l.position()); }
+  void keep(Loader& from) {
+    if (seek_place_)
+      throw error("training_run: it keeps the place of one loader; keep that of others as numbers");
+    keep("epoch", epoch_);
+    keep("record", record_);
+    note_place_ = [this, &from] {
+      const auto at = from.position();
+      epoch_ = at.epoch, record_ = at.record;
+    };
+    seek_place_ = [this, &from] { from.seek({epoch_, record_}); };
+  }
+  /// What must be as it was in the run that this one goes on from: a seed, say.
+  void keep_same(const std::string& name, index_t number) { same_.emplace_back(name, number); }
+
+ protected:
+  /// As it is now.
+  checkpoint_record record(index_t step) const {
+    if (note_place_) note_place_();
+    checkpoint_record r{.step = step};
+    for (const auto& [name, number] : same_) r.integers[name] = number;
+    for (const auto& [name, count] : counts_) r.integers[name] = *count;
+    for (const auto& [name, number] : numbers_) r.numbers[name] = *number;
+    return r;
+  }
+  /// What a record of that folder says; tensors are there. Throws where it says nothing, or that
+  /// what must be the same was not.
+  void take(const checkpoint_record& r, const std::string& folder, bool tells) {
+    for (const auto& [name, number] : same_)
+      if (const auto then = found_in(r.integers, name, folder); then != number)
+        throw error("training_run: '" + folder + "' was saved by a run whose " + name + " was " +
+                    std::to_string(then) + ", and here it is " + std::to_string(number) +
+                    "; go on with that of then");
+    for (const auto& [name, count] : counts_) *count = found_in(r.integers, name, folder);
+    for (const auto& [name, number] : numbers_) *number = found_in(r.numbers, name, folder);
+    for (const given_number& one : given_)
+      if (const double now = one.now(); now != one.then && tells)
+        std::cerr << "training_run: " << one.name << " is " << now << ", as '" << folder
+                  << "' has it, not " << one.then << "\n";
+    if (seek_place_) seek_place_();
+  }
+  template <class Map>
+  static typename Map::mapped_type found_in(const Map& in, const std::string& name,
+                                            const std::string& folder) {
+    const auto at = in.find(name);
+    if (at == in.end())
+      throw error("training_run: '" + folder + "' says nothing of '" + name +
+                  "'; it was saved by another program");
+    return at->second;
+  }
+
+  std::vector<detail::checkpoint::named_core> tensors_;
+
+ private:
+  struct given_number {
+    std::string name;
+    double then;
+    std::function<double()> now;
+  };
+  std::vector<std::pair<std::string, index_t*>> counts_;
+  std::vector<std::pair<std::string, double*>> numbers_;
+  std::vector<std::pair<std::string, index_t>> same_;
+  std::vector<given_number> given_;
+  index_t epoch_ = 0, record_ = 0;
+  std::function<void()> note_place_, seek_place_;
+};
+
+}  // namespace dimesh

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ranks: 1 2 3 4
+// labels: sanitize
+// Batches that are made ahead: ranks ask each other once for several of them, and yet each bad
+// record is an error on all of them where its batch is wanted, and not before.
+#include <doctest/doctest.h>
+#include <dimesh/io/data/order.hpp>
+#include <dimesh/io/data/prefetch.hpp>
+#include <dimesh/io/data/transform.hpp>
+
+#include <census.hpp>
+
+#include "support/host.hpp"
+#include "support/laws.hpp"
+#include "support/scratch.hpp"
+
+namespace {
+namespace dm = dimesh;
+namespace in = dimesh::input;
+using namespace test_support;
+using by_rows = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+using numbers_of = dm::tensor<std::int64_t, by_rows, p>;
+constexpr index_t rows = 4, batches = 10;
+
+/// Does each element of this rank's block say which record it was?
+bool holds(const numbers_of& x, index_t first) {
+  const auto seen = on_host(x);
+  for (index_t i = 0; i < x.local_size(); ++i)
+    if (seen[i] != first + x.block(0).offset + i) return false;
+  return true;
+}
+/// What f throws, which must be one text on all ranks.
+template <class F> std::string thrown_by_all(const dm::grid<line>& g, const F& f) {
+  const std::string said = thrown(f);
+  std::string first = said;
+  first.resize(200, ' ');
+  MPI_Bcast(first.data(), 200, MPI_CHAR, 0, g.everyone().handle());
+  CHECK(first.substr(0, said.size()) == said);
+  return said;
+}
+
+TEST_CASE("batches made ahead: those before a bad one come, it is an error on all, and goes on") {
+  const dm::grid<line> g;
+  for (const int threads : {0, 1, 3})
+    for (const index_t ahead : {1, 2, 4, 9})
+      for (const index_t bad : {0, 3, 4, 13, 22, 39}) {
+        CAPTURE(threads);
+        CAPTURE(ahead);
+        CAPTURE(bad);
+        // The other one is in a later batch, and with more ranks than one on another rank.
+        const auto read = [bad](index_t i) -> std::int64_t {
+          if (i == bad || i == bad + 6) throw std::runtime_error("no " + std::to_string(i));
+          return i;
+        };
+        auto load = in::numbers(rows * batches) | in::map(read) |
+                    in::batch<numbers_of>(g, p{rows}) | in::prefetch(threads, ahead);
+        const auto said = [](index_t i) {
+          const std::string n = std::to_string(i);
+          return "input: record " + n + " of epoch 0 (number " + n + "): no " + n;
+        };
+        for (index_t b = 0; b < bad / rows; ++b) CHECK(holds(load.next(), rows * b));
+        for (int again = 0; again < 2; ++again)
+          CHECK(thrown_by_all(g, [&] { (void)load.next(); }) == said(bad));
+        CHECK(load.position() == in::position{0, bad / rows * rows});
+        index_t b = bad / rows + 1;
+        if (b == batches) continue;
+        load.seek({0, rows * b});
+        const index_t other = (bad + 6) / rows;
+        for (; b < std::min(other, batches); ++b) CHECK(holds(load.next(), rows * b));
+        if (other < batches) CHECK(thrown_by_all(g, [&] { (void)load.next(); }) == said(bad + 6));
+      }
+}
+
+TEST_CASE("batches made ahead: how often ranks ask each other") {
+  const dm::grid<line> g;
+  for (const int threads : {0, 2})
+    for (const index_t ahead : {1, 2, 5, 8}) {
+      auto load = in::numbers(rows * batches) | in::map([](index_t i) { return std::int64_t{i}; }) |
+                  in::batch<numbers_of>(g, p{rows}) | in::prefetch(threads, ahead);
+      const index_t together = threads > 0 ? std::max<index_t>(1, ahead / 2) : 1;
+      for (int from = 0; from < 2; ++from) {  // the first one is asked for alone
+        load.seek({0, from});
+        census::reset();
+        for (index_t b = 0; b < 2 * batches; ++b) (void)load.next();
+        const auto asked = 1 + (2 * batches - 1 + together - 1) / together;
+        CHECK(census::snapshot().calls() == (g.ranks() > 1 ? asked : 0));
+      }
+    }
+}
+}  // namespace
