@@ -274,6 +274,15 @@ template <class T, class L, class... D> struct tensor_type<T, shaped<L>, D...> {
 template <class T, class L, class... D>
 using tensor = typename detail::tensor_type<T, L, D...>::type;
 
+/// A layout is shaped, and not a tensor; what operations take for poison.
+template <Tensor X> struct shaped<X> : poison {
+  using mesh = dimesh::mesh<>;
+  static_assert(ok<not_a_layout<X>>,
+                "shaped: it stands around the layout, inside of the tensor: tensor<float, "
+                "shaped<L>, batch>");
+};
+template <Tensor X> inline constexpr bool is_poison<shaped<X>> = true;
+
 /// What operations take: a tensor, or the poison that a faulty call returned.
 template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;
 

@@ -15,6 +15,7 @@
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/grad/gradient_faults.hpp"
@@ -34,6 +35,8 @@ struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_a
 };
 
 namespace detail {
+
+template <class V, class G> inline constexpr bool has_several<value_and_gradient<V, G>> = true;
 
 /// In place of the function that faulty parameters have not, and of what it would give, since that
 /// is what who gives the inputs beside the parameters takes it for.

@@ -20,7 +20,10 @@ struct [[nodiscard]] poison {
   template <class Anything>
     requires(!std::is_pointer_v<Anything> && !std::is_base_of_v<poison, Anything>)
   constexpr operator Anything() const {
-    return Anything{};
+    if constexpr (std::is_default_constructible_v<Anything>)
+      return Anything{};
+    else
+      __builtin_unreachable();  // the program does not compile
   }
   template <class Anything>
     requires(!std::is_base_of_v<poison, Anything>)
