@@ -20,6 +20,7 @@
 #include "dimesh/core/cuts_like.hpp"
 #include "dimesh/core/element_place.hpp"
 #include "dimesh/core/malformed_tensor.hpp"
+#include "dimesh/core/modified_layouts.hpp"
 #include "dimesh/core/typed.hpp"
 #include "dimesh/memory/memory.hpp"
 
@@ -144,6 +145,15 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     }
   }
 
+  template <Dim I, class N>
+    requires std::is_arithmetic_v<N>
+  poison at(const N&) const {
+    return detail::refuse_index<I, N>();
+  }
+  template <Dim I, class... A> void set(const I&, const A&...) {
+    (void)detail::refuse_index<I, A...>();
+  }
+
   const detail::storage& memory() const { return detail::core_of(*this).memory; }
   detail::storage& memory() { return detail::core_of(*this).memory; }
   /// Gives up the elements and keeps the rest: for what needs a tensor's blocks alone.
@@ -162,18 +172,6 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::require_inside(call, *this, at);
     return detail::element_place(*this, at);
   }
-};
-
-/// Modifiers of a layout: in their place, one struct of tensors also describes recorded variables,
-/// cotangents, or shapes without data.
-template <class L> struct tracked {
-  using mesh = typename L::mesh;
-};
-template <class L> struct gradient {
-  using mesh = typename L::mesh;
-};
-template <class L> struct shaped {
-  using mesh = typename L::mesh;
 };
 
 namespace detail {
@@ -273,15 +271,6 @@ template <class T, class L, class... D> struct tensor_type<T, shaped<L>, D...> {
 /// A tensor of elements T with dims D... under layout L, or under a modified layout.
 template <class T, class L, class... D>
 using tensor = typename detail::tensor_type<T, L, D...>::type;
-
-/// A layout is shaped, and not a tensor; what operations take for poison.
-template <Tensor X> struct shaped<X> : poison {
-  using mesh = dimesh::mesh<>;
-  static_assert(ok<not_a_layout<X>>,
-                "shaped: it stands around the layout, inside of the tensor: tensor<float, "
-                "shaped<L>, batch>");
-};
-template <Tensor X> inline constexpr bool is_poison<shaped<X>> = true;
 
 /// What operations take: a tensor, or the poison that a faulty call returned.
 template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;

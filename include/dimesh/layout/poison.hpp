@@ -68,6 +68,7 @@ struct [[nodiscard]] poison {
   template <class Dim> constexpr poison extent() const { return {}; }
   template <class Dim> constexpr poison local() const { return {}; }
   template <class Dim> constexpr poison block() const { return {}; }
+  template <class... A> constexpr poison value_and_grad(const A&...) const { return {}; }
   constexpr float* data() const { return nullptr; }
 };
 
