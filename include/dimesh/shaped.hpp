@@ -52,6 +52,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
     set_up(sizes, make_shape(extents...), nullptr);
   }
 
+  /// On the sizes of a grid.
+  template <Extents... From>
+  explicit shaped_tensor(const grid<mesh_type>& g, const From&... extents)
+      : shaped_tensor(sizes_of(g), extents...) {}
+
   /// A result: its bytes count as live on the tally.
   constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
                           const detail::cut_list& where = {}) {
@@ -97,6 +102,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
   }
 
  private:
+  static mesh_sizes<mesh_type> sizes_of(const grid<mesh_type>& g) {
+    mesh_sizes<mesh_type> s;
+    for (std::size_t a = 0; a < s.size.size(); ++a) s.size[a] = g.state().sizes()[a];
+    return s;
+  }
   constexpr void set_up(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t) {
     const auto extents = s.extents();
     detail::core_of(*this).make_shape(sizes.size.data(), extents.data(), t);

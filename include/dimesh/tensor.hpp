@@ -82,7 +82,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
 
   template <class First, class... A>
     requires detail::makes_no_tensor<mesh_type, First, A...>
-  explicit constexpr basic_tensor(const First&, const A&...) {
+  explicit(!detail::is_grid<First> || sizeof...(A) > 0) constexpr basic_tensor(const First&,
+                                                                               const A&...) {
     detail::refuse_construction<mesh_type, First, A...>();
   }
 
@@ -145,11 +146,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     }
   }
 
-  template <Dim I, class N>
-    requires std::is_arithmetic_v<N>
-  poison at(const N&) const {
-    return detail::refuse_index<I, N>();
-  }
+  template <Dim I> poison at(index_t) const { return detail::refuse_index<I, index_t>(); }
   template <Dim I, class... A> void set(const I&, const A&...) {
     (void)detail::refuse_index<I, A...>();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys, dims, results of several tensors and structs of them where one tensor, or a number, is
 // wanted; costs of what is no shape.
-#include <dimesh/dimesh.hpp>
 #include <dimesh/any_tensor.hpp>
+#include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/layout/layout_set.hpp>
 #include <dimesh/op/sort.hpp>
@@ -135,4 +135,38 @@ auto f() { return dm::count(tanh_of{}, dm::shaped<dm::tensor<float, whole, batch
 #else
 auto f() { return dm::count(tanh_of{}, shape<batch>{}); }
 static_assert(dm::cost_of<tanh_of>(shape<batch>{}).peak == dm::cost_of<tanh_of, shape<batch>>.peak);
+#endif
+
+// mistake: no_numbers__declared_of_any
+// expect: any_tensor: its type is known at run time; ask for the tensor that it holds: a.as<tensor<float, L, batch>>()
+// expect: wrong_arguments<
+// levels: 1
+// also: ELEMENT
+// also: EXTENT
+#ifdef COMPILE_FAIL
+#if defined(ELEMENT)
+auto f(const dm::any_tensor& a) { return a.as<float>(); }
+#elif defined(EXTENT)
+auto f(const dm::any_tensor& a) { return a.extent<batch>(); }
+#else
+void f(const dm::any_tensor& a) { const matrix x = a; }
+#endif
+#else
+auto f(const dm::any_tensor& a) { return a.as<matrix>().extent<batch>() + a.extent(0); }
+#endif
+
+// mistake: no_numbers__visit_that_returns
+// expect: layout_set: the name comes first, then the function that gets its layout: visit(name, []<class L>(layout_tag<L>) { ... })
+// expect: wrong_arguments<
+// levels: 1
+using set = dm::layout_set<whole, by_batch>;
+#ifdef COMPILE_FAIL
+void f(const set& s) {
+  s.visit([]<class L>() {}, "whole");
+}
+#else
+void f(const set& s) {
+  s.visit("whole", []<class L>() {});
+  s.visit("whole", []<class L>(dm::layout_tag<L>) {});
+}
 #endif

@@ -18,10 +18,11 @@ class any_tensor;  // any_tensor.hpp
 namespace detail {
 
 template <class A>
-concept NoNumber = Dim<A> || std::is_same_v<A, random_key> || std::is_same_v<A, any_tensor> ||
-                   has_several<A>;
+concept NoNumber =
+    Dim<A> || std::is_same_v<A, random_key> || std::is_same_v<A, any_tensor> || has_several<A>;
 template <class A> inline constexpr bool is_of_dim = Dim<A>;
-template <class A, bool That> using wrong_if = std::conditional_t<That, wrong_arguments<A>, no_fault>;
+template <class A, bool That>
+using wrong_if = std::conditional_t<That, wrong_arguments<A>, no_fault>;
 
 struct no_number {
   /// Of one class it says so once, although a loop has two operators.

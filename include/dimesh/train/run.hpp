@@ -55,10 +55,10 @@ template <class S, class Plain = std::remove_const_t<S>> struct kept_fault_of {
   static constexpr bool is_none =
       std::is_scalar_v<Plain> ||
       std::is_same_v<typename walk_fault<Plain>::type, member_not_walked<Plain>>;
-  using type = typename first_of<
-      std::conditional_t<is_none, not_a_tensor<Plain>, no_fault>,
-      std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>,
-      checkpoint::part_fault<S>>::type;
+  using type =
+      typename first_of<std::conditional_t<is_none, not_a_tensor<Plain>, no_fault>,
+                        std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>,
+                        checkpoint::part_fault<S>>::type;
 };
 template <class S> using kept_fault = typename kept_fault_of<S>::type;
 }  // namespace detail
