@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be made on a grid, and what does a maker say and give that does not get what it takes?
 //
-//   makes<network<L>, grid<pod>>  -> true      maker_fault<batch, grid<pod>>  -> not_a_tensor<batch>
+//   makes<network<L>, grid<pod>>  -> true
+//   maker_fault<batch, grid<pod>>  -> not_a_tensor<batch>
 #pragma once
 
 #include "dimesh/reflect/grids.hpp"

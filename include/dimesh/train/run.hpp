@@ -28,6 +28,7 @@
 #include "dimesh/optim/loss_scale.hpp"
 #include "dimesh/train/find_not_finite.hpp"
 #include "dimesh/train/html_report.hpp"
+#include "dimesh/train/kept.hpp"
 #include "dimesh/train/loop.hpp"
 #include "dimesh/train/progress.hpp"
 
@@ -49,21 +50,7 @@ struct run_options {
   ///< step says on stderr where it is; 0: never, and nobody says so
 };
 
-namespace detail {
-/// What cannot be kept of an S.
-template <class S, class Plain = std::remove_const_t<S>> struct kept_fault_of {
-  static constexpr bool is_none =
-      std::is_scalar_v<Plain> ||
-      std::is_same_v<typename walk_fault<Plain>::type, member_not_walked<Plain>>;
-  using type =
-      typename first_of<std::conditional_t<is_none, not_a_tensor<Plain>, no_fault>,
-                        std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>,
-                        checkpoint::part_fault<S>>::type;
-};
-template <class S> using kept_fault = typename kept_fault_of<S>::type;
-}  // namespace detail
-
-class training_run {
+class training_run : detail::refused_keeps {
  public:
   /// Its step, and what else may be called: evaluations, a diagnosis, who listens. The watched
   /// metric of a step is its loss. `save` is the run's own.
@@ -99,7 +86,7 @@ class training_run {
   /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
   /// are as long as this lives.
   template <class S> void keep(const std::string& name, S& tensors) {
-    using fault = typename detail::first_of<detail::kept_fault<S>>::type;
+    using fault = detail::kept_fault<S>;
     static_assert(ok<only<fault, not_a_tensor>>,
                   "training_run::keep: this has no tensors; numbers are kept as index_t or double, "
                   "and of an optimizer its state: auto state = adam.start(params)");
@@ -111,21 +98,7 @@ class training_run {
                   "elements; complete it first");
     if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
   }
-  /// What ends with this line, and what has no name.
-  template <class S>
-    requires(!std::is_reference_v<S>)
-  void keep(const std::string&, S&&) {
-    static_assert(ok<wrong_arguments<S>>,
-                  "training_run::keep: what is kept is saved later, and this ends with this line; "
-                  "name it: auto state = adam.start(params); run.keep(\"adam\", state)");
-  }
-  template <class... No>
-    requires(sizeof...(No) == 0)
-  void keep(detail::any_argument) {
-    static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
-                  "training_run::keep: a name comes first, by which it is found in checkpoints: "
-                  "run.keep(\"model\", params)");
-  }
+  using refused_keeps::keep;
   /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
   template <class P> void keep(const std::string& name, adam_state<P>& state) {
     keep(name + ".first", state.first);
