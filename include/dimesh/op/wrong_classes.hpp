@@ -8,6 +8,7 @@
 //   relu(parameters)                 -> not_a_tensor<network<...>>
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/op/wrong_operators.hpp"
 #include "dimesh/random.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "dimesh/detail/types.hpp"
+#include "dimesh/detail/config.hpp"
 #include "dimesh/layout/fault.hpp"
 #include "dimesh/layout/poison.hpp"
 

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/show/escape.hpp"
