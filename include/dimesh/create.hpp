@@ -15,8 +15,7 @@
 
 #include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
-#include "dimesh/reflect/leaves.hpp"  // first, for the lines of errors
-#include "dimesh/reflect/made.hpp"
+#include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
 

@@ -11,6 +11,15 @@
 
 namespace dimesh {
 
+// A layout is shaped, and not a tensor; what operations take for poison.
+template <Tensor X> struct shaped<X> : poison {
+  using mesh = dimesh::mesh<>;
+  static_assert(ok<not_a_layout<X>>,
+                "shaped: it stands around the layout, inside of the tensor: tensor<float, "
+                "shaped<L>, batch>");
+};
+template <Tensor X> inline constexpr bool is_poison<shaped<X>> = true;
+
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 /// Of what lives at one place of an axis, for a rank there.
 template <class T, class L, Dim... D>

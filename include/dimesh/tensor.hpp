@@ -20,8 +20,8 @@
 #include "dimesh/core/cuts_like.hpp"
 #include "dimesh/core/element_place.hpp"
 #include "dimesh/core/malformed_tensor.hpp"
-#include "dimesh/core/modified_layouts.hpp"
 #include "dimesh/core/typed.hpp"
+#include "dimesh/layout/modified.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh {

@@ -33,7 +33,7 @@ struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_a
       gradient;  ///< of each parameter, partial where the parameter is replicated; of a complex
   ///< x + iy: dL/dx + i dL/dy
 };
-/// Of a call that was wrong; what is called with it is passed by.
+// Of a call that was wrong; what is called with it is passed by.
 template <> struct value_and_gradient<poison, poison> {
   poison value, gradient;
   template <class... X> constexpr value_and_gradient operator()(const X&...) const { return {}; }

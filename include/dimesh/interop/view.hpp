@@ -115,7 +115,7 @@ template <class T, int R> auto view_of(const detail::tensor_core& x) {
   return detail::block_view_at<T, R>(x.data<T>(), x);
 }
 
-/// A tensor has both by its type.
+// A tensor has both by its type.
 template <class T, int R, Tensor X> poison view_of(const X&) {
   static_assert(ok<wrong_arguments<T, std::integral_constant<int, R>, X>>,
                 "view_of: a tensor's type says what its elements are, and how many dims there are: "

@@ -179,7 +179,7 @@ constexpr poison permute_along(const A&...) {
                 "whom in the parentheses: permute_along<rows>(x, f)");
   return {};
 }
-/// A number says of one block where it goes.
+// A number says of one block where it goes.
 template <Axis A, Operand X, class N>
   requires std::is_arithmetic_v<N>
 constexpr poison permute_along(const X&, const N&) {

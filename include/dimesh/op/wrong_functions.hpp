@@ -133,7 +133,7 @@ constexpr poison map(R (*)(A...), const X&...) {
   return {};
 }
 
-/// A distance, and nothing that it is counted from; or among the names.
+// A distance, and nothing that it is counted from; or among the names.
 template <class... D, class N>
   requires(sizeof...(D) > 0 && std::is_arithmetic_v<N>)
 constexpr poison at(N) {

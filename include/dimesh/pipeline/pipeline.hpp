@@ -221,7 +221,7 @@ template <class A, class... Cell> class pipeline_of {
   std::tuple<Cell...> cells_;
 };
 
-/// Names without a coordinate in front.
+// Names without a coordinate in front.
 template <class... D> constexpr poison cell(detail::any_argument) {
   static_assert(ok<wrong_arguments<detail::nothing<D...>>>,
                 "cell: the coordinate of its stage stands in the angle brackets, and the dims that "

@@ -57,9 +57,9 @@ class training_loop {
  public:
   /// Makes one step and returns its metrics: those that are watched must be finite. `step` counts
   /// from 0 and over all runs.
-  detail::step_function step;
+  step_function step;
   /// Measures the state after so many steps. May be missing.
-  detail::step_function evaluate;
+  step_function evaluate;
   /// Saves; once for a step, for the first reason. May be missing.
   std::function<void(const loop_state& at, save_reason why)> save;
   /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
@@ -83,7 +83,7 @@ class training_loop {
           "training_loop: steps, evaluate_every, save_every and patience are counts, not "
           "less than 0");
   }
-  /// The grid stands first.
+  // The grid stands first.
   template <Mesh M> training_loop(const loop_options&, const grid<M>&) {
     static_assert(ok<wrong_arguments<loop_options, grid<M>>>,
                   "training_loop: the grid comes first, then the options: training_loop loop(g, "

@@ -24,12 +24,11 @@ struct metric {
 };
 using metrics = std::vector<metric>;
 
-namespace detail {
-
-/// A std::function.
+/// A std::function<metrics(index_t step)>, that says what another function should be.
 class step_function : public std::function<metrics(index_t)> {
- public:
   using of_std = std::function<metrics(index_t)>;
+
+ public:
   using of_std::of_std;
   using of_std::operator=;
   step_function() = default;
@@ -54,5 +53,4 @@ class step_function : public std::function<metrics(index_t)> {
   }
 };
 
-}  // namespace detail
 }  // namespace dimesh
