@@ -47,6 +47,18 @@ class [[nodiscard]] any_tensor {
     return X(std::move(here));
   }
 
+  // What it holds only the run knows.
+  template <class X>
+    requires(!Tensor<X>)
+  poison as() const {
+    return refuse<X>();
+  }
+  template <Tensor X> operator X() const {  // NOLINT: where a type is declared, too
+    (void)refuse<X>();
+    return X();
+  }
+  template <Dim D> poison extent() const { return refuse<D>(); }
+
   /// One line on it, as `describe` gives.
   std::string text() const { return defined() ? text_(core_) : std::string(); }
   /// How many dims it has, and the global extent of the d-th.
@@ -54,6 +66,12 @@ class [[nodiscard]] any_tensor {
   index_t extent(int d) const { return core_.extent(d); }
 
  private:
+  template <class Asked> static constexpr poison refuse() {
+    static_assert(ok<wrong_arguments<Asked>>,
+                  "any_tensor: its type is known at run time; ask for the tensor that it holds: "
+                  "a.as<tensor<float, L, batch>>()");
+    return {};
+  }
   /// Those of type X; where its layout is a value, that of this tensor.
   template <class X> const detail::tensor_facts& facts_as() const {
     if constexpr (detail::is_probe<X>)

@@ -29,28 +29,6 @@ struct clear_each {
   }
 };
 
-/// What can be made: tensors and structs of them, but no layout, dim or number.
-template <class S> constexpr bool is_made() {
-  if constexpr (Operand<S>)
-    return true;
-  else
-    return std::is_class_v<S> && !is_layout<S> && !Dim<S> && !Axis<S> && !Mesh<S>;
-}
-template <class S, class... A> inline constexpr bool makes = false;
-template <class S, class Where, class... E>
-inline constexpr bool makes<S, Where, E...> =
-    is_made<S>() && is_where<Where> && (Extents<E> && ...);
-
-/// What a maker says that does not get what it takes.
-template <class S, class... A>
-using maker_fault = std::conditional_t<is_made<S>(), wrong_arguments<A...>, not_a_tensor<S>>;
-/// What it gives then: its type where that is a type, so that one mistake is one error.
-template <class S> constexpr auto nothing_made() {
-  if constexpr (is_made<S>() && std::is_default_constructible_v<S>)
-    return S{};
-  else
-    return poison{};
-}
 /// A tensor, a grid of its mesh, and then as many numbers and keys as `Count` says, and extents.
 template <int Count, class X, class... A> inline constexpr bool fills = false;
 template <class X, class M, class... E>
@@ -90,10 +68,12 @@ X generated(const grid<typename X::mesh_type>& g, const F& f, const From&... ext
   return x;
 }
 template <int Count, class X, class... A> constexpr bool may_fill() {
-  if constexpr (Operand<X> && fills<Count, X, A...>)
-    return std::is_same_v<type_at<0, list<A...>>, grid<typename X::mesh_type>>;
-  else
+  if constexpr (!Operand<X>)
     return false;
+  else if constexpr (!fills<Count, X, A...>)
+    return false;
+  else
+    return std::is_same_v<type_at<0, list<A...>>, grid<typename X::mesh_type>>;
 }
 template <class X, class Lo, class Hi, class... From>
 X uniform_on(const grid<typename X::mesh_type>& g, random_key key, const Lo& lo, const Hi& hi,
@@ -258,7 +238,7 @@ template <class X, class... A> [[nodiscard]] auto uniform(const A&... grid_key_a
     return detail::uniform_on<X>(grid_key_and_ends...);
   } else {
     static_assert(
-        ok<detail::maker_fault<X, A...>>,
+        ok<detail::filler_fault<X, A...>>,
         "uniform: a tensor stands in the angle brackets; the grid, a key, the two ends and "
         "open extents in the parentheses: uniform<X>(grid, random_key{1}, -1, 1)");
     return detail::nothing_made<X>();
@@ -270,7 +250,7 @@ template <class X, class... A> [[nodiscard]] auto normal(const A&... grid_key_an
   if constexpr (detail::may_fill<2, X, A...>()) {
     return detail::normal_on<X>(grid_key_and_moments...);
   } else {
-    static_assert(ok<detail::maker_fault<X, A...>>,
+    static_assert(ok<detail::filler_fault<X, A...>>,
                   "normal: a tensor stands in the angle brackets; the grid, a key, mean, deviation "
                   "and open extents in the parentheses: normal<X>(grid, random_key{1}, 0, 0.1)");
     return detail::nothing_made<X>();

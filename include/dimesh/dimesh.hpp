@@ -58,6 +58,7 @@
 #include "dimesh/op/wrong_numbers.hpp"
 #include "dimesh/op/wrong_functions.hpp"
 #include "dimesh/op/wrong_operators.hpp"
+#include "dimesh/op/wrong_classes.hpp"  // keys, dims and structs in arithmetic
 // communication, each named after what it does
 #include "dimesh/op/all_reduce.hpp"
 #include "dimesh/op/reduce_scatter.hpp"

@@ -23,8 +23,11 @@ template <class M, class A> constexpr int place_on_grid() {
   using fault = std::conditional_t<
       !Axis<A>, not_an_axis<A>,
       std::conditional_t<(axis_index<M, A> < 0), axis_not_in_mesh<A, M>, no_fault>>;
-  static_assert(ok<only<fault, not_an_axis>>,
+  static_assert(ok<only<fault, not_an_axis>> || Mesh<A>,
                 "grid: an axis is wanted here; name one of the mesh, and give sizes as cols{4}");
+  static_assert(ok<std::conditional_t<Mesh<A>, not_an_axis<A>, no_fault>>,
+                "grid: the mesh stands in the angle brackets, a communicator and sizes in the "
+                "parentheses: grid<pod> g(comm); elsewhere an axis is wanted: g.size<rows>()");
   static_assert(ok<only<fault, axis_not_in_mesh>>,
                 "grid: this axis is not in the mesh; add it to the mesh, or name one of its own");
   return ok<fault> ? axis_index<M, A> : 0;
@@ -134,5 +137,9 @@ template <class Of> class grid {
                 "grid: the mesh names a space that is none; say `using space = host_space`, or a "
                 "memory space of Kokkos");
 };
+
+// A mesh among the arguments: a sentence of the constructor's.
+template <Mesh M> grid(MPI_Comm, const M&) -> grid<M>;
+template <Mesh M> grid(const M&) -> grid<M>;
 
 }  // namespace dimesh

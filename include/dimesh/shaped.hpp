@@ -11,6 +11,15 @@
 
 namespace dimesh {
 
+// A layout is shaped, and not a tensor; what operations take for poison.
+template <Tensor X> struct shaped<X> : poison {
+  using mesh = dimesh::mesh<>;
+  static_assert(ok<not_a_layout<X>>,
+                "shaped: it stands around the layout, inside of the tensor: tensor<float, "
+                "shaped<L>, batch>");
+};
+template <Tensor X> inline constexpr bool is_poison<shaped<X>> = true;
+
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest.
 /// Of what lives at one place of an axis, for a rank there.
 template <class T, class L, Dim... D>
@@ -51,6 +60,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
     (detail::take_cuts(detail::core_of(*this), extents), ...);
     set_up(sizes, make_shape(extents...), nullptr);
   }
+
+  /// On the sizes of a grid.
+  template <Extents... From>
+  explicit shaped_tensor(const grid<mesh_type>& g, const From&... extents)
+      : shaped_tensor(sizes_of(g), extents...) {}
 
   /// A result: its bytes count as live on the tally.
   constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
@@ -97,6 +111,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
   }
 
  private:
+  static mesh_sizes<mesh_type> sizes_of(const grid<mesh_type>& g) {
+    mesh_sizes<mesh_type> s;
+    for (std::size_t a = 0; a < s.size.size(); ++a) s.size[a] = g.state().sizes()[a];
+    return s;
+  }
   constexpr void set_up(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t) {
     const auto extents = s.extents();
     detail::core_of(*this).make_shape(sizes.size.data(), extents.data(), t);

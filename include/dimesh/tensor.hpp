@@ -21,6 +21,7 @@
 #include "dimesh/core/element_place.hpp"
 #include "dimesh/core/malformed_tensor.hpp"
 #include "dimesh/core/typed.hpp"
+#include "dimesh/layout/modified.hpp"
 #include "dimesh/memory/memory.hpp"
 
 namespace dimesh {
@@ -81,7 +82,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
 
   template <class First, class... A>
     requires detail::makes_no_tensor<mesh_type, First, A...>
-  explicit constexpr basic_tensor(const First&, const A&...) {
+  explicit(!detail::is_grid<First> || sizeof...(A) > 0) constexpr basic_tensor(const First&,
+                                                                               const A&...) {
     detail::refuse_construction<mesh_type, First, A...>();
   }
 
@@ -144,6 +146,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     }
   }
 
+  template <Dim I> poison at(index_t) const { return detail::refuse_index<I, index_t>(); }
+  template <Dim I, class... A> void set(const I&, const A&...) {
+    (void)detail::refuse_index<I, A...>();
+  }
+
   const detail::storage& memory() const { return detail::core_of(*this).memory; }
   detail::storage& memory() { return detail::core_of(*this).memory; }
   /// Gives up the elements and keeps the rest: for what needs a tensor's blocks alone.
@@ -162,18 +169,6 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::require_inside(call, *this, at);
     return detail::element_place(*this, at);
   }
-};
-
-/// Modifiers of a layout: in their place, one struct of tensors also describes recorded variables,
-/// cotangents, or shapes without data.
-template <class L> struct tracked {
-  using mesh = typename L::mesh;
-};
-template <class L> struct gradient {
-  using mesh = typename L::mesh;
-};
-template <class L> struct shaped {
-  using mesh = typename L::mesh;
 };
 
 namespace detail {

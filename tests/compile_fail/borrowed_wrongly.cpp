@@ -57,3 +57,12 @@ void f(const matrix& x, const block& a) { dm::copy_to(x, a); }
 #else
 void f(const matrix& x, const block& a) { dm::copy_to(a, x); }
 #endif
+
+// mistake: borrowed_wrongly__view_with_type
+// expect: view_of: a tensor's type says what its elements are, and how many dims there are: view_of(x)
+// expect: wrong_arguments<float, std::integral_constant<int, 2>
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::view_of<float, 2>(x); }
+#else
+auto f(const matrix& x) { return dm::view_of(x); }
+#endif

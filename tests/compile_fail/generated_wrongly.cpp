@@ -92,3 +92,12 @@ auto f(const model_of& m, const parameters& p, const dm::grid<pod>& g, const pro
   return nn::generate(m, p, g, t, {.count = 3});
 }
 #endif
+
+// mistake: generated_wrongly__model_on_grid
+// expect: language_model: it has no tensors, and needs no grid; its parameters do: make<language_model_parameters<L, M>>(grid)
+// expect: wrong_arguments<dimesh::grid<pod>
+#ifdef COMPILE_FAIL
+void f(const dm::grid<pod>& g) { const model_of m(g); }
+#else
+auto f(const dm::grid<pod>& g) { return dm::make<parameters>(g); }
+#endif

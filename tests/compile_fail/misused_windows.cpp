@@ -119,3 +119,18 @@ auto f() { return dm::min_all_reduce<rows>(s); }
 #else
 auto f() { return dm::min_all_reduce<batch>(s); }
 #endif
+
+// mistake: misused_windows__of_filter_in_pool
+// expect: pooling: its windows have no taps: max_pool(x, pool_window<height, high>{.size = 2, .stride = 2})
+// expect: wrong_arguments<dimesh::window<
+// levels: 1
+// also: EXCHANGE
+#ifdef COMPILE_FAIL
+#ifdef EXCHANGE
+auto f() { return dm::mean_pool_exchange(image, dm::window<pixel, tap, label>{}); }
+#else
+auto f() { return dm::max_pool(image, dm::window<pixel, tap, label>{}); }
+#endif
+#else
+auto f() { return dm::max_pool(image, pooled{.size = 3, .stride = 3}); }
+#endif

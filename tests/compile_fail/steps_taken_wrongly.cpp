@@ -68,3 +68,12 @@ void f(dm::adam& o, const dm::warmup_cosine& rate, const dm::adam_state<vector>&
   o.rate = rate(s.steps);
 }
 #endif
+
+// mistake: steps_taken_wrongly__factor_first
+// expect: rescale: the gradients come first, and change in place; then the factor: rescale(step.gradient, 0.5)
+// expect: wrong_arguments<dimesh::detail::nothing<>
+#ifdef COMPILE_FAIL
+void f(step& s) { dm::rescale(0.5, s.gradient); }
+#else
+void f(step& s) { dm::rescale(s.gradient, 0.5); }
+#endif

@@ -130,3 +130,27 @@ void f(const vector_of_batch& d) { dm::clip_by_global_norm(d, 1.0); }
 #else
 void f(vector_of_batch& d) { dm::clip_by_global_norm(d, 1.0); }
 #endif
+
+// mistake: trained_wrongly__cell_without_place
+// expect: cell: the coordinate of its stage stands in the angle brackets, and the dims that it takes may follow: cell<0>(f), cell<0, batch, hidden>(f)
+// expect: wrong_arguments<dimesh::detail::nothing<>
+#ifdef COMPILE_FAIL
+void f(const weights& w, const input& in) {
+  const auto cells = dm::pipeline<stage>(dm::cell(scaled), dm::cell(scaled));
+  (void)cells.value_and_grad(schedule, w, in, loss);
+}
+#else
+void f(const weights& w, const input& in) {
+  const auto cells = dm::pipeline<stage>(dm::cell<0>(scaled), dm::cell<1>(scaled));
+  (void)cells.value_and_grad(schedule, w, in, [](const auto& y) { return dm::sum(y * y); });
+}
+#endif
+
+// mistake: trained_wrongly__called_as_on_one_rank
+// expect: pipeline: value_and_grad(schedule, weights, inputs, loss): a tuple with the weights of each cell, then functions inputs(i) and loss(y, i)
+// expect: wrong_arguments<
+#ifdef COMPILE_FAIL
+void f(const weights& w, const input& in) { (void)net.value_and_grad(loss, w)(in.x); }
+#else
+void f(const weights& w, const input& in) { (void)net.value_and_grad(schedule, w, in, loss); }
+#endif

@@ -16,4 +16,7 @@ struct any_argument {
   template <class A> constexpr any_argument(const A&) {}  // NOLINT: a conversion is meant
 };
 
+/// Is a result of which a part is meant where one tensor is wanted: values and places, say?
+template <class A> inline constexpr bool has_several = false;
+
 }  // namespace dimesh::detail

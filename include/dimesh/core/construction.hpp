@@ -15,13 +15,15 @@ namespace dimesh::detail {
 template <class Where> inline constexpr bool is_grid = false;
 template <class M> inline constexpr bool is_grid<grid<M>> = true;
 
-/// A number, a pointer, or a grid, and not what a tensor of mesh M is made of. (Other classes may
-/// be converted to a grid, say: they are nobody's mistake.)
+/// A number, a pointer, or a grid, and not what a tensor of mesh M is made of; a grid alone stands
+/// here where it is to be converted. (Other classes may be converted to a grid, say: they are
+/// nobody's mistake.)
 template <class M, class... A> inline constexpr bool makes_no_tensor = false;
 template <class M, class First, class... A>
 inline constexpr bool makes_no_tensor<M, First, A...> =
     std::is_scalar_v<First> ||
-    (is_grid<First> && !(std::is_same_v<First, grid<M>> && (std::is_class_v<A> && ...)));
+    (is_grid<First> &&
+     !(std::is_same_v<First, grid<M>> && sizeof...(A) > 0 && (std::is_class_v<A> && ...)));
 
 template <class M, class... A> struct construction_fault {
   using type = wrong_arguments<A...>;
@@ -34,7 +36,12 @@ struct construction_fault<M, grid<Other>, A...> {
 
 template <class M, class... A> constexpr void refuse_construction() {
   using fault = typename construction_fault<M, A...>::type;
-  static_assert(ok<only<fault, wrong_arguments>>,
+  constexpr bool is_alone = std::is_same_v<fault, wrong_arguments<grid<M>>>;
+  static_assert(
+      ok<std::conditional_t<is_alone, fault, no_fault>>,
+      "tensor: a grid is no tensor; write X(g) or zeros<X>(g), and of a struct of tensors "
+      "make<network<L>>(g)");
+  static_assert(is_alone || ok<only<fault, wrong_arguments>>,
                 "tensor: a grid stands first, then extents that the type leaves open, with their "
                 "dims: tensor<float, L, length>(grid, length{7})");
   static_assert(ok<only<fault, meshes_differ>>,

@@ -67,6 +67,14 @@ template <bool Whole, class S, class... I> constexpr bool assert_indices() {
   return ok<fault>;
 }
 
+/// An index without its dim, or before the value.
+template <class D, class... A> constexpr poison refuse_index() {
+  static_assert(ok<wrong_arguments<D, A...>>,
+                "tensor: indices are dims with a value, in the parentheses, and what is set stands "
+                "before them: x.at(batch{3}, hidden{4}), x.set(7, batch{3}, hidden{4})");
+  return {};
+}
+
 /// The indices in the order of the dims of S.
 template <class S, class... I>
 constexpr std::array<index_t, max_dims> element_index(const I&... index) {

@@ -31,6 +31,11 @@ template <class X, class... Rest> struct mesh_of_leaves<list<X, Rest...>> {
 };
 /// The mesh of an argument's first tensor.
 template <class X> struct mesh_of_argument : mesh_of_leaves<typename leaves<X>::type> {};
+template <class X>
+  requires is_poison<X>
+struct mesh_of_argument<X> {
+  using type = mesh<>;
+};
 template <class... X> struct mesh_of_arguments {
   using type = void;
 };
@@ -218,9 +223,21 @@ template <class F, class... X> struct static_cost {
   template <class... A> static constexpr index_t calls = value.template calls<A...>();
 };
 
+/// Shapes may stand in parentheses, too: cost_of<F>(x...) is cost_of<F, X...>.
+template <class F> struct static_cost<F> {
+  template <class... X> constexpr auto operator()(const X&...) const;
+};
+
 namespace detail {
 /// Asserted in a function that cost_of calls, so that errors show its line.
-template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
+template <class F, class... X>
+  requires(sizeof...(X) == 0)
+constexpr static_cost<F> asserted_cost() {
+  return {};
+}
+template <class F, class... X>
+  requires(sizeof...(X) > 0)
+constexpr static_cost<F, X...> asserted_cost() {
   using cost = static_cost<F, X...>;
   using fault = typename cost::fault;
   using call = typename cost::call_fault;
@@ -249,6 +266,12 @@ template <class F, class... X> constexpr static_cost<F, X...> asserted_cost() {
   return {};
 }
 }  // namespace detail
+
+template <class F>
+template <class... X>
+constexpr auto static_cost<F>::operator()(const X&...) const {
+  return detail::asserted_cost<F, X...>();
+}
 
 /// The cost of F{}(X{}...): cost_of<F, X...>.flops. Where they are const or references (decltype of
 /// variables), what these are of.

@@ -11,6 +11,7 @@
 // Only Linearize Once", go the other way). It costs about what a gradient of a gradient does.
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/grad/vjp.hpp"
 
@@ -23,6 +24,8 @@ template <class Y> struct [[nodiscard]] value_and_tangent {
 };
 
 namespace detail {
+
+template <class Y> inline constexpr bool has_several<value_and_tangent<Y>> = true;
 
 /// Recorded by type on two tapes: so the transposes of its operations have transposes.
 template <class X> using twice_tracked = rebind_layout<rebind_layout<X, tracked>, tracked>;

@@ -15,6 +15,7 @@
 // everywhere; a replicated loss with 1 on every rank, noted to be counted once.
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/core/tracked.hpp"
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/grad/gradient_faults.hpp"
@@ -32,8 +33,15 @@ struct [[nodiscard("gradients change no parameter; an optimizer does")]] value_a
       gradient;  ///< of each parameter, partial where the parameter is replicated; of a complex
   ///< x + iy: dL/dx + i dL/dy
 };
+// Of a call that was wrong; what is called with it is passed by.
+template <> struct value_and_gradient<poison, poison> {
+  poison value, gradient;
+  template <class... X> constexpr value_and_gradient operator()(const X&...) const { return {}; }
+};
 
 namespace detail {
+
+template <class V, class G> inline constexpr bool has_several<value_and_gradient<V, G>> = true;
 
 /// In place of the function that faulty parameters have not, and of what it would give, since that
 /// is what who gives the inputs beside the parameters takes it for.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <tuple>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 
 namespace dimesh {
@@ -24,6 +25,8 @@ template <class Y, class Pullback> struct [[nodiscard]] value_and_pullback {
 };
 
 namespace detail {
+
+template <class Y, class P> inline constexpr bool has_several<value_and_pullback<Y, P>> = true;
 
 /// What is wrong with the cotangent that a pullback is given.
 template <class Y, class YBar> struct cotangent_fault {

@@ -115,6 +115,14 @@ template <class T, int R> auto view_of(const detail::tensor_core& x) {
   return detail::block_view_at<T, R>(x.data<T>(), x);
 }
 
+// A tensor has both by its type.
+template <class T, int R, Tensor X> poison view_of(const X&) {
+  static_assert(ok<wrong_arguments<T, std::integral_constant<int, R>, X>>,
+                "view_of: a tensor's type says what its elements are, and how many dims there are: "
+                "view_of(x)");
+  return {};
+}
+
 /// Copies this rank's block into a View of the same lengths, and any strides and memory space.
 /// Throws dimesh::error if lengths differ.
 template <class V, Tensor X>

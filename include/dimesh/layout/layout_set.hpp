@@ -47,11 +47,11 @@ template <class... L> class layout_set {
     return false;
   }
 
-  /// f(layout_tag<L>{}) for the layout of that name. Throws dimesh::error, with all names, if there
-  /// is none.
+  /// f(layout_tag<L>{}), or f.operator()<L>(), for the layout of that name. Throws dimesh::error,
+  /// with all names, if there is none.
   template <class F> void visit(std::string_view name, F&& f) const {
     std::size_t i = 0;
-    const bool found = ((names_[i++] == name && (f(layout_tag<L>{}), true)) || ...);
+    const bool found = ((names_[i++] == name && (call<L>(f), true)) || ...);
     if (!found) refuse(name);
   }
   template <class F, class Name>
@@ -68,6 +68,12 @@ template <class... L> class layout_set {
   }
 
  private:
+  template <class One, class F> static void call(F& f) {
+    if constexpr (requires { f.template operator()<One>(); })
+      f.template operator()<One>();
+    else
+      f(layout_tag<One>{});
+  }
   [[noreturn]] void refuse(std::string_view name) const {
     detail::words w;
     w << "layout_set: no layout is called '" << name << "'; there are";

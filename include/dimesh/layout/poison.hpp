@@ -20,7 +20,10 @@ struct [[nodiscard]] poison {
   template <class Anything>
     requires(!std::is_pointer_v<Anything> && !std::is_base_of_v<poison, Anything>)
   constexpr operator Anything() const {
-    return Anything{};
+    if constexpr (std::is_default_constructible_v<Anything>)
+      return Anything{};
+    else
+      __builtin_unreachable();  // the program does not compile
   }
   template <class Anything>
     requires(!std::is_base_of_v<poison, Anything>)
@@ -65,6 +68,7 @@ struct [[nodiscard]] poison {
   template <class Dim> constexpr poison extent() const { return {}; }
   template <class Dim> constexpr poison local() const { return {}; }
   template <class Dim> constexpr poison block() const { return {}; }
+  template <class... A> constexpr poison value_and_grad(const A&...) const { return {}; }
   constexpr float* data() const { return nullptr; }
 };
 

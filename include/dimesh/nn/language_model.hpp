@@ -113,6 +113,11 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
   using tokens = nn::tokens<C, Form>;
 
   constexpr language_model(const run_options& r = {}) : model<C, M>(r) {}
+  template <Mesh On> explicit constexpr language_model(const grid<On>&) {
+    static_assert(ok<wrong_arguments<grid<On>>>,
+                  "language_model: it has no tensors, and needs no grid; its parameters do: "
+                  "make<language_model_parameters<L, M>>(grid)");
+  }
 
   /// Nothing has been said of C and Form.
   static constexpr bool is_usable = detail::Complete<Form> && ok<model_fault<C, M>>;

@@ -12,6 +12,7 @@
 // Kernels: moments in one pass over the operand, the result in another; two passes back.
 #pragma once
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/parts/moment_norm.hpp"
@@ -29,6 +30,8 @@ template <class Y, class Moments> struct [[nodiscard]] batch_normed {
 };
 
 namespace detail {
+
+template <class Y, class M> inline constexpr bool has_several<batch_normed<Y, M>> = true;
 
 template <bool Whole, class Kept, class... X> struct moment_norm_fault;
 template <bool Whole, class... Kept, class... X>

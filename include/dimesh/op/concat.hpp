@@ -9,7 +9,7 @@
 
 #include "dimesh/op/parts/join_rule.hpp"
 #include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/misuse_of_concat.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/rename.hpp"
 
@@ -242,53 +242,5 @@ constexpr auto stack(const X&... x) {
 }
 
 // ---- names and arguments of the wrong kind ------------------------------------------------------
-
-namespace detail {
-using stack_call = call_taking<one_dim, 1, tensors_only>;
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::stack_call, detail::list<N...>, A...>
-constexpr poison stack(const A&...) {
-  static_assert(ok<detail::misuse<detail::stack_call, detail::list<N...>, A...>>,
-                "stack: a new dim stands in the angle brackets, tensors in the parentheses: "
-                "stack<layer>(x, y)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison stack(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "stack: a new dim stands in the angle brackets, tensors in the parentheses: "
-                "stack<layer>(x, y)");
-  return {};
-}
-
-namespace detail {
-struct concat_call : call_taking<some_dims, 1, tensors_only> {};
-/// As many dims as tensors, and the new one; or one dim.
-template <class... N, class... A>
-inline constexpr bool is_misused<concat_call, list<N...>, A...> =
-    (Operand<A> || ...) && (sizeof...(N) > 0 || is_plain_call<A...>) &&
-    !((Operand<A> && ...) && (Dim<N> && ...) && sizeof...(A) <= std::size_t{max_operands} &&
-      (sizeof...(N) == 1 || sizeof...(N) == sizeof...(A) + 1));
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::concat_call, detail::list<N...>, A...>
-constexpr poison concat(const A&...) {
-  static_assert(ok<detail::misuse<detail::concat_call, detail::list<N...>, A...>>,
-                "concat: the new dim and those it joins, or one of all, stand in the angle "
-                "brackets, tensors in the parentheses: concat<both, left, right>(x, y)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison concat(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "concat: the new dim and those it joins, or one of all, stand in the angle "
-                "brackets, tensors in the parentheses: concat<both, left, right>(x, y)");
-  return {};
-}
 
 }  // namespace dimesh

@@ -179,5 +179,14 @@ constexpr poison permute_along(const A&...) {
                 "whom in the parentheses: permute_along<rows>(x, f)");
   return {};
 }
+// A number says of one block where it goes.
+template <Axis A, Operand X, class N>
+  requires std::is_arithmetic_v<N>
+constexpr poison permute_along(const X&, const N&) {
+  static_assert(ok<wrong_arguments<X, N>>,
+                "permute_along: each block has a place to go to, so write a function or a table: "
+                "permute_along<rows>(x, [](index_t i) { return 1 - i; })");
+  return {};
+}
 
 }  // namespace dimesh

@@ -56,6 +56,11 @@ constexpr auto mean_pool_exchange(const X& x, const pool_window<From, To>&... wi
 
 // ---- names and arguments of the wrong kind ------------------------------------------------------
 
+template <Operand X, class... W>
+  requires(sizeof...(W) > 0 && (detail::is_filter_window<W> && ...))
+constexpr poison max_pool_exchange(const X&, const W&...) {
+  return detail::refuse_filter_windows<W...>();
+}
 template <class... N, class... A>
   requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
 constexpr poison max_pool_exchange(const A&...) {
@@ -73,6 +78,11 @@ constexpr poison max_pool_exchange(const A&...) {
   return {};
 }
 
+template <Operand X, class... W>
+  requires(sizeof...(W) > 0 && (detail::is_filter_window<W> && ...))
+constexpr poison mean_pool_exchange(const X&, const W&...) {
+  return detail::refuse_filter_windows<W...>();
+}
 template <class... N, class... A>
   requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
 constexpr poison mean_pool_exchange(const A&...) {

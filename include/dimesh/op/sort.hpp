@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/local/order.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
@@ -32,6 +33,8 @@ template <class V, class P> struct [[nodiscard]] top_elements {
 };
 
 namespace detail {
+
+template <class V, class P> inline constexpr bool has_several<top_elements<V, P>> = true;
 
 template <class... A> inline constexpr bool is_included<op_header::sort, A...> = true;
 

@@ -237,6 +237,12 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
   }
 }
 
+template <int Root, Operand X> poison to_rank(const X&) {
+  static_assert(ok<wrong_arguments<std::integral_constant<int, Root>, X>>,
+                "to_rank: the rank stands in the parentheses: to_rank(x, 0)");
+  return {};
+}
+
 /// The tensor of type X whose elements rank `root` gives in global row-major order. Extents that
 /// the type leaves open come from dims with a value. Throws dimesh::error on every rank, if the
 /// root's `values` are not as many as the tensor has elements.

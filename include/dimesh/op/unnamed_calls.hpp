@@ -97,6 +97,25 @@ constexpr poison all_reduce(detail::any_operand, detail::any_argument = {},
 }
 
 template <class... No>
+  requires(sizeof...(No) < 1)
+constexpr poison permute_along(detail::any_operand, detail::any_argument,
+                               detail::any_argument = {}) {
+  static_assert(ok<not_an_axis<detail::nothing<No...>>>,
+                "permute_along: an axis stands in the angle brackets, a tensor and who sends to "
+                "whom in the parentheses: permute_along<rows>(x, f)");
+  return {};
+}
+
+template <class... No>
+  requires(sizeof...(No) < 2)
+constexpr poison reduce(detail::any_operand, detail::any_argument, detail::any_argument = {}) {
+  static_assert(ok<not_an_axis<detail::nothing<No...>>>,
+                "reduce: an axis and the coordinate that gets the sum stand in the angle brackets, "
+                "a tensor in the parentheses: reduce<stage, 0>(x)");
+  return {};
+}
+
+template <class... No>
   requires(sizeof...(No) < 2)
 constexpr poison reduce_scatter(detail::any_operand, detail::any_argument = {},
                                 detail::any_argument = {}) {

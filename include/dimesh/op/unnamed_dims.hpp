@@ -6,6 +6,8 @@
 //   slice(x, 0, 4)   -> not_a_dim<nothing<>>: slice: a dim stands in the angle brackets ...
 #pragma once
 
+#include <initializer_list>
+
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -18,6 +20,13 @@ struct any_operand {
 };
 
 }  // namespace detail
+
+template <class... N> constexpr poison einsum(std::initializer_list<detail::any_operand>) {
+  static_assert(ok<wrong_arguments<detail::nothing<N...>>>,
+                "einsum: tensors stand one by one in the parentheses, not in a list: "
+                "einsum<batch, label>(x, w)");
+  return {};
+}
 
 template <class... No>
   requires(sizeof...(No) == 0)

@@ -77,6 +77,24 @@ constexpr poison from_array(detail::any_argument, detail::any_argument, detail::
   return {};
 }
 
+template <class... X>
+constexpr poison zeros_like(detail::any_argument, detail::any_argument = {},
+                            detail::any_argument = {}) {
+  static_assert(ok<wrong_arguments<detail::nothing<X...>>>,
+                "zeros_like: takes a tensor or a struct of them, and no type: zeros_like(x); of a "
+                "type they are zeros<tensor<float, L, batch>>(grid)");
+  return {};
+}
+
+template <class... No>
+  requires(sizeof...(No) == 0)
+constexpr poison bernoulli(detail::any_argument, detail::any_argument, detail::any_argument = {}) {
+  static_assert(ok<not_a_tensor<detail::nothing<No...>>>,
+                "bernoulli: the tensor's type stands in the angle brackets; grid, key and "
+                "probability in the parentheses: bernoulli<X>(grid, random_key{1}, 0.5)");
+  return {};
+}
+
 /// A struct's template in place of a struct.
 template <template <class...> class S, class... A> constexpr poison make(const A&...) {
   static_assert(ok<not_a_tensor<S<layout<mesh<>>>>>,

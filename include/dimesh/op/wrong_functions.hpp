@@ -133,6 +133,24 @@ constexpr poison map(R (*)(A...), const X&...) {
   return {};
 }
 
+// A distance, and nothing that it is counted from; or among the names.
+template <class... D, class N>
+  requires(sizeof...(D) > 0 && std::is_arithmetic_v<N>)
+constexpr poison at(N) {
+  static_assert(ok<wrong_arguments<D..., N>>,
+                "at: what the function is given comes first, then a distance for each dim: "
+                "at<north>(v, -1)");
+  return {};
+}
+template <class D, index_t... By, class U>
+  requires(sizeof...(By) > 0)
+constexpr poison at(const U&) {
+  static_assert(ok<wrong_arguments<D, std::integral_constant<index_t, By>...>>,
+                "at: what the function is given comes first, then a distance for each dim: "
+                "at<north>(v, -1)");
+  return {};
+}
+
 }  // namespace dimesh
 
 // A name of the standard library is found nowhere else than in its namespace. (The packs: see

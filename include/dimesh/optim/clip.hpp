@@ -231,6 +231,13 @@ template <class S> double clip_by_global_norm(S& gradients, double limit) {
   }
   return norm;
 }
+template <class... No>
+  requires(sizeof...(No) == 0)
+void rescale(detail::any_argument, detail::any_argument) {
+  static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                "rescale: the gradients come first, and change in place; then the factor: "
+                "rescale(step.gradient, 0.5)");
+}
 /// All that value_and_grad gives, and arguments in another order.
 template <class V, class G> double clip_by_global_norm(value_and_gradient<V, G>&, double) {
   static_assert(ok<wrong_arguments<value_and_gradient<V, G>>>,

@@ -65,7 +65,8 @@ template <class A> struct cells_runner {
   }
   template <class... C> static auto loss_of(executor& e, const standing& on) {
     typename std::tuple_element_t<sizeof...(C) - 1, std::tuple<C...>>::plain_given loss{};
-    e.take_loss(detail::core_of(loss), on.object, *on.grid);
+    if constexpr (!is_poison<decltype(loss)>)
+      e.take_loss(detail::core_of(loss), on.object, *on.grid);
     return loss;
   }
   template <class S, class W, class Update, class... C>

@@ -221,6 +221,14 @@ template <class A, class... Cell> class pipeline_of {
   std::tuple<Cell...> cells_;
 };
 
+// Names without a coordinate in front.
+template <class... D> constexpr poison cell(detail::any_argument) {
+  static_assert(ok<wrong_arguments<detail::nothing<D...>>>,
+                "cell: the coordinate of its stage stands in the angle brackets, and the dims that "
+                "it takes may follow: cell<0>(f), cell<0, batch, hidden>(f)");
+  return {};
+}
+
 /// A pipeline along axis A, of cells in the order in which a micro-batch goes through them.
 template <Axis A, class... Cell>
   requires(detail::pipeline::is_cell<Cell> && ...)
@@ -230,7 +238,8 @@ constexpr auto pipeline(const Cell&... cells) {
 template <class A, class... Cell>
   requires(!(Axis<A> && ... && detail::pipeline::is_cell<Cell>))
 poison pipeline(const Cell&...) {
-  static_assert(ok<std::conditional_t<Axis<A>, wrong_arguments<Cell...>, not_an_axis<A>>>,
+  using fault = std::conditional_t<Axis<A>, wrong_arguments<Cell...>, not_an_axis<A>>;
+  static_assert(ok<std::conditional_t<(is_poison<Cell> || ...), no_fault, fault>>,
                 "pipeline: the axis of the stages stands in the angle brackets, cells with their "
                 "places in the parentheses: pipeline<stage>(cell<0>(f), cell<1>(g))");
   return {};

@@ -118,7 +118,10 @@ template <class Loss> struct mean_of {
   const Loss& loss;
   double factor;
   template <class Y> constexpr auto operator()(const Y& y, int micro) const {
-    return loss(y, micro) * factor;
+    if constexpr (requires { loss(y, micro); })
+      return loss(y, micro) * factor;
+    else
+      return loss(y) * factor;
   }
 };
 struct nothing_more {

@@ -46,12 +46,24 @@ template <class Form, class S> struct leaves_in : leaves_at<Form, S> {};
 template <class Form, class S>
 struct leaves_in<Form, const S> : made_const<typename leaves_at<Form, S>::type> {};
 
+/// Says once of a function that it takes neither a path and tensors nor tensors.
+template <class F> struct walk_call_says {
+  static_assert(ok<wrong_arguments<F>>,
+                "for_each_tensor: the function takes a tensor of each struct that is walked, and, "
+                "if it wants, their path first: [](const auto& path, auto& x) { ... }");
+};
+
 /// Calls f for leaf n of structs whose leaves stand `stride` apart; the first one is `of`.
 template <class F, class Path, class Row, class Places> struct leaf_visit;
 template <class F, class Path, class... X, std::size_t... K>
 struct leaf_visit<F, Path, list<X...>, std::index_sequence<K...>> {
   static constexpr void call(F& f, const void* of, int n, const leaf* at, int stride) {
-    f(Path{n, of}, leaf_at<X>(at[static_cast<int>(K) * stride + n])...);
+    if constexpr (requires { f(Path{n, of}, leaf_at<X>(at[n])...); })
+      f(Path{n, of}, leaf_at<X>(at[static_cast<int>(K) * stride + n])...);
+    else if constexpr (requires { f(leaf_at<X>(at[n])...); })
+      f(leaf_at<X>(at[static_cast<int>(K) * stride + n])...);
+    else
+      (void)sizeof(walk_call_says<F>);
   }
 };
 template <class F, class Path, class Rows, class Places> struct leaf_visits;
@@ -170,7 +182,7 @@ template <class S, class F> constexpr S with_lengths(const F& length) {
 
 /// Calls f(path, member...) for every tensor of the structs, in the order of declaration. The
 /// structs have one form (network<L>, network<gradient<L>>, ...); the first says where tensors are.
-/// path.text() is "layers[0].w"; it converts to a member_path.
+/// path.text() is "layers[0].w"; it converts to a member_path. Or f(member...), without the path.
 template <class F, class S, class... More>
 constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   using form = std::remove_cvref_t<S>;
@@ -180,7 +192,12 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   if constexpr (ok<detail::swapped_walk<std::remove_cvref_t<F>>>)
     (void)sizeof(detail::walked_form<form>);
   if constexpr (Tensor<form>) {
-    f(member_path{}, first, more...);
+    if constexpr (requires { f(member_path{}, first, more...); })
+      f(member_path{}, first, more...);
+    else if constexpr (requires { f(first, more...); })
+      f(first, more...);
+    else
+      (void)sizeof(detail::walk_call_says<F>);
   } else if constexpr (detail::lengths_agree<form, More...>) {
     if constexpr (detail::has_vectors<form>)
       detail::visit_vectors<std::remove_reference_t<F>, form>(f, first, more...);

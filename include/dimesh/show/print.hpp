@@ -15,6 +15,7 @@
 
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/wrong_classes.hpp"
 #include "dimesh/reflect/describe.hpp"
 #include "dimesh/reflect/walk.hpp"
 
@@ -64,7 +65,20 @@ class element_text {
   std::size_t width_ = 0;
 };
 
+/// Classes that are no text; operators of the user's fit better (core/any_argument.hpp).
+struct no_text {
+  template <class A>
+    requires(NoNumber<A> || is_grid<A>)
+  no_text(const A&) {  // NOLINT: a conversion is meant
+    static_assert(ok<wrong_arguments<A>>,
+                  "operator<<: tensors and structs of them have a text; of others write what is to "
+                  "be seen: step.value, g.size<rows>(), g.ranks(), batch::extent, a.text()");
+  }
+};
+
 }  // namespace detail
+
+inline std::ostream& operator<<(std::ostream& out, detail::no_text) { return out; }
 
 /// What the tensor is, in one line: see describe; of a tensor without dims its number, too, where
 /// this rank has it. Local.

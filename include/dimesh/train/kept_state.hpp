@@ -13,21 +13,29 @@
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/loss_scale.hpp"
 #include "dimesh/optim/schedule.hpp"
+#include "dimesh/train/refused_keeps.hpp"
 
 namespace dimesh {
 
 /// Of a training_run, which has its functions.
-class kept_state {
+class kept_state : detail::refused_keeps {
  public:
   /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
   /// are as long as this lives.
   template <class S> void keep(const std::string& name, S& tensors) {
-    using fault = typename detail::first_of<detail::checkpoint::part_fault<S>>::type;
+    using fault = detail::kept_fault<S>;
+    static_assert(ok<only<fault, not_a_tensor>>,
+                  "training_run::keep: this has no tensors; numbers are kept as index_t or double, "
+                  "and of an optimizer its state: auto state = adam.start(params)");
+    static_assert(ok<only<fault, parameters_are_const>>,
+                  "training_run::keep: a run that goes on reads what was saved, and this is const; "
+                  "let it be auto params = ...");
     static_assert(ok<only<fault, partial_operand>>,
                   "training_run::keep: ranks hold addends of a tensor along this axis, and no "
                   "elements; complete it first");
     if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
   }
+  using refused_keeps::keep;
   /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
   template <class P> void keep(const std::string& name, adam_state<P>& state) {
     keep(name + ".first", state.first);

@@ -24,16 +24,10 @@
 #include "dimesh/detail/waiting.hpp"
 #include "dimesh/detail/words.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/train/step_function.hpp"
 #include "dimesh/train/stop_request.hpp"
 
 namespace dimesh {
-
-/// Numbers with names, the same on all ranks.
-struct metric {
-  std::string name;
-  double value = 0;
-};
-using metrics = std::vector<metric>;
 
 /// Where a run stands: what must be saved of a loop for another one to go on.
 struct loop_state {
@@ -67,9 +61,9 @@ class training_loop {
   /// Makes one step and returns its metrics, of which the loss must be finite. `step` counts from 0
   /// and over all runs. One that was left out, as its gradients overflowed (optim/loss_scale.hpp),
   /// says so by a metric "left out" that is not 0: its loss may be any number or none.
-  std::function<metrics(index_t step)> step;
+  step_function step;
   /// Measures the state after so many steps. May be missing.
-  std::function<metrics(index_t step)> evaluate;
+  step_function evaluate;
   /// Saves; once for a step, for the first reason. May be missing.
   std::function<void(const loop_state& at, save_reason why)> save;
   /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
@@ -96,6 +90,12 @@ class training_loop {
       throw error(
           "training_loop: steps, evaluate_every, save_every and patience are counts, not "
           "less than 0");
+  }
+  // The grid stands first.
+  template <Mesh M> training_loop(const loop_options&, const grid<M>&) {
+    static_assert(ok<wrong_arguments<loop_options, grid<M>>>,
+                  "training_loop: the grid comes first, then the options: training_loop loop(g, "
+                  "{.steps = 1000})");
   }
   const loop_options& options() const { return options_; }
 
@@ -143,6 +143,20 @@ class training_loop {
     if (save && saved != at.step) save(at, save_reason::end);
     for (const auto& f : at_end) f();
     return why;
+  }
+
+  /// The same from the start, and nobody needs the state.
+  loop_end run() {
+    loop_state at;
+    return run(at);
+  }
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  loop_end run(N) {
+    static_assert(ok<wrong_arguments<N>>,
+                  "training_loop: how many steps there are stands in the options: training_loop "
+                  "loop(g, {.steps = 1000}); loop.run()");
+    return {};
   }
 
  private:
@@ -218,7 +232,7 @@ class training_loop {
   }
 
   loop_options options_;
-  const detail::communicator* everyone_;
+  const detail::communicator* everyone_ = nullptr;
   index_t left_out_ = 0;  // steps in a row
 };
 

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/io/agree.hpp"
 #include "dimesh/show/escape.hpp"
@@ -53,6 +54,20 @@ class summaries {
   template <Tensor X> void histogram(index_t step, std::string_view tag, const X& x) {
     const value_histogram h = histogram_of(x);
     if (to_) histogram(step, tag, h);
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  void scalar(detail::any_argument, detail::any_argument, detail::any_argument = {}) {
+    static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                  "summaries: the step comes first, then a name, then the number: log.scalar(step, "
+                  "\"loss\", value(loss))");
+  }
+  template <class... No>
+    requires(sizeof...(No) == 0)
+  void histogram(detail::any_argument, detail::any_argument, detail::any_argument = {}) {
+    static_assert(ok<wrong_arguments<detail::nothing<No...>>>,
+                  "summaries: the step comes first, then a name, then a tensor, of which a struct "
+                  "has several: log.histogram(step, \"w\", params.w)");
   }
   void histogram(index_t step, std::string_view tag, const value_histogram& h) {
     if (!to_) return;

@@ -8,8 +8,19 @@
 namespace dimesh {
 
 template <Dim From, Dim To> struct pool_window;
+template <Dim From, Dim Tap, Dim To> struct window;
 
 namespace detail {
+template <class W> inline constexpr bool is_filter_window = false;
+template <Dim From, Dim Tap, Dim To>
+inline constexpr bool is_filter_window<dimesh::window<From, Tap, To>> = true;
+/// The windows of a convolution have taps, and those of a pool a size.
+template <class... W> constexpr poison refuse_filter_windows() {
+  static_assert(ok<wrong_arguments<W...>>,
+                "pooling: its windows have no taps: max_pool(x, pool_window<height, high>{.size = "
+                "2, .stride = 2})");
+  return {};
+}
 struct pool_windows;  // and all that follow
 template <class From, class To> void as_pool_window(const dimesh::pool_window<From, To>&);
 template <class A>
@@ -18,6 +29,11 @@ template <> inline constexpr bool goes_on<pool_windows> = true;
 using pool_call = call_taking<names_taken<0, 0, named_kind::dim>, 2, a_tensor, pool_windows>;
 }  // namespace detail
 
+template <Operand X, class... W>
+  requires(sizeof...(W) > 0 && (detail::is_filter_window<W> && ...))
+constexpr poison max_pool(const X&, const W&...) {
+  return detail::refuse_filter_windows<W...>();
+}
 template <class... N, class... A>
   requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
 constexpr poison max_pool(const A&...) {
@@ -35,6 +51,11 @@ constexpr poison max_pool(const A&...) {
   return {};
 }
 
+template <Operand X, class... W>
+  requires(sizeof...(W) > 0 && (detail::is_filter_window<W> && ...))
+constexpr poison mean_pool(const X&, const W&...) {
+  return detail::refuse_filter_windows<W...>();
+}
 template <class... N, class... A>
   requires detail::is_misused<detail::pool_call, detail::list<N...>, A...>
 constexpr poison mean_pool(const A&...) {

@@ -46,6 +46,14 @@ template <class... N, Operand X> constexpr poison pad(const X&, std::initializer
   return {};
 }
 
+// An end beside a dim that says how many elements there are.
+template <Dim From, Dim To, Operand X> constexpr poison slice(const X&, index_t, index_t) {
+  static_assert(ok<wrong_arguments<X, index_t, index_t>>,
+                "slice: as many elements as the second dim has are taken from where it begins: "
+                "slice<token, part>(x, 2); with a step, slice<token, part>(x, 2, 3, part{})");
+  return {};
+}
+
 template <class... N, class... A>
   requires detail::is_misused<detail::pad_call, detail::list<N...>, A...>
 constexpr poison pad(const A&...) {
