@@ -21,11 +21,11 @@ template <class M> using mesh_of_grid = std::conditional_t<Mesh<M>, M, dimesh::m
 /// The place of an axis in a mesh, in what a grid offers; 0 where it has none.
 template <class M, class A> constexpr int place_on_grid() {
   using fault = std::conditional_t<
-      !Axis<A>, not_an_axis<A>,
+      !Axis<A>, std::conditional_t<Mesh<A>, wrong_arguments<A>, not_an_axis<A>>,
       std::conditional_t<(axis_index<M, A> < 0), axis_not_in_mesh<A, M>, no_fault>>;
-  static_assert(ok<only<fault, not_an_axis>> || Mesh<A>,
+  static_assert(ok<only<fault, not_an_axis>>,
                 "grid: an axis is wanted here; name one of the mesh, and give sizes as cols{4}");
-  static_assert(ok<std::conditional_t<Mesh<A>, not_an_axis<A>, no_fault>>,
+  static_assert(ok<only<fault, wrong_arguments>>,
                 "grid: the mesh stands in the angle brackets, a communicator and sizes in the "
                 "parentheses: grid<pod> g(comm); elsewhere an axis is wanted: g.size<rows>()");
   static_assert(ok<only<fault, axis_not_in_mesh>>,

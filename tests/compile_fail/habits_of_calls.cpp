@@ -83,7 +83,7 @@ auto f(const matrix& x) { return dm::permute_along<rows>(x, std::vector<int>{1, 
 
 // mistake: habits_of_calls__mesh_for_axis
 // expect: grid: the mesh stands in the angle brackets, a communicator and sizes in the parentheses: grid<pod> g(comm); elsewhere an axis is wanted: g.size<rows>()
-// expect: not_an_axis<pod>
+// expect: wrong_arguments<pod>
 // levels: 1
 #ifdef COMPILE_FAIL
 void f() { const dm::grid g(MPI_COMM_WORLD, pod{}); }

@@ -215,6 +215,29 @@ auto f() {
 auto f(const parameters& p) { return dm::global_norm(p); }
 #endif
 
+// mistake: habits_of_operators__state_of_function
+// expect: for_each_tensor: a member is neither a tensor, a number, an array or tuple, nor a described struct; describe it by BOOST_HANA_DEFINE_STRUCT
+// expect: member_not_walked<
+// levels: 2
+#ifdef COMPILE_FAIL
+auto f() {
+  return dm::adam{}.start([](const auto& p) { return p; });
+}
+#else
+auto f(const parameters& p) { return dm::adam{}.start(p); }
+#endif
+
+// mistake: habits_of_operators__text_of_partial
+// expect: value: the tensor is a sum yet to be made; complete it first
+// expect: partial_operand<rows>
+#ifdef COMPILE_FAIL
+auto f(const dm::tensor<float, by_batch, batch>& x) {
+  return std::to_string(dm::value(dm::sum(x)));
+}
+#else
+auto f(const matrix& x) { return std::to_string(dm::value(dm::complete(dm::sum(x)))); }
+#endif
+
 // mistake: habits_of_operators__zeros_of_template
 // expect: zeros: a struct of tensors is made under a layout: zeros<network<L>>(grid)
 // expect: not_a_tensor<

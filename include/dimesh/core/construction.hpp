@@ -36,12 +36,13 @@ struct construction_fault<M, grid<Other>, A...> {
 
 template <class M, class... A> constexpr void refuse_construction() {
   using fault = typename construction_fault<M, A...>::type;
-  constexpr bool is_alone = std::is_same_v<fault, wrong_arguments<grid<M>>>;
-  static_assert(
-      ok<std::conditional_t<is_alone, fault, no_fault>>,
-      "tensor: a grid is no tensor; write X(g) or zeros<X>(g), and of a struct of tensors "
-      "make<network<L>>(g)");
-  static_assert(is_alone || ok<only<fault, wrong_arguments>>,
+  using alone =
+      std::conditional_t<std::is_same_v<fault, wrong_arguments<grid<M>>>, fault, no_fault>;
+  using others = std::conditional_t<ok<alone>, fault, no_fault>;
+  static_assert(ok<alone>,
+                "tensor: a grid is no tensor; write X(g) or zeros<X>(g), and of a struct of "
+                "tensors make<network<L>>(g)");
+  static_assert(ok<only<others, wrong_arguments>>,
                 "tensor: a grid stands first, then extents that the type leaves open, with their "
                 "dims: tensor<float, L, length>(grid, length{7})");
   static_assert(ok<only<fault, meshes_differ>>,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 
 #include "dimesh/op/stencil_exchange.hpp"
 #include "dimesh/op/unnamed_dims.hpp"
@@ -199,6 +200,9 @@ constexpr dimesh::poison pow(const X&, const Y&, None...) {
                 "dm::pow(v, 3); }, x)");
   return {};
 }
+
+// Of a call that was wrong; all that it might have given has a text.
+inline string to_string(const dimesh::poison&) { return {}; }
 
 template <class X, class Y, class... None>
   requires(dimesh::Tensor<X> != dimesh::Tensor<Y>)
