@@ -16,13 +16,16 @@ struct training_settings {
   unsigned seed = 1;
 };
 
-/// Returns --save, which others may need.
-inline option add_training_options(options& o, training_settings& s, int least_steps = 1) {
+/// Returns --save, which others may need. `evaluates`: on the way, too.
+inline option add_training_options(options& o, training_settings& s, int least_steps = 1,
+                                   bool evaluates = true) {
   o.add("--steps", s.steps, "training steps").between(least_steps, 1 << 30);
   o.add("--rate", s.rate, "learning rate");
   o.add("--save-every", s.save_every, "steps between them");
-  o.add("--evaluate-every", s.evaluate_every, "steps between them; 0: after the last step only");
-  o.add("--patience", s.patience, "evaluations without a better one that end it; 0: any number");
+  if (evaluates) {
+    o.add("--evaluate-every", s.evaluate_every, "steps between them; 0: after the last step only");
+    o.add("--patience", s.patience, "evaluations without a better one that end it; 0: any number");
+  }
   o.add("--resume", s.resume, "folder of checkpoints to go on from, under any layout");
   o.add("--seed", s.seed, "of parameters, of the order of the data and of dropout");
   return o.add("--save", s.save, "folder for checkpoints, which a signal asks for, too");

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     o.add("--columns", s.columns,
           "ranks that share hidden layers; of each rank in a column, experts")
         .between(1, 1 << 20);
-    const auto save = report::add_training_options(o, s);
+    const auto save = report::add_training_options(o, s, 1, false);
     o.add("--compare", s.compare, "steps that one rank makes again, alone").between(0, 1 << 30);
     o.add("--temperature", s.temperature, "of languages; 1: drawn as often as they are")
         .between(1.0, 1e6);

@@ -9,9 +9,10 @@ refuses nothing, and what it accepts would be accepted alone, because
 - a twin has passed when the batch that it is in compiles without a word. Whoever is mentioned in what
   the compiler says is left out, and the rest compiled again;
 - a mistake has passed when the lines about it, with the list of includes that the compiler prints only
-  once and without the namespace, satisfy all that run.py asks. The template that holds the failed
-  assertion must have arguments of this case: one that other cases could share is reported once, to
-  whoever comes first, who is left out like above;
+  once and without the namespace, satisfy all that run.py asks. A template that holds a failed assertion
+  and has no arguments of this case others could share, and it is reported once, to whoever comes first.
+  Such cases are left out, and compiled together in their order and in the other one: who is the first
+  both times is the only one;
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
   once more outside; `::name` is a name of the case's own namespace.
 
@@ -33,7 +34,9 @@ import sys
 import run
 
 ROUNDS = 4
+UMBRELLA = "#include <dimesh/dimesh.hpp>"
 FEW = 40  # cases that are not worth a division
+FEW_SHARING = 15  # nor three starts of the compiler
 MARK = "case_{}_"
 MARKED = re.compile(r"\bcase_(\d+)_")
 INCLUDED = re.compile(r"(?:In file included from|                 from) (.+?):\d+(?::\d+)?[,:]$")
@@ -53,6 +56,11 @@ def includes_of(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r'^#include (?:<.*>|"dimesh/.*")$', text, re.M))
 
 
+def joined(lists: set[tuple[str, ...]]) -> tuple[str, ...]:
+    """All headers of some lists: the umbrella first, and those of the library in alphabetical order, as in each."""
+    return tuple(sorted(set().union(*lists), key=lambda line: (line != UMBRELLA, "dimesh/" in line, line[10:])))
+
+
 def body_of(file: pathlib.Path, text: str) -> list[str]:
     """The text without the library's headers, with those of this folder in their place."""
     lines = [f'#line 1 "{file}"']
@@ -67,15 +75,16 @@ def body_of(file: pathlib.Path, text: str) -> list[str]:
 
 
 class Batch:
-    """Cases that include the same headers, by number."""
+    """Cases, by number, and headers that contain all that these include."""
 
-    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str],
-                 precompiled: pathlib.Path):
-        self.cases, self.compiler, self.flags, self.precompiled = cases, compiler, flags, precompiled
+    def __init__(self, cases: dict[int, run.Case], headers: tuple[str, ...], compiler: str,
+                 flags: list[str], precompiled: pathlib.Path):
+        self.cases, self.headers = cases, headers
+        self.compiler, self.flags, self.precompiled = compiler, flags, precompiled
         self.file = precompiled / "passed" / f"batch_{min(cases)}.cpp"
 
     def text(self, numbers: list[int], marks: bool) -> str:
-        lines = list(includes_of(self.cases[numbers[0]].text))
+        lines = list(self.headers)
         for n in numbers:
             case = self.cases[n]
             if marks:
@@ -133,39 +142,76 @@ class Batch:
     def mistakes(self, left: list[int] | None = None) -> dict[int, list[str]]:
         """What the compiler says of each, as it would say it of this one alone. Where some cannot be told
         apart, of the two halves."""
-        left = list(self.cases) if left is None else left
+        left, sharing = list(self.cases) if left is None else left, set()
         for _ in range(ROUNDS):
             said = self.said(self.compile(left, True)) if left else {}
             shared = {n for n, blocks in said.items() if n and not all(specific(b, self.cases[n]) for b in blocks)}
             if not shared and 0 not in said:
-                return {n: plain([line for b in blocks for line in b]) for n, blocks in said.items()}
+                found = {n: plain([line for b in blocks for line in b]) for n, blocks in said.items()}
+                return found | self.sharing([n for n in self.cases if n in sharing])
             shared |= self.at([line for b in said.get(0, []) for line in b])
             if not shared & set(left):
                 break  # nobody knows whom it concerns
+            if sharing:  # the next ones would be those of the same file
+                shared |= {n for n in left if any(self.cases[m].source == self.cases[n].source for m in shared)}
+            sharing |= shared
             left = [n for n in left if n not in shared]
         if len(left) < FEW:
             return {}
         return self.mistakes(left[::2]) | self.mistakes(left[1::2])
+
+    def sharing(self, left: list[int]) -> dict[int, list[str]]:
+        """The same of cases that share templates with others. Whoever is the first of all to use one is told of
+        it: those are compiled again, in the other order, and then the rest."""
+        passed = {}
+        while len(left) >= FEW_SHARING:
+            said = self.said(self.compile(left, True), True)
+            first = [n for n in left if n in said]
+            if not first:
+                break
+            passed |= self.in_both_orders(first)
+            left = [n for n in left if n not in said]
+        return passed
+
+    def in_both_orders(self, left: list[int]) -> dict[int, list[str]]:
+        for _ in range(ROUNDS):
+            both = [self.said(self.compile(some, True), True) if some else {} for some in (left, left[::-1])]
+            first, last = ({first_line(b): n for n, blocks in said.items() for b in blocks} for said in both)
+            odd = {n for line in {*first, *last} if first.get(line) != last.get(line)
+                   for n in (first.get(line), last.get(line))}
+            odd |= {n for said in both for b in said.get(0, []) for n in self.at(b)}
+            if not odd:
+                return {n: plain([line for b in blocks for line in b]) for n, blocks in both[0].items() if n}
+            if not odd & set(left):
+                break
+            left = [n for n in left if n not in odd]
+        return {}
 
     def mistakes_alone(self) -> dict[int, list[str]]:
         """With clang: what it says of each, with the headers of all of them precompiled."""
         folder = self.precompiled / "passed" / f"headers_{min(self.cases)}"
         folder.mkdir(exist_ok=True)
         source = folder / run.PRELUDE
-        source.write_text("\n".join([*includes_of(self.cases[min(self.cases)].text), ""]))
+        source.write_text("\n".join([*self.headers, ""]))
         flags = [*self.flags, "-include-pch", str(self.precompiled / "prelude.pch")]
         if run.compile_header(self.compiler, flags, source, folder / "prelude.pch"):
             return {}
         said = {n: run.compile_once(self.compiler, self.flags, case, True, folder) for n, case in self.cases.items()}
         shutil.rmtree(folder)
-        return {n: lines for n, (compiled, lines) in said.items() if not compiled}
+        return {n: lines for n, (compiled, lines) in said.items()
+                if not compiled and not any(self.is_others(n, place) for place in places_of(lines))}
+
+    def is_others(self, n: int, header: str) -> bool:
+        """Is it one that other cases include? What it includes, this one may get on another way, of other length."""
+        return not self.included_first(n, header) and any(header.endswith("/" + line[10:-1]) for line in self.headers)
 
     def included_first(self, n: int, header: str) -> bool:
         """Is it one of those that the case itself includes?"""
         return any(header.endswith("/" + line[10:-1]) for line in includes_of(self.cases[n].text))
 
-    def said(self, lines: list[str]) -> dict[int, list[list[str]]]:
-        """The messages of each case; those of nobody, or of several, are number 0's."""
+    def said(self, lines: list[str], by_place: bool = False) -> dict[int, list[list[str]]]:
+        """The messages of each case; those of nobody, or of several, are number 0's. Whose they are, their types
+        say, or also their place."""
         found, current, includer, excerpts = collections.defaultdict(list), None, {}, {}
         for block in blocks_of(lines):
             header = [INCLUDED.match(line) for line in block]
@@ -182,6 +228,8 @@ class Batch:
                 includer.setdefault(inner, outer)
             ids = {int(n) for n in MARKED.findall("\n".join(block))}
             ids |= {n for n in [current] if n and not ids}
+            if by_place and not ids:
+                ids = self.at(block)
             n = ids.pop() if len(ids) == 1 else 0
             if current and n != current:
                 n = 0  # a mark is followed by its own case's messages only
@@ -193,9 +241,16 @@ class Batch:
                 if inner is None:
                     n = 0  # how it was included, nobody knows
                     break
+                if inner == str(self.file) and self.is_others(n, listed[-1].split()[-1][:-1] if listed else located[1]):
+                    block = [*block, f"{inner} error: on a way that is not this one's own"]
                 listed.append(f"In file included from {inner}:")
             found[n].append(listed + with_excerpt(block, excerpts))
         return found
+
+
+def places_of(lines: list[str]) -> set[str]:
+    """The files of messages, and those that include them."""
+    return {m[1] for line in lines for m in [re.match(r"In file included from (\S+?):\d+:$|(\S+?):\d+:\d+: ", line)] if m} - {None}
 
 
 def blocks_of(lines: list[str]) -> list[list[str]]:
@@ -240,6 +295,11 @@ def specific(block: list[str], case: run.Case) -> bool:
     return False
 
 
+def first_line(block: list[str]) -> str:
+    """By which one knows a message again: the template, or the place of the error."""
+    return next(line for line in block if OF_TEMPLATE.match(line) or run.ERROR.search(line) or "warning: " in line)
+
+
 def plain(lines: list[str]) -> list[str]:
     return [re.sub(r"\bcase_\d+_::", "", line) for line in lines]
 
@@ -255,16 +315,17 @@ def main() -> int:
     flags = shlex.split(arguments.flags.read_text())
     (precompiled / "passed").mkdir(parents=True, exist_ok=True)
     cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
+    lists = {n: includes_of(case.text) for n, case in cases.items() if not ALONE.search(case.text)}
+    more = {headers for headers in lists.values() if "clang" in compiler and UMBRELLA in headers and len(headers) > 1}
     groups = collections.defaultdict(dict)
-    for n, case in cases.items():
-        if not ALONE.search(case.text):
-            groups[includes_of(case.text)][n] = case
+    for n, headers in lists.items():
+        groups[joined(more) if headers in more else headers][n] = cases[n]
     passed = {case.source: {} for case in cases.values()}
     twins = mistakes = 0
-    for group in groups.values():
+    for headers, group in groups.items():
         if len(group) == 1:
             continue
-        batch = Batch(group, compiler, flags, precompiled)
+        batch = Batch(group, headers, compiler, flags, precompiled)
         for n in batch.twins():
             passed[group[n].source][f"twin {group[n].name}"] = ""
             twins += 1

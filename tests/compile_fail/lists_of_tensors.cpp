@@ -20,7 +20,7 @@ auto f(const text& x) { return dm::concat<length>(x, x); }
 
 // mistake: lists_of_tensors__concat_of_vector
 // expect: concat: tensors stand one by one in the parentheses, not in a list: concat<token>(x, y)
-// expect: not_a_tensor<std::vector<
+// expect: not_a_tensor<dimesh::detail::nothing<
 #ifdef COMPILE_FAIL
 auto f(const text& x) { return dm::concat<length>(std::vector{x, x}); }
 #else
@@ -38,7 +38,7 @@ auto f(const text& x) { return dm::stack<two>(x, x); }
 
 // mistake: lists_of_tensors__stack_of_vector
 // expect: stack: tensors stand one by one in the parentheses, not in a list: stack<layer>(x, y)
-// expect: not_a_tensor<std::vector<
+// expect: not_a_tensor<dimesh::detail::nothing<
 #ifdef COMPILE_FAIL
 auto f(const text& x) { return dm::stack<two>(std::vector{x, x}); }
 #else

@@ -82,6 +82,15 @@ void f(dm::training_run& run, const parameters& p) { run.keep("model", p); }
 void f(dm::training_run& run, parameters& p) { run.keep("model", p); }
 #endif
 
+// mistake: looped_wrongly__keeps_const_schedule
+// expect: training_run::keep: a run that goes on reads what was saved, and this is const; let it be auto params = ...
+// expect: parameters_are_const<
+#ifdef COMPILE_FAIL
+void f(dm::training_run& run, const dm::warmup_cosine& r) { run.keep("rate", r); }
+#else
+void f(dm::training_run& run, dm::warmup_cosine& r) { run.keep("rate", r); }
+#endif
+
 // mistake: looped_wrongly__optimizer_kept
 // expect: training_run::keep: this has no tensors; numbers are kept as index_t or double, and of an optimizer its state: auto state = adam.start(params)
 // expect: not_a_tensor<dimesh::adam>

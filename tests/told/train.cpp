@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     const dm::grid<line> g;
     auto w = dm::constant<weights>(g, 1.0);
-    dm::training_run run(g, {.steps = 60}, {.save = argv[1]});
+    dm::training_run run(g, {.steps = 200}, {.save = argv[1]});
     run.keep("w", w);
     run.loop.step = [&](dm::index_t n) -> dm::metrics {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));

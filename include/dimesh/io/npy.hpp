@@ -220,6 +220,8 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
     if constexpr (std::is_same_v<typename X::value_type, bool>)
       detail::together(all.comm, [&] { npy::require_truths(of, detail::core_of(x)); });
     return x;
+  } else {
+    return X();
   }
 }
 

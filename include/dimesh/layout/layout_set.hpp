@@ -69,7 +69,7 @@ template <class... L> class layout_set {
 
  private:
   template <class One, class F> static void call(F& f) {
-    if constexpr (requires { f.template operator()<One>(); })
+    if constexpr (!requires { f(layout_tag<One>{}); } && requires { f.template operator()<One>(); })
       f.template operator()<One>();
     else
       f(layout_tag<One>{});

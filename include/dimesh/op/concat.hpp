@@ -241,6 +241,4 @@ constexpr auto stack(const X&... x) {
   }
 }
 
-// ---- names and arguments of the wrong kind ------------------------------------------------------
-
 }  // namespace dimesh

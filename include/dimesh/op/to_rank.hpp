@@ -237,8 +237,8 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
   }
 }
 
-template <int Root, Operand X> poison to_rank(const X&) {
-  static_assert(ok<wrong_arguments<std::integral_constant<int, Root>, X>>,
+template <int Root> poison to_rank(detail::any_operand) {
+  static_assert(ok<wrong_arguments<std::integral_constant<int, Root>>>,
                 "to_rank: the rank stands in the parentheses: to_rank(x, 0)");
   return {};
 }

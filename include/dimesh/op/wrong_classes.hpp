@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does one read who writes an operator between classes of the library that are no tensors, or
 // gives a function of elements a struct of tensors? One sentence. As in core/any_argument.hpp, all
-// is taken by conversions: operators and functions of the user's fit better.
+// is taken by conversions: operators and functions of the user's fit better, templates or not.
 //
 //   key + 1                          -> wrong_arguments<random_key>: random_key: a key is no ...
 //   top_k<label, best>(x) * 2        -> wrong_arguments<top_elements<...>>
@@ -67,33 +67,57 @@ struct several_tensors {
 
 }  // namespace detail
 
-constexpr poison operator+(detail::no_number, detail::any_argument) { return {}; }
-constexpr poison operator+(detail::other_operand, detail::no_number) { return {}; }
-constexpr poison operator-(detail::no_number, detail::any_argument) { return {}; }
-constexpr poison operator-(detail::other_operand, detail::no_number) { return {}; }
-constexpr poison operator*(detail::no_number, detail::any_argument) { return {}; }
-constexpr poison operator*(detail::other_operand, detail::no_number) { return {}; }
-constexpr poison operator/(detail::no_number, detail::any_argument) { return {}; }
-constexpr poison operator/(detail::other_operand, detail::no_number) { return {}; }
-constexpr poison operator-(detail::no_number) { return {}; }
+template <class... None> constexpr poison operator+(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr poison operator+(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr poison operator-(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr poison operator-(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr poison operator*(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr poison operator*(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr poison operator/(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr poison operator/(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr poison operator-(detail::no_number) { return {}; }
 // Two keys are equal or not, and so may be what the others are made of.
-constexpr bool operator<(detail::no_number, detail::any_argument) { return {}; }
-constexpr bool operator<(detail::other_operand, detail::no_number) { return {}; }
-constexpr bool operator>(detail::no_number, detail::any_argument) { return {}; }
-constexpr bool operator>(detail::other_operand, detail::no_number) { return {}; }
-constexpr void operator++(detail::no_number) {}
-constexpr void operator++(detail::no_number, int) {}
+template <class... None> constexpr bool operator<(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr bool operator<(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr bool operator>(detail::no_number, detail::any_argument) {
+  return {};
+}
+template <class... None> constexpr bool operator>(detail::other_operand, detail::no_number) {
+  return {};
+}
+template <class... None> constexpr void operator++(detail::no_number) {}
+template <class... None> constexpr void operator++(detail::no_number, int) {}
 
-constexpr poison exp(detail::several_tensors) { return {}; }
-constexpr poison log(detail::several_tensors) { return {}; }
-constexpr poison sqrt(detail::several_tensors) { return {}; }
-constexpr poison square(detail::several_tensors) { return {}; }
-constexpr poison abs(detail::several_tensors) { return {}; }
-constexpr poison tanh(detail::several_tensors) { return {}; }
-constexpr poison sigmoid(detail::several_tensors) { return {}; }
-constexpr poison relu(detail::several_tensors) { return {}; }
-constexpr poison gelu(detail::several_tensors) { return {}; }
-constexpr poison silu(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison exp(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison log(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison sqrt(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison square(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison abs(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison tanh(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison sigmoid(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison relu(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison gelu(detail::several_tensors) { return {}; }
+template <class... None> constexpr poison silu(detail::several_tensors) { return {}; }
 template <class... D> constexpr poison sum(detail::several_tensors) { return {}; }
 template <class... D> constexpr poison mean(detail::several_tensors) { return {}; }
 template <class... D> constexpr poison max(detail::several_tensors) { return {}; }

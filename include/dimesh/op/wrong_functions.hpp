@@ -143,9 +143,9 @@ constexpr poison at(N) {
                 "at<north>(v, -1)");
   return {};
 }
-template <class D, index_t... By, class U>
+template <class D, index_t... By>
   requires(sizeof...(By) > 0)
-constexpr poison at(const U&) {
+constexpr poison at(detail::any_argument) {
   static_assert(ok<wrong_arguments<D, std::integral_constant<index_t, By>...>>,
                 "at: what the function is given comes first, then a distance for each dim: "
                 "at<north>(v, -1)");

@@ -9,7 +9,7 @@
 //   const bool taken = scale.accepts(norm);
 //   if (taken) optimizer(params, scale.unscaled(step.gradient), state);
 //   scale.update(norm);
-//   return {{"loss", loss}, {"left out", !taken}};      // of a training_loop's step
+//   return {{"loss", loss}, {"left out", taken ? 0.0 : 1.0}};      // of a training_loop's step
 #pragma once
 
 #include <cmath>

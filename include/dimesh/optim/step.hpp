@@ -256,7 +256,7 @@ void update_each(const Rule& rule, P& parameters, const G& gradients, S&... stat
 namespace detail {
 /// A struct like `parameters`, all zeros: where optimizers keep their state.
 template <class P> P zeros_in_form_of(const P& parameters) {
-  (void)sizeof(walked_form<P>);
+  (void)sizeof(walked_form<P>);  // what cannot be walked says so, before anything else does
   P state = in_form_of<P>(parameters);
   const core_list<P> to(state), from(parameters);
   for (int i = 0; i < to.size; ++i) {

@@ -49,8 +49,9 @@ struct leaves_in<Form, const S> : made_const<typename leaves_at<Form, S>::type> 
 /// Says once of a function that it takes neither a path and tensors nor tensors.
 template <class F> struct walk_call_says {
   static_assert(ok<wrong_arguments<F>>,
-                "for_each_tensor: the function takes a tensor of each struct that is walked, and, "
-                "if it wants, their path first: [](const auto& path, auto& x) { ... }");
+                "for_each_tensor: the function takes a path and a tensor of each struct that is "
+                "walked, or of one struct just that: "
+                "[](const auto& path, auto& x) { ... }");
 };
 
 /// Calls f for leaf n of structs whose leaves stand `stride` apart; the first one is `of`.
@@ -60,8 +61,8 @@ struct leaf_visit<F, Path, list<X...>, std::index_sequence<K...>> {
   static constexpr void call(F& f, const void* of, int n, const leaf* at, int stride) {
     if constexpr (requires { f(Path{n, of}, leaf_at<X>(at[n])...); })
       f(Path{n, of}, leaf_at<X>(at[static_cast<int>(K) * stride + n])...);
-    else if constexpr (requires { f(leaf_at<X>(at[n])...); })
-      f(leaf_at<X>(at[static_cast<int>(K) * stride + n])...);
+    else if constexpr (sizeof...(X) == 1 && requires { f(leaf_at<X>(at[n])...); })
+      f(leaf_at<X>(at[n])...);
     else
       (void)sizeof(walk_call_says<F>);
   }
@@ -182,7 +183,8 @@ template <class S, class F> constexpr S with_lengths(const F& length) {
 
 /// Calls f(path, member...) for every tensor of the structs, in the order of declaration. The
 /// structs have one form (network<L>, network<gradient<L>>, ...); the first says where tensors are.
-/// path.text() is "layers[0].w"; it converts to a member_path. Or f(member...), without the path.
+/// path.text() is "layers[0].w"; it converts to a member_path. Of one struct also f(member), without
+/// the path.
 template <class F, class S, class... More>
 constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   using form = std::remove_cvref_t<S>;
@@ -194,8 +196,8 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   if constexpr (Tensor<form>) {
     if constexpr (requires { f(member_path{}, first, more...); })
       f(member_path{}, first, more...);
-    else if constexpr (requires { f(first, more...); })
-      f(first, more...);
+    else if constexpr (sizeof...(More) == 0 && requires { f(first); })
+      f(first);
     else
       (void)sizeof(detail::walk_call_says<F>);
   } else if constexpr (detail::lengths_agree<form, More...>) {

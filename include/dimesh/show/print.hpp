@@ -65,20 +65,22 @@ class element_text {
   std::size_t width_ = 0;
 };
 
-/// Classes that are no text; operators of the user's fit better (core/any_argument.hpp).
+/// Results of which a part is meant; operators of the user's fit better (core/any_argument.hpp).
 struct no_text {
   template <class A>
-    requires(NoNumber<A> || is_grid<A>)
+    requires has_several<A>
   no_text(const A&) {  // NOLINT: a conversion is meant
     static_assert(ok<wrong_arguments<A>>,
                   "operator<<: tensors and structs of them have a text; of others write what is to "
-                  "be seen: step.value, g.size<rows>(), g.ranks(), batch::extent, a.text()");
+                  "be seen: step.value, top_k<label, best>(x).values");
   }
 };
 
 }  // namespace detail
 
-inline std::ostream& operator<<(std::ostream& out, detail::no_text) { return out; }
+template <class... None> std::ostream& operator<<(std::ostream& out, detail::no_text) {
+  return out;
+}
 
 /// What the tensor is, in one line: see describe; of a tensor without dims its number, too, where
 /// this rank has it. Local.

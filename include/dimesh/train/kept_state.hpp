@@ -17,7 +17,7 @@
 
 namespace dimesh {
 
-/// Of a training_run, which has its functions.
+/// The base of training_run.
 class kept_state : detail::refused_keeps {
  public:
   /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
@@ -47,7 +47,9 @@ class kept_state : detail::refused_keeps {
   void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
   /// The numbers of a schedule (optim/schedule.hpp), which goes on as it was saved; where it was
   /// given otherwise, the first rank says so on stderr.
-  template <ScheduleOfNumbers R> void keep(const std::string& name, R& rate) {
+  template <ScheduleOfNumbers R>
+    requires(!std::is_const_v<R>)
+  void keep(const std::string& name, R& rate) {
     R::for_each_number(rate, [&](const char* const of, auto& number) {
       keep(name + "." + of, number);
       given_.push_back(

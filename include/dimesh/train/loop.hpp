@@ -86,10 +86,10 @@ class training_loop {
       : options_(std::move(options)), everyone_(&everyone) {
     if (options_.watched.empty()) options_.watched = options_.loss;
     if (options_.steps < 0 || options_.evaluate_every < 0 || options_.save_every < 0 ||
-        options_.patience < 0)
+        options_.patience < 0 || options_.most_left_out < 0)
       throw error(
-          "training_loop: steps, evaluate_every, save_every and patience are counts, not "
-          "less than 0");
+          "training_loop: steps, evaluate_every, save_every, patience and most_left_out are "
+          "counts, not less than 0");
   }
   // The grid stands first.
   template <Mesh M> training_loop(const loop_options&, const grid<M>&) {
@@ -100,9 +100,8 @@ class training_loop {
   const loop_options& options() const { return options_; }
 
   /// From the state to the end. Collective over the grid: the functions above throw on all ranks or
-  /// on none. Throws dimesh::error on every rank where
-  /// the loss of a step is not finite, where too many steps in a row are left out, and where the
-  /// watched metric is missing from an evaluation.
+  /// on none. Throws dimesh::error on every rank where the loss of a step is not finite, where too
+  /// many steps in a row are left out, and where the watched metric is missing from an evaluation.
   loop_end run(loop_state& at) {
     if (!step) throw error("training_loop: it has no step; set loop.step to a function");
     std::optional<stop_request> signals;
@@ -111,9 +110,10 @@ class training_loop {
     auto why = loop_end::steps_done;
     index_t saved = at.step;
     left_out_ = 0;
-    // A signal may have come when an evaluation was due.
-    if (is_due(at.step, options_.evaluate_every) && at.evaluated < at.step && judge(at, saved))
-      why = loop_end::no_better;
+    // A signal may have come when an evaluation was due; or evaluations had ended the run already.
+    const bool owed = at.step > at.evaluated &&
+                      (is_due(at.step, options_.evaluate_every) || at.step >= options_.steps);
+    if (has_no_patience(at) || (owed && judge(at, saved))) why = loop_end::no_better;
     while (why == loop_end::steps_done && at.step < options_.steps &&
            (options_.stop_after == 0 || at.step < options_.stop_after)) {
       told_of_steps::begin(at.step);
@@ -150,6 +150,7 @@ class training_loop {
     loop_state at;
     return run(at);
   }
+  loop_end run(loop_state&& at) { return run(at); }
   template <class N>
     requires std::is_arithmetic_v<N>
   loop_end run(N) {
@@ -191,13 +192,24 @@ class training_loop {
         << at << "; their gradients are not finite whatever the factor of the loss";
     else
       w << "training_loop: '" << options_.loss << "' is not finite in step " << at;
-    const std::string why = diagnose ? diagnose(at) : std::string();
-    if (!why.empty()) w << ": " << why;
+    std::string why;
     try {
-      for (const auto& f : at_end) f();
-    } catch (const error&) {  // the loss comes first
+      if (diagnose) why = diagnose(at);
+    } catch (const std::exception& e) {
+      why = e.what();
     }
+    if (!why.empty()) w << ": " << why;
+    end_with(w);
+  }
+  /// Throws these words; whatever goes wrong at the end, they come first.
+  [[noreturn]] void end_with(detail::words& w) const {
+    for (const auto& f : at_end) try {
+        f();
+      } catch (...) {}
     w.raise();
+  }
+  bool has_no_patience(const loop_state& at) const {
+    return options_.patience > 0 && at.without_better >= options_.patience;
   }
   /// Evaluates, where it can. True: that was one too many without a better one.
   bool judge(loop_state& at, index_t& saved) {
@@ -206,11 +218,15 @@ class training_loop {
     at.evaluated = at.step;
     for (const auto& f : after_evaluation) f(at.step, m);
     const metric* const found = find(m, options_.watched);
-    if (found == nullptr)
-      throw error("training_loop: the evaluation gives no '" + options_.watched +
-                  "', which options.watched asks for");
+    if (found == nullptr) {
+      detail::words w;
+      w << "training_loop: the evaluation gives no '" << options_.watched
+        << "', which options.watched asks for";
+      end_with(w);
+    }
     const double v = found->value;
-    if (std::isnan(at.best) || (options_.higher_is_better ? v > at.best : v < at.best)) {
+    const bool better = options_.higher_is_better ? v > at.best : v < at.best;
+    if (!std::isnan(v) && (std::isnan(at.best) || better)) {
       at.best = v;
       at.best_step = at.step;
       at.without_better = 0;
@@ -220,7 +236,8 @@ class training_loop {
       }
       return false;
     }
-    return ++at.without_better >= options_.patience && options_.patience > 0;
+    ++at.without_better;
+    return has_no_patience(at);
   }
   /// What any rank says. One reduction of two numbers a step.
   std::pair<bool, bool> agreed(bool bad, bool stop) const {

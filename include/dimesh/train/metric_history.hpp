@@ -32,13 +32,15 @@ class metric_history {
     s.value.push_back(value);
   }
   /// By name; empty where there are none. It stays where it is while others are added.
-  const std::vector<double>& values(std::string_view tag) const {
+  const std::vector<double>& values(std::string_view tag) const& {
     static const std::vector<double> none;
     for (const scalar_series& s : all_)
       if (s.tag == tag) return s.value;
     return none;
   }
-  const std::deque<scalar_series>& series() const { return all_; }
+  const std::vector<double>& values(std::string_view) const&& = delete;  // ends with this line
+  const std::deque<scalar_series>& series() const& { return all_; }
+  const std::deque<scalar_series>& series() const&& = delete;
 
   /// Of each series a line that says how many figures it has, how long its name is, and its name;
   /// then a step and a figure a line, in hexadecimal.

@@ -7,14 +7,16 @@
 
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/io/checkpoint/parts.hpp"
+#include "dimesh/optim/schedule.hpp"
 
 namespace dimesh::detail {
 
 /// What cannot be kept of an S.
 template <class S, class Plain = std::remove_const_t<S>> struct kept_fault_of {
   static constexpr bool is_none =
-      std::is_scalar_v<Plain> ||
-      std::is_same_v<typename walk_fault<Plain>::type, member_not_walked<Plain>>;
+      !ScheduleOfNumbers<Plain> &&
+      (std::is_scalar_v<Plain> ||
+       std::is_same_v<typename walk_fault<Plain>::type, member_not_walked<Plain>>);
   using type =
       typename first_of<std::conditional_t<is_none, not_a_tensor<Plain>, no_fault>,
                         std::conditional_t<std::is_const_v<S>, parameters_are_const<S>, no_fault>,

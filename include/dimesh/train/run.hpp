@@ -88,6 +88,7 @@ class training_run : public kept_state {
     if (how_.resume.empty() && was_here()) how_.resume = how_.save;
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
+    if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
     if (tells_ && !how_.name.empty())
       line_.emplace(std::cout, how_.terminal, how_.name, static_cast<int>(steps_), 10);
     if (log_)  // figures that one rank cannot write end all
@@ -166,6 +167,8 @@ class training_run : public kept_state {
 
   /// Begins to; the elements are copied when it returns.
   void save(const loop_state& at) {
+    if (at.step == saved_) return;  // an evaluation that was made up for may be the best
+    saved_ = at.step;
     checkpoint_record r = record(at.step);
     r.integers["loop.best_step"] = at.best_step;
     r.integers["loop.without_better"] = at.without_better;
@@ -215,6 +218,7 @@ class training_run : public kept_state {
   std::optional<progress_line> line_;
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
+  index_t saved_ = -1;  // the step that the folder has for certain
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
   double seconds_ = 0, evaluations_ = 0;
 };

@@ -24,14 +24,24 @@ struct metric {
 };
 using metrics = std::vector<metric>;
 
-/// A std::function<metrics(index_t step)>, that says what another function should be.
+/// A std::function<metrics(index_t step)> that says what another function should be.
 class step_function : public std::function<metrics(index_t)> {
   using of_std = std::function<metrics(index_t)>;
+  template <class F>
+  static constexpr bool is_one = std::is_base_of_v<step_function, std::remove_cvref_t<F>>;
 
  public:
-  using of_std::of_std;
-  using of_std::operator=;
   step_function() = default;
+  step_function(std::nullptr_t) {}  // NOLINT: as that of std
+  template <class F>
+    requires(!is_one<F> && std::is_constructible_v<of_std, F>)
+  step_function(F&& f) : of_std(std::forward<F>(f)) {}  // NOLINT: as that of std
+  template <class F>
+    requires(!is_one<F> && std::is_constructible_v<of_std, F>)
+  step_function& operator=(F&& f) {
+    of_std::operator=(std::forward<F>(f));
+    return *this;
+  }
 
   template <class F>
     requires(!std::is_constructible_v<of_std, F> && !std::is_base_of_v<poison, F>)

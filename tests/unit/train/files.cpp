@@ -221,7 +221,8 @@ TEST_CASE("summaries: lines of JSON that a parser takes, whatever the words") {
     h.add(1);
     log.histogram(4, "h", h);
     log.flush();
-    CHECK(log.scalars().series().at(0).value.size() == 2);
+    const dm::metric_history figures = log.scalars();
+    CHECK(figures.series().at(0).value.size() == 2);
   }
   {
     dm::summaries again(f.path);

@@ -34,26 +34,18 @@ inline std::string current_text() {
   }
 }
 
-struct place_of_rank {
-  index_t place;
-  int rank;
-};
-/// `place`: where this rank failed, none: nowhere. The smallest of all ranks. Collective.
-inline std::optional<place_of_rank> first_place(const dimesh::detail::communicator& c,
-                                                std::optional<index_t> place) {
+/// `place`: where this rank failed, none: nowhere. All ranks of c throw what that one says which
+/// failed at the smallest place. Collective.
+inline void agree(const dimesh::detail::communicator& c, std::optional<index_t> place,
+                  const std::string& text) {
   constexpr index_t nowhere = std::numeric_limits<index_t>::max();
   const index_t mine = place ? *place * c.size() + c.rank() : nowhere;
   index_t first = mine;
   const dimesh::detail::of_host numbers;
   collective::all_reduce(c, &mine, &first, 1, collective::reduction::min);
-  if (first == nowhere) return std::nullopt;
-  return place_of_rank{first / c.size(), static_cast<int>(first % c.size())};
-}
-/// All ranks of c throw what that one says which failed at the smallest place. Collective.
-inline void agree(const dimesh::detail::communicator& c, std::optional<index_t> place,
-                  const std::string& text) {
-  if (const auto first = first_place(c, place))
-    throw error(dimesh::detail::text_from(c.handle(), first->rank, text));
+  if (first == nowhere) return;
+  const auto root = static_cast<int>(first % c.size());
+  throw error(dimesh::detail::text_from(c.handle(), root, text));
 }
 
 /// What the first rank of c has, on all. Collective.

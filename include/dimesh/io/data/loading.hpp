@@ -8,8 +8,6 @@
 //   l->take();  l->again();         // goes on to the next; tries it once more
 #pragma once
 
-#include <deque>
-
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/io/data/host_batch.hpp"
 #include "dimesh/io/data/read_ahead.hpp"
@@ -25,9 +23,9 @@ class loading {
   virtual host_batch& batch() = 0;
   /// Is it made, so that batch() waits for nothing?
   virtual bool ready() = 0;
-  /// Throws dimesh::error on all ranks where one could not make it: what that one says. Where
-  /// batches are made ahead, ranks ask each other once for several of them: those that meet at each
-  /// step wait for each other there. Collective.
+  /// Throws dimesh::error on all ranks where one could not make it: what that one says. Ranks ask
+  /// each other once for as many as all of them have made: those that meet at each step wait for
+  /// each other there. Collective.
   virtual void agree() = 0;
   /// Gives that batch up: the next one's turn it is.
   virtual std::shared_ptr<host_batch> take() = 0;
@@ -82,9 +80,8 @@ class loading_ahead final : public loading {
       : from_(std::move(from)),
         everyone_(&c),
         parts_(std::max<index_t>(1, std::min<index_t>(threads, from_->own().length))),
-        together_(threads > 0 && c.size() > 1 ? std::max<index_t>(1, ahead / 2) : 1),
         ahead_(
-            threads, (ahead - together_ + 1) * parts_,
+            threads, ahead * parts_,
             [of = from_, n = parts_](const batch_part& p) {
               return p.number + 1 < n ? batch_part{p.of, p.number + 1}
                                       : first_part(batch_after(*of, p.of->at));
@@ -97,39 +94,42 @@ class loading_ahead final : public loading {
     seek({});
   }
   host_batch& batch() override {
-    if (made_.empty()) fetch();
-    return *made_.front();
+    if (batch_ == nullptr) try {
+        for (index_t k = 0; k < parts_; ++k) batch_ = ahead_.get();
+      } catch (...) {
+        batch_ = std::make_shared<host_batch>(at_);
+        batch_->fail(at_.record, current_text());
+      }
+    return *batch_;
   }
-  bool ready() override { return !made_.empty() || ahead_.has(parts_); }
+  bool ready() override {
+    return batch_ != nullptr || ahead_.ready(parts_, [](const auto&) { return true; }) > 0;
+  }
   void agree() override {
     if (agreed_ > 0) return;
-    const index_t n = is_first_ ? 1 : together_;  // the first one is there as soon as may be
-    while (static_cast<index_t>(made_.size()) < n && (made_.empty() || !made_.back()->failed))
-      fetch();
-    std::optional<index_t> place;  // of the first row that failed, as places go on from here
-    const host_batch* bad = nullptr;
-    for (index_t k = 0; bad == nullptr && k < static_cast<index_t>(made_.size()); ++k)
-      if (const host_batch& b = *made_[static_cast<std::size_t>(k)]; b.failed)
-        place = k * from_->rows() + *b.failed - b.at.record, bad = &b;
-    const auto first = first_place(*everyone_, place);
-    const index_t good = first ? first->place / from_->rows() : n;
-    if (good == 0)
-      throw error(dimesh::detail::text_from(everyone_->handle(), first->rank,
-                                            bad != nullptr ? bad->text : std::string()));
-    agreed_ = good;
-    is_first_ = false;
+    const host_batch& b = batch();
+    const index_t size = everyone_->size(), all = from_->rows() * size;
+    const auto is_good = [](const std::shared_ptr<host_batch>& one) { return !one->failed; };
+    // What is wrong with this batch, its first row on all ranks; else how many are there, this one
+    // and those that are made and good: the smallest number of all.
+    const index_t mine = b.failed ? (*b.failed - b.at.record) * size + everyone_->rank()
+                                  : all + 1 + ahead_.ready(parts_, is_good);
+    index_t least = mine;
+    const dimesh::detail::of_host numbers;
+    collective::all_reduce(*everyone_, &mine, &least, 1, collective::reduction::min);
+    if (least < all)
+      throw error(
+          dimesh::detail::text_from(everyone_->handle(), static_cast<int>(least % size), b.text));
+    agreed_ = least - all;
   }
   std::shared_ptr<host_batch> take() override {
-    const auto taken = std::move(made_.front());
-    made_.pop_front();
+    records_ = batch_->records, at_ = batch_->next;
     --agreed_;
-    records_ = taken->records, at_ = taken->next;
-    return taken;
+    return std::move(batch_);
   }
   void again() override {
-    made_.clear();
+    batch_.reset();
     agreed_ = 0;
-    is_first_ = true;
     ahead_.begin(first_part(at_));
   }
   void seek(position p) override {
@@ -141,27 +141,12 @@ class loading_ahead final : public loading {
   index_t batches_per_epoch() const override { return from_->count(at_.epoch); }
 
  private:
-  /// Waits for one more.
-  void fetch() {
-    const position here = made_.empty() ? at_ : made_.back()->next;
-    std::shared_ptr<host_batch> one;
-    try {
-      for (index_t k = 0; k < parts_; ++k) one = ahead_.get();
-    } catch (...) {
-      one = std::make_shared<host_batch>(here);
-      one->fail(here.record, current_text());
-    }
-    made_.push_back(std::move(one));
-  }
-
   std::shared_ptr<const host_source> from_;
   const dimesh::detail::communicator* everyone_;
   index_t parts_;
-  index_t together_;  // for so many at a time ranks ask each other
   read_ahead<batch_part, std::shared_ptr<host_batch>> ahead_;
-  std::deque<std::shared_ptr<host_batch>> made_;  // fetched; the first one's turn it is
-  index_t agreed_ = 0;  // so many of them all ranks have
-  bool is_first_ = true;
+  std::shared_ptr<host_batch> batch_;  // where it was fetched
+  index_t agreed_ = 0;  // so many all ranks have, from the one on whose turn it is
   position at_;
   index_t records_ = 0;
 };

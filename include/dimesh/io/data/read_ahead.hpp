@@ -63,11 +63,16 @@ template <class Place, class T> class read_ahead {
     }
     room_.notify_all();
   }
-  /// Are n of them made, so that get() waits for none?
-  bool has(index_t n) {
+  /// Of groups of n of them: how many are made, from the first on, so that get() waits for none and
+  /// throws for none, and of what good(the last one) holds.
+  template <class F> index_t ready(index_t n, const F& good) {
     const std::lock_guard here(lock_);
-    return static_cast<index_t>(slots_.size()) >= n &&
-           std::all_of(slots_.begin(), slots_.begin() + n, [](const auto& s) { return s->done; });
+    index_t made = 0;
+    for (const auto& s : slots_) {
+      if (!s->done || s->failed) break;
+      if (++made % n == 0 && !good(*s->made)) return made / n - 1;
+    }
+    return made / n;
   }
   /// Waits for what belongs to the place whose turn it is.
   T get() {

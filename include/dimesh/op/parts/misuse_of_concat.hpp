@@ -59,6 +59,15 @@ constexpr poison concat(const A&...) {
   return {};
 }
 
+namespace detail {
+/// What has a run-time number of tensors.
+struct range_of_tensors {
+  template <class R>
+    requires(!Operand<R> && Tensor<typename R::value_type>)
+  constexpr range_of_tensors(const R&) {}  // NOLINT: a conversion is meant
+};
+}  // namespace detail
+
 /// Lists, and what has a run-time number of tensors.
 template <class... N> constexpr poison concat(std::initializer_list<detail::any_operand>) {
   static_assert(ok<wrong_arguments<detail::nothing<N...>>>,
@@ -66,10 +75,8 @@ template <class... N> constexpr poison concat(std::initializer_list<detail::any_
                 "concat<token>(x, y)");
   return {};
 }
-template <class... N, class R>
-  requires(!Operand<R> && Tensor<typename R::value_type>)
-constexpr poison concat(const R&) {
-  static_assert(ok<not_a_tensor<R>>,
+template <class... N> constexpr poison concat(detail::range_of_tensors) {
+  static_assert(ok<not_a_tensor<detail::nothing<N...>>>,
                 "concat: tensors stand one by one in the parentheses, not in a list: "
                 "concat<token>(x, y)");
   return {};
@@ -80,10 +87,8 @@ template <class... N> constexpr poison stack(std::initializer_list<detail::any_o
                 "stack<layer>(x, y)");
   return {};
 }
-template <class... N, class R>
-  requires(!Operand<R> && Tensor<typename R::value_type>)
-constexpr poison stack(const R&) {
-  static_assert(ok<not_a_tensor<R>>,
+template <class... N> constexpr poison stack(detail::range_of_tensors) {
+  static_assert(ok<not_a_tensor<detail::nothing<N...>>>,
                 "stack: tensors stand one by one in the parentheses, not in a list: "
                 "stack<layer>(x, y)");
   return {};

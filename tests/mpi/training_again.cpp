@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A run that is started again by the same command, in the same folder, wherever it was told to end:
+// its evaluations, what they end, and what an evaluation that goes wrong leaves behind.
+//
+// ranks: 1 2 4
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <dimesh/dimesh.hpp>
+#include <filesystem>
+
+#include "dimesh/train/run.hpp"
+#include "support/checkpoints.hpp"
+
+namespace {
+using namespace test_support;
+namespace dm = dimesh;
+using dm::index_t, dm::loop_end;
+using whole = dm::layout<plane>;
+
+struct outcome {
+  loop_end why;
+  index_t done;
+  std::string history;
+  friend bool operator==(const outcome&, const outcome&) = default;
+};
+/// Twelve steps, the third, sixth, ... evaluated; the sixth evaluation would be the best.
+outcome go(const dm::grid<plane>& g, const std::string& folder, index_t stop, index_t patience = 0,
+           index_t evaluate_every = 3) {
+  auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0.5, p{2});
+  dm::training_run run(g, {.steps = 12, .evaluate_every = evaluate_every, .patience = patience},
+                       {.save = folder, .stop_after = stop});
+  run.keep("w", w);
+  run.loop.step = [](index_t n) -> dm::metrics { return {{"loss", static_cast<double>(n)}}; };
+  if (evaluate_every > 0)
+    run.loop.evaluate = [](index_t n) -> dm::metrics {
+      return {{"loss", n <= 6 ? 7.0 - static_cast<double>(n) : static_cast<double>(n)}};
+    };
+  const loop_end why = run.go();
+  return {why, run.steps_done(), run.history().text()};
+}
+
+TEST_CASE("training_run: told to end anywhere, the same command goes on as if it had not been") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch straight("straight");
+    const outcome all = go(g, straight.path, 0);
+    CHECK(all.why == loop_end::steps_done);
+    for (index_t stop = 1; stop <= 12; ++stop) {
+      CAPTURE(stop);
+      const scratch at("again");
+      const outcome first = go(g, at.path, stop);
+      CHECK(first.why == (stop < 12 ? loop_end::signal : loop_end::steps_done));
+      for (int again = 0; again < 2; ++again) {  // the second time nothing is left to do
+        const outcome rest = go(g, at.path, 0);
+        CHECK(rest.why == loop_end::steps_done);
+        CHECK(rest.done == (again == 0 ? 12 - stop : 0));
+        CHECK(rest.history == all.history);
+      }
+    }
+    // Told at every step.
+    const scratch often("often");
+    for (index_t stop = 1; stop <= 12; ++stop) CHECK(go(g, often.path, stop).done == 1);
+    CHECK(go(g, often.path, 0).history == all.history);
+  });
+}
+
+TEST_CASE("training_run: what evaluations have ended stays ended") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch straight("patience");
+    const outcome all = go(g, straight.path, 0, 1);
+    CHECK(all.why == loop_end::no_better);
+    CHECK(all.done == 9);
+    CHECK(go(g, straight.path, 0, 1) == outcome{loop_end::no_better, 0, all.history});
+    // The one that ends it is made up for.
+    const scratch at("made_up");
+    CHECK(go(g, at.path, 9, 1).why == loop_end::signal);
+    CHECK(go(g, at.path, 0, 1) == outcome{loop_end::no_better, 0, all.history});
+  });
+}
+
+TEST_CASE("training_run: evaluations that an earlier run did not have begin where it ended") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("without");
+    CHECK(go(g, at.path, 12, 0, 0).why == loop_end::steps_done);
+    const outcome then = go(g, at.path, 0);
+    CHECK(then.done == 0);
+    CHECK(then.history.find("evaluation/loss\n12 ") != std::string::npos);
+  });
+}
+
+TEST_CASE("training_run: an evaluation without its number leaves the save that is on its way") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("lost");
+    auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0.5, p{2});
+    dm::training_run run(g, {.steps = 9, .evaluate_every = 3, .save_every = 2}, {.save = at.path});
+    run.keep("w", w);
+    run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+    run.loop.evaluate = [](index_t) -> dm::metrics { return {{"other", 1}}; };
+    CHECK_THROWS_WITH_AS(run.go(),
+                         doctest::Contains("the evaluation gives no 'loss', which options.watched"),
+                         dm::error);
+    CHECK(std::filesystem::exists(at.path + "/step-2"));
+  });
+}
+
+TEST_CASE("training_loop: an evaluation that is no number is no better one") {
+  with_grid([](const dm::grid<plane>& g) {
+    dm::training_loop loop(g, {.steps = 9, .evaluate_every = 1, .patience = 3});
+    loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+    loop.evaluate = [](index_t n) -> dm::metrics { return {{"loss", n == 2 ? 5.0 : NAN}}; };
+    dm::loop_state at;
+    CHECK(loop.run(at) == loop_end::no_better);
+    CHECK(at.best == 5);
+    CHECK(at.step == 5);
+  });
+}
+
+TEST_CASE("training_loop: whatever goes wrong at the end, the loss that is none comes first") {
+  with_grid([](const dm::grid<plane>& g) {
+    int asked = 0;
+    dm::training_loop loop(g, {.steps = 1});
+    loop.step = [](index_t) -> dm::metrics { return {{"loss", NAN}}; };
+    loop.diagnose = [](index_t) -> std::string { throw std::runtime_error("no diagnosis"); };
+    loop.at_end.push_back([&] { ++asked, throw 7; });
+    loop.at_end.push_back([&] { ++asked; });
+    CHECK_THROWS_WITH_AS(loop.run(), "training_loop: 'loss' is not finite in step 0: no diagnosis",
+                         dm::error);
+    CHECK(asked == 2);
+    const dm::training_loop none(g, {.steps = 1});
+    dm::training_loop other(g, {.steps = 1});
+    other.step = none.step;  // none: not one that calls none
+    CHECK_FALSE(other.step);
+    other.evaluate = loop.evaluate;
+    CHECK_FALSE(other.evaluate);
+  });
+}
+}  // namespace
