@@ -183,8 +183,8 @@ template <class S, class F> constexpr S with_lengths(const F& length) {
 
 /// Calls f(path, member...) for every tensor of the structs, in the order of declaration. The
 /// structs have one form (network<L>, network<gradient<L>>, ...); the first says where tensors are.
-/// path.text() is "layers[0].w"; it converts to a member_path. Of one struct also f(member), without
-/// the path.
+/// path.text() is "layers[0].w"; it converts to a member_path. Of one struct also f(member),
+/// without the path.
 template <class F, class S, class... More>
 constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   using form = std::remove_cvref_t<S>;
