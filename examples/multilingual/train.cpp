@@ -59,13 +59,15 @@ class translator {
     const auto b = dm::make<pairs>(g_);
     return dm::count(step_, p, b.from, b.ids, b.next).counts;
   }
+  auto gradient_of(const pairs& b) const { return step_(p, b.from, b.ids, b.next); }
   double step(const pairs& b, double rate) {
     census::reset();
-    const auto [loss, gradient] = step_(p, b.from, b.ids, b.next);
+    const auto [loss, gradient] = gradient_of(b);
     sent = census::snapshot();
     optimizer_.rate = rate;
-    optimizer_(p, gradient, state);
-    return dm::value(loss);
+    const double value = dm::value(loss);
+    if (std::isfinite(value)) optimizer_(p, gradient, state);
+    return value;
   }
   /// The held-out sentences from `at` on, as many as a batch has: their scores, and what the
   /// mixtures did with them.
@@ -200,8 +202,13 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
   run.keep("rate", rate);
+  typename decltype(load)::value_type now;
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
-    return {{"loss", t.step(load.next(), rate(n))}};
+    now = load.next();
+    return {{"loss", t.step(now, rate(n))}};
+  };
+  run.loop.diagnose = [&](dm::index_t) {
+    return run.find_not_finite([&] { (void)t.gradient_of(now); });
   };
   run.loop.after_step.push_back([&](dm::index_t done, const dm::metrics&) {
     if (is_alone || done % std::max(1, s.steps / 20) != 0) return;

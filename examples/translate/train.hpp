@@ -51,14 +51,19 @@ template <class C> class translator {
     const auto b = dm::make<pairs>(g_);
     return dm::count(stepfunction{}, p, b.from, b.ids, b.next).counts;
   }
-  double step(const pairs& b, dm::index_t n, double rate) {
+  /// The loss of step n and its gradient.
+  auto gradient_of(const pairs& b, dm::index_t n) const {
     const auto key = dm::random_key{s_.seed}.fold(1).fold(static_cast<std::uint64_t>(n));
+    return stepfunction{{s_.dropout, key}}(p, b.from, b.ids, b.next);
+  }
+  double step(const pairs& b, dm::index_t n, double rate) {
     census::reset();
-    const auto [loss, gradient] = stepfunction{{s_.dropout, key}}(p, b.from, b.ids, b.next);
+    const auto [loss, gradient] = gradient_of(b, n);
     sent = census::snapshot();
     optimizer_.rate = rate;
-    optimizer_(p, gradient, state);
-    return dm::value(loss);
+    const double value = dm::value(loss);
+    if (std::isfinite(value)) optimizer_(p, gradient, state);
+    return value;
   }
 
   /// The mean loss of held-out words, and the part of them that the model finds likeliest.
@@ -151,8 +156,13 @@ outcome train_under(const std::string& name, const corpus& c, const settings& s,
   dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
   run.keep("rate", rate);
+  pairs now;
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
-    return {{"loss", t.step(load.next(), n, rate(n))}};
+    now = load.next();
+    return {{"loss", t.step(now, n, rate(n))}};
+  };
+  run.loop.diagnose = [&](dm::index_t n) {
+    return run.find_not_finite([&] { (void)t.gradient_of(now, n); });
   };
   if (is_first)
     run.loop.evaluate = [&](dm::index_t) -> dm::metrics {
