@@ -55,17 +55,30 @@ TEST_CASE("never more than so many ahead") {
   }
 }
 
-TEST_CASE("what is made already") {
+TEST_CASE("what is made already, in groups, as far as it is good") {
+  const auto any = [](index_t) { return true; };
   reader none(0, 3, next, square);
   none.begin(0);
-  CHECK(!none.has(1));
-  CHECK(none.has(0));
-  reader r(2, 3, next, square);
+  CHECK(none.ready(1, any) == 0);
+  reader r(2, 7, next, square);
   r.begin(0);
-  while (!r.has(3)) std::this_thread::yield();
-  CHECK(!r.has(4));
+  while (r.ready(1, any) < 7) std::this_thread::yield();
+  CHECK(r.ready(1, any) == 7);
+  CHECK(r.ready(2, any) == 3);
+  CHECK(r.ready(8, any) == 0);
+  CHECK(r.ready(1, [](index_t v) { return v != 36; }) == 3);
+  CHECK(r.ready(2, [](index_t v) { return v != 36; }) == 1);  // the last of the second group
+  CHECK(r.ready(2, [](index_t v) { return v != 16; }) == 3);
   CHECK(r.get() == 0);
-  CHECK(r.has(2));
+  CHECK(r.ready(1, any) >= 6);
+  // What throws is not ready, nor is what is behind it.
+  reader bad(1, 4, next, [](const index_t& place) {
+    if (place == 4) throw std::runtime_error("four");
+    return square(place);
+  });
+  bad.begin(0);
+  while (bad.ready(1, any) < 2) std::this_thread::yield();
+  CHECK(bad.ready(1, any) == 2);
 }
 
 TEST_CASE("what is thrown comes in its turn, stays, and ends with begin") {
