@@ -237,12 +237,6 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
   }
 }
 
-template <int Root> poison to_rank(detail::any_operand) {
-  static_assert(ok<wrong_arguments<std::integral_constant<int, Root>>>,
-                "to_rank: the rank stands in the parentheses: to_rank(x, 0)");
-  return {};
-}
-
 /// The tensor of type X whose elements rank `root` gives in global row-major order. Extents that
 /// the type leaves open come from dims with a value. Throws dimesh::error on every rank, if the
 /// root's `values` are not as many as the tensor has elements.

@@ -238,4 +238,11 @@ constexpr poison mean_pool(detail::any_operand, detail::any_argument, detail::an
   return {};
 }
 
+// A number where names stand.
+template <int Root> poison to_rank(detail::any_operand) {
+  static_assert(ok<wrong_arguments<std::integral_constant<int, Root>>>,
+                "to_rank: the rank stands in the parentheses: to_rank(x, 0)");
+  return {};
+}
+
 }  // namespace dimesh
