@@ -94,7 +94,7 @@ void f(const matrix& p) {
 // expect: not_a_tensor<int>
 // levels: 1
 #ifdef COMPILE_FAIL
-void f(dm::training_run& run, int& n) { run.keep("n", n); }
+auto f(int& n) { return dm::part("n", n); }
 #else
 void f(dm::training_run& run, dm::index_t& n) { run.keep("n", n); }
 #endif
