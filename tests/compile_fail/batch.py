@@ -34,7 +34,6 @@ import sys
 import run
 
 ROUNDS = 4
-UMBRELLA = "#include <dimesh/dimesh.hpp>"
 FEW = 40  # cases that are not worth a division
 FEW_SHARING = 15  # nor three starts of the compiler
 MARK = "case_{}_"
@@ -56,11 +55,6 @@ def includes_of(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r'^#include (?:<.*>|"dimesh/.*")$', text, re.M))
 
 
-def joined(lists: set[tuple[str, ...]]) -> tuple[str, ...]:
-    """All headers of some lists: the umbrella first, and those of the library in alphabetical order, as in each."""
-    return tuple(sorted(set().union(*lists), key=lambda line: (line != UMBRELLA, "dimesh/" in line, line[10:])))
-
-
 def body_of(file: pathlib.Path, text: str) -> list[str]:
     """The text without the library's headers, with those of this folder in their place."""
     lines = [f'#line 1 "{file}"']
@@ -75,7 +69,7 @@ def body_of(file: pathlib.Path, text: str) -> list[str]:
 
 
 class Batch:
-    """Cases, by number, and headers that contain all that these include."""
+    """Cases that include the same headers, by number."""
 
     def __init__(self, cases: dict[int, run.Case], headers: tuple[str, ...], compiler: str,
                  flags: list[str], precompiled: pathlib.Path):
@@ -198,12 +192,7 @@ class Batch:
             return {}
         said = {n: run.compile_once(self.compiler, self.flags, case, True, folder) for n, case in self.cases.items()}
         shutil.rmtree(folder)
-        return {n: lines for n, (compiled, lines) in said.items()
-                if not compiled and not any(self.is_others(n, place) for place in places_of(lines))}
-
-    def is_others(self, n: int, header: str) -> bool:
-        """Is it one that other cases include? What it includes, this one may get on another way, of other length."""
-        return not self.included_first(n, header) and any(header.endswith("/" + line[10:-1]) for line in self.headers)
+        return {n: lines for n, (compiled, lines) in said.items() if not compiled}
 
     def included_first(self, n: int, header: str) -> bool:
         """Is it one of those that the case itself includes?"""
@@ -241,16 +230,9 @@ class Batch:
                 if inner is None:
                     n = 0  # how it was included, nobody knows
                     break
-                if inner == str(self.file) and self.is_others(n, listed[-1].split()[-1][:-1] if listed else located[1]):
-                    block = [*block, f"{inner} error: on a way that is not this one's own"]
                 listed.append(f"In file included from {inner}:")
             found[n].append(listed + with_excerpt(block, excerpts))
         return found
-
-
-def places_of(lines: list[str]) -> set[str]:
-    """The files of messages, and those that include them."""
-    return {m[1] for line in lines for m in [re.match(r"In file included from (\S+?):\d+:$|(\S+?):\d+:\d+: ", line)] if m} - {None}
 
 
 def blocks_of(lines: list[str]) -> list[list[str]]:
@@ -315,11 +297,10 @@ def main() -> int:
     flags = shlex.split(arguments.flags.read_text())
     (precompiled / "passed").mkdir(parents=True, exist_ok=True)
     cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
-    lists = {n: includes_of(case.text) for n, case in cases.items() if not ALONE.search(case.text)}
-    more = {headers for headers in lists.values() if "clang" in compiler and UMBRELLA in headers and len(headers) > 1}
     groups = collections.defaultdict(dict)
-    for n, headers in lists.items():
-        groups[joined(more) if headers in more else headers][n] = cases[n]
+    for n, case in cases.items():
+        if not ALONE.search(case.text):
+            groups[includes_of(case.text)][n] = case
     passed = {case.source: {} for case in cases.values()}
     twins = mistakes = 0
     for headers, group in groups.items():
