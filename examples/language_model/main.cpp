@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     o.add("--warmup", s.warmup, "steps until the full rate");
     o.add("--decay", s.decay, "weight decay");
     o.add("--dropout", s.dropout, "part of the activations left out");
-    o.add("--validation", s.validation, "batches of text never trained on");
+    o.add("--validation", s.validation, "batches of text never trained on; 0: all");
     o.add("--sample", s.sample, "bytes to write at the end");
     o.add("--prompt,--generate", s.prompt, "what they continue");
     o.add("--temperature", s.temperature, "of the sample; 0: the likeliest byte");

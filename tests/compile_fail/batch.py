@@ -279,7 +279,8 @@ def specific(block: list[str], case: run.Case) -> bool:
 
 def first_line(block: list[str]) -> str:
     """By which one knows a message again: the template, or the place of the error."""
-    return next(line for line in block if OF_TEMPLATE.match(line) or run.ERROR.search(line) or "warning: " in line)
+    said = (line for line in block if OF_TEMPLATE.match(line) or run.ERROR.search(line) or "warning: " in line)
+    return next(said, block[0])  # else a note that nobody's message is before
 
 
 def plain(lines: list[str]) -> list[str]:

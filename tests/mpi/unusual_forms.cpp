@@ -9,6 +9,8 @@
 #include <dimesh/layout/layout_set.hpp>
 #include <dimesh/train/loop.hpp>
 
+#include "dimesh/op/wrong_classes.hpp"
+
 namespace {
 namespace dm = dimesh;
 
@@ -22,6 +24,18 @@ template <class L> using matrix = dm::tensor<float, L, batch, hidden>;
 template <class L> struct pair_of {
   BOOST_HANA_DEFINE_STRUCT(pair_of, (matrix<L>, a), (dm::tensor<float, L, hidden>, b));
 };
+
+/// A dim that is a number for its program.
+struct slot : dm::dim<8> {
+  operator dm::index_t() const { return n; }  // NOLINT
+};
+TEST_CASE("operators of the program's own, where the library has a sentence for other dims") {
+  const slot three{3}, four{4};
+  CHECK(three + four == 7);
+  CHECK(three * four == 12);
+  CHECK(three < four);
+  CHECK(dm::random_key{1} == dm::random_key{1});
+}
 
 TEST_CASE("a walk needs no paths") {
   const dm::grid<line> g;

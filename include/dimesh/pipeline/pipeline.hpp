@@ -7,7 +7,7 @@
 //   auto step = net.value_and_grad(one_f_one_b{2, 8}, weights, inputs, loss);
 //     weights: a tuple, one element for each cell, its tensors at the cell's place
 //     inputs(i): what the first cell gets of micro-batch i, on that stage
-//     loss(y, i): a tensor without dims, of what the last cell gives, on that stage
+//     loss(y, i), or loss(y): a tensor without dims, of what the last cell gives, on that stage
 //   step.value, step.gradient     as value_and_grad gives; complete(step) sums over other axes
 //
 // What goes from cell to cell is a tensor, or a tuple or struct of them. Where several cells have a

@@ -13,9 +13,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "dimesh/core/any_argument.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
-#include "dimesh/op/wrong_classes.hpp"
 #include "dimesh/reflect/describe.hpp"
 #include "dimesh/reflect/walk.hpp"
 

@@ -74,8 +74,9 @@ class training_loop {
   std::function<bool()> should_end;
   /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
   std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
-  /// Called on all ranks when a run has ended, and is saved, or ends as a loss is not finite: to
-  /// bring to an end what goes on beside steps, or to throw what did not stop them.
+  /// Called on all ranks when a run has ended, and is saved, or ends as a loss is not finite or an
+  /// evaluation lacks its metric: to bring to an end what goes on beside steps, or to throw what
+  /// did not stop them.
   std::vector<std::function<void()>> at_end;
 
   /// The grid outlives the loop.
