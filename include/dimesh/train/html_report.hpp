@@ -9,8 +9,11 @@
 //   page.write("runs/7/report.html");
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dimesh/show/escape.hpp"
@@ -18,6 +21,23 @@
 #include "dimesh/train/summaries.hpp"
 
 namespace dimesh {
+
+namespace detail {
+/// RFC 4648, section 4.
+inline std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      word = word << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= n ? digits[word >> (18 - 6 * k) & 63u] : '=';
+  }
+  return text;
+}
+}  // namespace detail
 
 class html_report {
  public:
@@ -37,13 +57,22 @@ class html_report {
       svg(group, plot.svg());
     }
   }
-  /// Plots of all figures, and the last text of each name.
-  void add(const summaries& log) {
-    add(log.scalars());
+  /// Plots of all figures, and the last text and the last image of each name.
+  void add(const summaries& log) { add(log, log.scalars()); }
+  /// The same with these figures in place of its own.
+  void add(const summaries& log, const metric_history& figures) {
+    add(figures);
     const auto texts = log.texts();
     for (auto t = texts.begin(); t != texts.end(); ++t)
       if (std::none_of(t + 1, texts.end(), [&](const auto& u) { return u.tag == t->tag; }))
         text(t->tag + ", step " + std::to_string(t->step), t->words);
+    for (const auto& i : log.images()) png(i.tag + ", step " + std::to_string(i.step), i.png);
+  }
+  /// The bytes of a PNG file (train/png.hpp), enlarged where it is small.
+  void png(const std::string& heading, std::string_view file) {
+    begin(heading);
+    body_ += "<img alt=\"" + detail::svg::escape(heading) + "\" src=\"data:image/png;base64," +
+             detail::base64(file) + "\">\n";
   }
   /// A picture as it is: <svg ...>...</svg>.
   void svg(const std::string& heading, const std::string& picture) {
@@ -75,7 +104,8 @@ class html_report {
            "</title>\n<style>body{font-family:sans-serif;max-width:60em;margin:2em auto}"
            "table{border-collapse:collapse}td,th{border:1px solid #bbb;padding:.2em .6em;"
            "text-align:right}pre{background:#f4f4f4;padding:1em;overflow:auto;"
-           "white-space:pre-wrap}</style></head>\n<body><h1>" +
+           "white-space:pre-wrap}img{min-width:12em;image-rendering:pixelated}</style></"
+           "head>\n<body><h1>" +
            detail::svg::escape(title_) + "</h1>\n" + body_ + "</body></html>\n";
   }
   /// Throws dimesh::error if the file cannot be written.

@@ -11,6 +11,7 @@
 //   log.flush();                                       // collective
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -36,8 +37,10 @@ class summaries {
  public:
   /// Writes on the grid's first rank; elsewhere nothing is written. The grid outlives it.
   /// Collective: throws dimesh::error on all ranks where the folder cannot be made or written.
-  template <Mesh M> summaries(const std::string& folder, const grid<M>& g) : all_(&g.everyone()) {
-    detail::together(all_->handle(), [&] { open(folder, g.rank() == 0); });
+  template <Mesh M>
+  summaries(const std::string& folder, const grid<M>& g) : summaries(folder, g.everyone()) {}
+  summaries(const std::string& folder, const detail::communicator& everyone) : all_(&everyone) {
+    detail::together(all_->handle(), [&] { open(folder, everyone.rank() == 0); });
   }
   /// On a rank by itself.
   explicit summaries(const std::string& folder, bool writes = true) { open(folder, writes); }
@@ -92,7 +95,7 @@ class summaries {
   void image(index_t step, std::string_view tag, index_t height, index_t width, int channels,
              std::string_view pixels) {
     if (!to_) return;
-    const std::string png = png_of(height, width, channels, pixels);
+    std::string png = png_of(height, width, channels, pixels);
     std::string name(tag);
     for (char& c : name)
       if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
@@ -104,6 +107,10 @@ class summaries {
       if (!out.write(png.data(), static_cast<std::streamsize>(png.size())).flush()) refuse(name);
       line(step, tag, "\"image\":" + detail::json_text(name));
     });
+    auto& all = to_->images;
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const auto& i) { return i.tag == tag; }),
+              all.end());
+    all.push_back({std::string(tag), step, std::move(png)});
   }
   void text(index_t step, std::string_view tag, std::string_view words) {
     if (!to_) return;
@@ -135,9 +142,16 @@ class summaries {
     index_t step;
     std::string words;
   };
+  struct image_entry {
+    std::string tag;
+    index_t step;
+    std::string png;
+  };
   /// What this program wrote: for reports. Empty where nothing is written.
   metric_history scalars() const { return to_ ? to_->figures : metric_history(); }
   std::vector<text_entry> texts() const { return to_ ? to_->texts : std::vector<text_entry>(); }
+  /// The last one of each name.
+  std::vector<image_entry> images() const { return to_ ? to_->images : std::vector<image_entry>(); }
   bool writes() const { return to_ != nullptr; }
 
  private:
@@ -148,6 +162,7 @@ class summaries {
     std::ofstream lines;
     metric_history figures;
     std::vector<text_entry> texts;
+    std::vector<image_entry> images;
     std::string fault;
   };
   static constexpr const char* lines_name = "summaries.jsonl";

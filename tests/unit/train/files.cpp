@@ -7,7 +7,6 @@
 
 #include "dimesh/train/checksum.hpp"
 #include "dimesh/train/html_report.hpp"
-#include "dimesh/train/progress.hpp"
 
 namespace {
 namespace dm = dimesh;
@@ -99,6 +98,13 @@ TEST_CASE("checksums: known answers") {
   CHECK(dm::detail::crc32c(std::string(32, '\0')) == 0x8a9136aau);
   CHECK(dm::detail::crc32("123456789") == 0xcbf43926u);
   CHECK(dm::detail::adler32("Wikipedia") == 0x11e60398u);
+  for (const auto& [bytes, text] : {std::pair{"", ""},
+                                    {"f", "Zg=="},
+                                    {"fo", "Zm8="},
+                                    {"foo", "Zm9v"},
+                                    {"foobar", "Zm9vYmFy"},
+                                    {"\xfb\xff\xfe", "+//+"}})
+    CHECK(dm::detail::base64(bytes) == text);  // RFC 4648, section 10
 }
 
 TEST_CASE("event_file: what TensorBoard expects, field by field") {
@@ -110,9 +116,10 @@ TEST_CASE("event_file: what TensorBoard expects, field by field") {
   for (const double v : {-1.0, 0.0, 0.5, 0.5, 2.0}) h.add(v);
   file.histogram(7, "weights", h);
   file.text(8, "sample", "*so*");
+  file.image(9, "digit", 28, 30, 3, "a PNG file");
   file.flush();
   const auto e = events_of(file.path());
-  REQUIRE(e.size() == 5);
+  REQUIRE(e.size() == 6);
   CHECK(e[0].text(3) == "brain.Event:2");
   CHECK(e[0].real(1) > 1.7e9);
   CHECK(e[1].numbers.count(2) == 0);  // step 0 is not written
@@ -140,6 +147,13 @@ TEST_CASE("event_file: what TensorBoard expects, field by field") {
   CHECK(text.part(8).number(1) == 7);
   CHECK(text.part(8).text(8) == "*so*");
   CHECK(text.part(9).part(1).text(1) == "text");
+  CHECK(e[5].number(2) == 9);
+  const message image = e[5].part(5).part(1);
+  CHECK(image.text(1) == "digit");
+  CHECK(image.part(4).number(1) == 28);  // height
+  CHECK(image.part(4).number(2) == 30);  // width
+  CHECK(image.part(4).number(3) == 3);
+  CHECK(image.part(4).text(4) == "a PNG file");
 }
 
 TEST_CASE("event_file, summaries, html_report: a place that cannot be written") {
@@ -249,6 +263,9 @@ TEST_CASE("html_report: one file, nothing taken for a part of it") {
   log.scalar(1, "rate", 1);
   log.text(1, "sample", "old");
   log.text(2, "sample", "<b>new</b>");
+  log.image(1, "digit", 1, 2, 1, "ab");
+  log.image(2, "digit", 2, 1, 1, "cd");
+  log.image(1, "<other>", 1, 1, 3, "rgb");
   dm::html_report page("a < b");
   page.add(log);
   page.table("Table", {{"name", "value"}, {"x & y", "1"}});
@@ -265,20 +282,19 @@ TEST_CASE("html_report: one file, nothing taken for a part of it") {
   CHECK(count("&lt;b&gt;new&lt;/b&gt;") == 1);
   CHECK(count("x &amp; y") == 1);
   CHECK(count("<?xml") == 0);
-  CHECK(count("http") == count("http://www.w3.org"));  // nothing is loaded
+  const auto src = [&](const std::string& png) {
+    return count("src=\"data:image/png;base64," + dm::detail::base64(png) + "\"");
+  };
+  CHECK(src(dm::png_of(1, 2, 1, "ab")) == 0);
+  CHECK(src(dm::png_of(2, 1, 1, "cd")) == 1);
+  CHECK(src(dm::png_of(1, 1, 3, "rgb")) == 1);
+  // Nothing is loaded.
+  CHECK(count("http") == count("http://www.w3.org"));
+  CHECK(count("src=") == count("src=\"data:"));
+  CHECK(count("href=") == count("href=\"#"));
+  CHECK(count("url(") == count("url(#"));
   page.write(f.path + "/report.html");
   CHECK(contents(f.path + "/report.html") == html);
-}
-
-TEST_CASE("rates_text and time_text: what a line of progress tells") {
-  const std::vector<dm::step_rate> all = {
-      {"tokens", 2048}, {"rows", 3 << 20, true}, {"cols", 1024, true}};
-  CHECK(dm::rates_text(all, 10, 2) == "10,240 tokens/s  rows 15.0 MiB/s  cols 5.0 KiB/s");
-  CHECK(dm::rates_text({{"rows", 7, true}}, 2, 1) == "rows 14 B/s");
-  CHECK(dm::rates_text(all, 1, 0).empty());  // no time has passed
-  CHECK(dm::rates_text({}, 10, 2).empty());
-  CHECK(dm::time_text(8.4) == "8 s");
-  CHECK(dm::time_text(499.6) == "8 min 20 s");
 }
 
 }  // namespace

@@ -40,3 +40,14 @@ TEST_CASE("progress_line: words of the caller's, made only where they are shown"
   CHECK(made == 10);
   CHECK(lines(file.str()).back().find("95/95  word 10") != std::string::npos);
 }
+
+TEST_CASE("rates_text and time_text: what a line of progress tells") {
+  const std::vector<dimesh::step_rate> all = {
+      {"tokens", 2048}, {"rows", 3 << 20, true}, {"cols", 1024, true}};
+  CHECK(dimesh::rates_text(all, 10, 2) == "10,240 tokens/s  rows 15.0 MiB/s  cols 5.0 KiB/s");
+  CHECK(dimesh::rates_text({{"rows", 7, true}}, 2, 1) == "rows 14 B/s");
+  CHECK(dimesh::rates_text(all, 1, 0).empty());  // no time has passed
+  CHECK(dimesh::rates_text({}, 10, 2).empty());
+  CHECK(dimesh::time_text(8.4) == "8 s");
+  CHECK(dimesh::time_text(499.6) == "8 min 20 s");
+}
