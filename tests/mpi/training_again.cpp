@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A run that is started again by the same command, in the same folder, wherever it was told to end:
-// its evaluations, what they end, and what an evaluation that goes wrong leaves behind.
+// its evaluations, what they end, and which was the best; what a step or an evaluation that goes
+// wrong leaves behind.
 //
 // ranks: 1 2 4
 #include <doctest/doctest.h>
@@ -100,6 +101,119 @@ TEST_CASE("training_run: an evaluation without its number leaves the save that i
                          doctest::Contains("the evaluation gives no 'loss', which options.watched"),
                          dm::error);
     CHECK(std::filesystem::exists(at.path + "/step-2"));
+  });
+}
+
+using split_p = dm::layout<plane, dm::split<dm::uneven<p>, x>>;
+std::vector<index_t> steps_in(const scratch& at) {
+  return dm::detail::checkpoint::steps_in(at.path);
+}
+
+/// Learns by the square root of what is 0 in step 3: its loss is finite then, its gradient is not.
+struct rooted {
+  dm::loop_options when;
+  bool takes_any = false, is_mended = false, may_be_infinite = false;
+
+  loop_end go(const dm::grid<plane>& g, const std::string& folder) const {
+    using X = dm::tensor<double, split_p, p>;
+    auto w = dm::constant<X>(g, 1, p{5});
+    dm::training_run run(g, when, {.save = folder, .finite = !may_be_infinite});
+    run.keep("w", w);
+    const auto step = dm::value_and_grad([](const auto& v) { return dm::sum(dm::sqrt(v)); }, w);
+    run.loop.step = [&](index_t n) -> dm::metrics {
+      if (n == 3 && !is_mended)
+        w = dm::generate<X>(g, [](index_t i) { return 4.0 - double(i); }, p{5});
+      const auto [loss, gradient] = dm::complete(step());
+      const double norm = dm::global_norm(gradient);
+      if (takes_any || std::isfinite(norm)) dm::sgd{.rate = 0.01}(w, gradient);
+      return {{"loss", dm::value(loss)}, {"norm", norm}};
+    };
+    run.loop.diagnose = [&](index_t) { return run.find_not_finite([&] { (void)step(); }); };
+    return run.go();
+  }
+};
+
+TEST_CASE(
+    "training_run: what is not finite is not saved, and the same command goes on from before") {
+  with_grid([](const dm::grid<plane>& g) {
+    const auto check = [&](rooted r, std::initializer_list<const char*> words) {
+      const scratch at("rooted");
+      const std::string text = said([&] { (void)r.go(g, at.path); });
+      for (const char* const part : words) has(text, part);
+      CHECK(dm::detail::text_from(g.everyone().handle(), 0, text) == text);
+      CHECK(steps_in(at) == std::vector<index_t>{2});
+      CHECK(said([&] { (void)r.go(g, at.path); }) == text);
+      r.is_mended = true;
+      CHECK(r.go(g, at.path) == loop_end::steps_done);
+      CHECK(steps_in(at).back() == r.when.steps);
+    };
+    for (const index_t steps : {4, 9})  // to be saved as it ends, and on its way
+      check({{.steps = steps, .save_every = 2}, true},
+            {"training_run: after 4 steps 'w' is not finite at p 4, and is not saved; where a "
+             "gradient went bad"});
+    check({{.steps = 9, .save_every = 2, .finite = {"norm"}}},
+          {"training_loop: 'norm' is not finite in step 3: the way back of ",
+           " gave a number that is not finite at p 4, from "});
+    const scratch at("infinite");
+    CHECK(rooted{{.steps = 4}, true, false, true}.go(g, at.path) == loop_end::steps_done);
+    CHECK(steps_in(at) == std::vector<index_t>{4});
+    has(said([&] { (void)rooted{{.steps = 4, .finite = {"norm", "size"}}}.go(g, ""); }),
+        "training_loop: step 0 gives no 'size', which options.finite asks for");
+  });
+}
+
+TEST_CASE("training_loop: whichever rank has a number that is none, all say the same of it") {
+  const dm::grid<line> g;
+  dm::training_loop loop(g, {.steps = 3, .finite = {"first", "second"}});
+  loop.step = [&](index_t n) -> dm::metrics {
+    const bool mine = n == 2 && g.rank() == g.ranks() - 1;
+    return {{"second", n == 2 ? NAN : 0}, {"first", mine ? HUGE_VAL : 0}, {"loss", 1}};
+  };
+  CHECK(said([&] { (void)loop.run(); }) == "training_loop: 'first' is not finite in step 2");
+}
+
+/// Twelve steps, of which w counts; each third is evaluated, and the sixth is the best.
+template <class L, class F>
+void count_to_twelve(const dm::grid<plane>& g, const dm::run_options& how, const F& then,
+                     bool evaluates = true) {
+  auto w = dm::constant<dm::tensor<double, L, p>>(g, 0, p{5});
+  dm::training_run run(g, {.steps = 12, .evaluate_every = 3, .save_every = 5}, how);
+  run.keep("w", w);
+  run.loop.step = [&](index_t n) -> dm::metrics {
+    dm::fill(w, static_cast<double>(n + 1));
+    return {{"loss", 1}};
+  };
+  if (evaluates)
+    run.loop.evaluate = [](index_t n) -> dm::metrics {
+      return {{"loss", std::abs(static_cast<double>(n) - 6.5)}};
+    };
+  (void)run.go();
+  then(run, [&w] { return dm::value(dm::complete(dm::sum(w))) / 5; });
+}
+
+TEST_CASE("training_run: the best step is kept, and its tensors can be had") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("best"), other("other");
+    const auto check = [](dm::training_run& run, const auto& count) {
+      CHECK(run.best_step() == 6);
+      CHECK(run.best() == 0.5);
+      CHECK(count() == 12);
+      CHECK(run.load_best() == 6);
+      CHECK(count() == 6);
+    };
+    count_to_twelve<split_p>(g, {.save = at.path}, check);
+    CHECK(steps_in(at) == std::vector<index_t>{6, 10, 12});
+    count_to_twelve<whole>(g, {.save = at.path}, check);
+    count_to_twelve<split_p>(g, {.save = other.path, .resume = at.path}, check);
+    CHECK(steps_in(other) == std::vector<index_t>{12});
+    const auto none = [](dm::training_run& run, const auto&) {
+      has(said([&] { (void)run.load_best(); }),
+          run.best_step() == 0 ? "load_best: nothing was evaluated yet"
+                               : "after 6 steps, of which there is no "
+                                 "checkpoint; give a folder in run_options.save");
+    };
+    count_to_twelve<whole>(g, {}, none);
+    count_to_twelve<whole>(g, {}, none, false);
   });
 }
 

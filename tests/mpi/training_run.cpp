@@ -114,7 +114,13 @@ TEST_CASE("training_run: its figures are lines, events and a page of plots") {
   with_grid([](const dm::grid<plane>& g) {
     const scratch at("log");
     dm::training_run run(g, {.steps = 4, .evaluate_every = 2}, {.name = "a run", .log = at.path});
-    run.loop.step = [](index_t n) -> dm::metrics { return {{"loss", 1.0 / (1.0 + n)}}; };
+    const auto w = dm::constant<dm::tensor<double, by_both, p>>(g, 1, p{3});
+    run.loop.step = [&](index_t n) -> dm::metrics {
+      run.log().scalar(n, "more/size", 7);
+      run.log().histogram(n, "w", w);
+      run.log().image(n, "w", 1, 2, 1, "ab");
+      return {{"loss", 1.0 / (1.0 + n)}};
+    };
     run.loop.evaluate = [](index_t) -> dm::metrics { return {{"loss", 0.5}}; };
     CHECK(run.go() == loop_end::steps_done);
     if (g.rank() != 0) return;
@@ -129,12 +135,16 @@ TEST_CASE("training_run: its figures are lines, events and a page of plots") {
     };
     CHECK(count(text_of("summaries.jsonl"), "\"tag\":\"training/loss\"") == 4);
     CHECK(count(text_of("summaries.jsonl"), "\"tag\":\"evaluation/loss\"") == 2);
-    CHECK(count(text_of("report.html"), "<svg") == 2);
+    CHECK(count(text_of("summaries.jsonl"), "\"counts\"") == 4);
+    CHECK(count(text_of("report.html"), "<svg") == 3);
+    CHECK(count(text_of("report.html"), "<img") == 1);
     CHECK(count(text_of("report.html"), "<h1>a run</h1>") == 1);
   });
   // A folder that cannot be is an error on all ranks.
   with_grid([](const dm::grid<plane>& g) {
     CHECK_THROWS_AS(dm::training_run(g, {.steps = 1}, {.log = "/dev/null/log"}), dm::error);
+    CHECK_THROWS_WITH_AS(dm::training_run(g, {}, {}).log(),
+                         doctest::Contains("training_run::log: there is none"), dm::error);
   });
 }
 

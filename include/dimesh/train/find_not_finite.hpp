@@ -18,6 +18,7 @@
 #include "dimesh/collective/broadcast.hpp"
 #include "dimesh/core/replicas.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/parts.hpp"
 
 namespace dimesh {
@@ -65,6 +66,27 @@ inline index_t first_bad(element_kind kind, const std::byte* data, index_t count
 inline index_t first_bad(const tensor_core& x) {
   if (!x.memory || x.away != 0) return -1;
   return first_bad(x.facts->kind, bytes_on_host(x).data(), x.elements());
+}
+/// Of what is the tensor's own: halos may hold anything.
+inline index_t first_own_bad(const tensor_core& x) {
+  if (!x.memory || x.away != 0) return -1;
+  const auto is_own = [&x](index_t i) {
+    bool own = true;
+    for (int d = x.rank(); d-- > 0; i /= x.local(d)) {
+      const index_t at = i % x.local(d) - x.layout().halo[d];
+      own = own && at >= 0 && at < x.own(d).length;
+    }
+    return own;
+  };
+  const std::vector<std::byte> all = bytes_on_host(x);
+  for (index_t at = 0; at < x.elements(); ++at) {
+    const index_t next =
+        first_bad(x.facts->kind, all.data() + at * x.facts->element, x.elements() - at);
+    if (next < 0) break;
+    at += next;
+    if (is_own(at)) return at;
+  }
+  return -1;
 }
 
 /// Looks at results until one is bad.
@@ -145,6 +167,22 @@ inline std::string first_found(const bad_number_finder& finder, const communicat
   text.resize(static_cast<std::size_t>(length));
   collective::broadcast(everyone, text.data(), length, teller);
   return text;
+}
+
+/// Throws on every rank, for the first that has one, where one of these tensors has an element that
+/// is not finite after so many steps.
+inline void require_finite(const communicator& everyone,
+                           const std::vector<checkpoint::named_core>& all, index_t steps) {
+  std::string fault;
+  for (const checkpoint::named_core& x : all)
+    if (const index_t at = first_own_bad(*x.core); at >= 0) {
+      fault = "training_run: after " + std::to_string(steps) + " steps '" + x.name +
+              "' is not finite at " + place_words(*x.core, at) +
+              ", and is not saved; where a gradient went bad, give its norm as a metric and name "
+              "that in loop_options.finite, and the step says so";
+      break;
+    }
+  agree_on_fault(everyone.handle(), std::move(fault));
 }
 
 template <class F>

@@ -44,6 +44,8 @@ struct loop_options {
   index_t save_every = 0;  ///< steps; 0: at the end only
   index_t patience = 0;  ///< evaluations without a better one until the end; 0: any
   std::string loss = "loss";  ///< the metric of a step that must be finite
+  std::vector<std::string> finite{};  ///< others that each step gives and that must: the norm of
+  ///< its gradient, say, which may be infinite where the loss is not
   std::string watched{};  ///< the metric by which evaluations are compared; empty: that of `loss`
   bool higher_is_better = false;
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
@@ -58,24 +60,25 @@ enum class loop_end { steps_done, no_better, signal };
 
 class training_loop {
  public:
-  /// Makes one step and returns its metrics, of which the loss must be finite. `step` counts from 0
-  /// and over all runs. One that was left out, as its gradients overflowed (optim/loss_scale.hpp),
-  /// says so by a metric "left out" that is not 0: its loss may be any number or none.
+  /// Makes one step and returns its metrics, of which the loss, and what options.finite names, must
+  /// be finite: parameters had better stay as they were otherwise. `step` counts from 0 and over
+  /// all runs. One that was left out, as its gradients overflowed (optim/loss_scale.hpp), says so
+  /// by a metric "left out" that is not 0: its loss and the others may be any number or none.
   step_function step;
   /// Measures the state after so many steps. May be missing.
   step_function evaluate;
   /// Saves; once for a step, for the first reason. May be missing.
   std::function<void(const loop_state& at, save_reason why)> save;
-  /// Says what went wrong in a step whose loss is not finite, the same on all ranks (see
-  /// find_not_finite). May be missing.
+  /// Says what went wrong in a step of which such a metric is not finite, the same on all ranks
+  /// (see find_not_finite). May be missing.
   std::function<std::string(index_t step)> diagnose;
   /// Asked on every rank after each step: where one says so, all end after it, saved, as after a
   /// signal. May be missing.
   std::function<bool()> should_end;
   /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
   std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
-  /// Called on all ranks when a run has ended, and is saved, or ends as a loss is not finite or an
-  /// evaluation lacks its metric: to bring to an end what goes on beside steps, or to throw what
+  /// Called on all ranks when a run has ended, and is saved, or ends as a metric is not finite or
+  /// is missing: to bring to an end what goes on beside steps, or to throw what
   /// did not stop them.
   std::vector<std::function<void()>> at_end;
 
@@ -101,8 +104,10 @@ class training_loop {
   const loop_options& options() const { return options_; }
 
   /// From the state to the end. Collective over the grid: the functions above throw on all ranks or
-  /// on none. Throws dimesh::error on every rank where the loss of a step is not finite, where too
-  /// many steps in a row are left out, and where the watched metric is missing from an evaluation.
+  /// on none; what one of them throws leaves run() at once, and `at_end` is not called. Throws
+  /// dimesh::error on every rank where the loss of a step, or what options.finite names, is not
+  /// finite, where too many steps in a row are left out, and where a metric that options name is
+  /// missing.
   loop_end run(loop_state& at) {
     if (!step) throw error("training_loop: it has no step; set loop.step to a function");
     std::optional<stop_request> signals;
@@ -122,9 +127,9 @@ class training_loop {
       // Ranks must not part, even where only one of them has another number or got the signal. And
       // all of them ask: the answer may be one that they find together.
       const bool wants = should_end && should_end();
-      const auto [bad, stop] = agreed(
-          is_bad(m), wants || (signals && signals->asked()) || at.step + 1 == options_.stop_after);
-      if (bad) refuse(at.step);
+      const auto [fault, stop] = agreed(fault_of(m), wants || (signals && signals->asked()) ||
+                                                         at.step + 1 == options_.stop_after);
+      if (fault != 0) refuse(at.step, fault);
       ++at.step;
       for (const auto& f : after_step) f(at.step, m);
       if (stop && at.step < options_.steps) {
@@ -178,21 +183,38 @@ class training_loop {
       if (one.name == name) return &one;
     return nullptr;
   }
-  /// Must the run end after a step with these metrics?
-  bool is_bad(const metrics& m) {
-    const metric* const loss = find(m, options_.loss);
+  /// What is wrong with a step of these metrics, as a number of which ranks take the greatest.
+  /// 0: nothing; from the last metric that must be finite to the first, 2 k + 1: it is missing, and
+  /// 2 k + 2: it is not finite; then: it is one step too many that was left out.
+  int fault_of(const metrics& m) {
     const metric* const out = find(m, "left out");
     left_out_ = out != nullptr && out->value != 0 ? left_out_ + 1 : 0;
-    if (left_out_ > 0) return left_out_ > options_.most_left_out;
-    return loss != nullptr && !std::isfinite(loss->value);
+    const int n = static_cast<int>(options_.finite.size());
+    if (left_out_ > 0) return left_out_ > options_.most_left_out ? 2 * n + 3 : 0;
+    for (int k = n; k >= 0; --k) {
+      const metric* const one = find(m, finite_name(k));
+      if (one == nullptr && k < n) return 2 * k + 1;
+      if (one != nullptr && !std::isfinite(one->value)) return 2 * k + 2;
+    }
+    return 0;
   }
-  [[noreturn]] void refuse(index_t at) const {
+  const std::string& finite_name(int k) const {
+    const std::size_t n = options_.finite.size(), i = static_cast<std::size_t>(k);
+    return i == n ? options_.loss : options_.finite[n - 1 - i];
+  }
+  [[noreturn]] void refuse(index_t at, int fault) const {
     detail::words w;
-    if (left_out_ > options_.most_left_out)
-      w << "training_loop: " << left_out_ << " steps in a row were left out, the last one is step "
-        << at << "; their gradients are not finite whatever the factor of the loss";
-    else
-      w << "training_loop: '" << options_.loss << "' is not finite in step " << at;
+    if (fault > 2 * static_cast<int>(options_.finite.size()) + 2)
+      w << "training_loop: " << options_.most_left_out + 1
+        << " steps in a row were left out, the last one is step " << at
+        << "; their gradients are not finite whatever the factor of the loss";
+    else if (fault % 2 == 0)
+      w << "training_loop: '" << finite_name((fault - 1) / 2) << "' is not finite in step " << at;
+    else {
+      w << "training_loop: step " << at << " gives no '" << finite_name((fault - 1) / 2)
+        << "', which options.finite asks for";
+      end_with(w);
+    }
     std::string why;
     try {
       if (diagnose) why = diagnose(at);
@@ -241,12 +263,12 @@ class training_loop {
     return has_no_patience(at);
   }
   /// What any rank says. One reduction of two numbers a step.
-  std::pair<bool, bool> agreed(bool bad, bool stop) const {
-    int flags[2] = {bad, stop};
+  std::pair<int, bool> agreed(int fault, bool stop) const {
+    int flags[2] = {fault, stop};
     const detail::of_host numbers;
     if (everyone_->size() > 1)
       collective::all_reduce(*everyone_, flags, flags, 2, collective::reduction::max);
-    return {flags[0] != 0, flags[1] != 0};
+    return {flags[0], flags[1] != 0};
   }
 
   loop_options options_;

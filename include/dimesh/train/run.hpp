@@ -9,11 +9,13 @@
 //   run.keep_same("seed", 7);
 //   run.loop.step = [&](index_t) -> metrics { ...; return {{"loss", value(loss)}}; };
 //   run.go()          -> loop_end::steps_done;  .log = "logs/7": figures for TensorBoard, a report
-//   run.losses(), run.history(), run.seconds()
+//   run.losses(), run.history(), run.seconds(), run.log()
+//   run.load_best()   -> run.best_step(): the tensors are as they were then
 //
 // Needs what checkpoints need (io/checkpoint/save.hpp).
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -42,6 +44,8 @@ struct run_options {
   index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   std::vector<step_rate> rates{};  ///< what the line tells beside the loss
+  bool finite = true;  ///< a save is an error, and the checkpoint before it stays the last, where a
+  ///< kept tensor has an element that is infinite or no number; false: that may be meant
   bool terminal = on_terminal();  ///< a person reads along
   double stalled_after = 600;  ///< seconds after which a rank that comes to no new call and no new
   ///< step says on stderr where it is; 0: never, and nobody says so
@@ -64,8 +68,7 @@ class training_run : public kept_state {
         everyone_(&everyone),
         steps_(when.steps),
         tells_(everyone.rank() == 0) {
-    if (!how_.log.empty())
-      detail::together(everyone.handle(), [&] { log_.emplace(how_.log, tells_); });
+    if (!how_.log.empty()) log_.emplace(how_.log, everyone);
     loop.after_step.push_back([this](index_t done, const metrics& m) {
       note(done, "training/", m);
       tell(done);
@@ -81,10 +84,13 @@ class training_run : public kept_state {
 
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
-  /// from, where that has other tensors, or another number of what must be the same; and, saved and
-  /// after the step in which that happened, where its figures cannot be written.
+  /// from, where that has other tensors, or another number of what must be the same; where a kept
+  /// tensor is not finite when it is to be saved; and, saved and after the step in which that
+  /// happened, where its figures cannot be written. Where a function of the loop throws, a save on
+  /// its way is dropped: whether all ranks do, or one by mistake, is not known, and the checkpoint
+  /// before it is there.
   loop_end go() {
-    loop_state at;
+    loop_state& at = at_;
     if (how_.resume.empty() && was_here()) how_.resume = how_.save;
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
@@ -113,7 +119,7 @@ class training_run : public kept_state {
     if (done_ == 0 && loop.save && !how_.resume.empty() && how_.save != how_.resume)
       loop.save(at, save_reason::end);
     finish_save();
-    if (log_) detail::together(everyone_->handle(), [this] { write_report(); });
+    if (log_) write_report();
     return why == loop_end::steps_done && at.step < steps_ ? loop_end::signal : why;
   }
 
@@ -122,10 +128,39 @@ class training_run : public kept_state {
     return detail::find_not_finite(*everyone_, tensors_, static_cast<F&&>(f));
   }
 
+  /// Steps that were done at the best evaluation, of earlier runs, too; 0: there was none.
+  index_t best_step() const { return at_.best_step; }
+  /// What was watched then; NaN: there was none.
+  double best() const { return at_.best; }
+  /// The kept tensors become those that were saved after the best evaluation; numbers, schedules
+  /// and the place in the data stay. Returns best_step(). Collective, after go(). Throws
+  /// dimesh::error on every rank where nothing was evaluated or saved.
+  index_t load_best() {
+    finish_save();
+    const index_t step = at_.best_step;
+    if (step == 0) throw error("training_run::load_best: nothing was evaluated yet");
+    for (const std::string& folder : {how_.save, how_.resume})
+      if (!folder.empty() && has_step(folder, step)) {
+        const std::string from = folder + "/" + detail::checkpoint::step_name(step);
+        detail::checkpoint::load(from, {}, tensors_);
+        return step;
+      }
+    throw error(
+        "training_run::load_best: the best evaluation was after " + std::to_string(step) +
+        " steps, of which there is no checkpoint" +
+        (how_.save.empty() ? "; give a folder in run_options.save" : " in '" + how_.save + "'"));
+  }
+
   /// The loss of each step, those of earlier runs among them.
   const std::vector<double>& losses() const { return history_.values(loss_tag()); }
   /// All metrics: of steps by names that begin with training/, of evaluations with evaluation/.
   const metric_history& history() const { return history_; }
+  /// Where its figures go, for others beside them: histograms, images, texts. The report has them,
+  /// too. Throws dimesh::error where run_options.log is empty.
+  summaries& log() {
+    if (!log_) throw error("training_run::log: there is none; give a folder in run_options.log");
+    return *log_;
+  }
   /// How long the steps of this run took, with saves but no evaluations, and how many they were.
   double seconds() const { return seconds_; }
   index_t steps_done() const { return done_; }
@@ -147,10 +182,17 @@ class training_run : public kept_state {
   }
   void write_report() {
     log_->flush();
-    if (!tells_) return;
-    html_report page(how_.name.empty() ? "A training run" : how_.name);
-    page.add(history_);
-    page.write(how_.log + "/report.html");
+    detail::together(everyone_->handle(), [this] {
+      if (!tells_) return;
+      metric_history all = history_;  // those of earlier runs, too
+      const metric_history written = log_->scalars();
+      for (const scalar_series& s : written.series())
+        for (std::size_t i = 0; history_.values(s.tag).empty() && i < s.value.size(); ++i)
+          all.add(static_cast<index_t>(s.step[i]), s.tag, s.value[i]);
+      html_report page(how_.name.empty() ? "A training run" : how_.name);
+      page.add(*log_, all);
+      page.write(how_.log + "/report.html");
+    });
   }
   void tell(index_t done) {
     if (!line_ || losses().empty()) return;
@@ -168,6 +210,9 @@ class training_run : public kept_state {
   /// Begins to; the elements are copied when it returns.
   void save(const loop_state& at) {
     if (at.step == saved_) return;  // an evaluation that was made up for may be the best
+    finish_save();  // whatever becomes of this one, that before it is there
+    detail::checkpoint::require_parts("training_run", tensors_);
+    if (how_.finite) detail::require_finite(*everyone_, tensors_, at.step);
     saved_ = at.step;
     checkpoint_record r = record(at.step);
     r.integers["loop.best_step"] = at.best_step;
@@ -175,9 +220,6 @@ class training_run : public kept_state {
     r.integers["loop.evaluated"] = at.evaluated;
     r.numbers["loop.best"] = at.best;
     r.files[metrics_file] = history_.text();
-    if (saving_) saving_->finish();
-    saving_.reset();
-    detail::checkpoint::require_parts("training_run", tensors_);
     saving_.emplace(detail::checkpoint::begin_save(
         how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
   }
@@ -185,15 +227,23 @@ class training_run : public kept_state {
     if (saving_) saving_->finish();
     saving_.reset();
   }
-  /// Has a run of before saved where this one will? As the first rank sees it.
+  /// Has a run of before saved where this one will?
   bool was_here() const {
-    std::error_code none;
-    int there = 0;
-    if (tells_ && !how_.save.empty())
-      there = std::filesystem::exists(how_.save + "/latest", none) ||
-                      !detail::checkpoint::steps_in(how_.save).empty()
-                  ? 1
-                  : 0;
+    return first_rank_finds([this] {
+      std::error_code none;
+      return !how_.save.empty() && (std::filesystem::exists(how_.save + "/latest", none) ||
+                                    !detail::checkpoint::steps_in(how_.save).empty());
+    });
+  }
+  bool has_step(const std::string& folder, index_t step) const {
+    return first_rank_finds([&] {
+      const auto all = detail::checkpoint::steps_in(folder);
+      return std::binary_search(all.begin(), all.end(), step);
+    });
+  }
+  /// Folders may look otherwise to others.
+  template <class F> bool first_rank_finds(const F& f) const {
+    int there = tells_ && f() ? 1 : 0;
     const detail::waiting here("training_run");
     detail::check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle()), "training_run");
     return there != 0;
@@ -218,6 +268,7 @@ class training_run : public kept_state {
   std::optional<progress_line> line_;
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
+  loop_state at_;
   index_t saved_ = -1;  // the step that the folder has for certain
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
   double seconds_ = 0, evaluations_ = 0;
