@@ -10,6 +10,7 @@
 #include <dimesh/dimesh.hpp>
 #include <filesystem>
 
+#include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/train/run.hpp"
 #include "support/checkpoints.hpp"
 
@@ -149,8 +150,7 @@ TEST_CASE(
     };
     for (const index_t steps : {4, 9})  // to be saved as it ends, and on its way
       check({{.steps = steps, .save_every = 2}, true},
-            {"training_run: after 4 steps 'w' is not finite at p 4, and is not saved; where a "
-             "gradient went bad"});
+            {"training_run: 'w' is not finite at p 4, and step-4 is not saved; where a gradient"});
     check({{.steps = 9, .save_every = 2, .finite = {"norm"}}},
           {"training_loop: 'norm' is not finite in step 3: the way back of ",
            " gave a number that is not finite at p 4, from "});
@@ -159,6 +159,26 @@ TEST_CASE(
     CHECK(steps_in(at) == std::vector<index_t>{4});
     has(said([&] { (void)rooted{{.steps = 4, .finite = {"norm", "size"}}}.go(g, ""); }),
         "training_loop: step 0 gives no 'size', which options.finite asks for");
+  });
+}
+
+TEST_CASE("training_run: of a tensor that is saved, what halos hold may be infinite") {
+  with_grid([](const dm::grid<plane>& g) {
+    const auto go = [&](float first, const scratch& at) {
+      auto x = dm::log(dm::halo_exchange<1, q>(
+          dm::generate<dm::tensor<float, dm::layout<plane>, p, q>>(
+              g, [&](index_t i, index_t j) { return first + static_cast<float>(i + j); }, p{2},
+              q{3}),
+          dm::boundary::zero));
+      CHECK(dm::detail::first_bad(dm::detail::core_of(x)) == 0);
+      dm::training_run run(g, {.steps = 1}, {.save = at.path});
+      run.keep("x", x);
+      run.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+      return run.go();
+    };
+    const scratch good("halo"), bad("halo_bad");
+    CHECK(go(1, good) == loop_end::steps_done);
+    has(said([&] { (void)go(-1, bad); }), "'x' is not finite at p 0, q 0, and step-1 is not saved");
   });
 }
 

@@ -176,10 +176,10 @@ inline void require_finite(const communicator& everyone,
   std::string fault;
   for (const checkpoint::named_core& x : all)
     if (const index_t at = first_own_bad(*x.core); at >= 0) {
-      fault = "training_run: after " + std::to_string(steps) + " steps '" + x.name +
-              "' is not finite at " + place_words(*x.core, at) +
-              ", and is not saved; where a gradient went bad, give its norm as a metric and name "
-              "that in loop_options.finite, and the step says so";
+      fault = "training_run: '" + x.name + "' is not finite at " + place_words(*x.core, at) +
+              ", and step-" + std::to_string(steps) +
+              " is not saved; where a gradient went bad, give its norm as a metric and name that "
+              "in loop_options.finite, and the step says so";
       break;
     }
   agree_on_fault(everyone.handle(), std::move(fault));
