@@ -5,9 +5,12 @@
 // 0.98 of the speed of steps without input.
 //
 //   benchmarks/input [--quick]        mpirun -n 2 benchmarks/input
+#include <dimesh/io/data/any_stage.hpp>
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/pack.hpp>
 #include <dimesh/io/data/prefetch.hpp>
+#include <dimesh/io/data/sample.hpp>
+#include <dimesh/io/data/text.hpp>
 #include <dimesh/io/data/transform.hpp>
 #include <dimesh/op/einsum.hpp>
 #include <dimesh/runtime.hpp>
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <random>
 
 #include "support/race.hpp"
 #include "support/stages.hpp"
@@ -114,6 +118,33 @@ void stages() {
       });
 }
 
+/// Pieces of a text that lies in memory; records drawn with replacement; a stage without its type.
+void pieces() {
+  const index_t n = 1000000, length = 128;
+  const std::string text(static_cast<std::size_t>(n + length - 1), 'a');
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  const in::windows windows(in::contents("text", text), length, 1);
+  const auto use = [](std::span<const std::uint8_t> w) { keep(w.front() + w.back()); };
+  const auto in_turn = [&] {
+    for (index_t i = 0; i < n; ++i) use({bytes + i, static_cast<std::size_t>(length)});
+  };
+  const auto read = [&](const auto& stage) {
+    const auto pass = stage.epoch(0);
+    for (index_t i = 0; i < pass.size(); ++i) use(pass(i));
+  };
+  compare("windows of a text", n, [&] { read(windows); }, in_turn);
+  compare(
+      "sample of windows, beside mt19937_64", n, [&] { read(windows | in::sample(7, n)); },
+      [&] {
+        std::mt19937_64 engine(7);
+        std::uniform_int_distribution<index_t> any(0, n - 1);
+        for (index_t i = 0; i < n; ++i)
+          use({bytes + any(engine), static_cast<std::size_t>(length)});
+      });
+  const in::any_stage<std::span<const std::uint8_t>> any = windows;
+  compare("any_stage of windows", n, [&] { read(any); }, in_turn);
+}
+
 void batches(const dm::grid<pod>& g) {
   const index_t n = 6400;
   const auto bytes = std::make_shared<std::vector<std::uint8_t>>(
@@ -197,6 +228,7 @@ int main(int argc, char** argv) {
     const dm::grid<pod> g;
     talks = g.rank() == 0;
     stages();
+    pieces();
     batches(g);
     if (used == 1) std::puts("");  // so that nothing is left out
   });

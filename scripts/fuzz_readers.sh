@@ -12,7 +12,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-seconds=20 formats="IDX MO PACKED BPE GZIP NPY SAFETENSORS MANIFEST INDEX" jobs=1
+seconds=20 formats="IDX MO PACKED BPE GZIP NPY SAFETENSORS MANIFEST INDEX GPT2" jobs=1
 out=build/fuzz/readers flags=build/default/tests/compile_fail/flags.txt
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -58,6 +58,7 @@ first() {
       printf '"numbers":{"d":"0x1p+1"},"files":{"m":{"bytes":8,"crc32":7}}},"crc32":0}'
       ;;
     INDEX) printf '{"metadata":{"total_size":8},"weight_map":{"w":"model.safetensors"}}' ;;
+    GPT2) printf 'a a\naa a\nb a\n' ;;
   esac
 }
 # The words of formats that are texts.

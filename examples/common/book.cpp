@@ -67,11 +67,10 @@ in::any_stage<row> rows_in_order(const in::contents& of, dm::index_t length, dm:
   return all | in::repeat((n + all.size() - 1) / all.size()) | in::map(&with_targets);
 }
 
-std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt, int rank) {
   if (rank != 0 || !dm::on_terminal()) return {};
-  return [before = prompt](dm::index_t, std::int32_t byte) mutable {
+  return [before = prompt](dm::index_t row, std::int32_t byte) mutable {
+    if (row != 0) return;
     std::cout << std::exchange(before, "") << static_cast<char>(byte) << std::flush;
   };
 }

@@ -44,7 +44,8 @@ in::any_stage<row> drawn_rows(const in::contents& of, dm::index_t length, dm::ra
 /// From front to back, each byte a target once; a short text again until a batch of n is full.
 in::any_stage<row> rows_in_order(const in::contents& of, dm::index_t length, dm::index_t n);
 
-/// Shows a text while a model writes it, on the first rank, where a person reads along.
-std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt);
+/// Shows a text while a model writes it, byte by byte, on the first rank, where a person reads
+/// along: of several rows the first one, whose prompt this is.
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt, int rank);
 
 }  // namespace text

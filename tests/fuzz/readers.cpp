@@ -6,6 +6,7 @@
 #include <dimesh/io/data/arrays.hpp>
 #include <dimesh/io/data/byte_pairs.hpp>
 #include <dimesh/io/data/catalog.hpp>
+#include <dimesh/io/data/gpt2_byte_pairs.hpp>
 #include <dimesh/io/data/images.hpp>
 #include <dimesh/io/data/packed.hpp>
 #include <dimesh/io/npy_header.hpp>
@@ -64,6 +65,28 @@ std::size_t bpe(const std::string& bytes) {
   require(in::byte_pairs::load(in::contents("x", v.printed())) == v);
   const auto other = in::byte_pairs::load(in::contents("x", bytes));
   require(other.printed() == bytes);
+  require(other.decode(other.encode(bytes)) == bytes);
+  return 1;
+}
+
+/// As a vocabulary, as merges of one that is whole, and as a text.
+std::size_t gpt2(const std::string& bytes) {
+  static const in::contents letters("x", [] {
+    nlohmann::json all;
+    for (const char32_t c : in::detail::signs_of_bytes())
+      all[c < 0x80 ? std::string(1, static_cast<char>(c))
+                   : std::string{static_cast<char>(0xc0 | c >> 6),
+                                 static_cast<char>(0x80 | (c & 0x3f))}] = all.size();
+    for (const char* const token : {"aa", "aaa", "ab", "ba"}) all[token] = all.size();
+    return all.dump();
+  }());
+  static const in::gpt2_byte_pairs plain(letters, in::contents("x", "a a\naa a\nb a\na b\n"));
+  require(plain.decode(plain.encode(bytes)) == bytes);
+  try {
+    const in::gpt2_byte_pairs v(letters, in::contents("x", bytes));
+    require(v.decode(v.encode(bytes)) == bytes);
+  } catch (const dimesh::error&) {}
+  const in::gpt2_byte_pairs other(in::contents("x", bytes), in::contents("x", std::string()));
   require(other.decode(other.encode(bytes)) == bytes);
   return 1;
 }
@@ -147,9 +170,9 @@ struct format {
   std::size_t (*read)(const std::string&);
 };
 constexpr format formats[] = {
-    {"IDX", idx},          {"MO", mo},   {"PACKED", packed},           {"BPE", bpe},
-    {"GZIP", gzip},        {"NPY", npy}, {"SAFETENSORS", safetensors}, {"MANIFEST", manifest},
-    {"INDEX", shard_index}};
+    {"IDX", idx},           {"MO", mo},    {"PACKED", packed},           {"BPE", bpe},
+    {"GZIP", gzip},         {"NPY", npy},  {"SAFETENSORS", safetensors}, {"MANIFEST", manifest},
+    {"INDEX", shard_index}, {"GPT2", gpt2}};
 
 const format* asked_for() {
   const char* const name = std::getenv("DIMESH_FUZZ_FORMAT");

@@ -3,14 +3,22 @@
 // labels: sanitize
 // Tensors in another memory than the default one: a space of Kokkos that says of itself that no
 // host reaches it, and no MPI. What is computed there has the bits of what is computed here;
-// to_space copies blocks and their gradients, and sends nothing; structs lie in two memories.
+// to_space copies blocks and their gradients, and sends nothing; structs lie in two memories;
+// batches get there, each while the one before it is in use.
 #include "dimesh/op/to_space.hpp"
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/overlap.hpp"
 #include "dimesh/interop/host_block.hpp"
+#include "dimesh/io/data/batch.hpp"
+#include "dimesh/io/data/order.hpp"
+#include "dimesh/io/data/prefetch.hpp"
+#include "dimesh/io/data/transform.hpp"
 #include "dimesh/io/npy.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/reductions.hpp"
@@ -329,6 +337,84 @@ TEST_CASE("grids whose ranks stand elsewhere are refused, on every rank") {
                        "to_space: the two grids have their ranks at other coordinates; make both "
                        "of the same sizes over one communicator, or relayout<layout>(x, grid)",
                        dm::error);
+}
+
+template <class L> struct examples {
+  BOOST_HANA_DEFINE_STRUCT(examples, (dm::tensor<double, L, p, q>, x),
+                           (dm::tensor<std::int32_t, L, p>, number),
+                           (dm::tensor<float, L, p>, mask));
+};
+/// Batches of four: of the ten records of an epoch two full ones, and one of two records.
+template <class M> struct examples_on {
+  grid<M> g;
+  std::atomic<dm::index_t> begun{0};  // of this rank's records
+  std::atomic<bool> fails{false};
+
+  auto load(int threads) {
+    const auto made = [this](dm::index_t i) {
+      ++begun;
+      if (i == 5 && fails) throw std::runtime_error("no 5");
+      const double v = static_cast<double>(i);
+      return std::tuple(std::vector<double>{v, v + 0.25}, i);
+    };
+    using S = examples<layout<M, split<p, test_support::x>>>;
+    return dm::input::numbers(10) | dm::input::shuffle(3) | dm::input::map(made) |
+           dm::input::batch<S>(g, p{4}, dm::input::last_batch::pad, q{2}) |
+           dm::input::prefetch(threads, 8);
+  }
+};
+constexpr auto same_records = [](const auto& a, const auto& b) {
+  return same_bits(a.x, b.x) && same_bits(a.number, b.number) && same_bits(a.mask, b.mask);
+};
+
+TEST_CASE("batches get there, and the next one before it is asked for") {
+  int n = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  examples_on<plane> near{grid<plane>(test_support::x{n}, test_support::y{1})};
+  examples_on<far> away{grid<far>(test_support::x{n}, test_support::y{1})};
+  auto here = near.load(0);
+  auto load = away.load(1);
+  const auto none = in(there).live;
+  const auto own = [&](dm::index_t batch) {
+    const dm::index_t rows = 4 / n, before = rows * away.g.template coord<test_support::x>();
+    return std::clamp<dm::index_t>((batch % 3 == 2 ? 2 : 4) - before, 0, rows);
+  };
+  dm::index_t until_next = own(0);
+  for (dm::index_t k = 0; k < 10; ++k) {
+    // One thread makes them in turn: when it is behind the next batch, that one is ready.
+    until_next += own(k + 1);
+    while (away.begun <= until_next) std::this_thread::yield();
+    const auto b = load.next();
+    CHECK(b.x.memory().space() == there);
+    CHECK(same_records(b, here.next()));
+    CHECK(load.records() == here.records());
+    CHECK(load.position() == here.position());
+    const auto bytes = b.x.local_bytes() + b.number.local_bytes() + b.mask.local_bytes();
+    CHECK(in(there).live == none + 2 * bytes);
+  }
+  const auto go_to = [&](dm::input::position at) { load.seek(at), here.seek(at); };
+  go_to({1, 4});  // what was on its way is given up
+  CHECK(in(there).live == none);
+  CHECK(same_records(load.next(), here.next()));
+  near.fails = away.fails = true;
+  go_to({7, 0});
+  int bad = 0;
+  for (int k = 0; k < 9; ++k) {
+    bool same = false;
+    const std::string said = thrown([&] {
+      const auto b = load.next();
+      same = same_records(b, here.next());
+    });
+    if (said == "nothing") {
+      CHECK(same);
+      continue;
+    }
+    CHECK(said == thrown([&] { (void)here.next(); }));
+    ++bad;
+    const auto at = load.position();
+    go_to({at.epoch, std::min<dm::index_t>(10, at.record + 4)});
+  }
+  CHECK(bad == 3);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,17 +70,18 @@ inline std::string print(std::span<const index_t> extents) {
   throw error("read_idx: '" + path + "': " + what);
 }
 
-inline std::string slurp(const std::string& path) {
+inline std::vector<std::uint8_t> slurp(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status)) fail(path, "expected a file, found nothing of that name");
   if (std::filesystem::is_directory(status)) fail(path, "expected a file, found a directory");
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path, "expected a readable file, found one that cannot be opened");
-  std::string bytes;
+  std::vector<std::uint8_t> bytes;
+  if (const auto size = std::filesystem::file_size(path, ignored); !ignored) bytes.reserve(size);
   std::array<char, 1 << 16> piece;
   while (in.read(piece.data(), piece.size()), in.gcount() > 0)
-    bytes.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    bytes.insert(bytes.end(), piece.data(), piece.data() + in.gcount());
   if (in.bad()) fail(path, "expected to read to its end, found a read error");
   return bytes;
 }
@@ -88,7 +90,8 @@ inline std::string slurp(const std::string& path) {
 class source {
  public:
   explicit source(const std::string& path) : path_(path), raw_(slurp(path)) {
-    if (raw_.size() >= 2 && raw_[0] == '\x1f' && raw_[1] == '\x8b') zipped_.emplace(raw_);
+    if (raw_.size() >= 2 && raw_[0] == 0x1f && raw_[1] == 0x8b)
+      zipped_.emplace(std::string_view(reinterpret_cast<const char*>(raw_.data()), raw_.size()));
   }
 
   /// No content can be longer than this: deflate shrinks at most 1032-fold. It keeps a lying
@@ -102,6 +105,19 @@ class source {
     std::copy_n(raw_.data() + at_, m, to);
     at_ += static_cast<std::size_t>(m);
     return m;
+  }
+
+  /// The next n bytes, or fewer where the contents end. Where they are all that is left of a plain
+  /// file they stay in its memory: a second array would cost as much as reading the file.
+  std::vector<std::uint8_t> take(index_t n) {
+    if (!zipped_ && static_cast<index_t>(raw_.size() - at_) == n) {
+      raw_.erase(raw_.begin(), raw_.begin() + static_cast<std::ptrdiff_t>(at_));
+      at_ = 0;
+      return std::exchange(raw_, {});
+    }
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(n));
+    bytes.resize(static_cast<std::size_t>(read(bytes.data(), n)));
+    return bytes;
   }
 
   /// False when gzip data lack their end, where the checksum stands.
@@ -118,7 +134,8 @@ class source {
     return done;
   }
 
-  std::string path_, raw_;
+  std::string path_;
+  std::vector<std::uint8_t> raw_;
   std::size_t at_ = 0;
   std::optional<gzip_reader> zipped_;  // reads raw_
 };
@@ -191,8 +208,8 @@ inline idx_array read_idx(const std::string& path) {
   if (size > in.most())
     fail(path, "truncated: expected " + promise + ", found a file that can hold at most " +
                    std::to_string(in.most()));
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
-  const index_t got = in.read(bytes.data(), size);
+  std::vector<std::uint8_t> bytes = in.take(size);
+  const auto got = static_cast<index_t>(bytes.size());
   if (got < size) fail(path, "truncated: expected " + promise + ", found " + std::to_string(got));
   // One byte more than promised: at the end this also makes zlib verify its checksum.
   std::uint8_t extra = 0;

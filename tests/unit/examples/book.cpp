@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "support/scratch.hpp"
@@ -23,6 +25,36 @@ struct scratch_tool {
   explicit scratch_tool(const std::string& script) : file("#!/bin/sh\n" + script + "\n") {
     fs::permissions(file.path, fs::perms::owner_all);
   }
+};
+/// Standard output is a terminal as long as this lives.
+class terminal {
+ public:
+  terminal() : screen_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    REQUIRE(grantpt(screen_) == 0);
+    REQUIRE(unlockpt(screen_) == 0);
+    const int written = open(ptsname(screen_), O_RDWR | O_NOCTTY);
+    std::cout << std::flush;
+    dup2(written, 1);
+    close(written);
+  }
+  terminal(const terminal&) = delete;
+  terminal& operator=(const terminal&) = delete;
+  ~terminal() {
+    std::cout << std::flush;
+    dup2(output_, 1);
+    close(output_);
+    close(screen_);
+  }
+  /// So many bytes of what it shows next; fewer where no more comes.
+  std::string shown(std::size_t n) const {
+    std::string s;
+    pollfd one{screen_, POLLIN, 0};
+    for (char c = 0; s.size() < n && poll(&one, 1, 1000) > 0 && read(screen_, &c, 1) == 1;) s += c;
+    return s;
+  }
+
+ private:
+  int output_ = dup(1), screen_;
 };
 bool has(const std::string& text, const std::string& part) {
   INFO(text);
@@ -95,4 +127,37 @@ TEST_CASE("rows_in_order: front to back, each byte a target once, again until a 
   CHECK(starts(40, 4) == std::vector<int>{0, 40, 0, 40});
   CHECK(starts(99, 2) == std::vector<int>{0, 0});
   has(thrown([&] { starts(100, 1); }), "'a text': has 100 bytes, and a window wants 101");
+}
+
+TEST_CASE("as_it_comes: each byte at once, halves of letters too, of the first of several rows") {
+  const char* const plain = std::getenv("DIMESH_PLAIN");
+  const std::string before = plain != nullptr ? plain : "";
+  unsetenv("DIMESH_PLAIN");
+  std::vector<std::string> seen;
+  bool others = true;
+  {
+    const terminal t;
+    const auto written = text::as_it_comes("Le caf", 0);
+    const auto gives = [&](index_t row, int byte, std::size_t n) {
+      written(row, byte);
+      if (n > 0) seen.push_back(t.shown(n));
+    };
+    others = static_cast<bool>(text::as_it_comes("Le caf", 1));
+    if (written) {
+      gives(1, 0xe2, 0);
+      gives(0, 0xc3, 7);
+      gives(1, 0x82, 0);
+      gives(0, 0xa9, 1);
+      gives(1, 0xac, 0);
+      for (const int byte : {0xe2, 0x82, 0xac, int{'.'}}) gives(0, byte, 1);
+    }
+    setenv("DIMESH_PLAIN", "1", 1);
+    others = others || text::as_it_comes("Le caf", 0);
+  }
+  if (plain == nullptr)
+    unsetenv("DIMESH_PLAIN");
+  else
+    setenv("DIMESH_PLAIN", before.c_str(), 1);
+  CHECK(seen == std::vector<std::string>{"Le caf\xc3", "\xa9", "\xe2", "\x82", "\xac", "."});
+  CHECK(!others);
 }

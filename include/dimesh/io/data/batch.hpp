@@ -47,6 +47,7 @@ template <Tensor S> struct tensors_in<S> {
 /// What writes rows of each of these tensors' elements.
 template <class Record, class Leaves> struct writers_of;
 template <class Record, class... X> struct writers_of<Record, dimesh::detail::list<X...>> {
+  static constexpr std::size_t count = sizeof...(X);  // nvcc does not see the size of `all`
   static constexpr row_writer<Record> all[] = {row_writer<Record>::template of<value_of<X>>()...};
 };
 
@@ -72,7 +73,7 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     const auto path = [](const void* of, int k) { return path_of(*static_cast<const S*>(of), k); };
     source_ = std::make_shared<const detail::host_batches<From>>(
         from, detail::places_of(&form, cores.at, cores.size, path), last, writers::all,
-        std::size(writers::all));
+        writers::count);
   }
 
   /// Where nobody makes them.

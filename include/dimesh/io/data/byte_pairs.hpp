@@ -97,6 +97,7 @@ class byte_pairs {
 
  private:
   static constexpr index_t most_symbols = 1 << 20;
+  static constexpr symbol none = most_symbols;
   static constexpr std::string_view magic = "dimesh byte pairs 1";
 
   byte_pairs() {
@@ -107,25 +108,28 @@ class byte_pairs {
     merges_.push_back(p);
     texts_.push_back(text(p.first) + text(p.second));
   }
+  /// What two symbols are merged to; else more than any symbol.
+  symbol merged(symbol a, symbol b) const {
+    const auto found = rank_.find(detail::key_of({a, b}));
+    return found != rank_.end() ? found->second : none;
+  }
   void encode_word(std::string_view w, std::vector<symbol>& out) const {
-    std::array<symbol, detail::longest_word + 1> s;
+    std::array<symbol, detail::longest_word + 1> s, to;  // to: of a symbol and the one behind it
     std::size_t n = 0;
     for (const char c : w) s[n++] = static_cast<unsigned char>(c);
-    for (;;) {
-      symbol best = static_cast<symbol>(size());
-      std::size_t at = 0;
-      for (std::size_t i = 0; i + 1 < n; ++i)
-        if (const auto f = rank_.find(detail::key_of({s[i], s[i + 1]}));
-            f != rank_.end() && f->second < best)
-          best = f->second, at = i;
-      if (best == static_cast<symbol>(size())) break;
-      s[at] = best;
-      std::copy(s.begin() + static_cast<std::ptrdiff_t>(at) + 2,
-                s.begin() + static_cast<std::ptrdiff_t>(n),
-                s.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    for (std::size_t i = 0; i + 1 < n; ++i) to[i] = merged(s[i], s[i + 1]);
+    while (n > 1) {
+      const auto best = std::min_element(to.begin(), to.begin() + static_cast<index_t>(n) - 1);
+      if (*best == none) break;
+      const auto at = static_cast<std::size_t>(best - to.begin());
+      s[at] = *best;
       --n;
+      // Looked up are the two pairs that are new, and no other.
+      for (std::size_t i = at + 1; i < n; ++i) s[i] = s[i + 1], to[i] = to[i + 1];
+      if (at > 0) to[at - 1] = merged(s[at - 1], s[at]);
+      if (at + 1 < n) to[at] = merged(s[at], s[at + 1]);
     }
-    out.insert(out.end(), s.begin(), s.begin() + static_cast<std::ptrdiff_t>(n));
+    out.insert(out.end(), s.begin(), s.begin() + static_cast<index_t>(n));
   }
 
   std::vector<detail::symbol_pair> merges_;  // symbol 256 + k is merge k

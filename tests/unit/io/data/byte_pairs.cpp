@@ -115,6 +115,24 @@ TEST_CASE("encode and decode: any bytes come back, words as few symbols") {
         "byte_pairs::train: a vocabulary of 255 symbols; give 256 (all bytes) to 1048576");
 }
 
+TEST_CASE("encode: every merge in its turn, from the left") {
+  for (const std::uint32_t seed : {1u, 2u, 3u}) {
+    const std::string learned = random_text(seed, 400),
+                      text = random_text(seed + 9, 2000) + "aaaaaaa";
+    const auto v = byte_pairs::train(learned, 300);
+    const auto merges = plain_merges(learned, 300 - 256);
+    symbols expected;
+    for (const std::string& w : words(text)) {
+      symbols s;
+      for (const char c : w) s.push_back(static_cast<unsigned char>(c));
+      for (std::size_t k = 0; k < merges.size(); ++k)
+        in::detail::pair_counts::replace(s, merges[k], static_cast<std::int32_t>(256 + k));
+      expected.insert(expected.end(), s.begin(), s.end());
+    }
+    CHECK(v.encode(text) == expected);
+  }
+}
+
 TEST_CASE("files: what was saved is loaded; damaged ones are refused by line") {
   const auto v = byte_pairs::train(random_text(1, 500), 280);
   const scratch_file f("");

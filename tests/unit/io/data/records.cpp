@@ -97,6 +97,21 @@ TEST_CASE("windows: as many as fit") {
   CHECK(std::string(w(2).begin(), w(2).end()) == "6789");
   CHECK(w.where(2) == "bytes from 6 on of 'a text'");
   says(thrown([&] { w(3); }), "windows has no record 3; it has 3");
+  says(thrown([&] { w(-1); }), "windows has no record -1; it has 3");
+  // Apart, side by side, one over the other; all of the text; bytes that are no letters.
+  const std::string bytes("\0\x7f\x80\xff\n", 5);
+  for (index_t length = 1; length <= 5; ++length)
+    for (index_t step = 1; step <= 6; ++step) {
+      const in::windows some(in::contents("bytes", bytes), length, step);
+      index_t n = 0;
+      for (index_t at = 0; at + length <= 5; at += step, ++n) {
+        REQUIRE(n < some.size());
+        for (index_t i = 0; i < length; ++i)
+          CHECK(some(n)[static_cast<std::size_t>(i)] ==
+                static_cast<unsigned char>(bytes[static_cast<std::size_t>(at + i)]));
+      }
+      CHECK(some.size() == n);
+    }
   const in::contents c("a text", "01");
   says(thrown([&] { in::windows(c, 3, 1); }), "'a text': has 2 bytes, and a window wants 3");
   says(thrown([&] { in::windows(c, 1, 0); }), "input::windows: 1 bytes every 0; give 1 or more");

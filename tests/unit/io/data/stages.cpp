@@ -67,6 +67,7 @@ TEST_CASE("sample: so many of all, with the same chance, a function of key, epoc
   for (const int h : hits) CHECK(std::abs(h - 1000) < 160);  // five standard deviations
   CHECK(all(in::numbers(0) | in::sample(7, 3)).empty());
   says(thrown([&] { s.epoch(0)(30); }), "sample has no record 30; it has 30");
+  says(thrown([&] { s.epoch(0)(-1); }), "sample has no record -1; it has 30");
   says(thrown([] { in::sample(7, 0); }), "input::sample: 0 records or times; give 1 or more");
 }
 
@@ -78,8 +79,10 @@ TEST_CASE("any_stage: the records, places and faults of the stage that it stands
   CHECK(all(s | in::take(3), 1) == all(of | in::take(3), 1));
   const in::any_stage<double> wider = s;  // records that become others
   CHECK(wider.epoch(0)(2) == static_cast<double>(of.epoch(0)(2)));
+  const auto before = s;  // shares the stage, whatever becomes of the other one
   s = in::numbers(2);
   CHECK(all(s) == numbers{0, 1});
+  CHECK(all(before, 3) == all(of, 3));
   says(thrown([&] { s.epoch(0)(2); }), "numbers has no record 2; it has 2");
 }
 
@@ -214,6 +217,9 @@ TEST_CASE("every stage hears of a file that has changed") {
   CHECK(heard(c));
   CHECK(heard(c | in::shuffle(1)));
   CHECK(heard(c | in::take(2)));
+  CHECK(heard(c | in::skip(2)));
+  CHECK(heard(c | in::sample(1, 2)));
+  CHECK(heard(in::any_stage<index_t>(c)));
   CHECK(heard(c | in::repeat(2)));
   CHECK(heard(in::zip(in::numbers(4), c)));
   CHECK(heard(in::mixture(1, {1, 2}, in::numbers(4), c)));
