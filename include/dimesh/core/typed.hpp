@@ -167,8 +167,13 @@ template <class Spec> class typed_core : protected tensor_core {
   }
 };
 
-template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x) { return x; }
-template <class Spec> constexpr const tensor_core& core_of(const typed_core<Spec>& x) { return x; }
+template <class Spec> [[gnu::always_inline]] constexpr tensor_core& core_of(typed_core<Spec>& x) {
+  return x;
+}
+template <class Spec>
+[[gnu::always_inline]] constexpr const tensor_core& core_of(const typed_core<Spec>& x) {
+  return x;
+}
 
 /// Extents and blocks alone, of the rank at some coordinates of a mesh of some sizes.
 template <class Spec> class geometry : public typed_core<Spec> {
