@@ -173,41 +173,39 @@ template <class X> struct leaf {
 /// An operation on some operands without its types: a test makes hundreds, and whatever has the
 /// types is compiled for each. What is given and returned is what lies below the tensors.
 struct operation {
+  using call = tensor_core (*)(const void* f, const tensor_core* x);
+  const void* f;
   std::vector<tensor_core> x;
   std::vector<element_access> elements;  // of the operands,
   element_access of_result;  // and of what comes of them
-  virtual tensor_core on_values(const tensor_core* x) const = 0;
-  virtual tensor_core on_tape(const tensor_core* x) const = 0;  // recorded operands
-  virtual tensor_core on_shapes(const tensor_core* x) const = 0;  // recorded shapes
+  call values, recorded, recorded_shapes;
 
- protected:
-  ~operation() = default;
+  tensor_core on_values(const tensor_core* at) const { return values(f, at); }
+  tensor_core on_tape(const tensor_core* at) const { return recorded(f, at); }
+  tensor_core on_shapes(const tensor_core* at) const { return recorded_shapes(f, at); }
 };
 
-template <class F, class... X> class operation_on final : public operation {
- public:
-  operation_on(const F& f, const X&... operands) : f_(f) {
-    x = {dimesh::detail::core_of(operands)...};
-    elements = {elements_of<typename X::value_type>...};
-    of_result = elements_of<typename std::invoke_result_t<const F&, const X&...>::value_type>;
+template <class F, class... X> struct typed_call {
+  template <std::size_t... I>
+  [[gnu::always_inline]] static tensor_core with(std::index_sequence<I...>, const void* f, const tensor_core* at) {
+    return dimesh::detail::core_of((*static_cast<const F*>(f))(X(at[I])...));
   }
-  tensor_core on_values(const tensor_core* at) const override {
-    return call<X...>(at, std::index_sequence_for<X...>{});
+  static tensor_core run(const void* f, const tensor_core* at) {
+    return with(std::index_sequence_for<X...>{}, f, at);
   }
-  tensor_core on_tape(const tensor_core* at) const override {
-    return call<dimesh::tracked_tensor<X>...>(at, std::index_sequence_for<X...>{});
-  }
-  tensor_core on_shapes(const tensor_core* at) const override {
-    return call<dimesh::tracked_tensor<shape_twin<X>>...>(at, std::index_sequence_for<X...>{});
-  }
-
- private:
-  template <class... As, std::size_t... I>
-  tensor_core call(const tensor_core* at, std::index_sequence<I...>) const {
-    return dimesh::detail::core_of(f_(As(at[I])...));
-  }
-  const F& f_;
 };
+
+/// f, which must outlive it, on operands.
+template <class F, class... X> operation operation_on(const F& f, const X&... x) {
+  using result = std::invoke_result_t<const F&, const X&...>;
+  return {&f,
+          {dimesh::detail::core_of(x)...},
+          {elements_of<typename X::value_type>...},
+          elements_of<typename result::value_type>,
+          typed_call<F, X...>::run,
+          typed_call<F, dimesh::tracked_tensor<X>...>::run,
+          typed_call<F, dimesh::tracked_tensor<shape_twin<X>>...>::run};
+}
 
 /// A tensor like x with the values of a + h da.
 inline tensor_core filled_like(const tensor_core& x, const element_access& e, const array& a,
@@ -337,9 +335,9 @@ inline operation_report run_adjoint(const operation& f, unsigned once, double st
 inline void check_operation(const operation& f, const precision& p, const std::vector<array>& a) {
   const auto check = [&](unsigned once) {
     const operation_report r = run_adjoint(f, once, p.step, a);
-    INFO("cotangents held whole along axes ", once);
+    const note axes("cotangents held whole along axes ", once);
     CHECK(std::abs(r.tangent - r.cotangent) <= p.tolerance * std::max(1.0, std::abs(r.tangent)));
-    INFO("<J dx, ybar> = ", r.tangent, ", <dx, xbar> = ", r.cotangent);
+    const note products("<J dx, ybar> = ", r.tangent, ", <dx, xbar> = ", r.cotangent);
     CHECK(r.forward == "");
     CHECK(r.backward == "");
     return r.partial;
@@ -358,13 +356,13 @@ inline void check_operation(const operation& f, const precision& p, const std::v
 template <class F, class... X>
 operation_report run_adjoint(const F& f, unsigned once, double step, const std::vector<array>& a,
                              const X&... x) {
-  return detail::run_adjoint(detail::operation_on<F, X...>(f, x...), once, step, a);
+  return detail::run_adjoint(detail::operation_on(f, x...), once, step, a);
 }
 
 /// Checks the adjoint and the cost of f at x...; a: the operands as whole arrays. Collective.
 template <class F, class... X>
 void check_operation(const F& f, const precision& p, const std::vector<array>& a, const X&... x) {
-  detail::check_operation(detail::operation_on<F, X...>(f, x...), p, a);
+  detail::check_operation(detail::operation_on(f, x...), p, a);
 }
 
 }  // namespace test_support

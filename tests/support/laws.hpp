@@ -12,6 +12,7 @@
 
 #include "dimesh/grid.hpp"
 #include "support/layouts.hpp"
+#include "support/note.hpp"
 #include "support/oracle.hpp"
 
 namespace test_support {
@@ -35,7 +36,7 @@ template <class M, class F> void for_each_grid(F&& f) {
     const auto g = detail::grid_of<M>(sizes, typename M::axes{});
     std::string text;
     for (const index_t n : sizes.size) text += (text.empty() ? "" : " x ") + std::to_string(n);
-    INFO("mesh of ", text);
+    const note said("mesh of ", text);
     f(*g);
   });
 }
@@ -92,8 +93,8 @@ void for_each_extents(const Grid& g, const std::vector<extents>& sizes, F& f) {
   for (const extents& size : sizes) {
     if (!comes_out_even<dimesh::spec_of<X>>(g, size)) continue;
     const array a = numbers({std::string(dimesh::detail::name_of<D>())...}, size, 1);
-    INFO("layout ", std::string(dimesh::detail::spelled<L>()));
-    INFO("first extent ", size.empty() ? 0 : size[0], ", last ", size.empty() ? 0 : size.back());
+    const note said("layout ", dimesh::detail::spelled<L>(), ", first extent ",
+                    size.empty() ? 0 : size[0], ", last ", size.empty() ? 0 : size.back());
     f(scattered<X>(g, a), a);
   }
 }

@@ -49,10 +49,21 @@ template <class Spec> class typed_core : protected tensor_core {
   using shape_type = typename Spec::shape_type;
   static constexpr int rank = Spec::rank;
 
-  constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
+  [[gnu::always_inline]] constexpr typed_core() : tensor_core(&spec_facts<Spec>) {}
+  // No functions of their own for each type, in builds that do not optimise either.
+  [[gnu::always_inline]] constexpr typed_core(const typed_core&) = default;
+  [[gnu::always_inline]] constexpr typed_core(typed_core&&) = default;
+  [[gnu::always_inline]] constexpr typed_core& operator=(const typed_core&) = default;
+  [[gnu::always_inline]] constexpr typed_core& operator=(typed_core&&) = default;
+  [[gnu::always_inline]] constexpr ~typed_core() = default;
   /// What was made of a core of this type.
-  constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) { say_type(); }
-  constexpr explicit typed_core(tensor_core&& x) : tensor_core(std::move(x)) { say_type(); }
+  [[gnu::always_inline]] constexpr explicit typed_core(const tensor_core& x) : tensor_core(x) {
+    say_type();
+  }
+  [[gnu::always_inline]] constexpr explicit typed_core(tensor_core&& x)
+      : tensor_core(std::move(x)) {
+    say_type();
+  }
 
   [[nodiscard]] constexpr shape_type shape() const { return shape_type::of(runs.extents()); }
   /// Global extent of D.
@@ -167,8 +178,13 @@ template <class Spec> class typed_core : protected tensor_core {
   }
 };
 
-template <class Spec> constexpr tensor_core& core_of(typed_core<Spec>& x) { return x; }
-template <class Spec> constexpr const tensor_core& core_of(const typed_core<Spec>& x) { return x; }
+template <class Spec> [[gnu::always_inline]] constexpr tensor_core& core_of(typed_core<Spec>& x) {
+  return x;
+}
+template <class Spec>
+[[gnu::always_inline]] constexpr const tensor_core& core_of(const typed_core<Spec>& x) {
+  return x;
+}
 
 /// Extents and blocks alone, of the rank at some coordinates of a mesh of some sizes.
 template <class Spec> class geometry : public typed_core<Spec> {

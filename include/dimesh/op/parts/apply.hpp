@@ -87,7 +87,7 @@ DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
 /// The first result of an operation, beside which it has results of other specs. A function of its
 /// own: g++ 12 returns what is named in an inner scope by a copy.
 template <class Y, class Made, class... More, class Op>
-constexpr Y run_as(const tensor_facts* const* facts, const Op& op, const tensor_core** in,
+[[gnu::always_inline]] constexpr Y run_as(const tensor_facts* const* facts, const Op& op, const tensor_core** in,
                    int count, const storage* slots, recorded_sum sum) {
   Y y;
   if constexpr (sizeof...(More) == 0) {
@@ -104,7 +104,7 @@ constexpr Y run_as(const tensor_facts* const* facts, const Op& op, const tensor_
 /// Runs an operation whose results have these specs. Facts: of each result, where not those
 /// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
-constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* const* facts,
+[[gnu::always_inline]] constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* const* facts,
                               const Op& op, const storage* slots, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "dimesh: operations take fewer operands");
   constexpr bool recorded = has_transpose<Op> && has_gradient<typename First::value_type>;
@@ -128,7 +128,8 @@ constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* co
 }
 
 /// Runs an operation whose result has this spec (or whose results have these).
-template <class S, class Op, class... X> constexpr auto apply_as(const Op& op, const X&... x) {
+template <class S, class Op, class... X>
+[[gnu::always_inline]] constexpr auto apply_as(const Op& op, const X&... x) {
   return apply_on_cores(typename specs_of<S>::type{}, nullptr, op, nullptr, x...);
 }
 /// The same of one plain operand, on its own memory where `nothing` is to be said to anybody.
