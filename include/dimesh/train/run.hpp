@@ -16,6 +16,8 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <string>
 
 #include "dimesh/detail/watchdog.hpp"
 #include "dimesh/io/agree.hpp"
@@ -46,6 +48,42 @@ struct run_options {
   double stalled_after = 600;  ///< seconds after which a rank that comes to no new call and no new
   ///< step says on stderr where it is; 0: never, and nobody says so
 };
+
+namespace detail {
+
+/// The folder of checkpoints from whose latest such a run goes on, as the first rank sees it;
+/// empty: it begins. Collective.
+inline std::string folder_before(const run_options& how, MPI_Comm everyone) {
+  if (!how.resume.empty() || how.save.empty()) return how.resume;
+  int rank = 0, there = 0;
+  MPI_Comm_rank(everyone, &rank);
+  std::error_code none;
+  if (rank == 0)
+    there = std::filesystem::exists(how.save + "/latest", none) ||
+                    !checkpoint::steps_in(how.save).empty()
+                ? 1
+                : 0;
+  const waiting here("training_run");
+  check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone), "training_run");
+  return there != 0 ? how.save : "";
+}
+
+}  // namespace detail
+
+/// The text that a run of these options is going to go on with, which the one before it kept by
+/// that name; none where it begins. For what is made before there is a run: data in symbols of the
+/// vocabulary, say. Collective over `everyone`; throws dimesh::error on all ranks where there is
+/// nothing to go on from, or no such text.
+inline std::optional<std::string> kept_text(const run_options& how, const std::string& name,
+                                            MPI_Comm everyone = MPI_COMM_WORLD) {
+  const std::string folder = detail::folder_before(how, everyone);
+  if (folder.empty()) return {};
+  std::string text;
+  detail::together(everyone, [&] {
+    text = detail::found_in(detail::checkpoint::load_record_at(folder).files, name, folder);
+  });
+  return text;
+}
 
 class training_run : public kept_state {
  public:
@@ -85,7 +123,7 @@ class training_run : public kept_state {
   /// after the step in which that happened, where its figures cannot be written.
   loop_end go() {
     loop_state at;
-    if (how_.resume.empty() && was_here()) how_.resume = how_.save;
+    how_.resume = detail::folder_before(how_, everyone_->handle());
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
@@ -131,7 +169,6 @@ class training_run : public kept_state {
   index_t steps_done() const { return done_; }
 
  private:
-  static constexpr const char* metrics_file = "metrics.txt";
   std::string loss_tag() const { return "training/" + loop.options().loss; }
   static loop_options shortened(loop_options when, const run_options& how) {
     when.stops_on_signal = when.stops_on_signal && !how.save.empty();
@@ -185,24 +222,11 @@ class training_run : public kept_state {
     if (saving_) saving_->finish();
     saving_.reset();
   }
-  /// Has a run of before saved where this one will? As the first rank sees it.
-  bool was_here() const {
-    std::error_code none;
-    int there = 0;
-    if (tells_ && !how_.save.empty())
-      there = std::filesystem::exists(how_.save + "/latest", none) ||
-                      !detail::checkpoint::steps_in(how_.save).empty()
-                  ? 1
-                  : 0;
-    const detail::waiting here("training_run");
-    detail::check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle()), "training_run");
-    return there != 0;
-  }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
-      return found_in(in, name, how_.resume);
+      return detail::found_in(in, name, how_.resume);
     };
     history_.add_text(found(r.files, metrics_file));
     take(r, how_.resume, tells_);
