@@ -153,6 +153,42 @@ TEST_CASE("training_run: momentum that the checkpoint lacks, or the program") {
   });
 }
 
+TEST_CASE("load_checkpoint: the weights of a run without its optimizer; names that are mistaken") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("weights");
+    const auto all = learn<by_in>(g, dm::adam{}, {.save = at.path, .stop_after = 2});
+    auto q = dm::make<network<by_out>>(g);
+    auto other = dm::zeros_like(q);
+    const auto load = [&](const dm::load_options& how, const std::string& part) {
+      dm::load_checkpoint(at.path, how, dm::part(part, q));
+    };
+    const auto what = [&](const dm::load_options& how, const std::string& part) {
+      return said([&] { load(how, part); });
+    };
+    CHECK(has(what({}, "p"), "the program has none of this name; load with file_has_more"));
+    load({.file_has_more = true}, "p");
+    CHECK(dm::to_rank(q.w, 0) == all.w);
+    CHECK(dm::to_rank(q.b, 0) == all.b);
+    for (const bool partial : {false, true})
+      CHECK(has(what({.file_has_more = true, .partial = partial}, "pp"),
+                "tensor 'pp.w': the files have none of this name, and nothing of part 'pp'; near "
+                "it: 'p.w', 'p.b'"));
+    CHECK(has(said([&] {
+                dm::load_checkpoint(at.path, {.partial = true}, dm::part("p", q),
+                                    dm::part("of.frist", other));
+              }),
+              "nothing of part 'of.frist'; near it: 'of.first.w'"));
+    // Of a part that is there in part, what is not stays as it was.
+    const std::map<std::string, std::string> names{{"q.w", "of.first.w"}};
+    CHECK(has(what({.file_has_more = true, .names = names}, "q"),
+              "tensor 'q.b': the files have none of this name; near it: 'p.b'"));
+    CHECK(dm::to_rank(q.w, 0) == all.w);
+    load({.partial = true, .names = names}, "q");
+    CHECK((dm::to_rank(q.w, 0) != all.w || g.rank() != 0));
+    CHECK(dm::to_rank(q.b, 0) == all.b);
+  });
+}
+
 TEST_CASE("training_run: a text is what the run before it kept, whatever it is given") {
   with_grid([](const dm::grid<plane>& g) {
     const scratch at("text");

@@ -93,6 +93,7 @@ inline constexpr bool loads<Options, N, A...> =
 struct named_core {
   std::string name;
   const tensor_core* core;
+  std::string part{};
 };
 
 /// The first axis along which a leaf has addends, as a fault.
@@ -129,7 +130,7 @@ inline void note_cores(const std::string& part, const void* tensors,
                        std::vector<named_core>& to) {
   for (int i = 0; i < count; ++i) {
     const std::string at = path(tensors, i).text();
-    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i]});
+    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i], part});
   }
 }
 inline void require_parts(const char* call, const std::vector<named_core>& all) {
