@@ -75,4 +75,10 @@ std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& pr
   };
 }
 
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return as_it_comes(prompt, rank);
+}
+
 }  // namespace text

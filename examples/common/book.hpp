@@ -47,5 +47,7 @@ in::any_stage<row> rows_in_order(const in::contents& of, dm::index_t length, dm:
 /// Shows a text while a model writes it, byte by byte, on the first rank, where a person reads
 /// along: of several rows the first one, whose prompt this is.
 std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt, int rank);
+/// The same on this rank of MPI_COMM_WORLD.
+std::function<void(dm::index_t, std::int32_t)> as_it_comes(const std::string& prompt);
 
 }  // namespace text

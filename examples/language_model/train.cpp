@@ -25,14 +25,12 @@ void training::conclude() {
   const double bits = nats / std::log(2.0);  // 8: it knows nothing
   const std::int64_t optimizer = 2 * sizeof(float) * result.parameters_per_rank;
   const double tokens = result.steps_per_second * tokens_per_step;
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   nn::token_list prompt;
   for (const unsigned char c : s.prompt) prompt.push_back(c);
   const nn::generate_options how{.count = s.sample,
                                  .how = {.temperature = s.temperature},
                                  .key = dm::random_key{s.seed},
-                                 .written = text::as_it_comes(s.prompt, rank)};
+                                 .written = text::as_it_comes(s.prompt)};
   std::string sample;
   for (const auto token : write(prompt, how)) sample += static_cast<char>(token);
   result.figures = {{"validation_bits_per_byte", bits, report::column::result, "valid.", "bits/B",

@@ -2,6 +2,7 @@
 // From the catalogs of all languages to rows of numbers.
 
 #include "../common/by_temperature.hpp"
+#include "kept.hpp"
 #include "model.hpp"
 
 namespace {
@@ -113,11 +114,11 @@ std::string rooms() {
 corpus read_corpus(const settings& s) {
   const auto all = read_texts(s);
   const auto vocabulary = [&](const char* name, auto side, dm::index_t symbols) {
-    if (!s.resume.empty()) return dm::input::byte_pairs::load(s.resume + "/" + name + ".txt");
+    if (const auto kept = text_of_any(s, name)) return dm::input::byte_pairs::load({name, *kept});
     return learned(all, side, s.tokens == "bytes" ? 256 : symbols);
   };
-  corpus c{.sources = vocabulary("sources", &text::pair::other, source_vocab::extent),
-           .english = vocabulary("english", &text::pair::english, vocab::extent),
+  corpus c{.sources = vocabulary(sources_file, &text::pair::other, source_vocab::extent),
+           .english = vocabulary(english_file, &text::pair::english, vocab::extent),
            .languages = {},
            .drawn = {},
            .held_out = {},

@@ -50,11 +50,6 @@ int main(int argc, char** argv) {
       std::cout << c.languages.size() << " languages, from " << c.languages.front().training.size()
                 << " to " << c.languages.back().training.size() << " pairs; " << c.held_out.size()
                 << " held out; " << c.left_out << " left out, beyond " << rooms() << ".\n";
-    if (rank == 0 && !s.save.empty()) {
-      std::filesystem::create_directories(s.save);
-      c.sources.save(s.save + "/sources.txt");
-      c.english.save(s.save + "/english.txt");
-    }
     std::vector<outcome> all;
     for (const int experts : s.experts) {
       all.push_back(train(experts, c, s, false));

@@ -49,8 +49,8 @@ struct corpus {
   /// The half of all pairs that are in few languages: those are high-resource.
   std::size_t high() const;
 };
-/// Reads the catalogs of all languages, and learns two vocabularies (or takes those of the run that
-/// is resumed).
+/// Reads the catalogs of all languages, and learns two vocabularies, or takes those of the run that
+/// goes on. Collective.
 corpus read_corpus(const settings& s);
 /// How long a sentence may be, and what it is in English; the end is a symbol more.
 std::string rooms();

@@ -10,12 +10,12 @@
 #include <dimesh/op/argmax.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/schedule.hpp>
-#include <dimesh/train/run.hpp>
 
 #include "../common/by_temperature.hpp"
 #include "../common/measured.hpp"
 #include "../common/some_ranks.hpp"
 #include "../common/typed_lines.hpp"
+#include "kept.hpp"
 #include "model.hpp"
 
 namespace {
@@ -182,19 +182,14 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   o.experts = experts;
   o.scores.resize(c.languages.size());
   o.flops_per_symbol = flops_per_symbol(experts);
-  const auto folder = [&](const std::string& of) {
-    return of.empty() || is_alone ? "" : of + "/" + name;
-  };
-  // The model that was under way goes on; those that had not yet begun begin.
-  std::error_code unreadable;
-  int resumes = std::filesystem::exists(folder(s.resume), unreadable) ? 1 : 0;
-  MPI_Bcast(&resumes, 1, MPI_INT, 0, g.everyone().handle());  // all ranks do as the first one sees
+  auto how = is_alone ? dm::run_options{} : run_of(experts, s);
+  how.name = name + (is_alone ? ", one rank" : "");
   dm::training_run run(
       g, {.steps = is_alone ? std::min(s.compare, s.steps) : s.steps, .save_every = s.save_every},
-      {.name = name + (is_alone ? ", one rank" : ""),
-       .save = folder(s.save),
-       .resume = resumes != 0 ? folder(s.resume) : "",
-       .stop_after = is_alone ? 0 : s.stop_after});
+      how);
+  std::string sources = c.sources.printed(), english = c.english.printed();
+  run.keep(sources_file, sources);
+  run.keep(english_file, english);
   run.keep("model", t.p);
   run.keep("adam", t.state);
   run.keep(load);

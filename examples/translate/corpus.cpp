@@ -3,6 +3,7 @@
 
 #include <dimesh/io/data/agree.hpp>
 
+#include "../common/measured.hpp"
 #include "layouts.hpp"
 
 namespace {
@@ -26,14 +27,14 @@ dm::input::byte_pairs learned(const std::vector<text::pair>& pairs) {
 
 corpus read_corpus(const settings& s) {
   const auto pairs = text::pairs(s.catalogs, s.to, static_cast<std::size_t>(s.longest));
-  corpus c{.vocabulary = s.resume.empty()
-                             ? learned(pairs)
-                             : dm::input::byte_pairs::load(s.resume + "/vocabulary.txt"),
-           .training = {},
-           .held_out = {},
-           .held_out_texts = {}};
+  const auto kept = dm::kept_text(report::run_options(s, ""), vocabulary_file);
+  corpus c{
+      .vocabulary = kept ? dm::input::byte_pairs::load({vocabulary_file, *kept}) : learned(pairs),
+      .training = {},
+      .held_out = {},
+      .held_out_texts = {}};
   if (c.vocabulary.size() > vocab::extent)
-    throw dm::error("translate: '" + s.resume + "' has a vocabulary of " +
+    throw dm::error("translate: the run that goes on has a vocabulary of " +
                     std::to_string(c.vocabulary.size()) + " symbols, the model " +
                     std::to_string(vocab::extent));
   for (const text::pair& p : pairs) {

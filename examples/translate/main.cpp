@@ -72,10 +72,6 @@ int main(int argc, char** argv) {
     if (rank == 0)
       std::cout << c.training.size() << " pairs to learn, " << c.held_out.size() << " held out, "
                 << c.vocabulary.size() << " symbols.\n";
-    if (rank == 0 && !s.save.empty()) {
-      std::filesystem::create_directories(s.save);
-      c.vocabulary.save(s.save + "/vocabulary.txt");
-    }
     std::vector<outcome> all;
     for (const std::string& name : s.layouts) {
       all.push_back(train(name, c, s, all.empty()));

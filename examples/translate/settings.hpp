@@ -24,7 +24,8 @@ struct corpus {
   std::vector<training_row> training, held_out;
   std::vector<text::pair> held_out_texts;  // of the same pairs
 };
-/// Reads the catalogs, and learns a vocabulary, or takes that of the run that is resumed.
+inline constexpr const char* vocabulary_file = "vocabulary.txt";  // in checkpoints
+/// Reads the catalogs, and learns a vocabulary, or takes that of the run that goes on. Collective.
 corpus read_corpus(const settings& s);
 
 struct outcome : report::run_result {

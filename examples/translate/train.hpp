@@ -151,6 +151,8 @@ outcome train_under(const std::string& name, const corpus& c, const settings& s,
   dm::training_run run(g, when, report::run_options(s, name));
   run.keep("model", t.p);
   run.keep("adam", t.state);
+  std::string words = c.vocabulary.printed();
+  run.keep(vocabulary_file, words);
   run.keep(load);
   run.keep_same("seed", s.seed);
   dm::warmup_cosine rate{

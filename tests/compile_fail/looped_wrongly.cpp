@@ -91,8 +91,25 @@ void f(dm::training_run& run, const dm::warmup_cosine& r) { run.keep("rate", r);
 void f(dm::training_run& run, dm::warmup_cosine& r) { run.keep("rate", r); }
 #endif
 
+// mistake: looped_wrongly__keeps_const_state
+// expect: training_run::keep: a run that goes on reads what was saved, and this is const; let it be auto params = ...
+// expect: parameters_are_const<
+// also: TEXT
+#ifdef COMPILE_FAIL
+#ifdef TEXT
+void f(dm::training_run& run, const std::string& words) { run.keep("words", words); }
+#else
+void f(dm::training_run& run, const dm::adam_state<parameters>& s) { run.keep("adam", s); }
+#endif
+#else
+void f(dm::training_run& run, dm::adam_state<parameters>& s, std::string& words) {
+  run.keep("adam", s);
+  run.keep("words", words);
+}
+#endif
+
 // mistake: looped_wrongly__optimizer_kept
-// expect: training_run::keep: this has no tensors; numbers are kept as index_t or double, and of an optimizer its state: auto state = adam.start(params)
+// expect: training_run::keep: this has no tensors; keep numbers as index_t or double, texts as std::string, of an optimizer its state: auto state = adam.start(params)
 // expect: not_a_tensor<dimesh::adam>
 #ifdef COMPILE_FAIL
 void f(dm::training_run& run, dm::adam& o) { run.keep("adam", o); }
@@ -101,7 +118,7 @@ void f(dm::training_run& run, dm::adam_state<parameters>& s) { run.keep("adam", 
 #endif
 
 // mistake: looped_wrongly__int_kept
-// expect: training_run::keep: this has no tensors; numbers are kept as index_t or double, and of an optimizer its state: auto state = adam.start(params)
+// expect: training_run::keep: this has no tensors; keep numbers as index_t or double, texts as std::string, of an optimizer its state: auto state = adam.start(params)
 // expect: not_a_tensor<int>
 #ifdef COMPILE_FAIL
 void f(dm::training_run& run, int& n) { run.keep("n", n); }

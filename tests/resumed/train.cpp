@@ -3,8 +3,9 @@
 // never stopped? A language model with dropout, shuffled data that threads prefetch, a schedule of
 // rates and Adam. `write` trains six steps under each layout and saves the third and the last;
 // `read` loads the third of each folder under each layout, goes on, and compares with the last.
+// Four ranks are also a square. A folder is called by how many ranks write it.
 //
-//   train write FOLDER        train read FOLDER...
+//   train write FOLDER/4        train read FOLDER/1 FOLDER/4...
 #include <cstdio>
 #include <filesystem>
 
@@ -48,18 +49,35 @@ struct small : nn::transformer {
   static constexpr int layers = 1;
 };
 struct x : dm::axis<> {};
+struct y : dm::axis<> {};
 struct line : dm::mesh<x> {};
+struct square : dm::mesh<x, y> {};
 
 /// How a program computes, and how it keeps its parameters.
 template <class C, class S = C> struct way {
   using compute = C;
   using storage = S;
+  using mesh = typename C::mesh;
 };
 using data = dm::layout<line, dm::split<batch, x>>;
 using parts = dm::layout<line, dm::split<heads, x>, dm::split<hidden, x>, dm::split<vocab, x>>;
+using both = dm::layout<square, dm::split<batch, x>, dm::split<heads, y>, dm::split<hidden, y>,
+                        dm::split<vocab, y>>;
 constexpr dm::layout_set<way<data>, way<data, dm::layout<line, dm::spread<x>>>, way<parts>,
-                         way<dm::layout<line, dm::split<length, x>>>>
-    ways{"data", "spread", "model", "length"};
+                         way<dm::layout<line, dm::split<length, x>>>, way<both>>
+    ways{"data", "spread", "model", "length", "square"};
+bool is_way_of(int ranks, std::string_view name) { return name != "square" || ranks == 4; }
+template <dm::Mesh M> dm::grid<M> grid_of() {
+  if constexpr (std::is_same_v<M, square>)
+    return dm::grid<M>(MPI_COMM_WORLD, x{2}, y{2});
+  else
+    return dm::grid<M>();
+}
+int ranks() {
+  int n = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  return n;
+}
 
 template <class C> struct texts {
   using ids = nn::tokens<C, small>;
@@ -67,7 +85,7 @@ template <class C> struct texts {
 };
 
 /// 30 records, of which two batches make an epoch.
-template <class C> auto pipeline(const dm::grid<line>& g) {
+template <class C> auto pipeline(const dm::grid<typename C::mesh>& g) {
   const auto make_record = [](index_t i) {
     std::vector<std::int32_t> ids, next;
     for (index_t k = 0; k < length::extent; ++k) {
@@ -84,9 +102,10 @@ template <class C> auto pipeline(const dm::grid<line>& g) {
 template <class W> class training {
   using C = typename W::compute;
   using parameters = nn::language_model_parameters<typename W::storage, small>;
+  using grid = dm::grid<typename W::mesh>;
 
  public:
-  explicit training(const dm::grid<line>& g) : p_(dm::make<parameters>(g)), data_(pipeline<C>(g)) {
+  explicit training(const grid& g) : p_(dm::make<parameters>(g)), data_(pipeline<C>(g)) {
     nn::initialize(p_, dm::random_key{5});
     state_ = dm::adam::start(p_);
   }
@@ -103,14 +122,12 @@ template <class W> class training {
   }
   void save(const std::string& folder) const {
     const in::position at = data_.position();
-    int ranks = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    dm::save_checkpoint(folder,
-                        {.step = state_.steps,
-                         .integers = {{"epoch", at.epoch}, {"record", at.record}, {"ranks", ranks}},
-                         .numbers = numbers_},
-                        {}, part("model", p_), part("first", state_.first),
-                        part("second", state_.second));
+    dm::save_checkpoint(
+        folder,
+        {.step = state_.steps,
+         .integers = {{"epoch", at.epoch}, {"record", at.record}, {"ranks", ranks()}},
+         .numbers = numbers_},
+        {}, part("model", p_), part("first", state_.first), part("second", state_.second));
   }
   /// On how many ranks it was saved.
   std::int64_t load(const std::string& folder) {
@@ -154,15 +171,16 @@ template <class W> class training {
   }
   parameters p_;
   dm::adam_state<parameters> state_;
-  decltype(pipeline<C>(std::declval<const dm::grid<line>&>())) data_;
+  decltype(pipeline<C>(std::declval<const grid&>())) data_;
   std::map<std::string, double> numbers_;
 };
 
 void write(const std::string& folder) {
-  const dm::grid<line> g;
-  if (g.rank() == 0) std::filesystem::remove_all(folder);
+  if (dm::detail::world_rank() == 0) std::filesystem::remove_all(folder);
   MPI_Barrier(MPI_COMM_WORLD);
   ways.for_each([&]<class W>(std::string_view name, dm::layout_tag<W>) {
+    if (!is_way_of(ranks(), name)) return;
+    const auto g = grid_of<typename W::mesh>();
     training<W> t(g);
     for (int step = 1; step <= 6; ++step) {
       t.step();
@@ -172,18 +190,20 @@ void write(const std::string& folder) {
 }
 
 void read(const std::string& folder) {
-  const dm::grid<line> g;
+  const int writers = std::stoi(std::filesystem::path(folder).filename().string());
   for (const std::string& from : ways.names())
     ways.for_each([&]<class W>(std::string_view name, dm::layout_tag<W>) {
+      if (!is_way_of(writers, from) || !is_way_of(ranks(), name)) return;
+      const auto g = grid_of<typename W::mesh>();
       training<W> goes_on(g), never_stopped(g);
-      const auto ranks = goes_on.load(folder + "/" + from + "/step-3");
+      const bool same = goes_on.load(folder + "/" + from + "/step-3") == ranks() && from == name;
       for (int step = 0; step < 3; ++step) goes_on.step();
       never_stopped.load(folder + "/" + from + "/step-6");
       try {
-        goes_on.require_same(never_stopped, from == name && ranks == g.ranks() ? 0 : 1e-10);
+        goes_on.require_same(never_stopped, same ? 0 : 1e-10);
       } catch (const dm::error& e) {
         throw dm::error("from '" + from + "' of " + folder + " to '" + std::string(name) + "' on " +
-                        std::to_string(g.ranks()) + " ranks: " + e.what());
+                        std::to_string(ranks()) + " ranks: " + e.what());
       }
     });
 }

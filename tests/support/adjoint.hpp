@@ -187,7 +187,8 @@ struct operation {
 
 template <class F, class... X> struct typed_call {
   template <std::size_t... I>
-  [[gnu::always_inline]] static tensor_core with(std::index_sequence<I...>, const void* f, const tensor_core* at) {
+  [[gnu::always_inline]] static tensor_core with(std::index_sequence<I...>, const void* f,
+                                                 const tensor_core* at) {
     return dimesh::detail::core_of((*static_cast<const F*>(f))(X(at[I])...));
   }
   static tensor_core run(const void* f, const tensor_core* at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is said beside a check that fails? In templates a `note`: doctest's INFO makes a class of its
-// own for each place, seven functions each time that a template with one is compiled anew.
+// What is said beside a check that fails? In templates a `note`: INFO of doctest makes a class of
+// its own for each place, seven functions each time that a template with one is compiled anew.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -15,6 +15,7 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/optim/adafactor_cost.hpp"
+#include "dimesh/optim/state.hpp"
 #include "dimesh/optim/step.hpp"
 
 namespace dimesh {
@@ -43,6 +44,13 @@ template <class P> struct [[nodiscard]] adafactor_state {
   std::vector<detail::factored_work> work{};  // between the passes of a step
   std::vector<detail::piece> sums{};
   std::vector<double> squares{};
+
+  /// Momentum only where there is one.
+  template <class S, class F> static void for_each_part(S& s, const F& f) {
+    f("second", s.second);
+    if (detail::any_is_made(s.momentum)) f("momentum", s.momentum);
+    f("steps", s.steps);
+  }
 };
 
 /// Adafactor (Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5; with beta1, section 6).

@@ -13,6 +13,7 @@
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/math.hpp"
+#include "dimesh/optim/state.hpp"
 #include "dimesh/optim/step.hpp"
 
 namespace dimesh {
@@ -21,6 +22,10 @@ namespace dimesh {
 template <class P> struct [[nodiscard]] adam_state {
   P first{}, second{};
   index_t steps = 0;
+
+  template <class S, class F> static void for_each_part(S& s, const F& f) {
+    f("first", s.first), f("second", s.second), f("steps", s.steps);
+  }
 };
 
 namespace detail {

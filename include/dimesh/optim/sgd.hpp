@@ -6,6 +6,7 @@
 //                                             roll(params, complete(gradients), state);
 #pragma once
 
+#include "dimesh/optim/state.hpp"
 #include "dimesh/optim/step.hpp"
 
 namespace dimesh {
@@ -59,6 +60,10 @@ struct sgd {
 /// The average that momentum keeps.
 template <class P> struct [[nodiscard]] momentum_state {
   P average{};
+
+  template <class S, class F> static void for_each_part(S& s, const F& f) {
+    f("average", s.average);
+  }
 };
 
 /// Gradient descent with momentum: m = decay * m + g; p -= rate * m, or rate * (g + decay * m) in

@@ -5,6 +5,8 @@
 //   update_each(rule, params, grads, state...)   // rule(p, g, s...): references to elements
 #pragma once
 
+#include <algorithm>
+
 #include "dimesh/core/results.hpp"
 #include "dimesh/core/rule.hpp"
 #include "dimesh/detail/writes_memory.hpp"
@@ -171,6 +173,11 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
 
 /// Was it never made on this rank? (A grid on other ranks has it.)
 inline bool is_absent(const tensor_core& x) { return !x.is_shape && x.grid == nullptr; }
+/// Was any tensor of a struct made?
+template <class S> bool any_is_made(const S& s) {
+  const core_list<S> all(s);
+  return std::any_of(all.at, all.at + all.size, [](const auto* x) { return !is_absent(*x); });
+}
 
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.
 template <class T, class RuleOf, class... S>

@@ -10,12 +10,25 @@
 #include <vector>
 
 #include "dimesh/io/checkpoint/load.hpp"
-#include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/loss_scale.hpp"
 #include "dimesh/optim/schedule.hpp"
+#include "dimesh/optim/state.hpp"
 #include "dimesh/train/refused_keeps.hpp"
 
 namespace dimesh {
+
+namespace detail {
+/// What a record of that folder has by that name. Throws where it has nothing.
+template <class Map>
+const typename Map::mapped_type& found_in(const Map& in, const std::string& name,
+                                          const std::string& folder) {
+  const auto at = in.find(name);
+  if (at == in.end())
+    throw error("training_run: '" + folder + "' says nothing of '" + name +
+                "'; it was saved by another program");
+  return at->second;
+}
+}  // namespace detail
 
 /// The base of training_run.
 class kept_state : detail::refused_keeps {
@@ -24,9 +37,10 @@ class kept_state : detail::refused_keeps {
   /// are as long as this lives.
   template <class S> void keep(const std::string& name, S& tensors) {
     using fault = detail::kept_fault<S>;
-    static_assert(ok<only<fault, not_a_tensor>>,
-                  "training_run::keep: this has no tensors; numbers are kept as index_t or double, "
-                  "and of an optimizer its state: auto state = adam.start(params)");
+    static_assert(
+        ok<only<fault, not_a_tensor>>,
+        "training_run::keep: this has no tensors; keep numbers as index_t or double, texts "
+        "as std::string, of an optimizer its state: auto state = adam.start(params)");
     static_assert(ok<only<fault, parameters_are_const>>,
                   "training_run::keep: a run that goes on reads what was saved, and this is const; "
                   "let it be auto params = ...");
@@ -36,15 +50,25 @@ class kept_state : detail::refused_keeps {
     if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
   }
   using refused_keeps::keep;
-  /// Adam's averages, as NAME.first and NAME.second, and its count of steps.
-  template <class P> void keep(const std::string& name, adam_state<P>& state) {
-    keep(name + ".first", state.first);
-    keep(name + ".second", state.second);
-    keep(name + ".steps", state.steps);
+  /// An optimizer's state (optim/state.hpp): Adam's averages as NAME.first and NAME.second, and its
+  /// count of steps; sharded, those of all shards together.
+  template <OptimizerState S>
+    requires(!std::is_const_v<S>)
+  void keep(const std::string& name, S& state) {
+    S::for_each_part(state, [&](const char* const of, auto& part) { keep(name + "." + of, part); });
   }
   /// A number that steps change.
   void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
   void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
+  /// A text without which tensors mean nothing, a vocabulary say: a file of each checkpoint, called
+  /// by this name. Where another one was given, that of the checkpoint comes in its place, and the
+  /// first rank says so on stderr; kept_text (train/run.hpp) has it before there are tensors.
+  void keep(const std::string& name, std::string& text) {
+    if (!detail::checkpoint::is_name_for_program(name) || name == metrics_file)
+      throw error("training_run: a text cannot be called '" + name +
+                  "', as which it is a file; take a plain name that no other file has");
+    texts_.emplace_back(name, &text);
+  }
   /// The numbers of a schedule (optim/schedule.hpp), which goes on as it was saved; where it was
   /// given otherwise, the first rank says so on stderr.
   template <ScheduleOfNumbers R>
@@ -79,6 +103,7 @@ class kept_state : detail::refused_keeps {
   void keep_same(const std::string& name, index_t number) { same_.emplace_back(name, number); }
 
  protected:
+  static constexpr const char* metrics_file = "metrics.txt";
   /// As it is now.
   checkpoint_record record(index_t step) const {
     if (note_place_) note_place_();
@@ -86,34 +111,32 @@ class kept_state : detail::refused_keeps {
     for (const auto& [name, number] : same_) r.integers[name] = number;
     for (const auto& [name, count] : counts_) r.integers[name] = *count;
     for (const auto& [name, number] : numbers_) r.numbers[name] = *number;
+    for (const auto& [name, text] : texts_) r.files[name] = *text;
     return r;
   }
   /// What a record of that folder says; tensors are there. Throws where it says nothing, or that
   /// what must be the same was not.
   void take(const checkpoint_record& r, const std::string& folder, bool tells) {
     for (const auto& [name, number] : same_)
-      if (const auto then = found_in(r.integers, name, folder); then != number)
+      if (const auto then = detail::found_in(r.integers, name, folder); then != number)
         throw error("training_run: '" + folder + "' was saved by a run whose " + name + " was " +
                     std::to_string(then) + ", and here it is " + std::to_string(number) +
                     "; go on with that of then");
-    for (const auto& [name, count] : counts_) *count = found_in(r.integers, name, folder);
-    for (const auto& [name, number] : numbers_) *number = found_in(r.numbers, name, folder);
+    for (const auto& [name, count] : counts_) *count = detail::found_in(r.integers, name, folder);
+    for (const auto& [name, number] : numbers_) *number = detail::found_in(r.numbers, name, folder);
+    for (const auto& [name, text] : texts_) {
+      const std::string& then = detail::found_in(r.files, name, folder);
+      if (tells && then != *text)
+        std::cerr << "training_run: '" << name << "' is what '" << folder
+                  << "' has, not what it was given\n";
+      *text = then;
+    }
     for (const given_number& one : given_)
       if (const double now = one.now(); now != one.then && tells)
         std::cerr << "training_run: " << one.name << " is " << now << ", as '" << folder
                   << "' has it, not " << one.then << "\n";
     if (seek_place_) seek_place_();
   }
-  template <class Map>
-  static typename Map::mapped_type found_in(const Map& in, const std::string& name,
-                                            const std::string& folder) {
-    const auto at = in.find(name);
-    if (at == in.end())
-      throw error("training_run: '" + folder + "' says nothing of '" + name +
-                  "'; it was saved by another program");
-    return at->second;
-  }
-
   std::vector<detail::checkpoint::named_core> tensors_;
 
  private:
@@ -124,6 +147,7 @@ class kept_state : detail::refused_keeps {
   };
   std::vector<std::pair<std::string, index_t*>> counts_;
   std::vector<std::pair<std::string, double*>> numbers_;
+  std::vector<std::pair<std::string, std::string*>> texts_;
   std::vector<std::pair<std::string, index_t>> same_;
   std::vector<given_number> given_;
   index_t epoch_ = 0, record_ = 0;

@@ -8,13 +8,14 @@
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/io/checkpoint/parts.hpp"
 #include "dimesh/optim/schedule.hpp"
+#include "dimesh/optim/state.hpp"
 
 namespace dimesh::detail {
 
 /// What cannot be kept of an S.
 template <class S, class Plain = std::remove_const_t<S>> struct kept_fault_of {
   static constexpr bool is_none =
-      !ScheduleOfNumbers<Plain> &&
+      !ScheduleOfNumbers<Plain> && !OptimizerState<Plain> && !std::is_same_v<Plain, std::string> &&
       (std::is_scalar_v<Plain> ||
        std::is_same_v<typename walk_fault<Plain>::type, member_not_walked<Plain>>);
   using type =

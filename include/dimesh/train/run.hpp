@@ -16,8 +16,9 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
+#include <optional>
+#include <string>
 
 #include "dimesh/detail/watchdog.hpp"
 #include "dimesh/io/agree.hpp"
@@ -30,26 +31,9 @@
 #include "dimesh/train/kept_state.hpp"
 #include "dimesh/train/loop.hpp"
 #include "dimesh/train/progress.hpp"
+#include "dimesh/train/run_options.hpp"
 
 namespace dimesh {
-
-struct run_options {
-  std::string name{};  ///< on the line that tells how far it is; empty: no line
-  std::string save{};  ///< folder for checkpoints; empty: none, and signals do what they would
-  std::string
-      resume{};  ///< folder of checkpoints, to go on from the latest; empty: that of `save`,
-  ///< where it has any, so that a job that is started again goes on; else from the start
-  std::string log{};  ///< folder for its figures (train/summaries.hpp) and, when it ends, for a
-      ///< report.html of their plots; empty: none
-  index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
-  index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
-  std::vector<step_rate> rates{};  ///< what the line tells beside the loss
-  bool finite = true;  ///< a save is an error, and the checkpoint before it stays the last, where a
-  ///< kept tensor has an element that is infinite or no number; false: that may be meant
-  bool terminal = on_terminal();  ///< a person reads along
-  double stalled_after = 600;  ///< seconds after which a rank that comes to no new call and no new
-  ///< step says on stderr where it is; 0: never, and nobody says so
-};
 
 class training_run : public kept_state {
  public:
@@ -91,7 +75,7 @@ class training_run : public kept_state {
   /// before it is there.
   loop_end go() {
     loop_state& at = at_;
-    if (how_.resume.empty() && was_here()) how_.resume = how_.save;
+    how_.resume = detail::folder_before(how_, everyone_->handle());
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
@@ -166,7 +150,6 @@ class training_run : public kept_state {
   index_t steps_done() const { return done_; }
 
  private:
-  static constexpr const char* metrics_file = "metrics.txt";
   std::string loss_tag() const { return "training/" + loop.options().loss; }
   static loop_options shortened(loop_options when, const run_options& how) {
     when.stops_on_signal = when.stops_on_signal && !how.save.empty();
@@ -227,32 +210,17 @@ class training_run : public kept_state {
     if (saving_) saving_->finish();
     saving_.reset();
   }
-  /// Has a run of before saved where this one will?
-  bool was_here() const {
-    return first_rank_finds([this] {
-      std::error_code none;
-      return !how_.save.empty() && (std::filesystem::exists(how_.save + "/latest", none) ||
-                                    !detail::checkpoint::steps_in(how_.save).empty());
-    });
-  }
   bool has_step(const std::string& folder, index_t step) const {
-    return first_rank_finds([&] {
+    return detail::first_rank_finds(everyone_->handle(), [&] {
       const auto all = detail::checkpoint::steps_in(folder);
       return std::binary_search(all.begin(), all.end(), step);
     });
-  }
-  /// Folders may look otherwise to others.
-  template <class F> bool first_rank_finds(const F& f) const {
-    int there = tells_ && f() ? 1 : 0;
-    const detail::waiting here("training_run");
-    detail::check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone_->handle()), "training_run");
-    return there != 0;
   }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
-      return found_in(in, name, how_.resume);
+      return detail::found_in(in, name, how_.resume);
     };
     history_.add_text(found(r.files, metrics_file));
     take(r, how_.resume, tells_);

@@ -3,6 +3,7 @@
 // on any number of ranks, and each rank reads its blocks of them.
 //
 //   checkpoint_record r = load_checkpoint("run", part("model", params));
+//   load_checkpoint("run", {.file_has_more = true}, part("model", params));    no adam.first
 //   load_checkpoint("run/step-7", {.partial = true, .names = {{"model.w", "wte"}}}, ...)
 //   load_record("run").files.at("vocabulary.bpe")      // before there are tensors
 //   load_checkpoint("run", {.parts = {{"model.key", {"qkv.weight", 1, 768}}}}, ...)

@@ -54,12 +54,6 @@ inline std::string manifest_text(const manifest& m) {
   return nlohmann::json{{"content", j}, {"crc32", crc_of(j.dump())}}.dump(1) + "\n";
 }
 
-/// A file of the checkpoint's own folder, and of no other.
-inline bool is_plain_name(const std::string& name) {
-  return !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos &&
-         name.find('\0') == std::string::npos;
-}
-
 /// Throws dimesh::error that names the file if it is no manifest, or not as it was written.
 inline manifest parse_manifest(const std::string& text, const std::string& path) {
   const auto fail = [&path](const std::string& what) {

@@ -2,6 +2,7 @@
 // What can be asked of how a checkpoint is saved and loaded?
 //
 //   save_checkpoint("run", record, {.keep_last = 2}, ...);
+//   load_checkpoint("run", {.file_has_more = true}, part("model", params));    no adam.first
 //   load_checkpoint("run", {.partial = true, .names = {{"model.w", "wte"}}}, ...);
 #pragma once
 
@@ -21,7 +22,9 @@ struct save_options {
 };
 
 struct load_options {
-  bool partial = false;  ///< what either side lacks is left alone; otherwise it is an error
+  bool file_has_more = false;  ///< than the program: the weights of a run without its optimizer
+  bool partial = false;  ///< the program may have more, too, of which nothing changes; but of no
+  ///< part all, whatever is asked for: that is a name mistaken
   bool casts = false;  ///< real numbers may be of another precision in the file
   bool verify = true;  ///< all files are read once to compare their checksums
   std::map<std::string, std::string> names{};  ///< of tensors, as the file calls them

@@ -12,11 +12,10 @@
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/error.hpp"
 #include "dimesh/layout/fault.hpp"
+#include "dimesh/optim/state.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
-
-template <class P> struct adam_state;  // optim/adam.hpp
 
 /// A struct of tensors (or one tensor) under a name; made by part().
 template <class S> struct checkpoint_part {
@@ -37,10 +36,6 @@ template <class S> inline constexpr bool is_part<checkpoint_part<S>> = true;
 template <class... A>
 inline constexpr bool is_meant = (is_part<A> || ...) || (std::is_same_v<A, no_part> || ...);
 
-/// An optimizer's state has tensors, and a count that is none.
-template <class S> inline constexpr bool is_adam_state = false;
-template <class P> inline constexpr bool is_adam_state<adam_state<P>> = true;
-
 /// A name and tensors that stay.
 template <class... A> inline constexpr bool makes_part = false;
 template <class N, class S>
@@ -53,7 +48,7 @@ template <class S> auto part(std::string name, S& s) {
   namespace cp = detail::checkpoint;
   using plain = std::remove_const_t<S>;
   using number = std::conditional_t<std::is_scalar_v<S>, not_a_tensor<plain>, no_fault>;
-  using state = std::conditional_t<cp::is_adam_state<plain>, not_a_tensor<plain>, no_fault>;
+  using state = std::conditional_t<OptimizerState<plain>, not_a_tensor<plain>, no_fault>;
   static_assert(ok<number>,
                 "part: this has no tensors; numbers stand in the record, .integers and .numbers, "
                 "and a training_run keeps an index_t or a double");
@@ -98,6 +93,7 @@ inline constexpr bool loads<Options, N, A...> =
 struct named_core {
   std::string name;
   const tensor_core* core;
+  std::string part{};
 };
 
 /// The first axis along which a leaf has addends, as a fault.
@@ -134,7 +130,7 @@ inline void note_cores(const std::string& part, const void* tensors,
                        std::vector<named_core>& to) {
   for (int i = 0; i < count; ++i) {
     const std::string at = path(tensors, i).text();
-    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i]});
+    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i], part});
   }
 }
 inline void require_parts(const char* call, const std::vector<named_core>& all) {

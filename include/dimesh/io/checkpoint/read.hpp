@@ -10,6 +10,7 @@
 #include "dimesh/collective/staging.hpp"
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/element/half.hpp"
+#include "dimesh/io/checkpoint/missing.hpp"
 #include "dimesh/io/checkpoint/write.hpp"
 #include "dimesh/memory/closed.hpp"
 
@@ -97,6 +98,8 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder,
         fail_tensor(folder / name, e.name, "another file has it, too");
   }
   std::vector<found_tensor> found;
+  std::vector<missing_tensor> missing;
+  std::set<std::string> parts_found;
   for (const named_core& x : all) {
     const auto renamed = options.names.find(x.name);
     const auto part = options.parts.find(x.name);
@@ -105,16 +108,24 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder,
                                                               : x.name;
     const auto at = in_files.find(name);
     if (at == in_files.end()) {
-      if (options.partial) continue;
-      fail_tensor(folder, name, "the files have none of this name");
+      missing.push_back({name, x.part});
+      continue;
     }
+    parts_found.insert(x.part);
     at->second.to = &x;
     require_match(at->second, part != options.parts.end() ? &part->second : nullptr, options);
     found.push_back(at->second);
   }
+  std::vector<std::string> names;
+  for (const auto& [name, f] : in_files) names.push_back(name);
+  for (const missing_tensor& x : missing)
+    if (const bool is_all = parts_found.count(x.part) == 0; is_all || !options.partial)
+      fail_tensor(folder, x.name, missing_text(x, is_all, names));
   for (const auto& [name, f] : in_files)
-    if (f.to == nullptr && !options.partial && options.unused.count(name) == 0)
-      fail_tensor(f.file, name, "the program has none of this name; load in part to leave it");
+    if (f.to == nullptr && !options.partial && !options.file_has_more &&
+        options.unused.count(name) == 0)
+      fail_tensor(f.file, name,
+                  "the program has none of this name; load with file_has_more to leave it");
   return found;
 }
 

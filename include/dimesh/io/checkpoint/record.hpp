@@ -24,4 +24,18 @@ struct checkpoint_record {
   std::map<std::string, std::string> files{};  ///< their bytes, by names in the checkpoint's folder
 };
 
+namespace detail::checkpoint {
+/// A file of the checkpoint's own folder, and of no other.
+inline bool is_plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find_first_of("/\\") == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+inline constexpr const char* index_name = "model.safetensors.index.json";
+/// Of a file that the program has in a checkpoint: not one of the checkpoint's own.
+inline bool is_name_for_program(const std::string& name) {
+  return is_plain_name(name) && !name.ends_with(".safetensors") && name != index_name &&
+         name != "manifest.json";
+}
+}  // namespace detail::checkpoint
+
 }  // namespace dimesh

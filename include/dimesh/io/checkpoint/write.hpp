@@ -24,8 +24,6 @@ struct planned_file {
   std::vector<safetensors_entry> entries;
 };
 
-inline constexpr const char* index_name = "model.safetensors.index.json";
-
 /// The same on all ranks: which tensor stands where. Throws where one cannot be written, and where
 /// a file of the program has a name that is not its own.
 inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
@@ -50,12 +48,10 @@ inline std::vector<planned_file> plan_files(const std::vector<named_core>& all,
     for (const named_core* x : files[i].tensors) notes["dims." + x->name] = dims_of(*x->core);
     files[i].head = safetensors_text(files[i].entries, notes);
   }
-  for (const auto& [own, bytes] : record.files) {
-    const bool is_tensors = fs::path(own).extension() == ".safetensors";
-    if (!is_plain_name(own) || is_tensors || own == index_name || own == "manifest.json")
+  for (const auto& [own, bytes] : record.files)
+    if (!is_name_for_program(own))
       throw error("save_checkpoint: a file of the program cannot be called '" + own +
                   "'; take the plain name of a file that is not one of the checkpoint's own");
-  }
   return files;
 }
 

@@ -87,8 +87,9 @@ DIMESH_OUTLINE constexpr void run_recorded(const operation& op, results y,
 /// The first result of an operation, beside which it has results of other specs. A function of its
 /// own: g++ 12 returns what is named in an inner scope by a copy.
 template <class Y, class Made, class... More, class Op>
-[[gnu::always_inline]] constexpr Y run_as(const tensor_facts* const* facts, const Op& op, const tensor_core** in,
-                   int count, const storage* slots, recorded_sum sum) {
+[[gnu::always_inline]] constexpr Y run_as(const tensor_facts* const* facts, const Op& op,
+                                          const tensor_core** in, int count, const storage* slots,
+                                          recorded_sum sum) {
   Y y;
   if constexpr (sizeof...(More) == 0) {
     Made::run(op, core_of(y), facts, in, count, slots, sum);
@@ -104,8 +105,9 @@ template <class Y, class Made, class... More, class Op>
 /// Runs an operation whose results have these specs. Facts: of each result, where not those
 /// of its spec (of a probe); or null. Slots: memory for the results, or null.
 template <class First, class... More, class Op, class... X>
-[[gnu::always_inline]] constexpr auto apply_on_cores(list<First, More...> specs, const tensor_facts* const* facts,
-                              const Op& op, const storage* slots, const X&... x) {
+[[gnu::always_inline]] constexpr auto apply_on_cores(list<First, More...> specs,
+                                                     const tensor_facts* const* facts, const Op& op,
+                                                     const storage* slots, const X&... x) {
   static_assert(sizeof...(X) <= max_operands, "dimesh: operations take fewer operands");
   constexpr bool recorded = has_transpose<Op> && has_gradient<typename First::value_type>;
   using fault = std::conditional_t<recorded, typename complex_fault<Op, X...>::type, no_fault>;

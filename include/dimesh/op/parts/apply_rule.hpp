@@ -119,7 +119,8 @@ inline constexpr bool may_be_sketched = (is_shaped<X> || ...) && !(is_tracked<X>
 /// caller has asserted that there is no fault; of probes it is asked here: throws dimesh::error.
 /// Slot: memory for the result, or null.
 template <class Rule, class T, class Op, class... X>
-[[gnu::always_inline]] constexpr auto apply_rule_in(const Op& op, const storage* slot, const X&... x) {
+[[gnu::always_inline]] constexpr auto apply_rule_in(const Op& op, const storage* slot,
+                                                    const X&... x) {
   using S = spec_by_rule<Rule, T, X...>;
   if constexpr ((is_starting<X> || ...)) {
     return start_by_rule<Rule, T>(op, x...);
