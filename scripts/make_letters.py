@@ -40,8 +40,8 @@ template <std::size_t N> constexpr bool among(const char32_t (&turns)[N], char32
 }  // namespace detail
 
 constexpr sign_kind kind_of(char32_t sign) {
-  if (detail::among(detail::letters, sign)) return sign_kind::letter;
-  if (detail::among(detail::numbers, sign)) return sign_kind::number;
+  if (detail::among(detail::letter_turns, sign)) return sign_kind::letter;
+  if (detail::among(detail::number_turns, sign)) return sign_kind::number;
   return detail::among(detail::spaces, sign) ? sign_kind::space : sign_kind::other;
 }
 
@@ -64,8 +64,8 @@ def table(name: str, is_one) -> str:
 
 def main() -> None:
     print(HEAD.format(version=unicodedata.unidata_version), end="")
-    print(table("letters", lambda c: unicodedata.category(chr(c))[0] == "L"), end="")
-    print(table("numbers", lambda c: unicodedata.category(chr(c))[0] == "N"), end="")
+    print(table("letter_turns", lambda c: unicodedata.category(chr(c))[0] == "L"), end="")
+    print(table("number_turns", lambda c: unicodedata.category(chr(c))[0] == "N"), end="")
     print(table("spaces", lambda c: c in SPACES), end="")
     print(TAIL, end="")
 
