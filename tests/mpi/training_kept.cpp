@@ -184,6 +184,11 @@ TEST_CASE("load_checkpoint: the weights of a run without its optimizer; names th
               "tensor 'q.b': the files have none of this name; near it: 'p.b'"));
     CHECK(dm::to_rank(q.w, 0) == all.w);
     load({.partial = true, .names = names}, "q");
+    CHECK(has(what({.partial = true, .names = {{"q.v", "of.first.w"}}}, "q"),
+              "tensor 'q.v': load_options speak of it, and the program has none of this name; near "
+              "it: 'q.b', 'q.w'"));
+    CHECK(
+        has(what({.partial = true, .parts = {{"w", {"of.first.w"}}}}, "q"), "tensor 'w': load_op"));
     CHECK((dm::to_rank(q.w, 0) != all.w || g.rank() != 0));
     CHECK(dm::to_rank(q.b, 0) == all.b);
   });
@@ -224,6 +229,23 @@ TEST_CASE("training_run: a text is what the run before it kept, whatever it is g
     on_first([&] { std::ofstream(at.path + "/step-4/words.txt") << "b a\n"; });
     CHECK_THROWS_WITH_AS((void)kept({.save = at.path}),
                          doctest::Contains("words.txt': expected the bytes that were"), dm::error);
+  });
+}
+
+TEST_CASE("training_run: what is kept has names of its own") {
+  with_grid([](const dm::grid<plane>& g) {
+    dm::training_run run(g, {.steps = 1}, {});
+    index_t count = 0;
+    double number = 0;
+    std::string text;
+    run.keep("a", count);
+    run.keep("words.txt", text);
+    run.keep_same("seed", 7);
+    CHECK(has(said([&] { run.keep("a", count); }), "something is kept as 'a' already"));
+    CHECK(has(said([&] { run.keep("a", number); }), "something is kept as 'a' already"));
+    CHECK(has(said([&] { run.keep("words.txt", text); }), "kept as 'words.txt' already"));
+    CHECK(has(said([&] { run.keep_same("seed", 7); }), "kept as 'seed' already"));
+    CHECK(has(said([&] { run.keep("loop.best", number); }), "kept as 'loop.best' already"));
   });
 }
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <iostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,9 +58,13 @@ class kept_state : detail::refused_keeps {
   void keep(const std::string& name, S& state) {
     S::for_each_part(state, [&](const char* const of, auto& part) { keep(name + "." + of, part); });
   }
-  /// A number that steps change.
-  void keep(const std::string& name, index_t& count) { counts_.emplace_back(name, &count); }
-  void keep(const std::string& name, double& number) { numbers_.emplace_back(name, &number); }
+  /// A number that steps change. Of numbers and texts each has a name of its own: throws.
+  void keep(const std::string& name, index_t& count) {
+    take_name(name), counts_.emplace_back(name, &count);
+  }
+  void keep(const std::string& name, double& number) {
+    take_name(name), numbers_.emplace_back(name, &number);
+  }
   /// A text without which tensors mean nothing, a vocabulary say: a file of each checkpoint, called
   /// by this name. Where another one was given, that of the checkpoint comes in its place, and the
   /// first rank says so on stderr; kept_text (train/run.hpp) has it before there are tensors.
@@ -67,7 +72,7 @@ class kept_state : detail::refused_keeps {
     if (!detail::checkpoint::is_name_for_program(name) || name == metrics_file)
       throw error("training_run: a text cannot be called '" + name +
                   "', as which it is a file; take a plain name that no other file has");
-    texts_.emplace_back(name, &text);
+    take_name(name), texts_.emplace_back(name, &text);
   }
   /// The numbers of a schedule (optim/schedule.hpp), which goes on as it was saved; where it was
   /// given otherwise, the first rank says so on stderr.
@@ -100,7 +105,9 @@ class kept_state : detail::refused_keeps {
     seek_place_ = [this, &from] { from.seek({epoch_, record_}); };
   }
   /// What must be as it was in the run that this one goes on from: a seed, say.
-  void keep_same(const std::string& name, index_t number) { same_.emplace_back(name, number); }
+  void keep_same(const std::string& name, index_t number) {
+    take_name(name), same_.emplace_back(name, number);
+  }
 
  protected:
   static constexpr const char* metrics_file = "metrics.txt";
@@ -145,6 +152,12 @@ class kept_state : detail::refused_keeps {
     double then;
     std::function<double()> now;
   };
+  void take_name(const std::string& name) {
+    if (!names_.insert(name).second || name.starts_with("loop."))
+      throw error("training_run: something is kept as '" + name +
+                  "' already; give what is kept names of its own");
+  }
+  std::set<std::string> names_;
   std::vector<std::pair<std::string, index_t*>> counts_;
   std::vector<std::pair<std::string, double*>> numbers_;
   std::vector<std::pair<std::string, std::string*>> texts_;

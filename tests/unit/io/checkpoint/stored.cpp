@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a tensor stands in a file's larger one: against counting, for all ways to cut and merge.
+// And which of a file's names are near one that it lacks.
 #include "dimesh/io/checkpoint/stored.hpp"
 
 #include <doctest/doctest.h>
+
+#include "dimesh/io/checkpoint/missing.hpp"
 
 namespace {
 using dimesh::index_t, dimesh::stored_part;
@@ -76,4 +79,13 @@ TEST_CASE("place_of_part: what does not fit") {
   CHECK(place_of_part({4, 0}, {4, 0}, {"", 1, 0}));
 }
 
+TEST_CASE("near_names: the two that take the fewest changes of letters") {
+  using dimesh::detail::checkpoint::letters_between, dimesh::detail::checkpoint::near_names;
+  CHECK(letters_between("kitten", "sitting") == 3);
+  CHECK(letters_between("", "abc") == 3);
+  CHECK(letters_between("same", "same") == 0);
+  CHECK(near_names("modle.w", {"adam.first.w", "model.b", "model.w"}) == "'model.w', 'model.b'");
+  CHECK(near_names("w", {"v"}) == "'v'");
+  CHECK(near_names("w", {}) == "none");
+}
 }  // namespace
