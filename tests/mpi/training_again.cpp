@@ -118,7 +118,7 @@ struct rooted {
   loop_end go(const dm::grid<plane>& g, const std::string& folder) const {
     using X = dm::tensor<double, split_p, p>;
     auto w = dm::constant<X>(g, 1, p{5});
-    dm::training_run run(g, when, {.save = folder, .finite = !may_be_infinite});
+    dm::training_run run(g, when, {.save = folder, .check_finite = !may_be_infinite});
     run.keep("w", w);
     const auto step = dm::value_and_grad([](const auto& v) { return dm::sum(dm::sqrt(v)); }, w);
     run.loop.step = [&](index_t n) -> dm::metrics {
@@ -190,51 +190,6 @@ TEST_CASE("training_loop: whichever rank has a number that is none, all say the 
     return {{"second", n == 2 ? NAN : 0}, {"first", mine ? HUGE_VAL : 0}, {"loss", 1}};
   };
   CHECK(said([&] { (void)loop.run(); }) == "training_loop: 'first' is not finite in step 2");
-}
-
-/// Twelve steps, of which w counts; each third is evaluated, and the sixth is the best.
-template <class L, class F>
-void count_to_twelve(const dm::grid<plane>& g, const dm::run_options& how, const F& then,
-                     bool evaluates = true) {
-  auto w = dm::constant<dm::tensor<double, L, p>>(g, 0, p{5});
-  dm::training_run run(g, {.steps = 12, .evaluate_every = 3, .save_every = 5}, how);
-  run.keep("w", w);
-  run.loop.step = [&](index_t n) -> dm::metrics {
-    dm::fill(w, static_cast<double>(n + 1));
-    return {{"loss", 1}};
-  };
-  if (evaluates)
-    run.loop.evaluate = [](index_t n) -> dm::metrics {
-      return {{"loss", std::abs(static_cast<double>(n) - 6.5)}};
-    };
-  (void)run.go();
-  then(run, [&w] { return dm::value(dm::complete(dm::sum(w))) / 5; });
-}
-
-TEST_CASE("training_run: the best step is kept, and its tensors can be had") {
-  with_grid([](const dm::grid<plane>& g) {
-    const scratch at("best"), other("other");
-    const auto check = [](dm::training_run& run, const auto& count) {
-      CHECK(run.best_step() == 6);
-      CHECK(run.best() == 0.5);
-      CHECK(count() == 12);
-      CHECK(run.load_best() == 6);
-      CHECK(count() == 6);
-    };
-    count_to_twelve<split_p>(g, {.save = at.path}, check);
-    CHECK(steps_in(at) == std::vector<index_t>{6, 10, 12});
-    count_to_twelve<whole>(g, {.save = at.path}, check);
-    count_to_twelve<split_p>(g, {.save = other.path, .resume = at.path}, check);
-    CHECK(steps_in(other) == std::vector<index_t>{12});
-    const auto none = [](dm::training_run& run, const auto&) {
-      has(said([&] { (void)run.load_best(); }),
-          run.best_step() == 0 ? "load_best: nothing was evaluated yet"
-                               : "after 6 steps, of which there is no "
-                                 "checkpoint; give a folder in run_options.save");
-    };
-    count_to_twelve<whole>(g, {}, none);
-    count_to_twelve<whole>(g, {}, none, false);
-  });
 }
 
 TEST_CASE("training_loop: an evaluation that is no number is no better one") {

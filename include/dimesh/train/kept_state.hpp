@@ -48,7 +48,10 @@ class kept_state : detail::refused_keeps {
     static_assert(ok<only<fault, partial_operand>>,
                   "training_run::keep: ranks hold addends of a tensor along this axis, and no "
                   "elements; complete it first");
-    if constexpr (ok<fault>) detail::checkpoint::note_part(part(name, tensors), tensors_);
+    if constexpr (ok<fault>) {
+      take_name(name);
+      detail::checkpoint::note_part(part(name, tensors), tensors_);
+    }
   }
   using refused_keeps::keep;
   /// An optimizer's state (optim/state.hpp): Adam's averages as NAME.first and NAME.second, and its
@@ -66,10 +69,11 @@ class kept_state : detail::refused_keeps {
     take_name(name), numbers_.emplace_back(name, &number);
   }
   /// A text without which tensors mean nothing, a vocabulary say: a file of each checkpoint, called
-  /// by this name. Where another one was given, that of the checkpoint comes in its place, and the
-  /// first rank says so on stderr; kept_text (train/run.hpp) has it before there are tensors.
+  /// by this name. An empty one becomes that of the checkpoint from which a run goes on, or that of
+  /// the first rank; another one than these have is an error: what was made by it means something
+  /// else. kept_text (train/run_options.hpp) has it before there is a run.
   void keep(const std::string& name, std::string& text) {
-    if (!detail::checkpoint::is_name_for_program(name) || name == metrics_file)
+    if (!detail::checkpoint::is_name_for_program(name) || name == metrics_file || name == best_file)
       throw error("training_run: a text cannot be called '" + name +
                   "', as which it is a file; take a plain name that no other file has");
     take_name(name), texts_.emplace_back(name, &text);
@@ -111,6 +115,20 @@ class kept_state : detail::refused_keeps {
 
  protected:
   static constexpr const char* metrics_file = "metrics.txt";
+  static constexpr const char* best_file = "best.txt";
+  /// Ranks without a text get the first one's. Collective; throws on all ranks where some have
+  /// another one.
+  void agree_on_texts(MPI_Comm everyone) const {
+    for (const auto& [name, text] : texts_) {
+      const std::string first = detail::text_from(everyone, 0, *text);
+      detail::together(everyone, [&name = name, text = text, &first] {
+        if (!text->empty() && *text != first)
+          throw error("training_run: ranks keep different texts as '" + name +
+                      "'; give all of them that of the first rank, or none");
+      });
+      *text = first;
+    }
+  }
   /// As it is now.
   checkpoint_record record(index_t step) const {
     if (note_place_) note_place_();
@@ -133,9 +151,9 @@ class kept_state : detail::refused_keeps {
     for (const auto& [name, number] : numbers_) *number = detail::found_in(r.numbers, name, folder);
     for (const auto& [name, text] : texts_) {
       const std::string& then = detail::found_in(r.files, name, folder);
-      if (tells && then != *text)
-        std::cerr << "training_run: '" << name << "' is what '" << folder
-                  << "' has, not what it was given\n";
+      if (!text->empty() && *text != then)
+        throw error("training_run: '" + folder + "' was saved with another '" + name +
+                    "'; make what depends on it from kept_text(options, \"" + name + "\")");
       *text = then;
     }
     for (const given_number& one : given_)

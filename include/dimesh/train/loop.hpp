@@ -43,7 +43,8 @@ struct loop_options {
   index_t evaluate_every = 0;  ///< steps; 0: after the last only
   index_t save_every = 0;  ///< steps; 0: at the end only
   index_t patience = 0;  ///< evaluations without a better one until the end; 0: any
-  std::string loss = "loss";  ///< the metric of a step that must be finite
+  std::string loss = "loss";  ///< the metric of a step that must be finite; by another name than
+  ///< this it must be there, too
   std::vector<std::string> finite{};  ///< others that each step gives and that must: the norm of
   ///< its gradient, say, which may be infinite where the loss is not
   std::string watched{};  ///< the metric by which evaluations are compared; empty: that of `loss`
@@ -78,8 +79,7 @@ class training_loop {
   /// Called after each step, and after each evaluation, with their metrics: progress, summaries.
   std::vector<std::function<void(index_t step, const metrics&)>> after_step, after_evaluation;
   /// Called on all ranks when a run has ended, and is saved, or ends as a metric is not finite or
-  /// is missing: to bring to an end what goes on beside steps, or to throw what
-  /// did not stop them.
+  /// is missing: to bring to an end what goes on beside steps, or to throw what did not stop them.
   std::vector<std::function<void()>> at_end;
 
   /// The grid outlives the loop.
@@ -193,7 +193,7 @@ class training_loop {
     if (left_out_ > 0) return left_out_ > options_.most_left_out ? 2 * n + 3 : 0;
     for (int k = n; k >= 0; --k) {
       const metric* const one = find(m, finite_name(k));
-      if (one == nullptr && k < n) return 2 * k + 1;
+      if (one == nullptr && (k < n || options_.loss != loop_options{}.loss)) return 2 * k + 1;
       if (one != nullptr && !std::isfinite(one->value)) return 2 * k + 2;
     }
     return 0;
@@ -212,7 +212,9 @@ class training_loop {
       w << "training_loop: '" << finite_name((fault - 1) / 2) << "' is not finite in step " << at;
     else {
       w << "training_loop: step " << at << " gives no '" << finite_name((fault - 1) / 2)
-        << "', which options.finite asks for";
+        << (fault > 2 * static_cast<int>(options_.finite.size())
+                ? "', which is the name of options.loss"
+                : "', which options.finite asks for");
       end_with(w);
     }
     std::string why;
@@ -240,27 +242,37 @@ class training_loop {
     const metrics m = evaluate(at.step);
     at.evaluated = at.step;
     for (const auto& f : after_evaluation) f(at.step, m);
-    const metric* const found = find(m, options_.watched);
-    if (found == nullptr) {
+    const auto [missing, v] = of_first_rank(find(m, options_.watched));
+    if (missing) {
       detail::words w;
       w << "training_loop: the evaluation gives no '" << options_.watched
         << "', which options.watched asks for";
       end_with(w);
     }
-    const double v = found->value;
     const bool better = options_.higher_is_better ? v > at.best : v < at.best;
     if (!std::isnan(v) && (std::isnan(at.best) || better)) {
+      const loop_state before = at;
       at.best = v;
       at.best_step = at.step;
       at.without_better = 0;
-      if (save) {
-        save(at, save_reason::best);
-        saved = at.step;
+      try {
+        if (save) save(at, save_reason::best);
+      } catch (...) {
+        at = before;  // the best one is one that was saved
+        throw;
       }
+      if (save) saved = at.step;
       return false;
     }
     ++at.without_better;
     return has_no_patience(at);
+  }
+  /// The first rank's: where an evaluation differs in its last bit, ranks must not part.
+  std::pair<bool, double> of_first_rank(const metric* found) const {
+    double said[2] = {found == nullptr ? 1.0 : 0.0, found == nullptr ? 0.0 : found->value};
+    const detail::waiting here("training_loop");
+    detail::check(MPI_Bcast(said, 2, MPI_DOUBLE, 0, everyone_->handle()), "training_loop");
+    return {said[0] != 0, said[1]};
   }
   /// What any rank says. One reduction of two numbers a step.
   std::pair<int, bool> agreed(int fault, bool stop) const {

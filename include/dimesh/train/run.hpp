@@ -15,10 +15,10 @@
 // Needs what checkpoints need (io/checkpoint/save.hpp).
 #pragma once
 
-#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "dimesh/detail/watchdog.hpp"
 #include "dimesh/io/agree.hpp"
@@ -75,7 +75,11 @@ class training_run : public kept_state {
   /// before it is there.
   loop_end go() {
     loop_state& at = at_;
-    how_.resume = detail::folder_before(how_, everyone_->handle());
+    const std::string from = detail::folder_before(how_, everyone_->handle());
+    if (tells_ && !how_.resume.empty() && from != how_.resume)
+      std::cerr << "training_run: goes on from '" << from << "', where it has saved already\n";
+    how_.resume = from;
+    agree_on_texts(everyone_->handle());
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
@@ -116,23 +120,26 @@ class training_run : public kept_state {
   index_t best_step() const { return at_.best_step; }
   /// What was watched then; NaN: there was none.
   double best() const { return at_.best; }
-  /// The kept tensors become those that were saved after the best evaluation; numbers, schedules
-  /// and the place in the data stay. Returns best_step(). Collective, after go(). Throws
-  /// dimesh::error on every rank where nothing was evaluated or saved.
+  /// The kept tensors become those that were saved after the best evaluation, by this run or one
+  /// that it goes on from; numbers, schedules and the place in the data stay. Returns best_step().
+  /// Collective: on all ranks or on none; after go(). Throws dimesh::error on every rank where no
+  /// evaluation gave a number, or where that checkpoint is no longer there.
   index_t load_best() {
     finish_save();
     const index_t step = at_.best_step;
-    if (step == 0) throw error("training_run::load_best: nothing was evaluated yet");
-    for (const std::string& folder : {how_.save, how_.resume})
-      if (!folder.empty() && has_step(folder, step)) {
-        const std::string from = folder + "/" + detail::checkpoint::step_name(step);
-        detail::checkpoint::load(from, {}, tensors_);
-        return step;
-      }
-    throw error(
-        "training_run::load_best: the best evaluation was after " + std::to_string(step) +
-        " steps, of which there is no checkpoint" +
-        (how_.save.empty() ? "; give a folder in run_options.save" : " in '" + how_.save + "'"));
+    if (step == 0)
+      throw error("training_run::load_best: there is no best evaluation: none has given a number");
+    const std::string from = best_in_ + "/" + detail::checkpoint::step_name(step);
+    const bool there = !best_in_.empty() && detail::first_rank_finds(everyone_->handle(), [&] {
+      return std::filesystem::exists(from + "/manifest.json");
+    });
+    if (!there)
+      throw error(
+          "training_run::load_best: the best evaluation was after " + std::to_string(step) +
+          " steps, of which there is no checkpoint" +
+          (best_in_.empty() ? "; give a folder in run_options.save" : " in '" + best_in_ + "'"));
+    detail::checkpoint::load(from, {}, tensors_);
+    return step;
   }
 
   /// The loss of each step, those of earlier runs among them.
@@ -170,8 +177,9 @@ class training_run : public kept_state {
       metric_history all = history_;  // those of earlier runs, too
       const metric_history written = log_->scalars();
       for (const scalar_series& s : written.series())
-        for (std::size_t i = 0; history_.values(s.tag).empty() && i < s.value.size(); ++i)
-          all.add(static_cast<index_t>(s.step[i]), s.tag, s.value[i]);
+        if (history_.values(s.tag).empty())
+          for (std::size_t i = 0; i < s.value.size(); ++i)
+            all.add(static_cast<index_t>(s.step[i]), s.tag, s.value[i]);
       html_report page(how_.name.empty() ? "A training run" : how_.name);
       page.add(*log_, all);
       page.write(how_.log + "/report.html");
@@ -192,29 +200,32 @@ class training_run : public kept_state {
 
   /// Begins to; the elements are copied when it returns.
   void save(const loop_state& at) {
-    if (at.step == saved_) return;  // an evaluation that was made up for may be the best
+    const bool is_best = at.best_step == at.step;
+    if (at.step == saved_) {  // an evaluation that was made up for may be the best
+      if (is_best) best_in_ = detail::root_of_checkpoints(how_.save);
+      return;
+    }
     finish_save();  // whatever becomes of this one, that before it is there
     detail::checkpoint::require_parts("training_run", tensors_);
-    if (how_.finite) detail::require_finite(*everyone_, tensors_, at.step);
-    saved_ = at.step;
+    if (how_.check_finite) detail::require_finite(*everyone_, tensors_, at.step);
+    const std::string here = detail::root_of_checkpoints(how_.save);
+    const std::string best_in = is_best ? here : best_in_;
     checkpoint_record r = record(at.step);
     r.integers["loop.best_step"] = at.best_step;
     r.integers["loop.without_better"] = at.without_better;
     r.integers["loop.evaluated"] = at.evaluated;
     r.numbers["loop.best"] = at.best;
     r.files[metrics_file] = history_.text();
+    if (!best_in.empty()) r.files[best_file] = best_in == here ? "." : best_in;
     saving_.emplace(detail::checkpoint::begin_save(
         how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
+    saved_ = at.step;
+    best_in_ = best_in;
   }
+  /// A save that fails is told of once.
   void finish_save() {
-    if (saving_) saving_->finish();
-    saving_.reset();
-  }
-  bool has_step(const std::string& folder, index_t step) const {
-    return detail::first_rank_finds(everyone_->handle(), [&] {
-      const auto all = detail::checkpoint::steps_in(folder);
-      return std::binary_search(all.begin(), all.end(), step);
-    });
+    auto saving = std::exchange(saving_, std::nullopt);
+    if (saving) saving->finish();
   }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
@@ -224,6 +235,8 @@ class training_run : public kept_state {
     };
     history_.add_text(found(r.files, metrics_file));
     take(r, how_.resume, tells_);
+    if (const auto best = r.files.find(best_file); best != r.files.end())
+      best_in_ = best->second == "." ? detail::root_of_checkpoints(how_.resume) : best->second;
     return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
             found(r.integers, "loop.without_better"), found(r.integers, "loop.evaluated")};
   }
@@ -237,6 +250,7 @@ class training_run : public kept_state {
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
   loop_state at_;
+  std::string best_in_;  // the folder that has the checkpoint of the best evaluation
   index_t saved_ = -1;  // the step that the folder has for certain
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
   double seconds_ = 0, evaluations_ = 0;

@@ -20,16 +20,16 @@ namespace dimesh {
 struct run_options {
   std::string name{};  ///< on the line that tells how far it is; empty: no line
   std::string save{};  ///< folder for checkpoints; empty: none, and signals do what they would
-  std::string
-      resume{};  ///< folder of checkpoints, to go on from the latest; empty: that of `save`,
-  ///< where it has any, so that a job that is started again goes on; else from the start
+  /// Folder of checkpoints, to go on from the latest, or one of them; empty: from the start. Where
+  /// `save` has any, a run goes on from there, whatever this is: it is a job that is started again.
+  std::string resume{};
   std::string log{};  ///< folder for its figures (train/summaries.hpp) and, when it ends, for a
       ///< report.html of their plots; empty: none
   index_t keep_last = 2;  ///< older checkpoints are removed; 0: none is
   index_t stop_after = 0;  ///< steps in all, then it ends as if a signal had told it to; 0: never
   std::vector<step_rate> rates{};  ///< what the line tells beside the loss
-  bool finite = true;  ///< a save is an error, and the checkpoint before it stays the last, where a
-  ///< kept tensor has an element that is infinite or no number; false: that may be meant
+  bool check_finite = true;  ///< a save is an error, and the checkpoint before it stays the last,
+  ///< where a kept tensor has an element that is infinite or no number; false: that may be meant
   bool terminal = on_terminal();  ///< a person reads along
   double stalled_after = 600;  ///< seconds after which a rank that comes to no new call and no new
   ///< step says on stderr where it is; 0: never, and nobody says so
@@ -37,25 +37,32 @@ struct run_options {
 
 namespace detail {
 
-/// f() on the first rank: folders may look otherwise to others. Collective.
+/// f() on the first rank: folders may look otherwise to others. Collective; throws on all ranks.
 template <class F> bool first_rank_finds(MPI_Comm everyone, const F& f) {
-  int rank = 0;
+  int rank = 0, there = 0;
   MPI_Comm_rank(everyone, &rank);
-  int there = rank == 0 && f() ? 1 : 0;
+  together(everyone, [&] { there = rank == 0 && f() ? 1 : 0; });
   const waiting here("training_run");
   check(MPI_Bcast(&there, 1, MPI_INT, 0, everyone), "training_run");
   return there != 0;
 }
-/// The folder of checkpoints from whose latest such a run goes on, as the first rank sees it;
-/// empty: it begins. Collective.
+/// The folder of checkpoints from which such a run goes on, as the first rank sees it; empty: it
+/// begins. Collective.
 inline std::string folder_before(const run_options& how, MPI_Comm everyone) {
-  if (!how.resume.empty() || how.save.empty()) return how.resume;
-  const bool there = first_rank_finds(everyone, [&how] {
+  const bool was_here = !how.save.empty() && first_rank_finds(everyone, [&how] {
     std::error_code none;
     return std::filesystem::exists(how.save + "/latest", none) ||
            !checkpoint::steps_in(how.save).empty();
   });
-  return there ? how.save : "";
+  return was_here ? how.save : how.resume;
+}
+/// The folder of checkpoints that this one, or one of it, is.
+inline std::string root_of_checkpoints(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  fs::path p = fs::absolute(folder, none).lexically_normal();
+  if (!p.has_filename()) p = p.parent_path();  // "runs/7/"
+  return (fs::exists(p / "manifest.json", none) ? p.parent_path() : p).string();
 }
 
 }  // namespace detail
