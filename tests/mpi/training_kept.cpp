@@ -244,7 +244,9 @@ TEST_CASE("training_run: a text that only the first rank has, or that ranks have
     };
     std::string each = g.rank() == 0 ? "a" : "b";
     if (g.ranks() > 1)
-      CHECK(has(said([&] { go(each); }), "ranks keep different texts as 'words.t"));
+      CHECK(has(said([&] { go(each); }),
+                "training_run: ranks keep different texts as 'words.txt'; give all of them that of "
+                "the first rank, or none"));
     std::string one = g.rank() == 0 ? "a b" : "";
     go(one);
     CHECK(one == "a b");
@@ -263,7 +265,9 @@ TEST_CASE("training_run: what is kept has names of its own") {
     run.keep_same("seed", 7);
     CHECK(has(said([&] { run.keep("a", count); }), "something is kept as 'a' already"));
     CHECK(has(said([&] { run.keep("a", number); }), "something is kept as 'a' already"));
-    CHECK(has(said([&] { run.keep("words.txt", text); }), "kept as 'words.txt' already"));
+    CHECK(has(said([&] { run.keep("words.txt", text); }),
+              "training_run: something is kept as 'words.txt' already; give what is kept names of "
+              "its own"));
     CHECK(has(said([&] { run.keep_same("seed", 7); }), "kept as 'seed' already"));
     CHECK(has(said([&] { run.keep("loop.best", number); }), "kept as 'loop.best' already"));
     auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0.5, p{2});
