@@ -138,7 +138,8 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder,
     if (f.to == nullptr && !options.partial && !options.file_has_more &&
         options.unused.count(name) == 0)
       fail_tensor(f.file, name,
-                  "the program has none of this name; load with file_has_more to leave it");
+                  "the program has none of this name; load with file_has_more to leave it "
+                  "(load_checkpoint may; a training_run goes on with all that was kept)");
   return found;
 }
 
