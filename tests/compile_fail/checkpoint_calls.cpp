@@ -101,7 +101,7 @@ void f(dm::training_run& run, dm::index_t& n) { run.keep("n", n); }
 
 // mistake: checkpoint_calls__part_of_state
 // lines: 11
-// expect: part: of an optimizer's state the averages are parts: part("adam.first", s.first), part("adam.second", s.second); s.steps stands in .integers
+// expect: part: of an optimizer's state the members are parts, as for_each_part names them, of adam part("adam.first", s.first); counts stand in .integers
 // expect: not_a_tensor<dimesh::adam_state<
 #ifdef COMPILE_FAIL
 void f(const averages& s) { dm::save_checkpoint("run", {}, dm::part("adam", s)); }

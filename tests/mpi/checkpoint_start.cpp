@@ -126,7 +126,54 @@ TEST_CASE("checkpoints of complex tensors, and of those with halos") {
       dimesh::load_checkpoint(at.path + step, {}, part("z", z2), part("h", h2));
       CHECK(dimesh::to_rank(z2, 0) == dimesh::to_rank(z, 0));
       CHECK(dimesh::to_rank(h2, 0) == dimesh::to_rank(h, 0));
+      auto h3 = dimesh::zeros_like(h);
+      dimesh::load_checkpoint(at.path + step, {.file_has_more = true}, part("h", h3));
+      CHECK(dimesh::to_rank(h3, 0) == dimesh::to_rank(h, 0));
     }
+  });
+}
+
+/// What is not its own elements' of a block with so wide halos.
+template <class X> std::vector<double> halos_of(const X& x, index_t before_p, index_t before_q) {
+  const index_t row = x.block(1).length + 2 * before_q, rows = x.local_size() / row;
+  std::vector<double> all;
+  for (index_t i = 0; i < rows; ++i)
+    for (index_t j = 0; j < row; ++j)
+      if (i < before_p || i >= rows - before_p || j < before_q || j >= row - before_q)
+        all.push_back(static_cast<double>(x.data()[i * row + j]));
+  return all;
+}
+TEST_CASE("load_checkpoint: own elements, under other halos, too; what halos hold stays") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    using H = layout<plane, split<p, x>>;
+    const index_t n = 3 * g.ranks();
+    const auto of = [&]<class X>(X, double by, double plus) {
+      return dimesh::generate<X>(
+          g, [=](index_t i, index_t j) { return by * double(10 * i + j) + plus; }, p{n}, q{6});
+    };
+    const auto wide = [](const auto& a) {
+      return dimesh::halo_exchange<2, p>(dimesh::halo_exchange<1, q>(a), dimesh::boundary::zero);
+    };
+    const auto a = of(tensor<double, H, p, q>{}, 1, 0.5);
+    const scratch at("halos");
+    const auto saved = wide(a);
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("a", saved));
+    const auto check = [&](auto b, index_t before_p, index_t before_q) {
+      const auto shared = b;
+      const auto held = halos_of(b, before_p, before_q), kept = dimesh::to_rank(shared, 0);
+      dimesh::load_checkpoint(at.path, {.casts = true}, part("a", b));
+      const auto found = dimesh::to_rank(b, 0);
+      const auto wanted = dimesh::to_rank(a, 0);
+      REQUIRE(found.size() == wanted.size());
+      for (std::size_t i = 0; i < found.size(); ++i) CHECK(double(found[i]) == wanted[i]);
+      CHECK(halos_of(b, before_p, before_q) == held);
+      CHECK(dimesh::to_rank(shared, 0) == kept);
+    };
+    check(of(tensor<double, whole, p, q>{}, 0, -1), 0, 0);
+    check(wide(of(tensor<double, H, p, q>{}, 0, -1)), 2, 1);
+    check(dimesh::halo_exchange<1, q>(of(tensor<double, columns, p, q>{}, 0, -2)), 0, 1);
+    check(wide(of(tensor<float, whole, p, q>{}, 0, -3)), 2, 1);
+    check(dimesh::halo_exchange<1, p>(of(tensor<float, H, p, q>{}, 0, -4)), 1, 0);
   });
 }
 

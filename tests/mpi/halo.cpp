@@ -2,8 +2,13 @@
 // ranks: 1 2 3 4 6
 // checks: 1027 2005 1957 2935 3829
 // labels: sanitize device
+#include "dimesh/create.hpp"
+#include "dimesh/element/bfloat16.hpp"
+#include "dimesh/element/half.hpp"
+#include "dimesh/op/functions.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/shift.hpp"
+#include "dimesh/train/find_not_finite.hpp"
 
 #include <doctest/doctest.h>
 
@@ -172,6 +177,40 @@ TEST_CASE("shift: any distance; what stays on its rank does not travel") {
           CHECK(seen.calls() == 0);
         check_movement([=](const auto& u) { return dimesh::shift<p>(u, k, ends); }, a, v);
       });
+    }
+}
+
+TEST_CASE("find_not_finite: by a tensor's own elements, since halos may hold anything") {
+  const dimesh::grid<line> g;
+  using X = dimesh::tensor<double, dimesh::layout<line, dimesh::split<p, x>>, p, q>;
+  // 1 and more, with zeros beyond the ends.
+  const auto v = dimesh::halo_exchange<1, q>(
+      dimesh::generate<X>(
+          g, [](index_t i, index_t j) { return 1 + double(i + j); }, p{2 * g.ranks()}, q{3}),
+      boundary::zero);
+  const auto why = [&](const auto& f) { return dimesh::find_not_finite(g, f, v); };
+  CHECK(why([&] { (void)dimesh::log(v); }).empty());
+  CHECK(why([&] { (void)dimesh::log(dimesh::log(v)); }) ==
+        "log gave a number that is not finite at p 0, q 0, from operands that are finite, but for "
+        "what halos hold, on rank 0 (operation 2)");
+  const auto w = dimesh::log(dimesh::log(v));
+  CHECK(why([&] { (void)(w + 1.0); }).find("from operand 1, which has one at p 0, q 0 already") !=
+        std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("first_bad: the first element of any kind that is not finite, wherever it is", T,
+                   float, double, long double, std::complex<float>, std::complex<double>,
+                   dimesh::half, dimesh::bfloat16) {
+  const dimesh::grid<line> g;
+  using X = dimesh::tensor<T, dimesh::layout<line>, p>;
+  const auto inf = std::numeric_limits<float>::infinity();
+  for (const index_t at : {-1, 0, 4095, 4096, 9000})
+    for (const float bad : {inf, -inf, std::numeric_limits<float>::quiet_NaN()}) {
+      const auto is_bad = [at](index_t i) { return at >= 0 && (i == at || i == at + 7); };
+      const auto v = dimesh::generate<X>(
+          g, [&](index_t i) { return T(is_bad(i) ? bad : float(i % 7)); }, p{9001});
+      CHECK(dimesh::detail::first_bad(dimesh::detail::core_of(v)) == at);
+      CHECK(dimesh::detail::first_own_bad(dimesh::detail::core_of(v)) == at);
     }
 }
 

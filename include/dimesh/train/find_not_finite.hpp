@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where does a computation go bad? It is run again, and the result of every operation is looked at,
-// on the way back, too: the first element that is infinite or no number is named. Slow: for the
-// step that failed.
+// Which elements are infinite or no numbers, and where do they come from? A training_run asks of
+// each tensor before it is saved. What computation made them is run again, and the result of every
+// operation is looked at, on the way back, too: slow, for the step that failed.
 //
 //   std::string why = find_not_finite(g, [&] { (void)step(params, x, y); }, params);
 //     -> "log gave a number that is not finite at batch 3, hidden 4, from operands that are finite
@@ -17,76 +17,97 @@
 #include "dimesh/collective/all_reduce.hpp"
 #include "dimesh/collective/broadcast.hpp"
 #include "dimesh/core/replicas.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/io/agree.hpp"
+#include "dimesh/io/checkpoint/blocks.hpp"
 #include "dimesh/io/checkpoint/parts.hpp"
 
 namespace dimesh {
 
 namespace detail {
 
-template <class T> index_t first_bad(const std::byte* data, index_t parts) {
-  for (index_t i = 0; i < parts; ++i) {
-    T v;
-    std::memcpy(&v, data + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
-    if (!std::isfinite(v)) return i;
+/// The first of these numbers, as words whose bits of the exponent are all ones, or -1.
+template <class Word> index_t first_bad(const std::byte* data, index_t count, Word exponent) {
+  const writes_memory kernel;
+  const auto is_bad = [=](index_t i) {
+    Word v;
+    std::memcpy(&v, data + i * static_cast<index_t>(sizeof(Word)), sizeof(Word));
+    return (v & exponent) == exponent;
+  };
+  constexpr index_t piece = 4096;
+  for (index_t at = 0; at < count; at += piece) {
+    const index_t end = std::min(count, at + piece);
+    Word bad = 0;
+#pragma omp simd reduction(| : bad)
+    for (index_t i = at; i < end; ++i) bad = static_cast<Word>(bad | is_bad(i));
+    for (index_t i = at; bad != 0 && i < end; ++i)
+      if (is_bad(i)) return i;
   }
   return -1;
 }
-inline index_t first_bad_16(const std::byte* data, index_t count, unsigned exponent) {
+inline index_t first_bad_long(const std::byte* data, index_t count) {
   for (index_t i = 0; i < count; ++i) {
-    std::uint16_t v;
-    std::memcpy(&v, data + 2 * static_cast<std::size_t>(i), 2);
-    if ((v & exponent) == exponent) return i;
+    long double v;
+    std::memcpy(&v, data + i * static_cast<index_t>(sizeof v), sizeof v);
+    if (!std::isfinite(v)) return i;
   }
   return -1;
 }
 /// The first of these elements that is not finite, or -1.
 inline index_t first_bad(element_kind kind, const std::byte* data, index_t count) {
+  constexpr std::uint32_t of_float = 0x7f800000u;
+  constexpr std::uint64_t of_double = 0x7ff0000000000000u;
   switch (kind) {
     case element_kind::float32:
-      return first_bad<float>(data, count);
+      return first_bad(data, count, of_float);
     case element_kind::float64:
-      return first_bad<double>(data, count);
+      return first_bad(data, count, of_double);
     case element_kind::long_double:
-      return first_bad<long double>(data, count);
+      return first_bad_long(data, count);
     case element_kind::complex64:
-      return std::max<index_t>(-1, first_bad<float>(data, 2 * count) >> 1);
+      return std::max<index_t>(-1, first_bad(data, 2 * count, of_float) >> 1);
     case element_kind::complex128:
-      return std::max<index_t>(-1, first_bad<double>(data, 2 * count) >> 1);
+      return std::max<index_t>(-1, first_bad(data, 2 * count, of_double) >> 1);
     case element_kind::half:
-      return first_bad_16(data, count, 0x7c00u);
+      return first_bad(data, count, std::uint16_t{0x7c00});
     case element_kind::bfloat16:
-      return first_bad_16(data, count, 0x7f80u);
+      return first_bad(data, count, std::uint16_t{0x7f80});
     default:
       return -1;
   }
 }
+/// The bytes of a tensor's block where the host reads them, in place where it reaches them.
+class host_bytes {
+ public:
+  explicit host_bytes(const tensor_core& x) : here_(x.facts->space) {
+    if (!reached_now()) copied_ = bytes_on_host(x);
+    data_ = copied_.empty() ? static_cast<const std::byte*>(x.memory.data()) : copied_.data();
+  }
+  const std::byte* data() const { return data_; }
+
+ private:
+  in_space here_;
+  opened memory_;
+  std::vector<std::byte> copied_;
+  const std::byte* data_;
+};
 /// Of a tensor's block.
 inline index_t first_bad(const tensor_core& x) {
   if (!x.memory || x.away != 0) return -1;
-  return first_bad(x.facts->kind, bytes_on_host(x).data(), x.elements());
+  return first_bad(x.facts->kind, host_bytes(x).data(), x.elements());
 }
 /// Of what is the tensor's own: halos may hold anything.
 inline index_t first_own_bad(const tensor_core& x) {
   if (!x.memory || x.away != 0) return -1;
-  const auto is_own = [&x](index_t i) {
-    bool own = true;
-    for (int d = x.rank(); d-- > 0; i /= x.local(d)) {
-      const index_t at = i % x.local(d) - x.layout().halo[d];
-      own = own && at >= 0 && at < x.own(d).length;
-    }
-    return own;
-  };
-  const std::vector<std::byte> all = bytes_on_host(x);
-  for (index_t at = 0; at < x.elements(); ++at) {
-    const index_t next =
-        first_bad(x.facts->kind, all.data() + at * x.facts->element, x.elements() - at);
-    if (next < 0) break;
-    at += next;
-    if (is_own(at)) return at;
-  }
-  return -1;
+  const host_bytes all(x);
+  index_t found = -1;
+  checkpoint::for_each_own_run(x, [&](index_t first, index_t n, index_t) {
+    if (found >= 0) return;
+    const index_t at = first_bad(x.facts->kind, all.data() + first * x.facts->element, n);
+    if (at >= 0) found = first + at;
+  });
+  return found;
 }
 
 /// Looks at results until one is bad.
@@ -104,23 +125,26 @@ class bad_number_finder final : public event_sink {
  private:
   void look(const tensor_core& y, const operands& x) {
     ++operations;
-    const index_t at = first_bad(y);
+    const index_t at = first_own_bad(y);
     if (at < 0) return;
     const bool back = !transpose_of().empty();
     words = (back ? "the way back of " + std::string(transpose_of()) + ": " : std::string()) +
             std::string(what()) + " gave a number that is not finite at " + place_words(y, at);
     std::string among;
+    bool in_halos = false;
     for (int k = 0; k < x.count(); ++k) {
       const std::string name = name_of(x[k]);
-      if (const index_t there = first_bad(x[k]); there >= 0) {
+      if (const index_t there = first_own_bad(x[k]); there >= 0) {
         words += ", from operand " + std::to_string(k + 1) + ", " + name +
                  (name.empty() ? "" : ", ") + "which has one at " + place_words(x[k], there) +
                  " already";
         return;
       }
+      in_halos = in_halos || first_bad(x[k]) >= 0;
       if (!name.empty()) among += (among.empty() ? ", " : " and ") + name;
     }
-    words += ", from operands that are finite" + (among.empty() ? among : among + " among them");
+    words += ", from operands that are finite" + (among.empty() ? among : among + " among them") +
+             (in_halos ? ", but for what halos hold," : "");
   }
   /// Of the known tensor whose memory this is, or a part of it.
   std::string name_of(const tensor_core& x) const {
@@ -170,16 +194,17 @@ inline std::string first_found(const bad_number_finder& finder, const communicat
 }
 
 /// Throws on every rank, for the first that has one, where one of these tensors has an element that
-/// is not finite after so many steps.
+/// is not finite after so many steps. Each element is looked at by the rank that saves it.
 inline void require_finite(const communicator& everyone,
                            const std::vector<checkpoint::named_core>& all, index_t steps) {
   std::string fault;
   for (const checkpoint::named_core& x : all)
-    if (const index_t at = first_own_bad(*x.core); at >= 0) {
+    if (const index_t at = checkpoint::writes(*x.core) ? first_own_bad(*x.core) : -1; at >= 0) {
       fault = "training_run: '" + x.name + "' is not finite at " + place_words(*x.core, at) +
               ", and step-" + std::to_string(steps) +
               " is not saved; where a gradient went bad, give its norm as a metric and name that "
-              "in loop_options.finite, and the step says so";
+              "in loop_options.finite, and the step says so; where numbers are meant that are not "
+              "finite, run_options.check_finite = false";
       break;
     }
   agree_on_fault(everyone.handle(), std::move(fault));

@@ -82,6 +82,24 @@ inline index_t own_elements(const tensor_core& x) {
   for (int d = 0; d < x.rank(); ++d) n *= x.own(d).length;
   return n;
 }
+/// Calls f(first, n, k) until all own elements were in turn: n of them are side by side in this
+/// rank's block from `first` on, halos counted, and k own ones come before them, row-major.
+template <class F> void for_each_own_run(const tensor_core& x, const F& f) {
+  const index_t all = own_elements(x);
+  if (all == 0) return;
+  if (all == x.elements()) return f(index_t{0}, all, index_t{0});
+  const int last = x.rank() - 1;
+  const index_t run = x.own(last).length;
+  for (index_t k = 0; k < all; k += run) {
+    index_t rest = k / run, first = x.layout().halo[last], stride = x.local(last);
+    for (int d = last; d-- > 0;) {
+      first += (rest % x.own(d).length + x.layout().halo[d]) * stride;
+      rest /= x.own(d).length;
+      stride *= x.local(d);
+    }
+    f(first, run, k);
+  }
+}
 /// Of all ranks that hold a block, the first along each axis that replicates writes it.
 inline bool writes(const tensor_core& x) {
   return own_elements(x) > 0 && x.grid->is_first(x.layout().mask(use::replicated));

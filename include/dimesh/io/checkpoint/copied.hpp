@@ -41,21 +41,12 @@ struct copied_block {
 /// The elements of x without what its halos hold.
 inline std::vector<std::byte> own_bytes(const tensor_core& x) {
   std::vector<std::byte> all = bytes_on_host(x);
-  bool plain = true;
-  for (int d = 0; d < x.rank(); ++d) plain = plain && x.local(d) == x.own(d).length;
-  if (plain) return all;
-  const index_t row = x.own(x.rank() - 1).length, element = x.facts->element;
+  if (own_elements(x) == x.elements()) return all;
+  const index_t element = x.facts->element;
   std::vector<std::byte> packed(static_cast<std::size_t>(own_elements(x) * element));
-  auto to = packed.begin();
-  for (index_t i = 0; i < own_elements(x) / row; ++i) {
-    index_t rest = i, from = x.layout().halo[x.rank() - 1], stride = x.local(x.rank() - 1);
-    for (int d = x.rank() - 1; d-- > 0;) {
-      from += (rest % x.own(d).length + x.layout().halo[d]) * stride;
-      rest /= x.own(d).length;
-      stride *= x.local(d);
-    }
-    to = std::copy_n(all.begin() + from * element, row * element, to);
-  }
+  for_each_own_run(x, [&](index_t first, index_t n, index_t k) {
+    std::copy_n(all.begin() + first * element, n * element, packed.begin() + k * element);
+  });
   return packed;
 }
 

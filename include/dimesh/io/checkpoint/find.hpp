@@ -79,10 +79,6 @@ inline void require_match(found_tensor& f, const stored_part* part, const load_o
     fail_tensor(f.file, f.entry.name,
                 "expected elements of " + name(want.kind) + ", found " + name(f.entry.kind) +
                     "; between real numbers, load with casts");
-  for (int d = 0; d < f.to->core->rank(); ++d)
-    if (f.to->core->layout().halo[d] != 0)
-      fail_tensor(f.file, f.entry.name,
-                  "its blocks carry a halo; load a tensor without it, then halo_exchange");
 }
 
 /// Throws where options speak of a tensor that the program does not have.
@@ -142,7 +138,8 @@ inline std::vector<found_tensor> find_tensors(const fs::path& folder,
     if (f.to == nullptr && !options.partial && !options.file_has_more &&
         options.unused.count(name) == 0)
       fail_tensor(f.file, name,
-                  "the program has none of this name; load with file_has_more to leave it");
+                  "the program has none of this name; load with file_has_more to leave it "
+                  "(load_checkpoint may; a training_run goes on with all that was kept)");
   return found;
 }
 

@@ -7,10 +7,10 @@
 //     -> from theirs/model.safetensors, or from the files that an index there names
 #pragma once
 
-#include "dimesh/io/checkpoint/json_object.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/manifest.hpp"
 #include "dimesh/io/checkpoint/read.hpp"
+#include "dimesh/io/json_object.hpp"
 
 namespace dimesh {
 namespace detail::checkpoint {

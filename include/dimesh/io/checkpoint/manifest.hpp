@@ -15,8 +15,8 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
-#include "dimesh/io/checkpoint/json_object.hpp"
 #include "dimesh/io/checkpoint/record.hpp"
+#include "dimesh/io/json_object.hpp"
 
 namespace dimesh::detail::checkpoint {
 

@@ -53,8 +53,8 @@ template <class S> auto part(std::string name, S& s) {
                 "part: this has no tensors; numbers stand in the record, .integers and .numbers, "
                 "and a training_run keeps an index_t or a double");
   static_assert(ok<state>,
-                "part: of an optimizer's state the averages are parts: part(\"adam.first\", "
-                "s.first), part(\"adam.second\", s.second); s.steps stands in .integers");
+                "part: of an optimizer's state the members are parts, as for_each_part names them, "
+                "of adam part(\"adam.first\", s.first); counts stand in .integers");
   if constexpr (ok<number> && ok<state>)
     return checkpoint_part<S>{std::move(name), s};
   else

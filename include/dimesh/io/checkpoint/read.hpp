@@ -40,7 +40,16 @@ inline void convert(const char* from, element_kind f, char* to, element_kind t, 
   for (index_t i = 0; i < n; ++i) write(to + i * to_bytes, read(from + i * from_bytes));
 }
 
-/// This rank's block of a tensor out of an open file. Collective, whatever goes wrong.
+/// n elements of so many bytes without gaps.
+inline placed_block side_by_side(index_t n, index_t element) {
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  check(MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &made), "checkpoint");
+  placed_block b{0, repeated(mpi_type(made), n, element)};
+  b.type.commit();
+  return b;
+}
+/// This rank's own elements of a tensor out of an open file; those of halos stay. Collective,
+/// whatever goes wrong.
 inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together,
                         first_fault& fault) {
   const waiting with_others("checkpoint");
@@ -49,32 +58,34 @@ inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together
   const index_t n = own_elements(x);
   const bool cast = f.entry.kind != entry_of(*f.to).kind;
   const index_t element = cast ? safetensors::type_of(f.entry.kind)->bytes : x.facts->element;
-  own_memory(x.memory, x.bytes(), false);
+  const bool has_halos = x.away == 0 && n != x.elements();
+  own_memory(x.memory, x.bytes(), has_halos);
   std::vector<char> raw(cast ? static_cast<std::size_t>(n * element) : 0);
-  placed_block there{0, mpi_type{}};
-  mpi_type one;
+  placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
   if (n > 0) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(static_cast<int>(element), MPI_BYTE, &made);
-    one = repeated(mpi_type(made), n, element);
-    one.commit();
     there = block_in_file(x, element, f.place.step);
     there.at += f.place.first * element;
+    here = cast ? side_by_side(n, element) : block_in_memory(x);
   }
   const std::string what = "tensor '" + f.entry.name + "' cannot be read";
   fault.note(MPI_File_set_view(file, f.data_at + f.entry.begin + there.at, MPI_BYTE,
                                n > 0 ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
              what);
-  const in_space here(x.facts->space);
+  const in_space of_tensor(x.facts->space);
   collective::staged near = collective::staged::of_file();
-  char* const own = n == 0 ? nullptr : near.writes(x.data<char>(), x.bytes());
+  char* const own = n == 0 ? nullptr : near.writes(x.data<char>(), x.bytes(), has_halos);
   char* const to = cast ? raw.data() : own;
   const collective::opened_to_mpi memory;
   MPI_Status done;
   const auto read = puts_together ? MPI_File_read_at_all : MPI_File_read_at;
-  const int code = read(file, 0, to, n > 0 ? 1 : 0, n > 0 ? one.get() : MPI_BYTE, &done);
+  const int code = read(file, 0, n > 0 ? to + here.at : nullptr, n > 0 ? 1 : 0,
+                        n > 0 ? here.type.get() : MPI_BYTE, &done);
   fault.note_moved(code, done, n * element, what);
-  if (cast && n > 0) convert(raw.data(), f.entry.kind, own, x.facts->kind, n);
+  if (cast)
+    for_each_own_run(x, [&](index_t first, index_t count, index_t k) {
+      convert(raw.data() + k * element, f.entry.kind, own + first * x.facts->element, x.facts->kind,
+              count);
+    });
   near.bring();
 }
 

@@ -26,7 +26,7 @@
 #include "dimesh/detail/config.hpp"
 #include "dimesh/element/element_traits.hpp"
 #include "dimesh/error.hpp"
-#include "dimesh/io/checkpoint/json_object.hpp"
+#include "dimesh/io/json_object.hpp"
 
 namespace dimesh {
 

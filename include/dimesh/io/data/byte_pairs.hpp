@@ -125,7 +125,8 @@ class byte_pairs {
       s[at] = *best;
       --n;
       // Looked up are the two pairs that are new, and no other.
-      for (std::size_t i = at + 1; i < n; ++i) s[i] = s[i + 1], to[i] = to[i + 1];
+      for (std::size_t i = at + 1; i < n; ++i) s[i] = s[i + 1];
+      for (std::size_t i = at + 1; i + 1 < n; ++i) to[i] = to[i + 1];
       if (at > 0) to[at - 1] = merged(s[at - 1], s[at]);
       if (at + 1 < n) to[at] = merged(s[at], s[at + 1]);
     }

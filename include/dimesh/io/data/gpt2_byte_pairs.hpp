@@ -8,9 +8,10 @@
 //   v.number("<|endoftext|>")    -> 50256: what ends a text; encode() reads it as any other text
 //
 // All bytes are tokens, so every text can be encoded, and decodes to itself. To learn a vocabulary
-// of one's own: byte_pairs.hpp.
+// of one's own: byte_pairs.hpp. Needs nlohmann's JSON.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -18,10 +19,10 @@
 #include <span>
 #include <unordered_map>
 
-#include "dimesh/io/checkpoint/json_object.hpp"
 #include "dimesh/io/data/contents.hpp"
 #include "dimesh/io/data/letters.hpp"
 #include "dimesh/io/data/pair_counts.hpp"
+#include "dimesh/io/json_object.hpp"
 
 namespace dimesh::input {
 
@@ -87,7 +88,9 @@ class gpt2_byte_pairs {
  public:
   using symbol = detail::symbol;
 
-  /// Throws dimesh::error where anything about the files is wrong, naming the token or the line.
+  /// Throws dimesh::error where anything about the files is wrong, naming the token or the line:
+  /// lines of merges that end as on Windows, too, and tokens with a space itself, for which the
+  /// files have the sign U+0120.
   gpt2_byte_pairs(const std::string& vocabulary, const std::string& merges)
       : gpt2_byte_pairs(contents(vocabulary), contents(merges)) {}
   gpt2_byte_pairs(const contents& vocabulary, const contents& merges) {
@@ -113,9 +116,10 @@ class gpt2_byte_pairs {
   }
   std::vector<symbol> encode(std::string_view text) const {
     std::vector<symbol> out;
+    std::vector<merge> room;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = detail::end_of_gpt2_word(text, at);
-      encode_word(text.substr(at, end - at), out);
+      encode_word(text.substr(at, end - at), out, room);
       at = end;
     }
     return out;
@@ -203,23 +207,33 @@ class gpt2_byte_pairs {
     const auto found = merges_.find(detail::key_of({a, b}));
     return found != merges_.end() ? found->second : none;
   }
-  /// The first merge of all that a word has, wherever it has it, and again.
-  void encode_word(std::string_view w, std::vector<symbol>& out) const {
-    const auto begin = static_cast<std::ptrdiff_t>(out.size());
+  /// The first merge of all that a word has, wherever it has it, and again. to: of a symbol and the
+  /// one behind it.
+  void encode_word(std::string_view w, std::vector<symbol>& out, std::vector<merge>& to) const {
+    const std::size_t begin = out.size();
     for (const char c : w) out.push_back(of_byte_[static_cast<unsigned char>(c)]);
-    for (;;) {
-      merge best = none;
-      for (auto s = out.begin() + begin; s + 1 < out.end(); ++s)
-        if (const merge m = merged(s[0], s[1]); m.rank < best.rank) best = m;
-      if (best.rank == none.rank) return;
-      auto to = out.begin() + begin;
-      for (auto s = to; s < out.end(); ++to) {
-        const bool here = s + 1 < out.end() && merged(s[0], s[1]).rank == best.rank;
-        *to = here ? best.to : *s;
-        s += here ? 2 : 1;
+    symbol* const s = out.data() + begin;
+    std::size_t n = w.size();
+    to.resize(n);
+    for (std::size_t i = 0; i + 1 < n; ++i) to[i] = merged(s[i], s[i + 1]);
+    while (n > 1) {
+      const merge best =
+          *std::min_element(to.begin(), to.begin() + static_cast<index_t>(n) - 1,
+                            [](const merge& a, const merge& b) { return a.rank < b.rank; });
+      if (best.rank == none.rank) break;
+      std::size_t k = 0;
+      bool is_new = false;  // the symbol before
+      for (std::size_t i = 0; i < n; ++k) {
+        const bool here = i + 1 < n && to[i].rank == best.rank;
+        s[k] = here ? best.to : s[i];
+        // Looked up are the pairs that are new, and no other: a word may be a whole text.
+        if (k > 0) to[k - 1] = here || is_new ? merged(s[k - 1], s[k]) : to[i - 1];
+        is_new = here;
+        i += here ? 2 : 1;
       }
-      out.erase(to, out.end());
+      n = k;
     }
+    out.resize(begin + n);
   }
 
   std::vector<std::string> texts_;

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 #include "support/scratch.hpp"
 
 namespace {
@@ -147,6 +149,30 @@ TEST_CASE("encode: as GPT-2's tokenizer; what it gives is the text again") {
   CHECK(v.encode("<|endoftext|>").size() > 1);
   CHECK(v.text(258) == " the");
   CHECK(v.number(" the") == 258);
+}
+
+TEST_CASE("encode: a word as long as a text, by the merges one after the other") {
+  const auto v = read(json_of(tokens()), merges);
+  std::string word;
+  for (unsigned k = 0, number = 1; k < 4000; ++k, number = number * 1103515245u + 12345u)
+    word += "therol"[number / 65536u % 6u];
+  std::vector<std::string> all;
+  for (const char c : word) all.emplace_back(1, c);
+  std::istringstream lines(merges);
+  std::string a, b;
+  for (lines >> a >> b; lines >> a >> b;) {
+    std::vector<std::string> some;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool here = i + 1 < all.size() && all[i] == a && all[i + 1] == b;
+      some.push_back(here ? a + b : all[i]);
+      i += here;
+    }
+    all = some;
+  }
+  symbols wanted;
+  for (const std::string& s : all) wanted.push_back(v.number(s));
+  CHECK(wanted.size() + 300 < word.size());
+  CHECK(v.encode(word) == wanted);
 }
 
 TEST_CASE("encode: bytes that are no UTF-8 come back, too") {

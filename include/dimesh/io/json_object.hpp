@@ -4,6 +4,8 @@
 // would take different ones.
 //
 //   json_object(text, "the header", fail)        fail(what) throws, and names the file
+//
+// Needs nlohmann's JSON, which only headers that include this one do.
 #pragma once
 
 #include <nlohmann/json.hpp>
