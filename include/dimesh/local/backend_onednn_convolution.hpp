@@ -175,15 +175,16 @@ class convolver {
     return good;
   }
   /// Products of taps are faster than scalar loops, than products over copied windows where
-  /// channels lie innermost, and than gradients of many filters of a channel each by loops that are
-  /// made for more channels.
+  /// channels lie innermost, and than loops that are made for more channels where each has a filter
+  /// of its own.
   static bool is_fast(const convolution_shape& y, dnnl_primitive_desc_t plan) {
     const char* name = "";
     dnnl_primitive_desc_query(plan, dnnl_query_impl_info_str, 0, &name);
     const auto named = [&](const char* part) { return std::strstr(name, part) != nullptr; };
+    const bool last = y.channels_last(), backwards = window_role(y.wanted) == window_role::filter;
     const bool depthwise = y.groups.extent > 1 && y.in.extent == 1 && y.out.extent == 1;
-    if (depthwise && window_role(y.wanted) == window_role::filter) return named("dw");
-    return !named("ref") && !(y.channels_last() && named("x64:gemm"));
+    if (depthwise && (last || backwards)) return named("dw");
+    return !named("ref") && !(last && named("x64:gemm"));
   }
   bool make_turn(const description& given, dnnl_primitive_desc_t plan, dnnl_engine_t engine) {
     const bool backwards = wanted_ == window_role::filter;

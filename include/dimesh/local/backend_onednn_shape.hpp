@@ -28,6 +28,7 @@ struct convolution_shape {
   struct moves {
     index_t extent[3] = {1, 1, 1};
     index_t stride = 1, dilation = 1, before = 0, behind = 0;
+    index_t pairs = 1;  // of results and taps
     index_t step[3] = {};
     bool operator==(const moves&) const = default;
   };
@@ -102,7 +103,8 @@ struct convolution_shape {
     window[i] = {.stride = w.stride,
                  .dilation = w.dilation,
                  .before = w.before,
-                 .behind = std::max(behind, index_t{0})};
+                 .behind = std::max(behind, index_t{0}),
+                 .pairs = pairs_of(w)};
     std::copy_n(w.extent, 3, window[i].extent);
     std::copy_n(w.step, 3, window[i].step);
     return true;
@@ -117,27 +119,38 @@ struct convolution_shape {
 };
 
 /// Is oneDNN faster than products of taps, as far as shapes tell? These are ahead where a product
-/// is large in every direction, where much is summed to little, and where the filter is so large
-/// beside what it meets that turning it costs more.
+/// is large in every direction, where much is summed to little, where many taps meet nothing, and
+/// where the filter is so large beside what it meets that turning it costs more.
 inline bool pays(const convolution_shape& y) {
+  const auto wanted = window_role(y.wanted);
   const index_t results = y.results(), filter = y.filter_size();
   const index_t in = y.in.extent, out = y.out.extent;
-  const auto wanted = window_role(y.wanted);
-  if (results * filter < 8192) return false;
+  index_t taps = 1, met = 1, places = 1;
+  bool strided = false;
+  for (const auto& w : y.window) {
+    taps *= w.extent[1], met *= w.pairs, places *= w.extent[2];
+    strided = strided || w.stride > 1;
+  }
+  const index_t work = in * out * met;  // of one image and group
+  if (y.images.extent * y.groups.extent * work < 8192) return false;
+  if (3 * met < taps * places || (taps == 1 && y.groups.extent > 1)) return false;
   if (wanted != window_role::filter && filter >= 65536 && results < (filter < 1048576 ? 128 : 256))
     return false;
-  if (!y.channels_last()) return wanted != window_role::array || 2 * out >= in;
+  if (!y.channels_last()) {
+    const index_t most_in = wanted == window_role::array    ? 2 * out
+                            : wanted == window_role::filter ? 4 * out
+                                                            : in;
+    return in <= most_in && (places >= 48 || (places >= 16 && work >= 32768));
+  }
   if (y.groups.extent > 1) return true;
-  const auto is_strided = [](const auto& w) { return w.stride > 1; };
-  const bool strided = std::any_of(y.window, y.window + convolution_shape::most, is_strided);
-  const bool strided_wide = strided && in >= 64 && out >= 128;
+  const bool strided_wide = strided && in >= 32 && out >= 128;
   switch (wanted) {
     case window_role::result:
       return !(strided_wide || (in >= 128 && out >= 128) || (out == 1 && in >= 8));
     case window_role::array:
       return !(in == 1 && out >= 24);
     default:
-      return !(strided_wide || (out <= 4 && in >= 4 * out));
+      return !(strided_wide || (out <= 8 && in >= 16) || (out == 1 && in >= 4));
   }
 }
 
