@@ -245,7 +245,7 @@ TEST_CASE("convolve: by oneDNN wherever it has a way") {
                            return y.read(v) && dl::onednn::convolve_by(y, v, a, b, c);
                          });
     }
-  MESSAGE("by oneDNN: ", done, " of ", 6 * shapes.size());
+  WARN(done > 0);  // not on every processor
 }
 
 TEST_CASE("convolve: what oneDNN is told") {
