@@ -8,8 +8,10 @@
 #       two processes are data parallel, with the same batch (strong), and with twice the batch (weak)
 #   benchmarks/peers/run.sh experts [ARGUMENTS...]                  a layer of experts: the sizes of
 #       benchmarks/experts on one core, and on two with twice the tokens, as its two ranks have
+#   benchmarks/peers/run.sh convolution [ARGUMENTS...]              convolutions and their gradients:
+#       the shapes of benchmarks/convolution on one core
 #
-#   ARGUMENTS   for gpt_torch.py, experts_torch.py: --steps 50, --json, ...
+#   ARGUMENTS   for gpt_torch.py, experts_torch.py, convolution_torch.py: --steps 50, --json, ...
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
@@ -18,8 +20,8 @@ cd "$root"
 lengths="128 256"
 program=gpt
 case ${1:-} in
-  -h | --help) sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
-  experts) program=experts && shift ;;
+  -h | --help) sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+  experts | convolution) program=$1 && shift ;;
   --lengths) lengths=${2:?--lengths needs a list} && shift 2 ;;
 esac
 
@@ -50,6 +52,10 @@ if [[ $program == experts ]]; then
   step "2 threads, as installed" 2 "" --groups 8 "$@"
   step "2 threads, OpenBLAS-OpenMP" 2 "$shared" --groups 8 "$@"
   step "2 processes" 1 "$shared" --processes 2 "$@"
+  exit
+fi
+if [[ $program == convolution ]]; then
+  step "1 thread" 1 "$shared" "$@"
   exit
 fi
 for length in $lengths; do

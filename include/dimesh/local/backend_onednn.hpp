@@ -43,6 +43,13 @@ struct element_types {
   dnnl_data_type_t in, out;
 };
 
+/// A number by which to find what depends on these.
+template <std::size_t N> std::uint64_t hash_of(const index_t (&value)[N]) {
+  std::uint64_t h = 0;
+  for (index_t v : value) h = (h ^ std::uint64_t(v)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
+  return h;
+}
+
 /// Everything that a primitive depends on: comparing two means comparing their bytes.
 struct shape {
   static constexpr int max_outer = 3;
@@ -68,11 +75,7 @@ struct shape {
     }
   }
   bool operator==(const shape& y) const { return std::memcmp(value, y.value, sizeof value) == 0; }
-  std::uint64_t hash() const {
-    std::uint64_t h = 0;
-    for (index_t v : value) h = (h ^ std::uint64_t(v)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-    return h;
-  }
+  std::uint64_t hash() const { return hash_of(value); }
 };
 
 /// A description of an array. What 2.x keeps by value, 3.x keeps behind a pointer that we own.
@@ -88,6 +91,11 @@ class description {
   bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type, const dnnl_dims_t stride) {
     return dnnl_memory_desc_create_with_strides(&it_, dims, extent, type, stride) == dnnl_success;
   }
+  /// In the order that a primitive likes best.
+  bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type) {
+    return dnnl_memory_desc_create_with_tag(&it_, dims, extent, type, dnnl_format_tag_any) ==
+           dnnl_success;
+  }
   const_dnnl_memory_desc_t get() const { return it_; }
 
  private:
@@ -95,6 +103,10 @@ class description {
 #else
   bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type, const dnnl_dims_t stride) {
     return dnnl_memory_desc_init_by_strides(&it_, dims, extent, type, stride) == dnnl_success;
+  }
+  bool make(int dims, const dnnl_dims_t extent, dnnl_data_type_t type) {
+    return dnnl_memory_desc_init_by_tag(&it_, dims, extent, type, dnnl_format_tag_any) ==
+           dnnl_success;
   }
   const dnnl_memory_desc_t* get() const { return &it_; }
 
@@ -206,11 +218,11 @@ class matmul {
 };
 
 /// This thread's primitives by shape: a hash table that probes linearly, and starts afresh when
-/// a program has used very many shapes.
-class table {
+/// a program has used more than so many shapes.
+template <class Shape, class Primitive, std::size_t Most> class table {
  public:
-  table() : slot_(2 * most, -1) {
-    entry_.reserve(most);
+  table() : slot_(2 * Most, -1) {
+    entry_.reserve(Most);
     dnnl_engine_create(&engine_, dnnl_cpu, 0);
     dnnl_stream_create(&stream_, engine_, dnnl_stream_default_flags);
   }
@@ -222,28 +234,27 @@ class table {
     dnnl_engine_destroy(engine_);
   }
 
-  const matmul& find(const contraction& x, bool add, element_types types) {
-    const shape wanted(x, add, types);
+  /// make(engine) -> the primitive, where none of this shape is known.
+  const Primitive& find(const Shape& wanted, const auto& make) {
     std::size_t at = wanted.hash() % slot_.size();
     for (; slot_[at] >= 0; at = (at + 1) % slot_.size()) {
       const auto& [known, made] = entry_[std::size_t(slot_[at])];
       if (known == wanted) return made;
     }
-    if (entry_.size() == most) {
+    if (entry_.size() == Most) {
       entry_.clear();
       slot_.assign(slot_.size(), -1);
       at = wanted.hash() % slot_.size();
     }
     slot_[at] = int(entry_.size());
-    entry_.emplace_back(wanted, matmul(x, add, types, engine_));
+    entry_.emplace_back(wanted, make(engine_));
     return entry_.back().second;
   }
   dnnl_stream_t stream() const { return stream_; }
 
  private:
-  static constexpr std::size_t most = 512;
   std::vector<int> slot_;
-  std::vector<std::pair<shape, matmul>> entry_;
+  std::vector<std::pair<Shape, Primitive>> entry_;
   dnnl_engine_t engine_ = nullptr;
   dnnl_stream_t stream_ = nullptr;
 };
@@ -255,8 +266,11 @@ bool batch(const contraction& x, const T* a, const T* b, C* c, bool add) {
   for (int i = 0; i < x.outer; ++i) {
     if (x.c_outer[i] == 0) return false;  // a summed loop is no batch
   }
-  thread_local table known;
-  return known.find(x, add, {data_type<T>, data_type<C>})(a, b, c, known.stream());
+  constexpr element_types types{data_type<T>, data_type<C>};
+  thread_local table<shape, matmul, 512> known;
+  const matmul& it =
+      known.find({x, add, types}, [&](auto engine) { return matmul(x, add, types, engine); });
+  return it(a, b, c, known.stream());
 }
 
 }  // namespace dimesh::local::onednn

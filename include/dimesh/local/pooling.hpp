@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "dimesh/local/convolve.hpp"
+#include "dimesh/local/convolution.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/memory/closed.hpp"
 

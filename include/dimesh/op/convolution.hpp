@@ -19,6 +19,7 @@
 // one operation whose three tensors change parts.
 #pragma once
 
+#include "dimesh/local/convolve.hpp"
 #include "dimesh/op/parts/misuse_of_convolution.hpp"
 #include "dimesh/op/parts/window.hpp"
 

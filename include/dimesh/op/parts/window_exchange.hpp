@@ -9,7 +9,7 @@
 #pragma once
 
 #include "dimesh/collective/neighbors.hpp"
-#include "dimesh/local/convolve.hpp"
+#include "dimesh/local/convolution.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
 
