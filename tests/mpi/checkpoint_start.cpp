@@ -160,7 +160,8 @@ TEST_CASE("load_checkpoint: own elements, under other halos, too; what halos hol
     dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("a", saved));
     const auto check = [&](auto b, index_t before_p, index_t before_q) {
       const auto shared = b;
-      const auto held = halos_of(b, before_p, before_q), kept = dimesh::to_rank(shared, 0);
+      const auto held = halos_of(b, before_p, before_q);
+      const auto kept = dimesh::to_rank(shared, 0);
       dimesh::load_checkpoint(at.path, {.casts = true}, part("a", b));
       const auto found = dimesh::to_rank(b, 0);
       const auto wanted = dimesh::to_rank(a, 0);
