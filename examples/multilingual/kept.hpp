@@ -39,7 +39,7 @@ inline std::optional<std::string> text_of_any(const settings& s, const std::stri
                           name + "; go on with one of them");
     if (text && !found) found = text, first = how.name;
   }
-  if (!resumes)
+  if (!resumes && !found)  // what --save has is gone on with, wherever it began
     throw dimesh::error("multilingual: nothing to go on from: '" + s.resume + "' has no " + asked);
   return found;
 }

@@ -60,6 +60,15 @@ TEST_CASE("training_run: the best step is kept, and its tensors can be had") {
     count_to_twelve<whole>(g, {.save = other.path}, check);  // it is not in `other`
     const scratch third("third");
     count_to_twelve<whole>(g, {.save = third.path, .resume = at.path + "/step-10"}, check);
+    // A best step of its own that was not saved is not that of another run, which has one there.
+    auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0, p{5});
+    dm::training_run unsaved(g, {.steps = 12}, {.resume = at.path + "/step-10"});
+    unsaved.keep("w", w);
+    unsaved.loop.step = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+    unsaved.loop.evaluate = [](index_t) -> dm::metrics { return {{"loss", 0}}; };
+    (void)unsaved.go();
+    CHECK(unsaved.best_step() == 12);
+    has(said([&] { (void)unsaved.load_best(); }), "no checkpoint; give a folder in run_options");
     const auto none = [](dm::training_run& run, const auto&) {
       has(said([&] { (void)run.load_best(); }),
           run.best_step() == 0 ? "load_best: there is no best evaluation"
@@ -124,6 +133,16 @@ TEST_CASE("training_loop: ranks whose evaluations differ do not part") {
       return {{"loss", 1}};
     };
     CHECK(has(said([&] { (void)loop.run(); }), "the evaluation gives no 'loss'"));
+    const scratch at("differ");
+    auto v = dm::constant<dm::tensor<double, split_p, p>>(g, 1, p{5});
+    dm::training_run run(g, {.steps = 4, .evaluate_every = 1}, {.save = at.path});
+    run.keep("v", v);
+    run.loop.step = loop.step;
+    run.loop.evaluate = [&g](index_t n) -> dm::metrics {
+      return {{"loss", 1 + static_cast<double>(g.rank() * n) / 3}};
+    };
+    CHECK(run.go() == dm::loop_end::steps_done);
+    CHECK(run.load_best() == 1);
   });
 }
 }  // namespace

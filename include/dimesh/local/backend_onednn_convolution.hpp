@@ -9,7 +9,8 @@
 //
 // The choice depends on shapes alone, so that equal calls round equally on every rank. The sums are
 // those of the definition (no Winograd): of small integers they are exact. A thread keeps at most
-// 128 primitives, of some 100 kB each, and memory for the largest filter that it has turned.
+// 512 primitives, of some 100 kB each, and memory for the largest filter that it has turned, beside
+// what oneDNN keeps for itself.
 #pragma once
 
 #include <algorithm>
@@ -215,7 +216,7 @@ class convolver {
 /// Where oneDNN has a fast path, whatever it gains.
 inline bool convolve_by(const convolution_shape& y, const convolution& v, const float* a,
                         const float* b, float* c) {
-  thread_local table<convolution_shape, convolver, 128> known;
+  thread_local table<convolution_shape, convolver, 512> known;
   thread_local std::vector<char> kept;
   const convolver& it = known.find(y, [&](auto engine) { return convolver(y, engine); });
   if (!it.usable()) return false;

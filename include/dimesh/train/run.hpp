@@ -56,7 +56,8 @@ class training_run : public kept_state {
     loop.after_step.push_back([this](index_t done, const metrics& m) {
       note(done, "training/", m);
       tell(done);
-      if (saving_ && saving_->done()) saving_.reset();
+      if (auto saving = std::exchange(saving_, std::nullopt); saving && !saving->done())
+        saving_ = std::move(saving);  // one that has failed is told of once
     });
     loop.after_evaluation.push_back(
         [this](index_t done, const metrics& m) { note(done, "evaluation/", m); });
@@ -129,15 +130,15 @@ class training_run : public kept_state {
     const index_t step = at_.best_step;
     if (step == 0)
       throw error("training_run::load_best: there is no best evaluation: none has given a number");
+    const bool saved = !best_in_.empty() && (step <= before_ || !how_.save.empty());
     const std::string from = best_in_ + "/" + detail::checkpoint::step_name(step);
-    const bool there = !best_in_.empty() && detail::first_rank_finds(everyone_->handle(), [&] {
-      return std::filesystem::exists(from + "/manifest.json");
-    });
+    const bool there = saved && detail::first_rank_finds(everyone_->handle(), [&] {
+                         return std::filesystem::exists(from + "/manifest.json");
+                       });
     if (!there)
-      throw error(
-          "training_run::load_best: the best evaluation was after " + std::to_string(step) +
-          " steps, of which there is no checkpoint" +
-          (best_in_.empty() ? "; give a folder in run_options.save" : " in '" + best_in_ + "'"));
+      throw error("training_run::load_best: the best evaluation was after " + std::to_string(step) +
+                  " steps, of which there is no checkpoint" +
+                  (saved ? " in '" + best_in_ + "'" : "; give a folder in run_options.save"));
     detail::checkpoint::load(from, {}, tensors_);
     return step;
   }
@@ -222,7 +223,6 @@ class training_run : public kept_state {
     saved_ = at.step;
     best_in_ = best_in;
   }
-  /// A save that fails is told of once.
   void finish_save() {
     auto saving = std::exchange(saving_, std::nullopt);
     if (saving) saving->finish();

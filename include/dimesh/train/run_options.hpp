@@ -60,7 +60,7 @@ inline std::string folder_before(const run_options& how, MPI_Comm everyone) {
 inline std::string root_of_checkpoints(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code none;
-  fs::path p = fs::absolute(folder, none).lexically_normal();
+  fs::path p = fs::weakly_canonical(fs::absolute(folder, none), none);
   if (!p.has_filename()) p = p.parent_path();  // "runs/7/"
   return (fs::exists(p / "manifest.json", none) ? p.parent_path() : p).string();
 }

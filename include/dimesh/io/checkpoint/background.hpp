@@ -54,8 +54,10 @@ class background_save {
     });
     place_ = text_from(c_.comm, 0, place);
     if (!index_.empty()) files_.push_back({index_name, index_, {}, length(index_)});
-    for (const auto& [name, bytes] : record_.files)
+    for (auto& [name, bytes] : record_.files) {  // the first rank's, which writes them
+      bytes = text_from(c_.comm, 0, bytes);
       files_.push_back({name, bytes, {}, length(bytes)});
+    }
     begin([this] { return write(); });
   }
   background_save(const background_save&) = delete;

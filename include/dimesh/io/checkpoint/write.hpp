@@ -166,7 +166,7 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
   if (files.size() > 1) texts[index_name] = index_text(files);
   for (const auto& entry : texts) {
     const fs::path path = folder / entry.first;
-    const std::string& text = entry.second;
+    const std::string text = text_from(comm, 0, entry.second);  // others may be of other lengths
     together(comm, [&] {
       if (rank == 0) write_text(path, text);
     });
