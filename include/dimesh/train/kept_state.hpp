@@ -119,14 +119,14 @@ class kept_state : detail::refused_keeps {
   /// Ranks without a text get the first one's. Collective; throws on all ranks where some have
   /// another one.
   void agree_on_texts(MPI_Comm everyone) const {
-    for (const auto& [name, text] : texts_) {
-      const std::string first = detail::text_from(everyone, 0, *text);
-      detail::together(everyone, [&name = name, text = text, &first] {
-        if (!text->empty() && *text != first)
-          throw error("training_run: ranks keep different texts as '" + name +
+    for (const auto& kept : texts_) {
+      const std::string first = detail::text_from(everyone, 0, *kept.second);
+      detail::together(everyone, [&] {
+        if (!kept.second->empty() && *kept.second != first)
+          throw error("training_run: ranks keep different texts as '" + kept.first +
                       "'; give all of them that of the first rank, or none");
       });
-      *text = first;
+      *kept.second = first;
     }
   }
   /// As it is now.
