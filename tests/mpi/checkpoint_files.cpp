@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files of a checkpoint that others read, and those that a program adds: Python reads the tensors,
-// a vocabulary is saved and loaded with them. And what sharded optimizers keep, with and without
-// shards.
+// a vocabulary is saved and loaded with them.
 // ranks: 1 2 4
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstdlib>
 
-#include "dimesh/grad/complete.hpp"
-#include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/io/checkpoint/load.hpp"
 #include "dimesh/io/checkpoint/start_save.hpp"
 #include "dimesh/io/data/byte_pairs.hpp"
-#include "dimesh/op/functions.hpp"
-#include "dimesh/op/reduce.hpp"
-#include "dimesh/op/value.hpp"
-#include "dimesh/optim/adafactor.hpp"
-#include "dimesh/optim/sgd.hpp"
-#include "dimesh/optim/sharded.hpp"
-#include "dimesh/train/run.hpp"
 #include "support/checkpoints.hpp"
 
 namespace {
@@ -104,65 +93,6 @@ TEST_CASE("files of the program are saved and loaded with the tensors") {
     on_first([&] { fs::remove(file); });
     CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("m", t)); }),
               "checkpoint: '" + file + "': expected"));
-  });
-}
-
-struct in : dimesh::dim<8> {};
-struct out : dimesh::dim<4> {};
-template <class L> struct network {
-  BOOST_HANA_DEFINE_STRUCT(network, (tensor<double, L, in, out>, w), (tensor<double, L, out>, b));
-};
-/// Six steps, or as many as the run is given; what w and b are then.
-template <class L, class O>
-std::pair<std::vector<double>, std::vector<double>> learn(const dimesh::grid<plane>& g,
-                                                          const O& optimizer,
-                                                          const dimesh::run_options& how) {
-  auto params = dimesh::make<network<L>>(g);
-  params.w = dimesh::generate<decltype(params.w)>(
-      g, [](index_t i, index_t j) { return 0.1 * double(i) - double(j); });
-  params.b = dimesh::generate<decltype(params.b)>(g, [](index_t j) { return double(j); });
-  auto state = optimizer.start(params);
-  dimesh::training_run run(g, {.steps = 6}, how);
-  run.keep("p", params);
-  run.keep("of", state);
-  run.loop.step = [&](index_t n) -> dimesh::metrics {
-    const auto loss = [n](const auto& q) {
-      return dimesh::complete(dimesh::mean(dimesh::square(q.w - double(n)))) +
-             dimesh::complete(dimesh::mean(dimesh::square(dimesh::square(q.b) - 2.0)));
-    };
-    const auto now = dimesh::value_and_grad(loss, params)();
-    if constexpr (requires { optimizer.optimizer; })
-      optimizer(params, now.gradient, state);
-    else
-      optimizer(params, dimesh::complete(now.gradient), state);
-    return {{"loss", dimesh::value(dimesh::complete(now.value))}};
-  };
-  (void)run.go();
-  return {dimesh::to_rank(params.w, 0), dimesh::to_rank(params.b, 0)};
-}
-TEST_CASE("training_run: sharded momentum and Adafactor go on, with shards or without") {
-  with_grid([](const dimesh::grid<plane>& g) {
-    // Stopped under K after three steps, and gone on with under L.
-    const auto check = [&]<class K, class L>(K, L, const auto& first, const auto& second) {
-      const scratch at("sharded");
-      const auto all = learn<K>(g, first, {});
-      const auto some = learn<K>(g, first, {.save = at.path, .stop_after = 3});
-      const auto rest = learn<L>(g, second, {.resume = at.path});
-      if (g.rank() == 0) CHECK(some.first != all.first);
-      const auto near = [](const std::vector<double>& a, const std::vector<double>& b) {
-        REQUIRE(a.size() == b.size());
-        for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) <= 1e-10);
-      };
-      near(rest.first, all.first), near(rest.second, all.second);
-    };
-    const auto check_all = [&](const auto& plain) {
-      const auto spread = dimesh::sharded<layout<plane, dimesh::spread<x>>>(plain);
-      check(whole{}, whole{}, spread, spread);
-      check(whole{}, layout<plane, split<out, x>>{}, spread, plain);
-      check(layout<plane, split<in, x>>{}, whole{}, plain, spread);
-    };
-    check_all(dimesh::momentum{.rate = 0.05, .nesterov = true});
-    check_all(dimesh::adafactor{.rate = 0.1, .beta1 = 0.9});
   });
 }
 

@@ -139,6 +139,19 @@ TEST_CASE("training_run: keeps the state of every optimizer, under any layout") 
   });
 }
 
+TEST_CASE("training_run: sharded momentum and Adafactor go on, with shards or without") {
+  with_grid([](const dm::grid<plane>& g) {
+    const auto check = [&](const auto& plain) {
+      const auto spread = dm::sharded<spread_x>(plain);
+      (void)check_kept<whole, whole>(g, spread, spread);
+      (void)check_kept<whole, by_out>(g, spread, plain);
+      (void)check_kept<by_in, whole>(g, plain, spread);
+    };
+    check(dm::momentum{.rate = 0.05, .nesterov = true});
+    check(dm::adafactor{.rate = 0.1, .beta1 = 0.9});
+  });
+}
+
 TEST_CASE("training_run: momentum that the checkpoint lacks, or the program") {
   with_grid([](const dm::grid<plane>& g) {
     const scratch at("momentum");

@@ -61,7 +61,7 @@ class kept_state : detail::refused_keeps {
   void keep(const std::string& name, S& state) {
     S::for_each_part(state, [&](const char* const of, auto& part) { keep(name + "." + of, part); });
   }
-  /// A number that steps change. Of numbers and texts each has a name of its own: throws.
+  /// A number that steps change. Whatever is kept has a name of its own, or this throws.
   void keep(const std::string& name, index_t& count) {
     take_name(name), counts_.emplace_back(name, &count);
   }

@@ -216,7 +216,7 @@ class training_run : public kept_state {
     r.integers["loop.without_better"] = at.without_better;
     r.integers["loop.evaluated"] = at.evaluated;
     r.numbers["loop.best"] = at.best;
-    r.files[metrics_file] = history_.text();
+    r.files[metrics_file] = tells_ ? history_.text() : "";  // the first rank's is written
     if (!best_in.empty()) r.files[best_file] = best_in == here ? "." : best_in;
     saving_.emplace(detail::checkpoint::begin_save(
         how_.save, r, {.keep_last = how_.keep_last, .keep_steps = {at.best_step}}, tensors_));
