@@ -91,7 +91,9 @@ struct wire {
   /// Of type() that make one element.
   constexpr int units() const { return kind == element_kind::other ? static_cast<int>(size) : 1; }
   /// The most elements that one MPI call can count.
-  constexpr index_t most_per_call() const { return INT_MAX / units(); }
+  constexpr index_t most_per_call() const {
+    return kind == element_kind::other ? INT_MAX / size : INT_MAX;
+  }
   constexpr bool operator==(const wire&) const = default;
 };
 
@@ -128,7 +130,10 @@ inline void prepare(const dimesh::detail::communicator& c, const char* call, ind
 /// rank hands to MPI; whole: what is reduced, scattered or gathered.
 struct told : dimesh::detail::watched {
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload, index_t whole)
-      : watched(kind, c.axes(), payload, ring_bytes(kind, whole, c.size()), c.mesh()) {}
+      : watched(kind, c.axes(), payload,
+                // Divisions, for those who listen.
+                dimesh::detail::watcher != nullptr ? ring_bytes(kind, whole, c.size()) : 0,
+                c.mesh()) {}
   told(event_kind kind, const dimesh::detail::communicator& c, index_t payload)
       : told(kind, c, payload, payload) {}
   [[no_unique_address]] opened_to_mpi memory{};

@@ -33,9 +33,10 @@ class abandoned {
   void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory,
             std::shared_ptr<const void> counts);
   /// Lets go of what MPI is done with; returns how many sets are still under way.
-  std::size_t reap();
+  static std::size_t reap() { return any_.load(std::memory_order_acquire) ? all().reap_some() : 0; }
 
  private:
+  std::size_t reap_some();
   struct set {
     std::vector<MPI_Request> requests;
     std::vector<dimesh::detail::storage> memory;
@@ -44,7 +45,7 @@ class abandoned {
   };
   std::mutex mutex_;
   std::vector<set> sets_;
-  std::atomic<bool> any_{false};
+  static inline constinit std::atomic<bool> any_{false};
 };
 
 #if DIMESH_COMPILED != 1
@@ -60,8 +61,7 @@ DIMESH_OUTLINE inline void abandoned::take(std::vector<MPI_Request>& requests,
   requests.clear(), memory.clear();
   any_.store(true, std::memory_order_release);
 }
-DIMESH_OUTLINE inline std::size_t abandoned::reap() {
-  if (!any_.load(std::memory_order_acquire)) return 0;
+DIMESH_OUTLINE inline std::size_t abandoned::reap_some() {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = sets_.size(); i-- > 0;) {
     int done = 0;
@@ -117,9 +117,9 @@ class requests {
 
  private:
   void clear() noexcept;
-  void bring_all();
+  void end_all();
   std::vector<MPI_Request> requests_;
-  std::vector<bool> receives_;
+  std::vector<under_way> what_;
   std::vector<dimesh::detail::storage> memory_;
   std::vector<arrival> arrivals_;
   std::shared_ptr<const void> counts_;
@@ -136,7 +136,7 @@ DIMESH_OUTLINE inline void requests::keep(std::shared_ptr<const void> counts) {
 }
 DIMESH_OUTLINE inline void requests::bring_when_over(const arrival& a) { arrivals_.push_back(a); }
 DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
-  receives_.push_back(what == under_way::receive);
+  what_.push_back(what);
   requests_.push_back(MPI_REQUEST_NULL);
   if (!dimesh::detail::stands_for_device || !stages()) elements_.open();
   return &requests_.back();
@@ -150,11 +150,11 @@ DIMESH_OUTLINE inline void requests::progress(const char* call) {
 }
 DIMESH_OUTLINE inline void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
-  dimesh::detail::check(
-      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), call);
-  bring_all();
-  clear();
-  detail::abandoned::all().reap();  // those given up earlier may be over, too
+  const auto n = static_cast<int>(requests_.size());  // one is waited for in less time
+  dimesh::detail::check(n == 1 ? MPI_Wait(requests_.data(), MPI_STATUS_IGNORE)
+                               : MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE),
+                        call);
+  end_all();
 }
 DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
   const dimesh::detail::waiting here(call);
@@ -163,20 +163,20 @@ DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
     MPI_Status status;
     int bytes = 0;
     dimesh::detail::check(MPI_Wait(&requests_[i], &status), call);
-    if (receives_[i]) MPI_Get_count(&status, MPI_BYTE, &bytes);
-    full = full && (!receives_[i] || bytes != 0);
+    if (what_[i] == under_way::receive) MPI_Get_count(&status, MPI_BYTE, &bytes);
+    full = full && (what_[i] != under_way::receive || bytes != 0);
     if (!full) return false;  // others may never come: what gives these up cancels them
   }
-  bring_all();
-  clear();
-  detail::abandoned::all().reap();
+  end_all();
   return full;
 }
-DIMESH_OUTLINE inline void requests::bring_all() {
+inline void requests::end_all() {
   for (const arrival& a : arrivals_) {
     const dimesh::detail::in_space there(a.space);
     dimesh::detail::copy_from_host(a.to, a.from, a.bytes);
   }
+  clear();
+  detail::abandoned::reap();  // those given up earlier may be over, too
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
   int running = 0, over = 0;
@@ -184,7 +184,7 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
   MPI_Finalized(&over);
   if (requests_.empty() || !running || over) return clear();
   for (std::size_t i = 0; i < requests_.size(); ++i)
-    if (receives_[i] && requests_[i] != MPI_REQUEST_NULL) {
+    if (what_[i] == under_way::receive && requests_[i] != MPI_REQUEST_NULL) {
       // Whether it is cancelled or has its message, waiting is then over at once.
       MPI_Cancel(&requests_[i]);
       MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
@@ -194,8 +194,8 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
   if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
   clear();
 }
-DIMESH_OUTLINE inline void requests::clear() noexcept {
-  requests_.clear(), receives_.clear(), memory_.clear(), arrivals_.clear();
+inline void requests::clear() noexcept {
+  requests_.clear(), what_.clear(), memory_.clear(), arrivals_.clear();
   counts_.reset();
   first_ = 0;
   elements_.close();
@@ -203,6 +203,6 @@ DIMESH_OUTLINE inline void requests::clear() noexcept {
 #endif
 
 /// Requests that were given up and are not over yet, the memory of those that are given back.
-inline std::size_t requests_given_up() { return detail::abandoned::all().reap(); }
+inline std::size_t requests_given_up() { return detail::abandoned::reap(); }
 
 }  // namespace dimesh::collective

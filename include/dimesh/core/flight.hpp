@@ -140,11 +140,11 @@ DIMESH_OUTLINE inline void flight::give_back(flight* f) noexcept {
     delete f;
   }
 }
-DIMESH_OUTLINE inline std::vector<std::unique_ptr<flight>>& flight::spare() {
+inline std::vector<std::unique_ptr<flight>>& flight::spare() {
   thread_local std::vector<std::unique_ptr<flight>> all;
   return all;
 }
-DIMESH_OUTLINE inline void flight::end_stage(tensor_core& y) {
+inline void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
   if (between != nullptr && x.grid->alive())
     collective::wait_for(under_way, *between, peer, name());
@@ -153,7 +153,7 @@ DIMESH_OUTLINE inline void flight::end_stage(tensor_core& y) {
   under_way.wait(name());
   landed = land == nullptr || land(*this, y);
 }
-DIMESH_OUTLINE inline void flight::unlist() noexcept {
+inline void flight::unlist() noexcept {
   if (listed_) collective::detail::progress_list::all().leave(under_way);
   listed_ = false;
 }

@@ -134,9 +134,9 @@ constexpr void place(const operation& op, tensor_core& y, operands x) {
         y.cuts.add_all(x[k].cuts);
   }
   if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
-  index_t extents[max_dims] = {};
-  for (int d = 0; d < y.rank(); ++d) extents[d] = extent_among(op, y.facts->dim[d], x);
-  y.place(extents);
+  y.runs.resize(y.rank());
+  for (int d = 0; d < y.rank(); ++d) y.runs.extents()[d] = extent_among(op, y.facts->dim[d], x);
+  y.place();
 }
 
 /// The axes along which the result of a linear operation may be counted once: where every partial

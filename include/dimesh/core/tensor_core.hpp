@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "dimesh/core/dim_runs.hpp"
 #include "dimesh/core/geometry.hpp"
 #include "dimesh/core/live_bytes.hpp"
 #include "dimesh/core/real_functions.hpp"
@@ -22,50 +23,8 @@ struct cell;
 struct tensor_core;
 void require_grid(std::string_view call, const tensor_core& x);
 
-/// Extents and blocks of the dims of a tensor: up to six in place.
-class dim_runs {
-  static constexpr int in_place = 6;
-  struct runs {
-    index_t extent[max_dims]{};
-    block own[max_dims]{};
-  };
-
- public:
-  constexpr dim_runs() = default;
-  constexpr dim_runs(const dim_runs& x) { take(x); }
-  constexpr dim_runs(dim_runs&& x) noexcept { take(x); }
-  constexpr dim_runs& operator=(const dim_runs& x) {
-    if (this != &x) take(x);
-    return *this;
-  }
-  constexpr dim_runs& operator=(dim_runs&& x) noexcept {
-    if (this != &x) take(x);
-    return *this;
-  }
-  constexpr ~dim_runs() { delete more_; }
-
-  constexpr void resize(int size) {
-    size_ = size;
-    if (size > in_place && more_ == nullptr) more_ = new runs;
-  }
-  constexpr index_t* extents() { return more_ != nullptr ? more_->extent : extent_; }
-  constexpr const index_t* extents() const { return more_ != nullptr ? more_->extent : extent_; }
-  constexpr block* own() { return more_ != nullptr ? more_->own : own_; }
-  constexpr const block* own() const { return more_ != nullptr ? more_->own : own_; }
-
- private:
-  constexpr void take(const dim_runs& x) {
-    resize(x.size_);
-    for (int d = 0; d < size_; ++d) {
-      extents()[d] = x.extents()[d];
-      own()[d] = x.own()[d];
-    }
-  }
-  index_t extent_[in_place]{};
-  block own_[in_place]{};
-  runs* more_ = nullptr;
-  int size_ = 0;
-};
+/// The coordinates of a rank at the origin.
+inline constexpr index_t origin_of_mesh[max_axes] = {};
 
 /// A tensor without its type. Copies share the memory. Beginnings, copies and ends are out of line:
 /// they stand all over a program, and cost more code than time.
@@ -100,10 +59,9 @@ struct tensor_core {
         once(x.once),
         away(x.away),
         is_shape(x.is_shape),
+        shape_sizes(x.shape_sizes),
         count(x.count),
-        live(x.live) {
-    if (is_shape) shape_sizes = x.shape_sizes;
-  }
+        live(x.live) {}
   DIMESH_OUTLINE constexpr tensor_core(tensor_core&& x) noexcept
       : facts(x.facts),
         grid_object(x.grid_object),
@@ -115,9 +73,9 @@ struct tensor_core {
         once(x.once),
         away(x.away),
         is_shape(x.is_shape),
+        shape_sizes(x.shape_sizes),
         count(x.count),
         live(std::move(x.live)) {
-    if (is_shape) shape_sizes = x.shape_sizes;
     x.leave();
   }
   DIMESH_OUTLINE constexpr tensor_core& operator=(const tensor_core& x) {
@@ -149,8 +107,10 @@ struct tensor_core {
   constexpr block_view blocks() const { return {&facts->layout, runs.own(), facts->rank}; }
   /// How many elements this rank stores.
   DIMESH_OUTLINE constexpr index_t elements() const {
-    index_t n = away != 0 ? 0 : 1;
-    for (int d = 0; d < facts->rank; ++d) n *= local(d);
+    if (away != 0) return 0;
+    const block* const b = runs.own();
+    index_t n = 1;
+    for (int d = 0; d < facts->rank; ++d) n *= b[d].length + 2 * facts->layout.halo[d];
     return n;
   }
   constexpr index_t bytes() const { return elements() * facts->element; }
@@ -200,11 +160,14 @@ struct tensor_core {
   }
   /// Works out the blocks; the grid, or the sizes of a shape, are there.
   constexpr void place(const index_t* extents) {
-    const index_t origin[max_axes] = {};
     runs.resize(facts->rank);
     for (int d = 0; d < facts->rank; ++d) runs.extents()[d] = extents[d];
-    work_out_blocks(*facts, runs.extents(), sizes(), grid != nullptr ? grid->coords() : origin,
-                    runs.own(), cuts.first());
+    place();
+  }
+  /// The same where the extents, too, are there.
+  constexpr void place() {
+    work_out_blocks(*facts, runs.extents(), sizes(),
+                    grid != nullptr ? grid->coords() : origin_of_mesh, runs.own(), cuts.first());
     away = 0;
     if (facts->placed != 0) stay_away();
   }

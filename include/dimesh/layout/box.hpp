@@ -7,6 +7,8 @@
 //   intersection(mine, theirs).size()         -> elements to send
 #pragma once
 
+#include <bit>
+
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/layout/cut_list.hpp"
 
@@ -86,16 +88,15 @@ constexpr bool is_run(const box& whole, const box& part) {
 /// The axes of the mask with more than one rank along them: those over which there is talk.
 DIMESH_OUTLINE constexpr unsigned talking(unsigned axes, const index_t* sizes) {
   unsigned some = 0;
-  for (int a = 0; a < max_axes; ++a)
-    if ((axes >> a & 1u) && sizes[a] > 1) some |= 1u << a;
+  for (unsigned rest = axes; rest != 0; rest &= rest - 1)
+    if (sizes[std::countr_zero(rest)] > 1) some |= rest & -rest;
   return some;
 }
 
 /// How many ranks differ along these axes only.
 DIMESH_OUTLINE constexpr index_t group_size(unsigned axes, const index_t* sizes) {
   index_t n = 1;
-  for (int a = 0; a < max_axes; ++a)
-    if (axes >> a & 1u) n *= sizes[a];
+  for (unsigned rest = axes; rest != 0; rest &= rest - 1) n *= sizes[std::countr_zero(rest)];
   return n;
 }
 

@@ -38,6 +38,7 @@ enum class lent : unsigned char { no, to_write, to_read };
 struct buffer {
   void* data = nullptr;
   std::size_t capacity = 0, asked = 0;
+  int slot = 0;  // of its capacity
   std::atomic<int> owners{0};
   buffer* next = nullptr;
   buffer* whole = nullptr;  // of a part: the buffer that it lies in, and keeps
@@ -157,7 +158,7 @@ DIMESH_OUTLINE inline void pool::release(buffer* b) {
   if (ends && watcher != nullptr) [[unlikely]]
     report_memory(*watcher, -bytes, figures().live);
 }
-DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
+inline void pool::take_back(buffer* b) {
   const std::lock_guard lock(lock_);
   if (b->whole != nullptr || b->from_program != lent::no) {
     b->next = parts_;
@@ -169,7 +170,7 @@ DIMESH_OUTLINE inline void pool::take_back(buffer* b) {
     delete b;
     return;
   }
-  buffer*& head = free_[static_cast<std::size_t>(slot_of(b->capacity))];
+  buffer*& head = free_[static_cast<std::size_t>(b->slot)];
   b->next = head;
   head = b;
 }
@@ -184,7 +185,7 @@ DIMESH_OUTLINE inline buffer* pool::record() {
   b->owners.store(1, std::memory_order_relaxed);
   return b;
 }
-DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
+inline buffer* pool::take(std::size_t bytes) {
   const int slot = slot_of(bytes);
   const std::lock_guard lock(lock_);
   buffer*& head = free_[static_cast<std::size_t>(slot)];
@@ -200,6 +201,7 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
     hooked_ = true;
     b = new buffer;
     b->home = this;
+    b->slot = slot;
     b->capacity = size_of(slot);
     const space_facts& space = facts_of_space(space_);
 #ifdef DIMESH_CLOSED
@@ -217,7 +219,7 @@ DIMESH_OUTLINE inline buffer* pool::take(std::size_t bytes) {
   if (figures_.live > figures_.peak) figures_.peak = figures_.live;
   return b;
 }
-DIMESH_OUTLINE inline int pool::slot_of(std::size_t bytes) {
+inline int pool::slot_of(std::size_t bytes) {
   if (bytes <= 64) return 0;
   const auto width = static_cast<int>(std::bit_width(bytes - 1));
   const auto quarter = ((bytes - 1) >> (width - 3)) & 3;

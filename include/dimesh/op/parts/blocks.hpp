@@ -129,7 +129,7 @@ template <class T> void gather_parts(const tensor_core& x, const tensor_core& y)
 template <class T> void start_gather_parts(const tensor_core& x, const tensor_core& y, flight& f) {
   const parts_plan& p = gather_plan(x, y);
   if (p.over == nullptr || !p.fits) return gather_parts<T>(x, y);
-  f.plan = p.shared_from_this();
+  if (!p.equal || !p.in_order) f.plan = p.shared_from_this();  // its counts, or its boxes
   f.axes = p.over->axes();
   f.in = room_for_parts(p);
   T* const received = p.in_order ? y.data<T>() : static_cast<T*>(f.in.data());
@@ -179,7 +179,7 @@ void scatter_parts(const tensor_core& x, const tensor_core& y, flight* later = n
   scatter_packed(p, collective::bytes_of(from), collective::bytes_of(y.data<T>()),
                  waits ? nullptr : &later->under_way);
   if (waits) return;
-  later->plan = p.shared_from_this();
+  if (!p.equal) later->plan = p.shared_from_this();  // its counts
   later->axes = p.over->axes();
   later->out = std::move(scratch);
 }

@@ -187,7 +187,7 @@ void move_parts(const exchange_plan& p, const T* x, T* y, flight* later = nullpt
   const bool waits = later == nullptr || !p.fits();
   collective::requests* const under = waits ? nullptr : &later->under_way;
   if (!waits && p.over != nullptr) {
-    later->plan = p.shared_from_this();
+    if (p.dense == 0) later->plan = p.shared_from_this();  // its counts, and its boxes
     later->axes = p.over->axes();
   }
   if (p.dense > 0)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where do a tensor's extents and this rank's blocks stand? In the tensor, up to six dims of them:
+// these are copied whole, since a loop over those that are there costs more. Beyond, on the heap.
+//
+//   dim_runs r;   r.resize(2);   r.extents()[1] = 8;   r.own()[1] = {4, 4};
+#pragma once
+
+#include "dimesh/detail/config.hpp"
+#include "dimesh/layout/block.hpp"
+
+namespace dimesh::detail {
+
+/// Extents and blocks of the dims of a tensor.
+class dim_runs {
+  template <int N> struct runs {
+    index_t extent[N]{};
+    block own[N]{};
+  };
+  static constexpr int in_place = 6;
+
+ public:
+  constexpr dim_runs() = default;
+  constexpr dim_runs(const dim_runs& x) : few_(x.few_) {
+    if (x.more_ != nullptr) [[unlikely]]
+      more_ = new runs<max_dims>(*x.more_);
+  }
+  constexpr dim_runs& operator=(const dim_runs& x) {
+    few_ = x.few_;
+    if (more_ != nullptr || x.more_ != nullptr) [[unlikely]]
+      take_more(x);
+    return *this;
+  }
+  constexpr ~dim_runs() { delete more_; }
+
+  constexpr void resize(int size) {
+    if (size > in_place && more_ == nullptr) more_ = new runs<max_dims>;
+  }
+  constexpr index_t* extents() { return more_ != nullptr ? more_->extent : few_.extent; }
+  constexpr const index_t* extents() const {
+    return more_ != nullptr ? more_->extent : few_.extent;
+  }
+  constexpr block* own() { return more_ != nullptr ? more_->own : few_.own; }
+  constexpr const block* own() const { return more_ != nullptr ? more_->own : few_.own; }
+
+ private:
+  constexpr void take_more(const dim_runs& x) {
+    if (this == &x) return;
+    delete more_;
+    more_ = x.more_ != nullptr ? new runs<max_dims>(*x.more_) : nullptr;
+  }
+  runs<in_place> few_;
+  runs<max_dims>* more_ = nullptr;
+};
+
+}  // namespace dimesh::detail
