@@ -32,9 +32,9 @@ struct plan_key {
   const tensor_facts *from = nullptr, *to = nullptr;
   plan_hints with{};
   int numbers = 0;
-  index_t number[max_dims];  // so many; the others are not looked at
+  index_t number[max_dims] = {};
 
-  plan_key() {}
+  plan_key() = default;
   plan_key(const void* k, const tensor_core& x, const tensor_core& y, const plan_hints& w)
       : kind(k), grid(x.grid), from(x.facts), to(y.facts), with(w), numbers(x.rank()) {
     for (int d = 0; d < numbers; ++d) number[d] = x.extent(d);
