@@ -3,6 +3,7 @@
 // the name of the part, then the path of the member.
 //
 //   part("model", params), part("adam.first", state.first)   -> "model.layers[0].w", ...
+//   part("tables", a)      -> "tables[0]", of an array or a vector
 #pragma once
 
 #include <string>
@@ -130,7 +131,8 @@ inline void note_cores(const std::string& part, const void* tensors,
                        std::vector<named_core>& to) {
   for (int i = 0; i < count; ++i) {
     const std::string at = path(tensors, i).text();
-    to.push_back({part.empty() || at.empty() ? part + at : part + "." + at, cores[i], part});
+    const bool is_member = !part.empty() && !at.empty() && at.front() != '[';
+    to.push_back({is_member ? part + "." + at : part + at, cores[i], part});
   }
 }
 inline void require_parts(const char* call, const std::vector<named_core>& all) {
