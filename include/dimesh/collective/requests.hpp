@@ -31,7 +31,7 @@ class abandoned {
  public:
   static abandoned& all();
   void take(std::vector<MPI_Request>& requests, std::vector<dimesh::detail::storage>& memory,
-            std::shared_ptr<const void> counts);
+            std::vector<std::shared_ptr<const void>>& counts);
   /// Lets go of what MPI is done with; returns how many sets are still under way.
   static std::size_t reap() { return any_.load(std::memory_order_acquire) ? all().reap_some() : 0; }
 
@@ -40,7 +40,7 @@ class abandoned {
   struct set {
     std::vector<MPI_Request> requests;
     std::vector<dimesh::detail::storage> memory;
-    std::shared_ptr<const void> counts;
+    std::vector<std::shared_ptr<const void>> counts;
     [[no_unique_address]] opened_to_mpi elements{};
   };
   std::mutex mutex_;
@@ -55,10 +55,10 @@ DIMESH_OUTLINE inline abandoned& abandoned::all() {
 }
 DIMESH_OUTLINE inline void abandoned::take(std::vector<MPI_Request>& requests,
                                            std::vector<dimesh::detail::storage>& memory,
-                                           std::shared_ptr<const void> counts) {
+                                           std::vector<std::shared_ptr<const void>>& counts) {
   const std::lock_guard lock(mutex_);
   sets_.push_back({std::move(requests), std::move(memory), std::move(counts)});
-  requests.clear(), memory.clear();
+  requests.clear(), memory.clear(), counts.clear();
   any_.store(true, std::memory_order_release);
 }
 DIMESH_OUTLINE inline std::size_t abandoned::reap_some() {
@@ -122,7 +122,7 @@ class requests {
   std::vector<under_way> what_;
   std::vector<dimesh::detail::storage> memory_;
   std::vector<arrival> arrivals_;
-  std::shared_ptr<const void> counts_;
+  std::vector<std::shared_ptr<const void>> counts_;
   std::size_t first_ = 0;  // those before it are done
   [[no_unique_address]] dimesh::detail::opening elements_{};  // while any is under way
 };
@@ -132,7 +132,7 @@ DIMESH_OUTLINE inline void requests::keep(const dimesh::detail::storage& memory)
   memory_.push_back(memory);
 }
 DIMESH_OUTLINE inline void requests::keep(std::shared_ptr<const void> counts) {
-  counts_ = std::move(counts);
+  if (counts != nullptr) counts_.push_back(std::move(counts));
 }
 DIMESH_OUTLINE inline void requests::bring_when_over(const arrival& a) { arrivals_.push_back(a); }
 DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
@@ -191,12 +191,11 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
     }
   int done = 0;
   MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-  if (!done) detail::abandoned::all().take(requests_, memory_, std::move(counts_));
+  if (!done) detail::abandoned::all().take(requests_, memory_, counts_);
   clear();
 }
 inline void requests::clear() noexcept {
-  requests_.clear(), what_.clear(), memory_.clear(), arrivals_.clear();
-  counts_.reset();
+  requests_.clear(), what_.clear(), memory_.clear(), arrivals_.clear(), counts_.clear();
   first_ = 0;
   elements_.close();
 }

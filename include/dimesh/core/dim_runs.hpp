@@ -25,9 +25,9 @@ class dim_runs {
       more_ = new runs<max_dims>(*x.more_);
   }
   constexpr dim_runs& operator=(const dim_runs& x) {
-    few_ = x.few_;
     if (more_ != nullptr || x.more_ != nullptr) [[unlikely]]
       take_more(x);
+    few_ = x.few_;
     return *this;
   }
   constexpr ~dim_runs() { delete more_; }
@@ -44,9 +44,14 @@ class dim_runs {
 
  private:
   constexpr void take_more(const dim_runs& x) {
-    if (this == &x) return;
-    delete more_;
-    more_ = x.more_ != nullptr ? new runs<max_dims>(*x.more_) : nullptr;
+    if (x.more_ == nullptr) {
+      delete more_;
+      more_ = nullptr;
+    } else if (more_ == nullptr) {
+      more_ = new runs<max_dims>(*x.more_);
+    } else {
+      *more_ = *x.more_;
+    }
   }
   runs<in_place> few_;
   runs<max_dims>* more_ = nullptr;

@@ -71,9 +71,7 @@ struct flight {
 
  private:
   static std::vector<std::unique_ptr<flight>>& spare();
-  void end_all(tensor_core& y) {
-    while (!landed) end_stage(y);
-  }
+  void end_all(tensor_core& y);
   void end_stage(tensor_core& y);
   void unlist() noexcept;
   void give_up() noexcept;
@@ -152,6 +150,9 @@ inline void flight::end_stage(tensor_core& y) {
   const in_space here(y.facts->space);
   under_way.wait(name());
   landed = land == nullptr || land(*this, y);
+}
+inline void flight::end_all(tensor_core& y) {
+  while (!landed) end_stage(y);
 }
 inline void flight::unlist() noexcept {
   if (listed_) collective::detail::progress_list::all().leave(under_way);

@@ -37,8 +37,12 @@ template <class T> class convolver {
   }
   /// Nothing where a loop has no turns: an array without elements need not have an address.
   void operator()(const T* a, const T* b, T* c) const {
-    const index_t* const e = v_.rest.extent;
-    if (std::find(e, e + v_.rest.outer, 0) == e + v_.rest.outer) walk(0, v_.rest, a, b, c);
+    const auto has_none = [](const auto& extents, int n) {
+      return std::find(extents, extents + n, 0) != extents + n;
+    };
+    bool none = has_none(v_.rest.extent, v_.rest.outer);
+    for (int w = 0; w < v_.windows; ++w) none = none || has_none(v_.window[w].extent, 3);
+    if (!none) walk(0, v_.rest, a, b, c);
   }
 
  private:

@@ -9,47 +9,8 @@ namespace {
 template <int N> struct side : dim<> {};
 struct rows : axis<2> {};
 struct line : mesh<rows> {};
-using detail::dim_runs;
 using detail::spec_facts;
 using detail::tensor_core;
-
-// ---- six dims in place, more elsewhere ----------------------------------------------------------
-constexpr dim_runs numbered(int size) {
-  dim_runs r;
-  r.resize(size);
-  for (int d = 0; d < size; ++d) {
-    r.extents()[d] = 10 + d;
-    r.own()[d] = {d, 5};
-  }
-  return r;
-}
-constexpr bool is_numbered(const dim_runs& r, int size) {
-  for (int d = 0; d < size; ++d)
-    if (r.extents()[d] != 10 + d || r.own()[d].offset != d || r.own()[d].length != 5) return false;
-  return true;
-}
-constexpr bool copies(int size) {
-  const dim_runs from = numbered(size);
-  dim_runs copied(from), assigned, larger = numbered(16), smaller = numbered(1);
-  assigned = from;
-  larger = from;
-  smaller = std::move(copied);
-  const dim_runs& same = smaller;
-  smaller = same;
-  const dim_runs moved(std::move(assigned));
-  larger.extents()[0] = 10;  // each has numbers of its own
-  return is_numbered(from, size) && is_numbered(larger, size) && is_numbered(smaller, size) &&
-         is_numbered(moved, size);
-}
-static_assert(copies(1) && copies(6) && copies(7) && copies(8) && copies(16));
-constexpr bool apart() {
-  const dim_runs from = numbered(8);
-  dim_runs to(from);
-  to.extents()[7] = 99;
-  to.own()[7].length = 1;
-  return is_numbered(from, 8);
-}
-static_assert(apart());
 
 // ---- a tensor of eight dims ---------------------------------------------------------------------
 template <class> struct of_sides;

@@ -45,6 +45,24 @@ TEST_CASE("convolve: as many loops as 16 dims have") {
   }
 }
 
+TEST_CASE("convolve: an array without elements needs no address") {
+  // The gradient of a filter of 3 x 3, channels of 4, from no rows: columns are the first window.
+  dl::convolution v;
+  v.windows = 2;
+  v.rest.outer = 1, v.rest.extent[0] = 4;
+  v.rest.a_outer[0] = v.rest.c_outer[0] = 1;
+  v.role[0] = dl::window_role::array, v.role[1] = dl::window_role::result;
+  v.role[2] = dl::window_role::filter;
+  const index_t extents[2][3] = {{6, 3, 4}, {0, 3, 0}}, steps[2][3] = {{4, 4, 1}, {24, 12, 4}};
+  for (int w = 0; w < 2; ++w) {
+    std::copy_n(extents[w], 3, v.window[w].extent);
+    std::copy_n(steps[w], 3, v.window[w].step);
+  }
+  std::vector<double> c(36, 99);
+  dl::convolve<double>(v, nullptr, nullptr, c.data(), 36);
+  CHECK(std::count(c.begin(), c.end(), 0.0) == 36);
+}
+
 TEST_CASE("convolve: more loops than there is room for are refused") {
   double c = 0;
   std::string said;

@@ -176,10 +176,10 @@ void scatter_parts(const tensor_core& x, const tensor_core& y, flight* later = n
   if (!p.in_order) pack_parts<T>(p, x.data<const T>(), static_cast<T*>(scratch.data()));
   const T* const from = p.in_order ? x.data<T>() : static_cast<const T*>(scratch.data());
   const bool waits = later == nullptr || !p.fits;
+  if (!waits && !p.equal) later->plan = p.shared_from_this();  // its counts
   scatter_packed(p, collective::bytes_of(from), collective::bytes_of(y.data<T>()),
                  waits ? nullptr : &later->under_way);
   if (waits) return;
-  if (!p.equal) later->plan = p.shared_from_this();  // its counts
   later->axes = p.over->axes();
   later->out = std::move(scratch);
 }

@@ -179,10 +179,10 @@ template <class T, bool Back> struct dispatch_op {
       return false;
     }
     const collective::wire& w = collective::wire_of<T>;
+    later->under_way.keep(std::shared_ptr<const void>(counts));
     collective::all_to_all_counted(*table->over, w, collective::bytes_of(x), counts->sent,
                                    collective::bytes_of(y), counts->received, most,
                                    counts->ints(w.units()), &later->under_way);
-    later->under_way.keep(std::shared_ptr<const void>(counts));
     return true;
   }
   int place_in(const tensor_core& x) const { return x.facts->place_of(table->rows); }
