@@ -37,14 +37,20 @@ corpus read_corpus(const settings& s) {
     throw dm::error("translate: the run that goes on has a vocabulary of " +
                     std::to_string(c.vocabulary.size()) + " symbols, the model " +
                     std::to_string(vocab::extent));
+  const text::pair* first = nullptr;  // that one trains with
   for (const text::pair& p : pairs) {
     training_row r = row_of(c, p);
     if (std::get<0>(r).empty()) continue;
     if (text::is_held_out(p)) c.held_out.push_back(r), c.held_out_texts.push_back(p);
     // The built-in pairs are too few to leave any out.
-    if (!text::is_held_out(p) || s.catalogs == "built-in") c.training.push_back(std::move(r));
+    if (text::is_held_out(p) && s.catalogs != "built-in") continue;
+    if (first == nullptr) first = &p;
+    c.training.push_back(std::move(r));
   }
-  if (c.held_out.empty()) c.held_out.push_back(c.training[0]), c.held_out_texts.push_back(pairs[0]);
+  if (first == nullptr)
+    throw dm::error("translate: no pair to train with is short enough for the model, of " +
+                    std::to_string(pairs.size()));
+  if (c.held_out.empty()) c.held_out.push_back(c.training[0]), c.held_out_texts.push_back(*first);
   return c;
 }
 

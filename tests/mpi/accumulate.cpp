@@ -109,6 +109,23 @@ template <class L> void check(const dm::grid<pod>& g) {
       },
       whole.gradient, wanted);
 
+  // Weighted: as of a batch that holds the micro-batches so many times.
+  const auto two = [&](dm::index_t i) {
+    return dm::value_and_grad(loss{}, p)(x[static_cast<std::size_t>(i)]);
+  };
+  const auto repeated = dm::complete(dm::accumulate(
+      4, [&](dm::index_t i) { return dm::value_and_grad(loss{}, p)(x[i == 3 ? 1 : 0]); }));
+  const auto weighted = dm::complete(dm::accumulate({3, 1}, two));
+  CHECK(farthest(weighted.gradient.w, repeated.gradient.w, 1) < 1e-14);
+  CHECK(dm::value(weighted.value) == doctest::Approx(dm::value(repeated.value)).epsilon(1e-13));
+  const auto three = dm::complete(dm::accumulate(std::vector<int>{9, 3, 0}, two));
+  CHECK(farthest(three.gradient.w, repeated.gradient.w, 1) < 1e-14);
+  const auto of_one = dm::complete(dm::accumulate(std::vector{0.5f}, two));
+  CHECK(farthest(of_one.gradient.w, dm::complete(two(0)).gradient.w, 1) == 0);
+  for (const std::vector<double>& none : {std::vector<double>{}, {0, 0}, {2, -1}, {1, 0.0 / 0.0}})
+    CHECK_THROWS_WITH_AS((void)dm::accumulate(none, two),
+                         doctest::Contains("accumulate: the weights"), dm::error);
+
   // One micro-batch is the step itself.
   const auto once = dm::complete(
       dm::accumulate(1, [&](dm::index_t) { return dm::value_and_grad(loss{}, p)(x[0]); }));

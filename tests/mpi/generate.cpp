@@ -161,6 +161,12 @@ TEST_CASE("generate: a token that ends a text, a text that outgrows the length, 
                    {.count = 1, .how = {.temperature = 0}});
   CHECK(longer[0].back() == anew[0].back());
 
+  // What is forgotten of a prompt that is longer does not hang on the prompt beside it.
+  const nn::token_list much{4, 9, 2, 7, 7, 1, 3, 8, 5, 6, 2, 4};
+  const nn::generate_options greedy{.count = 3, .how = {.temperature = 0}};
+  const auto beside = nn::generate(m, p, g, {much, {1}}, greedy);
+  CHECK(beside[0] == nn::generate(m, p, g, {much}, greedy)[0]);
+
   CHECK_THROWS_WITH_AS((void)nn::generate(m, p, g, std::vector<nn::token_list>(9, {1})),
                        doctest::Contains("generate: 9 rows for a batch of 8"), dm::error);
   CHECK_THROWS_WITH_AS((void)nn::generate(m, p, g, {{1}, {}}),

@@ -106,6 +106,35 @@ TEST_CASE("the same batches under every layout, into the second epoch, with 0 to
   });
 }
 
+template <class L> struct view {
+  BOOST_HANA_DEFINE_STRUCT(view, (dm::tensor<std::int8_t, L, p>, x), (dm::tensor<double, L, p>, y));
+};
+template <class L> struct two_views {
+  using both = std::array<view<L>, 2>;
+  BOOST_HANA_DEFINE_STRUCT(two_views, (both, views), (dm::tensor<std::int8_t, L, p>, last));
+};
+
+TEST_CASE("arrays of structs whose tensors have several element types") {
+  const dm::grid<line> g;
+  const auto five = in::numbers(12) | in::map([](index_t i) {
+                      const auto d = static_cast<double>(i);
+                      return std::tuple(i, d + 0.5, i + 1, d + 1.5, i + 2);
+                    });
+  using B = two_views<dm::layout<line, dm::split<dm::uneven<p>, x>>>;
+  auto load = five | in::batch<B>(g, p{12}) | in::prefetch(0);
+  const auto b = load.next();
+  const auto rows = b.last.block(0);
+  for (index_t k = 0; k < rows.length; ++k) {
+    const index_t i = rows.offset + k;
+    for (std::size_t v = 0; v < 2; ++v) {
+      const auto more = static_cast<index_t>(v);
+      CHECK(test_support::on_host(b.views[v].x)[k] == i + more);
+      CHECK(test_support::on_host(b.views[v].y)[k] == static_cast<double>(i + more) + 0.5);
+    }
+    CHECK(test_support::on_host(b.last)[k] == i + 2);
+  }
+}
+
 TEST_CASE("the records of one batch are made by several threads at once") {
   const dm::grid<line> g;
   using L = dm::layout<line>;

@@ -5,8 +5,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "dimesh/create.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/op/complete.hpp"
+#include "dimesh/op/extreme_all_reduce.hpp"
+#include "dimesh/op/value.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 
@@ -46,6 +52,27 @@ TEST_CASE("max, min: over one dim or all, in every layout without addends") {
     CHECK(agrees(dm::complete(dm::max(x)), max({}, a)));
     CHECK(agrees(dm::complete(dm::min(x)), min({}, a)));
   });
+}
+
+TEST_CASE("max, min: NaN is the result where any rank has one, whichever it is") {
+  const dm::grid<line> g;
+  using L = dm::layout<line, dm::split<p, x>>;
+  const auto check = [&]<class T>(T) {
+    for (dm::index_t at = 0; at < 2 * g.ranks(); ++at) {
+      const auto v = dm::generate<dm::tensor<T, L, p>>(
+          g, [&](dm::index_t i) { return i == at ? std::numeric_limits<T>::quiet_NaN() : T(1); },
+          p{2 * g.ranks()});
+      CHECK(std::isnan(dm::value(dm::complete(dm::max(v)))));
+      CHECK(std::isnan(dm::value(dm::complete(dm::min(v)))));
+      CHECK(std::isnan(dm::value(dm::max_all_reduce(v))));
+      CHECK(std::isnan(dm::value(dm::min_all_reduce(v))));
+    }
+    const auto all = dm::generate<dm::tensor<T, L, p>>(
+        g, [](dm::index_t i) { return static_cast<T>(i); }, p{2 * g.ranks()});
+    CHECK(dm::value(dm::complete(dm::max(all))) == static_cast<T>(2 * g.ranks() - 1));
+    CHECK(dm::value(dm::complete(dm::min(all))) == 0);
+  };
+  check(1.0f), check(1.0);
 }
 
 TEST_CASE("sum: counts truths, and a sum of whole values is counted once") {

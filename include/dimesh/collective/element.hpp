@@ -65,8 +65,8 @@ DIMESH_OUTLINE inline MPI_Datatype native_type(element_kind kind) {
 }
 #endif
 
-/// MPI's operation for a reduction of a kind, or our own where elements only store. On bool, sums
-/// and maxima are `or`, minima `and`.
+/// MPI's operation for a reduction of a kind, or our own (reduction.hpp). On bool, sums and maxima
+/// are `or`, minima `and`.
 MPI_Op operation(element_kind kind, reduction r);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
@@ -75,7 +75,11 @@ DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
       return r == reduction::min ? MPI_LAND : MPI_LOR;
     case element_kind::half:
     case element_kind::bfloat16:
-      return stored_operation(kind, r);
+      return own_operation(kind, r);
+    case element_kind::float32:
+    case element_kind::float64:
+    case element_kind::long_double:
+      return r == reduction::sum ? MPI_SUM : own_operation(kind, r);
     default:
       return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
   }

@@ -8,6 +8,11 @@
 //   }));                                                  // one reduction, whatever n is
 #pragma once
 
+#include <cmath>
+#include <initializer_list>
+#include <ranges>
+#include <vector>
+
 #include "dimesh/grad/complete.hpp"
 
 namespace dimesh {
@@ -20,10 +25,16 @@ struct add_and_scale {
     return (a + b) * static_cast<T>(factor);
   }
 };
+struct weigh_and_add {
+  double of_sum, of_new;
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION T operator()(T a, T b) const {
+    return a * static_cast<T>(of_sum) + b * static_cast<T>(of_new);
+  }
+};
 
-/// sum = (sum + x) * factor in the memory of sum. Both may be counted once along some axes; where
-/// only one is, it first becomes addends.
-template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
+/// sum = f(sum, x), elementwise, in the memory of sum. Both may be counted once along some axes;
+/// where only one is, it first becomes addends.
+template <class X, class F> constexpr void add_in_place(X& sum, X& x, const F& f) {
   const unsigned whole = sum.once() & x.once();
   if (core_of(sum).is_shape) {
     const running here(sink_of(core_of(sum)), "accumulate");
@@ -44,16 +55,49 @@ template <class X> constexpr void add_in_place(X& sum, X& x, double factor) {
       zero_bytes(x.data(), x.local_bytes());
     }
     const T* const addends = x.data();
-    local::map(sum.local_size(), add_and_scale{factor}, sum.data(),
-               static_cast<const T*>(sum.data()), addends);
+    local::map(sum.local_size(), f, sum.data(), static_cast<const T*>(sum.data()), addends);
   }
   sum.set_once(whole);
+}
+
+/// The first micro-batch, and then what `next` gives for each: a function that adds.
+template <class F, class Next>
+constexpr auto add_up(index_t n, const F& one_batch, const Next& next_of) {
+  auto sum = one_batch(index_t{0});
+  if constexpr (!is_poison<decltype(sum.value)>) {
+    for (index_t i = 1; i < n; ++i) {
+      auto next = one_batch(i);
+      const auto add = [f = next_of(i)](const auto&, auto& s, auto& x) { add_in_place(s, x, f); };
+      check_lengths<std::remove_cvref_t<decltype(sum.gradient)>>("accumulate", sum.gradient,
+                                                                 next.gradient);
+      for_each_tensor(add, sum.gradient, next.gradient);
+      add(0, sum.value, next.value);
+    }
+  }
+  return sum;
+}
+
+/// What a list of weights holds.
+template <class W>
+concept Weights =
+    std::ranges::range<const W> && std::is_arithmetic_v<std::ranges::range_value_t<const W>>;
+
+/// Their sum. Throws dimesh::error where they are no weights.
+inline double sum_of_weights(const std::vector<double>& weights) {
+  double sum = 0;
+  bool good = true;
+  for (const double w : weights) good = good && w >= 0 && std::isfinite(w), sum += w;
+  if (!good || !(sum > 0))
+    throw error(
+        "accumulate: the weights of the micro-batches are numbers from 0 on, of which one at least "
+        "is greater");
+  return sum;
 }
 
 template <class... A> inline constexpr bool accumulates = false;
 template <class N, class F>
 inline constexpr bool accumulates<N, F> =
-    std::is_convertible_v<N, index_t> && std::is_invocable_v<const F&, index_t>;
+    (std::is_convertible_v<N, index_t> || Weights<N>) && std::is_invocable_v<const F&, index_t>;
 
 }  // namespace detail
 
@@ -66,21 +110,30 @@ template <class F>
 constexpr auto accumulate(index_t n, const F& one_batch) {
   if (n < 1)
     (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
-  auto sum = one_batch(index_t{0});
-  if constexpr (!is_poison<decltype(sum.value)>) {
-    for (index_t i = 1; i < n; ++i) {
-      auto next = one_batch(i);
-      const double factor = i + 1 == n ? 1.0 / static_cast<double>(n) : 1.0;
-      const auto add = [factor](const auto&, auto& s, auto& x) {
-        detail::add_in_place(s, x, factor);
-      };
-      detail::check_lengths<std::remove_cvref_t<decltype(sum.gradient)>>("accumulate", sum.gradient,
-                                                                         next.gradient);
-      for_each_tensor(add, sum.gradient, next.gradient);
-      add(0, sum.value, next.value);
-    }
-  }
-  return sum;
+  return detail::add_up(n, one_batch, [n](index_t i) {
+    return detail::add_and_scale{i + 1 == n ? 1.0 / static_cast<double>(n) : 1.0};
+  });
+}
+/// The same, weighted: the sum of weights[i] times that of micro-batch i, divided by the sum of the
+/// weights. Where a loss is a mean over what a micro-batch holds (tokens, records that are there),
+/// and they hold different numbers of it, these are the weights, of all ranks together: then it is
+/// the mean over all of them, as of the whole batch. Throws dimesh::error where weights are
+/// negative or not finite, or where there is none but 0.
+template <detail::Weights W, class F>
+  requires(std::is_invocable_v<const F&, index_t>)
+auto accumulate(const W& weights, const F& one_batch) {
+  std::vector<double> all;
+  for (const auto w : weights) all.push_back(static_cast<double>(w));
+  const double sum = detail::sum_of_weights(all);
+  return detail::add_up(static_cast<index_t>(all.size()), one_batch, [&all, sum](index_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return detail::weigh_and_add{i == 1 ? all[0] / sum : 1.0, all[at] / sum};
+  });
+}
+template <class F>
+  requires(std::is_invocable_v<const F&, index_t>)
+auto accumulate(std::initializer_list<double> weights, const F& one_batch) {
+  return accumulate(std::vector<double>(weights), one_batch);
 }
 /// What it says to other arguments.
 template <class... A>

@@ -31,14 +31,23 @@ struct piece {
   std::byte* to = nullptr;
   index_t bytes = 0;  // of elements
   sum_group group;
+  /// The memory that from and to are parts of, laid out alike on all ranks; null: there is none.
+  const void* from_slab = nullptr;
+  const void* to_slab = nullptr;
 
   index_t end() const { return (bytes + 63) / 64 * 64; }
   bool goes() const { return group.axes != 0 && bytes > 0; }
 };
 
-/// Does piece b lie right behind piece a, and go the same way?
+/// Does piece b lie right behind piece a, and go the same way? With a gap between them only where
+/// that is so on all ranks: what lies behind one another by accident, on some, is sent without.
 inline bool joins(const piece& a, const piece& b) {
-  return a.group == b.group && a.from + a.end() == b.from && a.to + a.end() == b.to;
+  const auto follows = [](const void* a_slab, const void* b_slab, bool gap) {
+    return !gap || (a_slab != nullptr && a_slab == b_slab);
+  };
+  const bool gap = a.end() != a.bytes;
+  return a.group == b.group && a.from + a.end() == b.from && a.to + a.end() == b.to &&
+         follows(a.from_slab, b.from_slab, gap) && follows(a.to_slab, b.to_slab, gap);
 }
 
 /// The pieces of one group as they lie.
@@ -174,8 +183,9 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
       r.memory = g.memory;
     }
     if (g.away != 0) continue;
-    std::construct_at(next++, piece{g.data<const std::byte>(), r.data<std::byte>(), g.bytes(),
-                                    sum_group_of(g, addend_axes(g))});
+    std::construct_at(next++,
+                      piece{g.data<const std::byte>(), r.data<std::byte>(), g.bytes(),
+                            sum_group_of(g, addend_axes(g)), g.memory.slab(), r.memory.slab()});
   }
   reduce_pieces(room, static_cast<int>(next - room));
 }

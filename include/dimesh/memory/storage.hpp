@@ -65,6 +65,8 @@ class storage {
     s.data_ = static_cast<std::byte*>(data_) + bytes;
     return s;
   }
+  /// What a part is a part of; null where it is none.
+  const void* slab() const { return buffer_ != nullptr ? buffer_->whole : nullptr; }
   constexpr void* data() const { return data_; }
   /// Null: the default one.
   const space_facts* space() const { return buffer_ != nullptr ? buffer_->home->space() : nullptr; }

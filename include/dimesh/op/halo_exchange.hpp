@@ -252,6 +252,9 @@ constexpr auto halo_exchange(const X& x, boundary ends = boundary::zero) {
   using fault = detail::fault_of<rule, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "halo_exchange: the tensor lacks the dim; name one of its dims");
+  static_assert(ok<only<fault, dim_repeated>>,
+                "halo_exchange: a dim is named twice; name it once, with a wider halo if that is "
+                "meant");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "halo_exchange: the blocks carry a halo along this dim already; exchange once, as "
                 "wide as needed");

@@ -143,8 +143,11 @@ template <class L> struct across_rule : keeps_dims {
     if (made != 0) return blamed_place(fault_code::axis_not_partial, first_axis(made));
     if (const dim_facts* const d = haloed_dim(x[0]); d != nullptr)
       return blamed(fault_code::dim_has_halo, d);
-    for (int d = 0; d < out.size; ++d)
+    for (int d = 0; d < out.size; ++d) {
       if (o.layout.halo[d] > 0) return blamed(fault_code::dim_has_halo, out[d]);
+      if (x[0].layout.ragged[d] || o.layout.ragged[d])
+        return blamed(fault_code::dim_split_differently, out[d]);
+    }
     return o;
   }
 };
@@ -261,6 +264,9 @@ constexpr auto relayout(const X& x, const Where& where) {
                 "that splits or replicates there");
   static_assert(ok<only<fault, dim_has_halo>>,
                 "relayout: blocks with halos stay where they are; relayout before halo_exchange");
+  static_assert(ok<only<fault, dim_split_differently>>,
+                "relayout: blocks whose lengths only the run knows stay on their mesh; relayout "
+                "them to split<dim> or split<uneven<dim>> there first, without cuts on the other");
   static_assert(ok<only<place, meshes_differ>>,
                 "relayout: the layout is for one mesh, and the grid is of another; name a layout "
                 "of the grid's mesh, or the other grid");

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/local/math.hpp"
@@ -101,7 +102,10 @@ template void update_all<double>(const adam_rules&, int, tensor_core* const*, te
 /// All parameters decay.
 inline bool decay_all(const member_path&, int) { return true; }
 /// Those with two dims or more decay: no biases, no scales of norms.
-inline bool decay_matrices(const member_path&, int rank) { return rank >= 2; }
+inline bool decay_matrices(const member_path& p, int rank) {
+  const char* const name = p.name();
+  return rank >= 2 && !(name != nullptr && std::string_view(name).ends_with("bias"));
+}
 
 /// Adam (Kingma and Ba 2015, algorithm 1) with bias correction; weight decay decoupled from the
 /// gradient (Loshchilov and Hutter 2019, algorithm 2). In place, one pass over p, g and both

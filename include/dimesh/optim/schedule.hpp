@@ -109,13 +109,13 @@ struct warmup_inverse_sqrt {
   template <std::same_as<double> T> operator T() const { return detail::rate_of_no_step<T>(); }
 };
 
-/// `rate`, times `factor` after every `every` steps.
+/// `rate`, times `factor` after every `every` steps (0: never).
 struct step_decay {
   double rate = 1e-3;
   double factor = 0.1;
   index_t every = 1000;  ///< steps
   double operator()(index_t step) const {
-    return rate * std::pow(factor, static_cast<double>(step / every));
+    return rate * std::pow(factor, static_cast<double>(every > 0 ? step / every : 0));
   }
   template <CountsSteps State> double operator()(const State& s) const { return (*this)(s.steps); }
   template <class S, class F> static void for_each_number(S& s, const F& f) {

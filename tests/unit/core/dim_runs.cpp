@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where do extents and blocks stand? Six dims in place, more elsewhere: copies have their own, while
-// compiling and in a program.
+// Where do extents and blocks stand? Six dims in place, more elsewhere: copies have their own,
+// while compiling and in a program.
 #include "dimesh/core/dim_runs.hpp"
 
 #include <doctest/doctest.h>

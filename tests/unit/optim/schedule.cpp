@@ -38,4 +38,5 @@ TEST_CASE("schedule: steps") {
   CHECK(rate(9) == 1);
   CHECK(rate(10) == 0.5);
   CHECK(rate(25) == 0.25);
+  CHECK(dm::step_decay{.rate = 1, .factor = 0.5, .every = 0}(25) == 1);
 }

@@ -77,10 +77,10 @@ class byte_pairs {
   }
   /// Throws dimesh::error where the file cannot be written; what was there stays then.
   void save(const std::string& path) const {
-    const std::string all = printed(), part = path + ".part";
+    const std::string all = printed(), part = detail::unfinished_name(path);
     std::FILE* const f = std::fopen(part.c_str(), "wb");
     if (f == nullptr)
-      detail::refuse_file(part, std::string("cannot be made: ") + std::strerror(errno));
+      detail::refuse_file(path, std::string("cannot be made: ") + std::strerror(errno));
     bool good = std::fwrite(all.data(), 1, all.size(), f) == all.size();
     good = std::fflush(f) == 0 && good && ::fsync(::fileno(f)) == 0;
     good = std::fclose(f) == 0 && good;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,6 +53,13 @@ namespace detail {
   throw error("input: '" + path + "': " + what);
 }
 
+/// A name beside `path` for what is not finished: ranks that write one file do not meet there.
+inline std::string unfinished_name(const std::string& path) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return path + "." + host + "." + std::to_string(::getpid()) + ".part";
+}
+
 /// Closes a file descriptor.
 struct descriptor {
   int number = -1;
@@ -63,19 +71,22 @@ struct descriptor {
   }
 };
 
-/// A file that is open and mapped; its size and time of change as they were.
+/// A file that is mapped; its size and time of change as they were. It is closed: a program may
+/// read more files than it may have open.
 class mapping {
  public:
-  explicit mapping(const std::string& path)
-      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (file_.number < 0)
+  explicit mapping(const std::string& path) : path_(path) {
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.number < 0)
       refuse_file(path_, std::string("cannot be opened: ") + std::strerror(errno));
-    at_first_ = now();
+    if (::fstat(file.number, &at_first_) != 0) refuse_status();
+    std::error_code none;  // else a program that changes its folder asks of another file
+    place_ = std::filesystem::absolute(path, none).string();
     if (S_ISDIR(at_first_.st_mode)) refuse_file(path_, "is a folder; name a file");
     if (!S_ISREG(at_first_.st_mode))
       refuse_file(path_, "is no regular file; copy what it gives to one");
     if (at_first_.st_size == 0) return;
-    void* const to = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file_.number, 0);
+    void* const to = ::mmap(nullptr, size(), PROT_READ, MAP_PRIVATE, file.number, 0);
     if (to == MAP_FAILED)
       refuse_file(path_, std::string("cannot be mapped: ") + std::strerror(errno));
     first_ = static_cast<const char*>(to);
@@ -87,9 +98,15 @@ class mapping {
   }
   std::string_view bytes() const { return {first_, first_ == nullptr ? 0 : size()}; }
 
-  /// Throws where the file is no longer what it was when it was opened.
+  /// Throws where the file is no longer what it was when it was opened. One that was removed, or
+  /// has given its name to another one, is mapped as it was.
   void require_unchanged() const {
-    const struct stat s = now();
+    struct stat s{};
+    if (::stat(place_.c_str(), &s) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) return;
+      refuse_status();
+    }
+    if (s.st_ino != at_first_.st_ino || s.st_dev != at_first_.st_dev) return;
     if (s.st_size != at_first_.st_size)
       refuse_file(path_, "changed while it was read: it had " + std::to_string(at_first_.st_size) +
                              " bytes and has " + std::to_string(s.st_size));
@@ -100,15 +117,11 @@ class mapping {
 
  private:
   std::size_t size() const { return static_cast<std::size_t>(at_first_.st_size); }
-  struct stat now() const {
-    struct stat s{};
-    if (::fstat(file_.number, &s) != 0)
-      refuse_file(path_, std::string("cannot be asked for its size: ") + std::strerror(errno));
-    return s;
+  [[noreturn]] void refuse_status() const {
+    refuse_file(path_, std::string("cannot be asked for its size: ") + std::strerror(errno));
   }
 
-  std::string path_;
-  descriptor file_;
+  std::string path_, place_;
   struct stat at_first_{};
   const char* first_ = nullptr;
 };

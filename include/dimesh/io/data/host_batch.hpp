@@ -233,9 +233,11 @@ template <Stage From> class host_batches final : public host_source {
   host_batches(const From& from, std::vector<row_place> places, last_batch last,
                const row_writer<record>* writers, std::size_t kinds)
       : host_source(std::move(places), members_of<record>::count, last), from_(from) {
+    // An array's leaves are listed once, and its places come again and again.
     for (const row_place& p : this->places()) {
-      while (kinds > 1 && writers->kind != p.kind) ++writers, --kinds;
-      writers_.push_back(writers);
+      const row_writer<record>* w = writers;
+      for (std::size_t left = kinds; left > 1 && w->kind != p.kind; --left) ++w;
+      writers_.push_back(w);
     }
   }
   index_t records(index_t epoch) const override { return pass_at(epoch)->size(); }

@@ -66,9 +66,11 @@ class packed_writer {
  public:
   /// Throws dimesh::error where the file cannot be made.
   explicit packed_writer(std::string path)
-      : path_(std::move(path)), part_(path_ + ".part"), file_(std::fopen(part_.c_str(), "wb")) {
+      : path_(std::move(path)),
+        part_(detail::unfinished_name(path_)),
+        file_(std::fopen(part_.c_str(), "wb")) {
     if (file_ == nullptr)
-      detail::refuse_file(part_, std::string("cannot be made: ") + std::strerror(errno));
+      detail::refuse_file(path_, std::string("cannot be made: ") + std::strerror(errno));
     put(std::string(detail::packed_header, '\0'));
   }
   packed_writer(const packed_writer&) = delete;
@@ -116,7 +118,7 @@ class packed_writer {
  private:
   void put(std::string_view bytes) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
-      detail::refuse_file(part_, std::string("cannot be written: ") + std::strerror(errno));
+      detail::refuse_file(path_, std::string("cannot be written: ") + std::strerror(errno));
   }
   std::string path_, part_;
   std::FILE* file_;

@@ -117,6 +117,7 @@ template <Stage S> class passes {
 
  private:
   template <class F> auto at(index_t i, F f) const {
+    if (i < 0 || i >= size()) refuse_place("repeat or mixture", i, size());
     const index_t k = S::fixed ? 0 : i / each_;
     if (k < static_cast<index_t>(made_.size()))
       return f(made_[static_cast<std::size_t>(k)], i % each_);

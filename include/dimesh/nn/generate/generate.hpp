@@ -67,12 +67,13 @@ template <class Model, class P, class Cache> class growing_texts {
 
   std::vector<token_list>& rows() { return rows_; }
   /// Feeds what is known of all rows up to position `to`, and gives the logits of what follows
-  /// there, all of them on every rank. Where the length is full, half of it is
-  /// forgotten.
+  /// there, all of them on every rank. Where the length is full, half of it is forgotten: at which
+  /// positions, the length says, whatever texts stand beside one another.
   logit_rows<element> logits_after(index_t to) {
     const index_t length = extent_of_length();
     if (to - begin_ > length) {
-      begin_ = to - std::max<index_t>(1, length / 2);
+      const index_t step = length + 1 - std::max<index_t>(1, length / 2);
+      begin_ = (to - length + step - 1) / step * step;
       kept_.filled = 0;
     }
     const index_t from = begin_ + kept_.filled;

@@ -111,6 +111,7 @@ template <class D, class A, use From> struct scatter_rule : keeps_dims {
 
 /// Blocks carry no halos along some dims; the result has halos of that width along them.
 constexpr outcome halo_rule_of(const tensor_facts& x, dim_list along, index_t width) {
+  if (const int i = along.repeated(); i >= 0) return blamed(fault_code::dim_repeated, along[i]);
   outcome o = allowed(x.layout);
   for (int i = 0; i < along.size; ++i) {
     const int d = x.place_of(along[i]);

@@ -176,9 +176,7 @@ TEST_CASE("files: what was saved is loaded; damaged ones are refused by line") {
   const std::string whole = none + std::to_string(in::detail::text_sum(none)) + "\n";
   CHECK(refused(whole) == "nothing");
   CHECK(refused(whole + "x").ends_with("line 3: expected the end of the file, found more"));
-  CHECK(thrown([&] {
-          v.save("/nowhere/v");
-        }).starts_with("input: '/nowhere/v.part': cannot be made"));
+  CHECK(thrown([&] { v.save("/nowhere/v"); }).starts_with("input: '/nowhere/v': cannot be made"));
 }
 
 }  // namespace

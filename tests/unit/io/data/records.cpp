@@ -7,6 +7,7 @@
 #include <dimesh/io/data/transform.hpp>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include "support/gzip.hpp"
 #include "support/scratch.hpp"
@@ -89,6 +90,26 @@ TEST_CASE("contents: what is no file, and files that change while they are read"
       a.path, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   says(thrown([&] { again.require_unchanged(); }),
        "changed while it was read: it was written to after");
+}
+
+TEST_CASE("contents: more files than a program may have open, removed and replaced ones") {
+  ::rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  ::rlimit few = before;
+  few.rlim_cur = 64;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const scratch_file f("one\n"), other("two\n");
+  std::vector<in::contents> all;
+  for (int i = 0; i < 200; ++i) all.emplace_back(f.path);
+  CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(all.back().bytes() == "one\n");
+  std::filesystem::rename(other.path, f.path);  // as programs do that replace a file at once
+  all.back().require_unchanged();
+  CHECK(all.back().bytes() == "one\n");
+  CHECK(in::contents(f.path).bytes() == "two\n");
+  std::filesystem::remove(f.path);
+  all.back().require_unchanged();
+  CHECK(all.back().bytes() == "one\n");
 }
 
 TEST_CASE("windows: as many as fit") {
@@ -243,11 +264,11 @@ TEST_CASE("packed_writer: without close nothing is left; where nothing can be wr
   const scratch_file f("as before");
   { in::packed_writer w(f.path), other(f.path + "2"); }
   CHECK(f.read() == "as before");
-  CHECK(!std::filesystem::exists(f.path + ".part"));
+  CHECK(!std::filesystem::exists(in::detail::unfinished_name(f.path)));
   CHECK(!std::filesystem::exists(f.path + "2"));
-  says(thrown([] { in::packed_writer w("/nowhere/x"); }), "'/nowhere/x.part': cannot be made: No");
+  says(thrown([] { in::packed_writer w("/nowhere/x"); }), "'/nowhere/x': cannot be made: No");
   if (std::filesystem::exists("/dev/full")) {
-    std::filesystem::create_symlink("/dev/full", f.path + "3.part");
+    std::filesystem::create_symlink("/dev/full", in::detail::unfinished_name(f.path + "3"));
     in::packed_writer w(f.path + "3");
     w.append("x");
     says(thrown([&] { w.close(); }), "3': cannot be written to its end: No space left");

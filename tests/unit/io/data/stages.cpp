@@ -110,6 +110,11 @@ TEST_CASE("repeat: passes one after the other, each shuffled as an epoch is") {
   CHECK(all(in::numbers(2) | in::repeat(2)) == numbers{0, 1, 0, 1});
   CHECK((s | in::repeat(70)).epoch(0).where(349) ==
         "number " + std::to_string((s | in::repeat(70)).epoch(0)(349)));
+  const auto none = (in::records<int>({}) | in::repeat(2)).epoch(0);
+  CHECK(none.size() == 0);
+  says(thrown([&] { none(0); }), "repeat or mixture has no record 0; it has 0");
+  says(thrown([&] { (in::numbers(2) | in::repeat(2)).epoch(0)(4); }),
+       "repeat or mixture has no record 4; it has 4");
   says(thrown([] { in::repeat(0); }), "input::repeat: 0 records or times; give 1 or more");
   const auto uneven =
       in::numbers(9) |
