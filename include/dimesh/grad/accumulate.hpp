@@ -60,7 +60,7 @@ template <class X, class F> constexpr void add_in_place(X& sum, X& x, const F& f
   sum.set_once(whole);
 }
 
-/// The first micro-batch, and then what `next` gives for each: a function that adds.
+/// The first micro-batch, to which the others are added: by the function that next_of(i) gives.
 template <class F, class Next>
 constexpr auto add_up(index_t n, const F& one_batch, const Next& next_of) {
   auto sum = one_batch(index_t{0});
