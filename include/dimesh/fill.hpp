@@ -126,6 +126,7 @@ template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "fill_by: the layout is that of a maximum yet to be found; fill a tensor of another layout");
+  detail::assert_kernel_function<F>();
   using called = decltype(detail::answer_of_indices<F>(typename spec_of<X>::dims{}));
   using given =
       typename detail::indexed_fault<called, value_of<X>, F, typename spec_of<X>::dims>::type;

@@ -54,21 +54,29 @@ TEST_CASE("max, min: over one dim or all, in every layout without addends") {
   });
 }
 
+/// Functions with names, as kernels of devices want them.
+template <class T> struct nan_at {
+  dm::index_t at;
+  KOKKOS_FUNCTION T operator()(dm::index_t i) const {
+    return i == at ? std::numeric_limits<T>::quiet_NaN() : T(1);
+  }
+};
+template <class T> struct counted {
+  KOKKOS_FUNCTION T operator()(dm::index_t i) const { return static_cast<T>(i); }
+};
+
 TEST_CASE("max, min: NaN is the result where any rank has one, whichever it is") {
   const dm::grid<line> g;
   using L = dm::layout<line, dm::split<p, x>>;
   const auto check = [&]<class T>(T) {
     for (dm::index_t at = 0; at < 2 * g.ranks(); ++at) {
-      const auto v = dm::generate<dm::tensor<T, L, p>>(
-          g, [&](dm::index_t i) { return i == at ? std::numeric_limits<T>::quiet_NaN() : T(1); },
-          p{2 * g.ranks()});
+      const auto v = dm::generate<dm::tensor<T, L, p>>(g, nan_at<T>{at}, p{2 * g.ranks()});
       CHECK(std::isnan(dm::value(dm::complete(dm::max(v)))));
       CHECK(std::isnan(dm::value(dm::complete(dm::min(v)))));
       CHECK(std::isnan(dm::value(dm::max_all_reduce(v))));
       CHECK(std::isnan(dm::value(dm::min_all_reduce(v))));
     }
-    const auto all = dm::generate<dm::tensor<T, L, p>>(
-        g, [](dm::index_t i) { return static_cast<T>(i); }, p{2 * g.ranks()});
+    const auto all = dm::generate<dm::tensor<T, L, p>>(g, counted<T>{}, p{2 * g.ranks()});
     CHECK(dm::value(dm::complete(dm::max(all))) == static_cast<T>(2 * g.ranks() - 1));
     CHECK(dm::value(dm::complete(dm::min(all))) == 0);
   };

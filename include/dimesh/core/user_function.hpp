@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "dimesh/detail/name.hpp"
 #include "dimesh/tensor.hpp"
 
 namespace dimesh::detail {
@@ -89,5 +90,22 @@ template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>
   using type =
       std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
 };
+
+/// nvcc compiles kernels of function objects that have names and of lambdas that are made for them
+/// (KOKKOS_LAMBDA); of other lambdas it tells, once it has gone on, in files of its own.
+#if defined(__CUDACC__) && defined(__CUDACC_EXTENDED_LAMBDA__)
+template <class F>
+inline constexpr bool is_lambda_of_host =
+    spelled<F>().find("T = lambda [") != std::string_view::npos &&
+    !__nv_is_extended_device_lambda_closure_type(F) &&
+    !__nv_is_extended_host_device_lambda_closure_type(F);
+#else
+template <class F> inline constexpr bool is_lambda_of_host = false;
+#endif
+template <class F> constexpr void assert_kernel_function() {
+  static_assert(!is_lambda_of_host<F>,
+                "the function is a lambda, of which nvcc makes no kernel; write KOKKOS_LAMBDA, or "
+                "a function object that has a name, with KOKKOS_FUNCTION");
+}
 
 }  // namespace dimesh::detail

@@ -19,6 +19,11 @@ namespace dimesh::local {
 
 namespace detail {
 
+/// A query of a turn, and some of a block's keys: a thread's share.
+struct attention_share {
+  index_t turn, query, first, last;
+};
+
 /// Numbers for pairs of the queries [query, query + rows) and the keys [key, key + keys), of all
 /// turns: at(turn, key, query).
 template <class T> struct attention_block {
@@ -30,6 +35,17 @@ template <class T> struct attention_block {
     return (turn * keys + j - key) * rows + i - query;
   }
   index_t size() const { return a.x.turns() * keys * rows; }
+  /// How many shares of `length` keys a query's keys are: one at least.
+  KOKKOS_INLINE_FUNCTION index_t shares(index_t length) const {
+    return keys <= length ? 1 : (keys + length - 1) / length;
+  }
+  index_t all_shares(index_t length) const { return a.x.turns() * shares(length) * rows; }
+  /// Neighbours have neighbouring queries.
+  KOKKOS_INLINE_FUNCTION attention_share share(index_t e, index_t length) const {
+    const division at = divided(e, rows), of = divided(at.whole, shares(length));
+    const index_t first = key + of.rest * length, end = key + keys;
+    return {of.whole, query + at.rest, first, first + length < end ? first + length : end};
+  }
 };
 
 /// The greatest score of a part of a query's keys, and the sum of what the exponentials are to it.
@@ -40,22 +56,20 @@ template <class T> struct attended_part {
   T *tops, *sums;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
-    const attention_problem& x = b.a.x;
-    const division at = divided(e, b.rows), of = divided(at.whole, parts);
-    const index_t i = b.query + at.rest, turn = of.whole, first = b.key + of.rest * length;
-    const index_t last = first + length < b.key + b.keys ? first + length : b.key + b.keys;
-    const attention_seat s = b.a.seat(turn);
-    const T scale = static_cast<T>(x.scale);
+    const attention_share of = b.share(e, length);
+    const attention_seat s = b.a.seat(of.turn);
+    const T scale = static_cast<T>(b.a.x.scale);
+    const index_t column = b.place(of.turn, 0, of.query);
     T top = nothing(), sum = 0;
-    for (index_t j = first; j < last; ++j) {
-      if (!b.a.meet(s, i, j)) continue;
-      const T score = scale * b.scores[b.place(turn, j, i)];
-      if (score == nothing()) continue;
-      if (score > top) {
-        sum = top == nothing() ? T(0) : sum * dimesh::exp(top - score);
-        top = score;
-      }
-      sum += dimesh::exp(score - top);
+    for (index_t j = of.first; j < of.last; ++j) {
+      if (!b.a.meet(s, of.query, j)) continue;
+      const T score = scale * b.scores[column + j * b.rows];
+      top = score > top ? score : top;
+    }
+    for (index_t j = of.first; j < of.last; ++j) {
+      if (!b.a.meet(s, of.query, j)) continue;
+      const T score = scale * b.scores[column + j * b.rows];
+      if (score != nothing()) sum += dimesh::exp(score - top);
     }
     tops[e] = top, sums[e] = sum;
   }
@@ -81,21 +95,23 @@ template <class T> struct attended_query {
     log_sum[s.log + (b.query + at.rest) * b.a.x.log_row] = any ? top + dimesh::log(sum) : T(0);
   }
 };
-/// Scores become weights.
+/// Scores become weights. What is the query's own is read once for so many keys.
+inline constexpr index_t keys_of_thread = 16;
 template <class T> struct attended_weight {
   attended_part<T> of;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
     const attention_block<T>& b = of.b;
-    const division at = divided(e, b.rows), seat = divided(at.whole, b.keys);
-    const index_t i = b.query + at.rest, j = b.key + seat.rest;
-    const index_t first = seat.whole * of.parts * b.rows + at.rest;
-    const attention_seat s = b.a.seat(seat.whole);
-    T weight = 0;
-    if (of.sums[first] != 0 && b.a.meet(s, i, j))
-      weight = dimesh::exp(static_cast<T>(b.a.x.scale) * b.scores[e] - of.tops[first]) /
-               of.sums[first] * b.a.kept(s, i, j);
-    b.scores[e] = weight;
+    const attention_share it = b.share(e, keys_of_thread);
+    const index_t first = it.turn * of.parts * b.rows + it.query - b.query;
+    const attention_seat s = b.a.seat(it.turn);
+    const T scale = static_cast<T>(b.a.x.scale), top = of.tops[first], sum = of.sums[first];
+    const index_t column = b.place(it.turn, 0, it.query);
+    for (index_t j = it.first; j < it.last; ++j) {
+      T& score = b.scores[column + j * b.rows];
+      const bool meets = sum != 0 && b.a.meet(s, it.query, j);  // NaN counts
+      score = meets ? dimesh::exp(scale * score - top) / sum * b.a.kept(s, it.query, j) : T(0);
+    }
   }
 };
 
@@ -120,19 +136,23 @@ template <class T> struct attended_pair {
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
     const attention_problem& x = b.a.x;
-    const division at = divided(e, b.rows), of = divided(at.whole, b.keys);
-    const index_t i = b.query + at.rest, j = b.key + of.rest, turn = of.whole;
-    const attention_seat s = b.a.seat(turn);
-    T weight = 0, d = 0;
-    if (b.a.meet(s, i, j)) {
-      const T scale = static_cast<T>(x.scale);
-      const T p = dimesh::exp(scale * b.scores[e] - log_sum[s.log + i * x.log_row]);
-      const T kept = b.a.kept(s, i, j);
-      weight = p * kept;
-      d = scale * p * (kept * along[e] - slope[turn * x.queries + i]);
+    const attention_share it = b.share(e, keys_of_thread);
+    const attention_seat s = b.a.seat(it.turn);
+    const T scale = static_cast<T>(x.scale), sum = log_sum[s.log + it.query * x.log_row];
+    const T slope_here = slope[it.turn * x.queries + it.query];
+    const index_t column = b.place(it.turn, 0, it.query);
+    for (index_t j = it.first; j < it.last; ++j) {
+      const index_t place = column + j * b.rows;
+      T weight = 0, d = 0;
+      if (b.a.meet(s, it.query, j)) {
+        const T p = dimesh::exp(scale * b.scores[place] - sum);
+        const T kept = b.a.kept(s, it.query, j);
+        weight = p * kept;
+        d = scale * p * (kept * along[place] - slope_here);
+      }
+      b.scores[place] = weight;
+      along[place] = d;
     }
-    b.scores[e] = weight;
-    along[e] = d;
   }
 };
 
@@ -211,8 +231,7 @@ void for_each_attention_block(const plain_attention<T>& a, int matrices, index_t
 }
 
 template <class Space, class T> void weigh_block(const attention_block<T>& b, T* log_sum) {
-  const index_t parts =
-      std::max((b.keys + attended_part<T>::length - 1) / attended_part<T>::length, index_t{1});
+  const index_t parts = b.shares(attended_part<T>::length);
   const index_t queries = b.a.x.turns() * b.rows, size = queries * parts;
   const auto room =
       dimesh::detail::storage::acquire(static_cast<std::size_t>(2 * size) * sizeof(T));
@@ -220,7 +239,7 @@ template <class Space, class T> void weigh_block(const attention_block<T>& b, T*
   const attended_part<T> part{b, parts, tops, tops + size};
   each_for_itself<Space>(size, part);
   each_for_itself<Space>(queries, attended_query<T>{part, log_sum});
-  each_for_itself<Space>(b.size(), attended_weight<T>{part});
+  each_for_itself<Space>(b.all_shares(keys_of_thread), attended_weight<T>{part});
 }
 
 template <class Space, class T>
@@ -245,17 +264,18 @@ void attend_back_in_blocks(const attention_problem& x, const T* q, const T* k, c
   T* const slope = static_cast<T*>(room.data());
   each_for_itself<Space>(all, attention_slope<T>{{x}, out, dout, slope});
   const attention_rows<Space, T> keys(x, k, false), values(x, v, true);
-  for_each_attention_block(
-      plain_attention<T>{x}, 2, queries_at_once, [&](const attention_block<T>& b) {
-        const attention_products<Space, T> products{b};
-        T* const along = b.scores + b.size();
-        products.pairs(keys, q, b.scores);
-        products.pairs(values, dout, along);
-        each_for_itself<Space>(b.size(), attended_pair<T>{b, along, log_sum, slope});
-        if (to.dq != nullptr) products.to_queries(along, keys, to.dq);
-        if (to.dk != nullptr) products.to_keys(along, q, to.dk, false);
-        if (to.dv != nullptr) products.to_keys(b.scores, dout, to.dv, true);
-      });
+  for_each_attention_block(plain_attention<T>{x}, 2, queries_at_once,
+                           [&](const attention_block<T>& b) {
+                             const attention_products<Space, T> products{b};
+                             T* const along = b.scores + b.size();
+                             products.pairs(keys, q, b.scores);
+                             products.pairs(values, dout, along);
+                             each_for_itself<Space>(b.all_shares(keys_of_thread),
+                                                    attended_pair<T>{b, along, log_sum, slope});
+                             if (to.dq != nullptr) products.to_queries(along, keys, to.dq);
+                             if (to.dk != nullptr) products.to_keys(along, q, to.dk, false);
+                             if (to.dv != nullptr) products.to_keys(b.scores, dout, to.dv, true);
+                           });
 }
 
 }  // namespace detail

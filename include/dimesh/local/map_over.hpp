@@ -227,9 +227,10 @@ template <class F, class Y, class... X> struct map_element {
   KOKKOS_FUNCTION void operator()(index_t e) const {
     index_t at[1 + sizeof...(X)] = {};
     for (int g = l.groups - 1; g >= 0; --g) {
-      const index_t i = e % l.extent[g];
-      e /= l.extent[g];
-      for (int k = 0; k < static_cast<int>(1 + sizeof...(X)); ++k) at[k] += i * l.stride[k][g];
+      const division of = divided(e, l.extent[g]);
+      e = of.whole;
+      for (int k = 0; k < static_cast<int>(1 + sizeof...(X)); ++k)
+        at[k] += of.rest * l.stride[k][g];
     }
     give(at, std::index_sequence_for<X...>{});
   }

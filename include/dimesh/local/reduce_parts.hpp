@@ -8,6 +8,8 @@
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/local/loops.hpp"
+#include "dimesh/local/map_over.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/storage.hpp"
@@ -19,54 +21,68 @@
 namespace dimesh::local::detail {
 
 /// The sum, or extreme, of part p of what element e of the result stands for: what a device does.
-/// The first `kept` groups are those that the result has.
+/// The first `kept` groups are those that the result has, the others have the terms. Neighbours
+/// read side by side: parts of neighbouring elements, or, `along` the one group of terms, every
+/// parts-th term of one element.
 template <class Op, class F, class T, class... X> struct reduce_part {
   static constexpr int arrays = 1 + sizeof...(X);
   loops<arrays> l;
   int kept;
   index_t size, terms, parts;
+  bool along;
   F f;
   T* y;
   T* results;  // (parts, size); null where one part is all
   dimesh::detail::bundle<const X*...> x;
 
   KOKKOS_FUNCTION void operator()(index_t place) const {
-    const index_t e = place % size, p = place / size;
+    const division of = divided(place, along ? parts : size);
+    const index_t e = along ? of.whole : of.rest, p = along ? of.rest : of.whole;
     index_t at[arrays] = {};
     move(at, e, kept - 1, 0);
+    const index_t y_at = at[0];
     T total = Op::template identity<T>();
-    for (index_t r = terms * p / parts; r < terms * (p + 1) / parts; ++r) {
-      index_t here[arrays];
-      for (int k = 0; k < arrays; ++k) here[k] = at[k];
-      move(here, r, l.groups - 1, kept);
-      total = Op::join(total, term(here, std::index_sequence_for<X...>{}));
+    if (along) {
+      for (int k = 0; k < arrays; ++k) at[k] += p * l.stride[k][kept];
+      join_run(total, at, (terms - p + parts - 1) / parts, parts);
+    } else {
+      const index_t end = terms * (p + 1) / parts, inner = l.extent[l.groups - 1];
+      for (index_t r = terms * p / parts, n; r < end; r += n) {
+        index_t here[arrays];
+        for (int k = 0; k < arrays; ++k) here[k] = at[k];
+        move(here, r, l.groups - 1, kept);
+        n = inner - divided(r, inner).rest;
+        if (n > end - r) n = end - r;
+        join_run(total, here, n, 1);
+      }
     }
-    (results == nullptr ? y[at[0]] : results[place]) = total;
+    (results == nullptr ? y[y_at] : results[p * size + e]) = total;
   }
-  /// Joins the parts of element e in their order.
-  struct whole {
-    reduce_part of;
-    KOKKOS_FUNCTION void operator()(index_t e) const {
-      index_t at[arrays] = {};
-      of.move(at, e, of.kept - 1, 0);
-      T total = of.results[e];
-      for (index_t p = 1; p < of.parts; ++p) total = Op::join(total, of.results[p * of.size + e]);
-      of.y[at[0]] = total;
-    }
-  };
 
  private:
+  /// n terms from here on along the last group, by so many of its elements.
+  KOKKOS_FUNCTION void join_run(T& total, index_t* at, index_t n, index_t by) const {
+    for (index_t i = 0; i < n; ++i) {
+      total = Op::join(total, term(at, std::index_sequence_for<X...>{}));
+      for (int k = 1; k < arrays; ++k) at[k] += by * l.stride[k][l.groups - 1];
+    }
+  }
   KOKKOS_FUNCTION void move(index_t* at, index_t e, int last, int first) const {
     for (int g = last; g >= first; --g) {
-      const index_t i = e % l.extent[g];
-      e /= l.extent[g];
-      for (int k = 0; k < arrays; ++k) at[k] += i * l.stride[k][g];
+      const division of = divided(e, l.extent[g]);
+      e = of.whole;
+      for (int k = 0; k < arrays; ++k) at[k] += of.rest * l.stride[k][g];
     }
   }
   template <std::size_t... K>
   KOKKOS_FUNCTION T term(const index_t* at, std::index_sequence<K...>) const {
     return static_cast<T>(f(static_cast<computed<X>>(dimesh::detail::item<K>(x)[at[K + 1]])...));
   }
+};
+
+/// A part's result is one of the next reduction's terms.
+struct as_it_is {
+  template <class T> KOKKOS_FUNCTION T operator()(T x) const { return x; }
 };
 
 /// The groups that array 0 has, in their order, then the others; returns how many it has.
@@ -91,21 +107,35 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
                   const X*... x) {
   const dimesh::detail::opened memory;
   using Part = reduce_part<Op, F, T, X...>;
-  Part part{{}, 0, 1, 1, 1, f, y, nullptr, dimesh::detail::bundle<const X*...>(x...)};
+  Part part{{}, 0, 1, 1, 1, false, f, y, nullptr, dimesh::detail::bundle<const X*...>(x...)};
   part.kept = kept_first(l, part.l);
   for (int g = 0; g < l.groups; ++g) (g < part.kept ? part.size : part.terms) *= part.l.extent[g];
   if (part.size == 0) return;
+  if (part.kept == l.groups)
+    return each_for_itself<Space>(part.size, map_element<F, T, X...>{part.l, f, y, part.x});
   // Enough parts to fill a device, long enough to be worth a thread.
-  part.parts = std::clamp<index_t>(std::min(65536 / part.size, part.terms / 64), 1, 65536);
-  dimesh::detail::storage room;
-  if (part.parts > 1) {
-    room = dimesh::detail::storage::acquire(static_cast<std::size_t>(part.parts * part.size) *
-                                            sizeof(T));
-    part.results = static_cast<T*>(room.data());
+  constexpr index_t threads = index_t{1} << 18, shortest = 16, most = 65536;
+  part.parts = std::clamp<index_t>(std::min(threads / part.size, part.terms / shortest), 1, most);
+  part.along = part.kept + 1 == l.groups && part.parts > 1 && part.l.stride[1][part.kept] == 1 &&
+               (part.kept == 0 || part.l.stride[1][part.kept - 1] != 1);
+  if (part.parts == 1) return each_for_itself<Space>(part.size, part);
+  const auto room = dimesh::detail::storage::acquire(
+      static_cast<std::size_t>(part.parts * part.size) * sizeof(T));
+  part.results = static_cast<T*>(room.data());
+  each_for_itself<Space>(part.size * part.parts, part);
+  loops<2> rest;  // the parts of an element are the terms of the next reduction
+  rest.groups = part.kept + 1;
+  index_t step = 1;
+  for (int g = part.kept - 1; g >= 0; --g) {
+    rest.extent[g] = part.l.extent[g];
+    rest.stride[0][g] = part.l.stride[0][g];
+    rest.stride[1][g] = step;
+    step *= part.l.extent[g];
   }
-  using Policy = dimesh::detail::kernel_range<Space>;
-  Kokkos::parallel_for(Policy(0, part.size * part.parts), part);
-  if (part.parts > 1) Kokkos::parallel_for(Policy(0, part.size), typename Part::whole{part});
+  rest.extent[part.kept] = part.parts;
+  rest.stride[0][part.kept] = 0;
+  rest.stride[1][part.kept] = part.size;
+  reduce_parts<Space, Op>(rest, as_it_is{}, y, static_cast<const T*>(part.results));
 }
 
 }  // namespace dimesh::local::detail

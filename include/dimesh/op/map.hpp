@@ -216,6 +216,7 @@ constexpr auto map(const F& f, const X&... x) {
   if constexpr ((is_poison<X> || ...)) {
     return poison{};
   } else {
+    detail::assert_kernel_function<F>();
     using R = decltype(detail::ask<F>()(std::declval<computed<value_of<X>>>()...));
     using dual = decltype(detail::ask<F>()(std::declval<detail::element_given<X, X...>>()...));
     using called = typename detail::map_function_fault<R, dual, F, X...>::type;

@@ -226,6 +226,7 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, true, false, X>>();
+  detail::assert_kernel_function<F>();
   using fault = typename detail::join_function_fault<F, X>::type;
   static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
                         function_gives_no_number, function_takes_plain_only>>,
@@ -241,6 +242,7 @@ template <Dim D, class F, Operand X>
   requires(!Operand<F>)
 constexpr auto scan_exscan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, false, false, X>>();
+  detail::assert_kernel_function<F>();
   using fault = typename detail::join_function_fault<F, X>::type;
   static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
                         function_gives_no_number, function_takes_plain_only>>,

@@ -265,6 +265,7 @@ constexpr auto stencil(const F& f, const X&... x) {
         .raise();
     return poison{};
   } else {
+    detail::assert_kernel_function<F>();
     using R = std::decay_t<decltype(detail::ask<F>()(std::declval<detail::seen_in<X>>()...))>;
     if constexpr (is_poison<R>) {
       return poison{};  // it looks where there is nothing

@@ -194,7 +194,10 @@ constexpr void for_each_tensor(F&& f, S&& first, More&&... more) {
   if constexpr (ok<detail::swapped_walk<std::remove_cvref_t<F>>>)
     (void)sizeof(detail::walked_form<form>);
   if constexpr (Tensor<form>) {
-    if constexpr (requires { f(member_path{}, first, more...); })
+    // (Of types: nvcc 13 dies of these names in a condition inside of another deduction.)
+    if constexpr (requires {
+                    std::declval<F&>()(member_path{}, std::declval<S&>(), std::declval<More&>()...);
+                  })
       f(member_path{}, first, more...);
     else if constexpr (sizeof...(More) == 0 && requires { f(first); })
       f(first);

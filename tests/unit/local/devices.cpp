@@ -113,9 +113,39 @@ TEST_CASE_TEMPLATE("rows of a table: looked up and added, those that are elsewhe
   CHECK(a == b);
   std::vector<T> p(4 * 5, T(9)), q = p;
   dl::add_rows(count, 5, ids.data(), 2, 4, rows.data(), p.data());
-  dl::detail::each_for_itself<device>(
-      5, dl::detail::added_column<T, T, int>{count, 5, ids.data(), 2, 4, rows.data(), q.data()});
-  CHECK(p == q);
+  for (const index_t ranges : {1, 2, 3, 5}) {
+    dl::detail::each_for_itself<device>(
+        5 * ranges, dl::detail::added_column<T, T, int>{count, 5, ids.data(), 2, 4, ranges,
+                                                        rows.data(), q.data()});
+    CHECK(p == q);
+  }
+}
+
+template <class Y, class X, class Z> void check_quads() {
+  const auto x = numbers<X>(23, 1);
+  const auto z = numbers<Z>(23, 2);
+  const auto f = [](auto a, auto b) { return 2 * a - b; };
+  for (const index_t n : {0, 1, 3, 4, 5, 8, 19})
+    for (const index_t at : {0, 1, 2}) {  // aligned, or not
+      std::vector<Y> a(23, Y(9)), b = a;
+      dl::map(n, f, a.data() + at, x.data() + at, z.data() + 2 * at);
+      using made = dl::detail::made_of_others<decltype(f)>;
+      const dl::detail::for_each_quad<true, made, Y, const X, const Z> kernel(
+          made{f}, n, b.data() + at, x.data() + at, z.data() + 2 * at);
+      dl::detail::each_for_itself<device>(kernel.threads(), kernel);
+      CHECK(a == b);
+      const auto step = [](auto& p, const auto& q) { p -= q / 2; };
+      dl::for_each(n, step, a.data() + at, x.data() + at);
+      const dl::detail::for_each_quad<false, decltype(step), Y, const X> each(
+          step, n, b.data() + at, x.data() + at);
+      dl::detail::each_for_itself<device>(each.threads(), each);
+      CHECK(a == b);
+    }
+}
+TEST_CASE("maps of arrays: four elements a thread, and what is left") {
+  check_quads<float, float, float>();
+  check_quads<double, float, double>();
+  check_quads<float, double, float>();
 }
 
 TEST_CASE("dropout: the same elements stay") {

@@ -180,3 +180,39 @@ TEST_CASE("map_reduce_over: pieces, each with a result of its own, whatever runs
     CHECK(sum == all);
   }
 }
+
+TEST_CASE("reduce_parts: columns, rows side by side, rows apart, whole; parts joined in turns") {
+  using dimesh::local::detail::reduce_parts;
+  using serial = Kokkos::Serial;
+  for (const auto& [m, n] :
+       {std::pair<index_t, index_t>{1, 40000}, {7, 9000}, {9000, 7}, {300, 260}, {5, 33}, {2, 0}}) {
+    const auto x = elements<double>(m * n, 0);  // whole numbers
+    std::vector<double> rows(static_cast<std::size_t>(m)), columns(static_cast<std::size_t>(n));
+    double all = 0;
+    for (index_t k = 0; k < m * n; ++k) {
+      rows[static_cast<std::size_t>(k / n)] += x[static_cast<std::size_t>(k)];
+      columns[static_cast<std::size_t>(k % n)] += x[static_cast<std::size_t>(k)];
+      all += x[static_cast<std::size_t>(k)];
+    }
+    std::vector<double> by_rows(rows.size(), -1), by_columns(columns.size(), -1);
+    double sum = -1;
+    reduce_parts<serial, plus>(loops<2>{2, {m, n}, {{1, 0}, {n, 1}}}, itself{}, by_rows.data(),
+                               x.data());
+    reduce_parts<serial, plus>(loops<2>{2, {m, n}, {{0, 1}, {n, 1}}}, itself{}, by_columns.data(),
+                               x.data());
+    reduce_parts<serial, plus>(loops<2>{1, {m * n}, {{0}, {1}}}, itself{}, &sum, x.data());
+    CHECK(by_rows == rows);
+    CHECK(by_columns == columns);
+    CHECK(sum == all);
+    // Of terms in two groups.
+    std::vector<double> with_ones(rows.size(), -1);
+    reduce_parts<serial, plus>(loops<2>{3, {m, n, 1}, {{1, 0, 0}, {n, 1, 1}}}, itself{},
+                               with_ones.data(), x.data());
+    CHECK(with_ones == rows);
+    if (n % 2 == 0 && n > 0) {
+      const loops<2> halves{3, {2, m, n / 2}, {{0, 1, 0}, {n / 2, n, 1}}};
+      reduce_parts<serial, plus>(halves, itself{}, by_rows.data(), x.data());
+      CHECK(by_rows == rows);
+    }
+  }
+}
