@@ -183,8 +183,8 @@ template <class D, bool Descending, class X> constexpr auto places_across(const 
 /// lengths that they had. The cotangent of an element goes to where it stood. Communicates where D
 /// is split: one or two gathers of about the square root of a block's elements, for each line along
 /// D, and an all-to-all in which an element travels if it changes rank. Predicted costs take the
-/// order for a random one. On the host. Throws dimesh::error where a block of D has more elements than
-/// int32 can number.
+/// order for a random one. On the host. Throws dimesh::error where a block has more elements along
+/// D than int32 can number.
 template <Dim D, Operand X> constexpr auto sort_all_to_all(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_across_rule<D>, X>;
   detail::assert_ordered_across<fault>();

@@ -6,9 +6,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
+#include "dimesh/detail/name.hpp"
 #include "dimesh/detail/words.hpp"
-#include "dimesh/dim.hpp"
 
 namespace dimesh::detail {
 
