@@ -150,6 +150,22 @@ TEST_CASE("copies are got from all that hold them, in turn") {
   for (index_t i = 0; i < 8; ++i) CHECK(test_support::on_host(y)[i] == float(i));
 }
 
+TEST_CASE("no rank packs more copies of its block than the plan says") {
+  if (world() != 4) return;
+  const grid<plane> g(test_support::x{4}, test_support::y{1});
+  const grid<other> h(u{2}, v{2});
+  const dimesh::tensor<float, layout<plane, split<dimesh::uneven<p>, test_support::x>>, p, q> a(
+      g, p{5}, q{2});
+  const dimesh::tensor<float, layout<other, split<q, u>>, p, q> b(h, p{5}, q{2});
+  const auto where = [](const auto& t) { return dimesh::detail::placement_of(t); };
+  const dimesh::detail::across two(where(a), dimesh::detail::core_of(a).layout(), where(b),
+                                   dimesh::detail::core_of(b).layout());
+  index_t sent = 0;
+  two.each_sent(0, [&sent](index_t, const dimesh::detail::box& part) { sent += part.size(); });
+  CHECK(sent == 6);
+  CHECK(two.most() >= sent);
+}
+
 TEST_CASE("a way back to a grid that is gone is an error") {
   auto h = std::make_unique<grid<plane>>(test_support::x{world()}, test_support::y{1});
   const grid<other> g(u{1}, v{world()});

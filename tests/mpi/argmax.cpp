@@ -98,6 +98,19 @@ TEST_CASE("categorical: classes come up as their logits say") {
   CHECK(test_support::on_host(rounded)[0] >= 0);
 }
 
+TEST_CASE("argmax, argmin, categorical: more places than int32 can tell") {
+  const dm::shaped_tensor<float, dm::layout<line>, q> much(dm::mesh_sizes<line>{x{1}},
+                                                           q{index_t{1} << 31});
+  const std::string says = ": dim 'q' has 2147483648 elements, more than places in int32 can tell";
+  CHECK_THROWS_WITH((void)dm::argmax<q>(much), ("argmax" + says).c_str());
+  CHECK_THROWS_WITH((void)dm::argmin<q>(much), ("argmin" + says).c_str());
+  CHECK_THROWS_WITH((void)dm::categorical<q>(dm::random_key{1}, much),
+                    ("categorical" + says).c_str());
+  const dm::shaped_tensor<float, dm::layout<line>, q> most(dm::mesh_sizes<line>{x{1}},
+                                                           q{(index_t{1} << 31) - 1});
+  CHECK(dm::argmax<q>(most).local_size() == 1);
+}
+
 TEST_CASE("cast: any layout, addends too; truncates as static_cast does") {
   for_each_case<plane, unevenly_with_partial, p, q>({{4, 6}, {5, 1}}, [](auto x, const array& a) {
     CHECK(agrees(dm::cast<float>(x), a));

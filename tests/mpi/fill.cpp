@@ -7,6 +7,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/interop/from_array.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 
@@ -29,6 +30,18 @@ TEST_CASE("fill: overwrites, and forgets that a value was to be counted once") {
   CHECK(test_support::on_host(x)[2] == (g.rank() == 0 ? 2 : 0));
   dm::clear(x);
   CHECK(test_support::on_host(x)[2] == 0);
+}
+
+TEST_CASE("fill_block: every rank's block is an addend, whatever was counted once") {
+  const dm::grid<ts::line> g;
+  using X = dm::tensor<float, dm::layout<ts::line, dm::partial<ts::x>>, p>;
+  auto x = dm::from_rank<X>(g, {7, 8, 9}, p{3});
+  CHECK(x.once() == 1);
+  const auto mine = static_cast<float>(g.rank() + 1);
+  dm::fill_block(x, std::vector<float>{mine, mine, 10 * mine});
+  CHECK(x.once() == 0);
+  const float all = static_cast<float>(g.ranks() * (g.ranks() + 1) / 2);
+  CHECK(ts::agrees(x, ts::array{{"p"}, {3}, {all, all, 10 * all}}));
 }
 
 TEST_CASE("fill: sets every element under every layout, addends to a sum") {

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/interop/from_array.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -279,6 +280,26 @@ TEST_CASE("compensated sums keep what plain ones lose") {
                  array{{}, {}, {3.0}}));
     CHECK(agrees(dm::compensated_sum<p>(scattered<dm::tensor<double, L, p, q>>(g, b)),
                  array{{"q"}, {2}, {3.0, 3.0}}));
+  });
+}
+
+TEST_CASE("compensated sums that leave what floats hold are infinite, or NaN where an element is") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto total = [&g](const std::vector<float>& v) {
+      using X = dm::tensor<float, dm::layout<line>, p>;
+      return dm::value(
+          dm::compensated_sum(dm::from_array<X>(g, v, p{static_cast<index_t>(v.size())})));
+    };
+    const float much = 3e38f, infinite = std::numeric_limits<float>::infinity();
+    CHECK(total({much, much}) == infinite);
+    CHECK(total({1, much, much}) == infinite);
+    CHECK(total({much, much, 1}) == infinite);
+    CHECK(total({-much, -much}) == -infinite);
+    CHECK(total({1, infinite}) == infinite);
+    CHECK(total({-infinite, 1}) == -infinite);
+    CHECK(std::isnan(total({infinite, -infinite})));
+    CHECK(std::isnan(total({1, std::numeric_limits<float>::quiet_NaN()})));
+    CHECK(total({much, 1, -much}) == 1);
   });
 }
 

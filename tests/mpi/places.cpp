@@ -14,6 +14,7 @@
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/shift.hpp"
+#include "dimesh/op/start.hpp"
 #include "dimesh/op/stencil.hpp"
 #include "dimesh/show/print.hpp"
 #include "support/adjoint.hpp"
@@ -114,6 +115,22 @@ TEST_CASE("relayout from places and to places") {
       {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<goals>(v, a); });
   for_each_case<plane, sample, p, q>(
       {{5, 4}}, [](const auto& v, const array& a) { check_relayouts<some_goals>(v, a); });
+}
+
+TEST_CASE("a send is the first that asks for an axis: ranks between which nothing goes go on") {
+  using there = dm::layout<plane, dm::placed<x, 1>>;
+  using X = dm::tensor<double, dm::layout<plane, dm::placed<x, 0>>, q>;
+  const auto check = [](const auto& send) {
+    const dm::grid<plane> g(y{1});
+    if (g.size<x>() < 2) return;
+    const auto w = send(dm::constant<X>(g, 3, q{2}));
+    MPI_Barrier(MPI_COMM_WORLD);  // where those that have no part in it would wait
+    CHECK(agrees(w, array{{"q"}, {2}, {3, 3}}));
+  };
+  check([](const X& v) { return dm::send<x, 0, 1>(v); });
+  check([](const X& v) { return dm::relayout<there>(v); });
+  check([](const X& v) { return dm::await(dm::start_send<x, 1>(v)); });
+  check([](const X& v) { return dm::await(dm::start_relayout<there>(v)); });
 }
 
 template <class F> std::string error_of(const F& f) {

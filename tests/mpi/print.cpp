@@ -40,6 +40,8 @@ TEST_CASE("print_gathered: scalars, nothing at all, sums yet to be made, long di
   using P = dm::layout<line, dm::partial<x>>;
   text(dm::constant<dm::tensor<float, R>>(g, 1.5), "1.5\n");
   text(dm::constant<dm::tensor<float, R, p>>(g, 1.5, p{0}), "[]\n");
+  text(dm::constant<dm::tensor<std::int8_t, R, p>>(g, std::int8_t{-3}, p{2}), "[-3 -3]\n");
+  text(dm::constant<dm::tensor<std::uint8_t, R, p>>(g, std::uint8_t{65}, p{2}), "[65 65]\n");
   auto addends = dm::constant<dm::tensor<int, P, p>>(g, 7, p{2});
   text(addends, "[7 7]\n");
   text(dm::generate<dm::tensor<int, R, p>>(

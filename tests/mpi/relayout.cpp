@@ -100,6 +100,32 @@ TEST_CASE("exchange: any to any in one call, each element where it lacks, and it
   });
 }
 
+TEST_CASE("exchange: where copies that a rank packs are more than MPI counts, all ranks know") {
+  namespace dd = dimesh::detail;
+  for_each_grid<plane>([](const dimesh::grid<plane>& g) {
+    if (g.size<x>() != 2 || g.size<y>() != 2) return;
+    using from = dimesh::layout<plane, dimesh::split<uneven<p>, x, y>>;
+    using to = dimesh::layout<plane, dimesh::split<uneven<q>, x>>;
+    // Blocks without memory: of rank 0 two rows of five, of which three others want a half each.
+    const auto plan = [&g](auto t, auto u, index_t columns) {
+      const auto large = [&]<class L>(dd::tag<L>) {
+        dd::tensor_core c = dd::core_of(dimesh::tensor<float, L, p, q>(g, p{5}, q{2}));
+        c.forget_data();
+        c.runs.extents()[1] = columns;
+        c.place();
+        return c;
+      };
+      return dd::exchange_plan(large(t), large(u), {});
+    };
+    const dd::tag<from> cut;
+    const dd::tag<to> copied;
+    const auto few = plan(cut, copied, 700'000'000);
+    CHECK(few.fits());
+    if (g.rank() == 0) CHECK(few.had.packed == 2'100'000'000);
+    CHECK(!plan(cut, copied, 800'000'000).fits());
+  });
+}
+
 TEST_CASE("relayout to the own layout is the tensor itself") {
   for_each_case<plane, unevenly_with_partial, p, q>({{5, 3}}, [](auto v, const array&) {
     census::reset();

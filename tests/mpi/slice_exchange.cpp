@@ -94,6 +94,45 @@ TEST_CASE("slice_exchange and others: even blocks, other types, values around") 
   });
 }
 
+/// The same along any dim.
+template <class D> struct turned_along {
+  template <class X> auto operator()(const X& x) const { return dm::flip_exchange<D>(x); }
+};
+template <class D> struct first_four_along {
+  template <class X> auto operator()(const X& x) const {
+    return dm::slice_exchange<dm::uneven<D>>(x, 0, 4);
+  }
+};
+template <class D> struct padded_along {
+  template <class X> auto operator()(const X& x) const {
+    return dm::pad_exchange<dm::uneven<D>>(x, 1, 2);
+  }
+};
+template <class D, class X> void check_along(const std::string& d, const X& v, const array& a) {
+  const index_t n = 8;
+  CHECK(agrees(turned_along<D>{}(v), picked(a, d, d, n, 0, [](index_t i) { return n - 1 - i; })));
+  CHECK(agrees(first_four_along<D>{}(v), picked(a, d, d, 4, 0, [](index_t i) { return i; })));
+  CHECK(agrees(padded_along<D>{}(v), picked(a, d, d, n + 3, 0, [](index_t i) { return i - 1; })));
+  check_movement(turned_along<D>{}, a, v);
+  check_movement(first_four_along<D>{}, a, v);
+  check_movement(padded_along<D>{}, a, v);
+}
+
+TEST_CASE("one dim of a square after the other: the plan of one is not taken for the other") {
+  const array a = numbers({"p", "q"}, {8, 8}, 1);
+  const auto check = [&a]<class L>(const dm::grid<plane>& g, dd::tag<L>) {
+    const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
+    check_along<p>("p", v, a);
+    check_along<q>("q", v, a);
+    check_along<p>("p", v, a);
+  };
+  for_each_grid<plane>([&](const dm::grid<plane>& g) {
+    using dm::layout, dm::split, dm::uneven;
+    check(g, dd::tag<layout<plane, split<uneven<q>, x>>>{});
+    check(g, dd::tag<layout<plane, split<uneven<p>, x>, split<uneven<q>, y>>>{});
+  });
+}
+
 struct beside {
   template <class X, class Y> auto operator()(const X& x, const Y& y) const {
     return dm::concat_exchange<dm::uneven<q>>(x, y);

@@ -247,6 +247,18 @@ TEST_CASE("orders over ranks: what there is not") {
     CHECK(said([&] { (void)dm::argsort_all_to_all<q>(much); }) ==
           "argsort_all_to_all: dim 'q' has 1099511627776 elements, more than places in int32 can "
           "tell");
+    const index_t ranks = g.state().sizes()[0], block = ((index_t{1} << 40) + ranks - 1) / ranks;
+    CHECK(said([&] { (void)dm::sort_all_to_all<q>(much); }) ==
+          "sort_all_to_all: dim 'q' has " + std::to_string(block) +
+              " elements on a rank, more than places in int32 can tell");
+    const dm::shaped_tensor<double, dm::layout<line>, q> whole(dm::mesh_sizes<line>{x{ranks}},
+                                                               q{index_t{1} << 31});
+    const std::string says =
+        ": dim 'q' has 2147483648 elements, more than places in int32 can tell";
+    CHECK(said([&] { (void)dm::sort<q>(whole); }) == "sort" + says);
+    CHECK(said([&] { (void)dm::argsort<q>(whole); }) == "argsort" + says);
+    CHECK(said([&] { (void)dm::top_k<q, three>(whole); }) == "top_k" + says);
+    CHECK(said([&] { (void)dm::nth_largest<q>(whole, 0); }) == "nth_largest" + says);
   });
 }
 

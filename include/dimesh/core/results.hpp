@@ -159,6 +159,15 @@ constexpr bool is_away(results y, operands x) {
     if (y.has(i)) away &= y[i].away;
   return away != 0;
 }
+/// A rank that is away takes no part, except that all ranks along an axis make its communicator: of
+/// one along which x changes places, when those two first ask for it.
+constexpr void leave_to_others(const tensor_core& y, const tensor_core& x) {
+  if (x.is_shape) return;
+  for (unsigned rest = x.facts->placed & y.facts->placed; rest != 0; rest &= rest - 1) {
+    const auto a = static_cast<std::size_t>(std::countr_zero(rest));
+    if (x.layout().axis[a].at != y.layout().axis[a].at) (void)x.grid->along(1u << a);
+  }
+}
 
 /// Memory for a result (of a shape: bytes that count as alive).
 constexpr void give_memory(const operation& op, tensor_core& y, operands x, const storage* slot,

@@ -96,7 +96,11 @@ DIMESH_OUTLINE constexpr void run_plain(const operation& op, results y, const te
     if (!placed) place(op, y[i], x);
     give_memory(op, y[i], x, slots != nullptr ? slots + i : nullptr, t);
   }
-  if (x[0].away != 0 && is_away(y, x)) return;
+  if (x[0].away != 0 && is_away(y, x)) {
+    for (int i = 0; i < y.count(); ++i)
+      if (y.has(i)) leave_to_others(y[i], x[0]);
+    return;
+  }
   if (x[0].is_shape) {
     if (t != nullptr) {
       t->mesh = x[0].facts->mesh;

@@ -72,7 +72,9 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
     try {
       const running here(detail::watcher, it.facts->name);
       const in_part part(detail::watcher, event_part::start);
-      if (x.away == 0 || !detail::is_away(detail::results(to, 1), detail::operands(from, 1))) {
+      if (x.away != 0 && detail::is_away(detail::results(to, 1), detail::operands(from, 1))) {
+        detail::leave_to_others(y, x);
+      } else {
 #ifdef DIMESH_CHECKED
         const detail::checked_run checked(it, detail::operands(from, 1));
         detail::check_before(it, detail::results(to, 1), detail::operands(from, 1));

@@ -52,7 +52,7 @@ template <detail::Fillable X> void fill_block(X& x, std::span<const value_of<X>>
     throw error("fill_block: the block has " + std::to_string(x.local_size()) +
                 " elements, the array " + std::to_string(from.size()) + " (rank " +
                 std::to_string(x.grid().rank()) + ")");
-  detail::own_memory(x, false);
+  detail::begin_to_fill(detail::core_of(x));
   const detail::opened memory;  // of a host: there the mirror is the block
   const auto host = Kokkos::create_mirror_view(x.view());
   if (!from.empty()) std::memcpy(host.data(), from.data(), from.size_bytes());

@@ -94,8 +94,8 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
     for (index_t i = 0; i < n; ++i)
       detail::add_compensated(y[o + i * dy], c[o + i * dy], x[e + i * dx]);
   });
-  // Where the sum is infinite or NaN, what was lost is NaN.
-  for (index_t o = 0; o < results; ++o) y[o] = c[o] == c[o] ? y[o] + c[o] : y[o];
+  // Where the sum is infinite or NaN, so is what was lost, and would make it NaN.
+  for (index_t o = 0; o < results; ++o) y[o] = c[o] - c[o] == T(0) ? y[o] + c[o] : y[o];
 }
 
 /// y = products of x.

@@ -10,6 +10,7 @@
 
 #include "dimesh/local/argmax.hpp"
 #include "dimesh/op/cast.hpp"
+#include "dimesh/op/parts/few_places.hpp"
 #include "dimesh/op/reduce.hpp"
 
 namespace dimesh {
@@ -50,6 +51,7 @@ template <class D> struct argmax_rule {
 };
 
 template <class D, bool Greatest, class X> constexpr auto arg_extreme_of(const X& x) {
+  require_few_places<D>(Greatest ? "argmax" : "argmin", x.template extent<D>());
   return apply_rule<argmax_rule<D>, std::int32_t>(
       argmax_op<value_of<X>, Greatest>{index_of<D, typename spec_of<X>::dims>}, x);
 }
@@ -71,7 +73,8 @@ DIMESH_INSTANCE(argmax_op<double, true>, 0);
 }  // namespace detail
 
 /// The place along D of the greatest element: the first of equals, the first NaN if there is one,
-/// -1 if D is empty. Shapes: x without D, int32. Local.
+/// -1 if D is empty. Shapes: x without D, int32. Local. Throws dimesh::error where D has more
+/// elements than int32 can number.
 template <Dim D, Operand X> constexpr auto argmax(const X& x) {
   using fault = detail::fault_of<detail::argmax_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,

@@ -76,6 +76,7 @@ template <class D> struct categorical_rule : argmax_rule<D> {
 };
 
 template <class D, class X> constexpr auto categorical_of(random_key key, const X& x) {
+  require_few_places<D>("categorical", x.template extent<D>());
   return apply_rule<categorical_rule<D>, std::int32_t>(
       categorical_op<value_of<X>>{index_of<D, typename spec_of<X>::dims>, key}, x);
 }
@@ -84,7 +85,8 @@ template <class D, class X> constexpr auto categorical_of(random_key key, const 
 
 /// A class along D for all places of the other dims, drawn with probability exp(logit) over the sum
 /// of exp(logits); -1 if D is empty. A logit of -inf is never drawn beside others, a NaN always.
-/// Shapes: x without D, int32. Costs a logarithm of a logarithm for each logit; local.
+/// Shapes: x without D, int32. Costs a logarithm of a logarithm for each logit; local. Throws
+/// dimesh::error where D has more elements than int32 can number.
 template <Dim D, Operand X> constexpr auto categorical(random_key key, const X& x) {
   using fault = detail::fault_of<detail::categorical_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,

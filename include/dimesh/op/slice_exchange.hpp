@@ -40,17 +40,18 @@ template <class T> struct strided_exchange_op {
   }
   void fill(results y, operands x) const {
     if (moved.count < extent) fill_around(y[0], around);
-    const lines_at<T> there(y[0], y[0].facts->place_of(to), 1);
-    const lines_at<const T> here[] = {lines_at<const T>(x[0], x[0].facts->place_of(from), 1)};
+    const int old = x[0].facts->place_of(from), now = y[0].facts->place_of(to);
+    const lines_at<T> there(y[0], now, 1);
+    const lines_at<const T> here[] = {lines_at<const T>(x[0], old, 1)};
     std::optional<line_moves> room;
-    const line_moves& moves =
-        kept_moves<strided_map>(x[0], y[0],
-                                {moved.from, moved.from_step, moved.to, moved.to_step, moved.count,
-                                 y[0].extent(y[0].facts->place_of(to))},
-                                room, [&] {
-                                  const strided_map m = map(y[0], x[0]);
-                                  return line_moves(m, *x[0].grid, m.from.talk, there.of.across());
-                                });
+    // Where the dim keeps its name, nothing but its place tells it from the others.
+    const line_moves& moves = kept_moves<strided_map>(
+        x[0], y[0],
+        {old, moved.from, moved.from_step, moved.to, moved.to_step, moved.count, y[0].extent(now)},
+        room, [&] {
+          const strided_map m = map(y[0], x[0]);
+          return line_moves(m, *x[0].grid, m.from.talk, there.of.across());
+        });
     move_lines<T>(moves, here, there, std::string(call).c_str());
   }
   constexpr void cost(tally& t, results y, operands x) const {

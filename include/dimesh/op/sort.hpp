@@ -16,6 +16,7 @@
 #include "dimesh/local/order.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/gather.hpp"
+#include "dimesh/op/parts/few_places.hpp"
 #include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/slice.hpp"
@@ -102,6 +103,7 @@ template <class D, class To> struct sorted_rule {
 
 template <class D, class To, class X>
 constexpr auto ordered(std::string_view call, const X& x, bool descending, index_t n) {
+  require_few_places<D>(call, x.template extent<D>());
   if constexpr (is_storage_only<value_of<X>>)
     return ordered<D, To>(call, cast<computed<value_of<X>>>(x), descending, n);
   else
@@ -134,7 +136,8 @@ template <class Fault> constexpr void assert_ordered() {
 }  // namespace detail
 
 /// The places along D of the elements in their order: of the first, the second, ... Shapes and
-/// layout stay, int32. Takes no gradient. Local; D is whole. On the host.
+/// layout stay, int32. Takes no gradient. Local; D is whole. On the host. Throws dimesh::error, as
+/// sort, top_k and nth_largest do, where D has more elements than int32 can number.
 template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
   detail::assert_ordered<fault>();
@@ -191,6 +194,7 @@ template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
     return cast<value_of<X>>(dimesh::nth_largest<D>(cast<computed<value_of<X>>>(x), n));
   } else {
     detail::require_nth<D>("nth_largest", n, x.template extent<D>());
+    detail::require_few_places<D>("nth_largest", x.template extent<D>());
     const detail::nth_op<value_of<X>> op{detail::index_of<D, typename spec_of<X>::dims>, n};
     const auto at = detail::apply_rule<rule, std::int32_t>(op, stop_gradient(x));
     return dimesh::pick<detail::nth_place>(dimesh::gather<D, detail::nth_place>(x, at), 0);

@@ -9,7 +9,6 @@
 // Of equals the first stays first, as std::stable_sort has it; NaN is greater than any number.
 #pragma once
 
-#include <limits>
 #include <memory>
 
 #include "dimesh/op/parts/misuse.hpp"
@@ -49,12 +48,13 @@ template <class Fault> constexpr void assert_ordered_across() {
                 "sort_all_to_all, argsort_all_to_all, top_k_all_gather, nth_largest_all_gather: "
                 "complex numbers have no order; take real(x) or norm2(x) first");
 }
-/// Places are int32. Throws dimesh::error where they cannot be.
-template <class D> constexpr void require_few_places(std::string_view call, index_t n) {
-  if (n > std::numeric_limits<std::int32_t>::max())
-    (words() << call << ": dim '" << name_of<D>() << "' has " << n
-             << " elements, more than places in int32 can tell")
-        .raise();
+/// A rank numbers the elements of its own block while it sorts them: all ask of the longest.
+template <class D, class X> constexpr void require_few_of_block(std::string_view call, const X& x) {
+  const placement where = placement_of(core_of(x));
+  const int d = index_of<D, typename spec_of<X>::dims>;
+  require_few_places<D>(
+      call, longest_block(core_of(x).layout(), d, where.extent[d], where.sizes, where.cuts),
+      " on a rank");
 }
 
 template <bool Descending> using before = local::detail::before<Descending>;
@@ -183,13 +183,15 @@ template <class D, bool Descending, class X> constexpr auto places_across(const 
 /// lengths that they had. The cotangent of an element goes to where it stood. Communicates where D
 /// is split: one or two gathers of about the square root of a block's elements, for each line along
 /// D, and an all-to-all in which an element travels if it changes rank. Predicted costs take the
-/// order for a random one. On the host.
+/// order for a random one. On the host. Throws dimesh::error where a block has more elements along
+/// D than int32 can number.
 template <Dim D, Operand X> constexpr auto sort_all_to_all(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_across_rule<D>, X>;
   detail::assert_ordered_across<fault>();
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
+    detail::require_few_of_block<D>("sort_all_to_all", x);
     if (o == order::descending)
       return detail::sorted_across<D, true>(x);  // (g++ 12 evaluates no ?: of these)
     return detail::sorted_across<D, false>(x);

@@ -51,7 +51,8 @@ class text_box {
     for (const auto& ranks : p.holders) wanted = std::max(wanted, ranks_text(ranks, 40).size() + 2);
     for (const block& b : p.across.blocks) wanted = std::max(wanted, block_text(b).size() + 2);
     const std::size_t columns = p.across.blocks.size(), room = columns_in_line - margin_ - 1;
-    width_ = std::max<std::size_t>(9, std::min(wanted, room / columns - 1));
+    const std::size_t each = std::max<std::size_t>(room / columns, 10) - 1;
+    width_ = std::max<std::size_t>(9, std::min(wanted, each));
     if (columns == 1) width_ = std::max<std::size_t>(width_, 18);
     across_ = shown_cells(columns, room / (width_ + 1));
     down_ = shown_cells(p.down.blocks.size(), 12);

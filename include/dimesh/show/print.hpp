@@ -38,7 +38,10 @@ class element_text {
 
   template <class T> static std::string text(const T& v) {
     std::ostringstream out;
-    out << v;
+    if constexpr (requires { out << +v; })
+      out << +v;  // of bytes the number
+    else
+      out << v;
     return out.str();
   }
   std::string part(std::size_t d, std::size_t first, std::size_t count) const {

@@ -107,6 +107,27 @@ TEST_CASE("draw_text: at most 80 columns and a page, whatever the mesh") {
     }
 }
 
+TEST_CASE("draw_text: at most 80 columns, whatever share of the ranks splits a dim") {
+  struct high : dm::axis<> {};
+  struct wide : dm::axis<> {};
+  struct field : dm::mesh<high, wide> {};
+  struct a_dim_of_a_long_name : dm::dim<> {};
+  using down = a_dim_of_a_long_name;
+  using L = dm::layout<field, dm::split<dm::uneven<length>, wide>>;
+  using B =
+      dm::layout<field, dm::split<dm::uneven<length>, wide>, dm::split<dm::uneven<down>, high>>;
+  for (const dm::index_t n : {1, 2, 3, 5, 8, 13, 16, 30, 64, 80, 128})
+    for (const dm::index_t m : {1, 2, 3, 5, 6, 8, 16, 64, 80, 128}) {
+      const dm::mesh_sizes<field> sizes{high{m}, wide{n}};
+      INFO(m, " x ", n);
+      CHECK(widest(dm::draw_text<dm::tensor<float, L, length>>(sizes, length{256})) <= 80);
+      CHECK(widest(dm::draw_text<dm::tensor<float, L, down, length>>(sizes, length{999},
+                                                                     down{7})) <= 80);
+      CHECK(widest(dm::draw_text<dm::tensor<float, B, down, length>>(sizes, length{9},
+                                                                     down{99999})) <= 80);
+    }
+}
+
 TEST_CASE("draw_svg: one element of each kind closes, every block has its ranks") {
   const std::string svg = dm::draw_svg<dm::tensor<float, hybrid, batch, hidden>>(two);
   CHECK(svg.substr(0, 5) == "<svg ");

@@ -81,11 +81,13 @@ struct across {
   constexpr bool is_local() const { return all_within(false); }
   /// And does none hold anything that the new layout does not leave with it?
   constexpr bool is_local_back() const { return all_within(true); }
-  /// Elements of the largest block of any rank.
+  /// As many elements as no block of any rank exceeds, nor what it packs: a part of its block for
+  /// each that wants a copy.
   constexpr index_t most() const {
+    const index_t wanting = ranks / group_size(to.mask(use::split), new_place.sizes);
     index_t n = 0;
     for (index_t r = 0; r < ranks; ++r) {
-      const index_t a = had(r).size(), b = wanted(r).size();
+      const index_t a = had(r).size() * wanting, b = wanted(r).size();
       n = n > a ? n : a;
       n = n > b ? n : b;
     }

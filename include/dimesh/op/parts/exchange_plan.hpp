@@ -7,6 +7,7 @@
 //   move_parts<false>(p, x.data<const T>(), y.data<T>(), &flight);   // begins to
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "dimesh/collective/all_to_all.hpp"
@@ -77,12 +78,32 @@ constexpr bool is_dense(const placement& where, const table& from, const table& 
   return evenly(from, was) && evenly(to, is);
 }
 
+/// As many elements as no buffer exceeds of the ranks of a group that talk. A rank packs a part of
+/// its block for each that wants a copy, which may be more than anybody's block where blocks are
+/// uneven. All of them ask, and find the same.
+index_t most_packed(const placement& where, const table& from, const table& to, unsigned talk);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline index_t most_packed(const placement& where, const table& from,
+                                          const table& to, unsigned talk) {
+  const index_t ranks = group_size(talk, where.sizes);
+  index_t most = 0;
+  for (index_t sender = 0; sender < ranks; ++sender) {
+    const box had = where.peers(from, sender, talk);
+    index_t sent = 0;
+    for (index_t r = 0; r < ranks; ++r)
+      if (r != sender) sent += intersection(had, where.peers(to, r, talk)).size();
+    most = most > sent ? most : sent;
+  }
+  return most;
+}
+#endif
+
 /// Who needs what of whom, when blocks go from one layout to another (back: the other way, and
 /// copies add up).
 struct exchange_plan : move_plan {
   const communicator* over = nullptr;  // null: there is nobody to talk to
   collective::wire wire;
-  index_t most = 0;  // elements of the largest block of any rank
+  index_t most = 0;  // elements of the largest block, or buffer, of any rank
   index_t dense = 0;  // of every part, where they are equal and lie in rank order; else 0
   exchange_side had, wanted;
   box kept;
@@ -114,6 +135,9 @@ DIMESH_OUTLINE inline exchange_plan::exchange_plan(const tensor_core& x, const t
   kept = intersection(had.whole, wanted.whole);
   if (talk == 0) return;
   over = &x.grid->along(talk);
+  // Rarely asked: it costs a step for each pair of ranks.
+  if (before * group_size(talk & ~to.mask(use::split), where.sizes) > wire.most_per_call())
+    most = std::max(most, most_packed(where, from, to, talk));
   const auto ranks = static_cast<std::size_t>(over->size());
   for (index_t r = 0; r < over->size(); ++r) {
     had.part.push_back(intersection(had.whole, where.peers(to, r, talk)));
