@@ -165,6 +165,7 @@ contraction attention_product(const attention_block<T>& b, index_t m, index_t k,
   y.m = m, y.k = k, y.n = n;
   y.a_m = of_a.row, y.a_k = of_a.column, y.b_k = of_b.row, y.b_n = of_b.column;
   y.c_m = of_c.row, y.c_n = of_c.column;
+  y.short_factors = b.a.x.short_factors;
   y.outer = b.a.x.outer;
   index_t turns = 1;
   for (int l = y.outer - 1; l >= 0; --l) {

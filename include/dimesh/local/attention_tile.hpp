@@ -28,6 +28,7 @@ struct attention_problem {
   const index_t* lengths = nullptr;  ///< how many keys there are to see; null: all
   segment_ids ids{};
   double scale = 1;
+  bool short_factors = false;  ///< a device's products may read 11 bits of a float
 
   struct loop {
     index_t extent = 1, q = 0, k = 0, v = 0, log = 0;

@@ -32,6 +32,7 @@ struct gemm_call {
   int ld_first, ld_second, ld_c;
   long long first_step, second_step, c_step;  // from one product of the batch to the next
   int batch;
+  bool short_factors = false;  // 11 bits of a float are enough
 };
 
 /// The outer loop that makes a batch: the longest that c has; -1 if there is none.
@@ -75,8 +76,9 @@ bool contract(const contraction& given, const T* a, const T* b, C* c, bool add,
   if (!oa.fits || !ob.fits || !oc.fits) return false;
   for (const index_t n : {x.m, x.n, x.k, oa.ld, ob.ld, oc.ld})
     if (n > most) return false;
-  gemm_call call{ob.transposed, oa.transposed, int(x.n), int(x.m), int(x.k), int(ob.ld),
-                 int(oa.ld),    int(oc.ld),    0,        0,        0,        1};
+  gemm_call call{ob.transposed,  oa.transposed, int(x.n), int(x.m), int(x.k), int(ob.ld),
+                 int(oa.ld),     int(oc.ld),    0,        0,        0,        1,
+                 x.short_factors};
   if (const int i = batch_loop(x); i >= 0 && x.extent[i] <= most) {
     call.batch = int(x.extent[i]);
     call.first_step = x.b_outer[i], call.second_step = x.a_outer[i], call.c_step = x.c_outer[i];
@@ -105,9 +107,21 @@ class cublas {
                                      std::is_same_v<C, float> ? CUDA_R_32F : CUDA_R_16BF, x.ld_c,
                                      x.c_step, x.batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
   }
+  /// Of float what TF32 keeps of it.
+  static void short_product(const gemm_call& x, const float* first, const float* second, float* c,
+                            bool add) {
+    const float one = 1, beta = add ? 1 : 0;
+    check(cublasGemmStridedBatchedEx(handle(), turned(x.turn_first), turned(x.turn_second), x.m,
+                                     x.n, x.k, &one, first, CUDA_R_32F, x.ld_first, x.first_step,
+                                     second, CUDA_R_32F, x.ld_second, x.second_step, &beta, c,
+                                     CUDA_R_32F, x.ld_c, x.c_step, x.batch,
+                                     CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT));
+  }
   template <class T>
     requires serves<T>
   void operator()(const gemm_call& x, const T* first, const T* second, T* c, bool add) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (x.short_factors) return short_product(x, first, second, c, add);
     const T one(1), beta(add ? 1 : 0);
     const auto f = turned(x.turn_first), s = turned(x.turn_second);
     const auto call = [&](auto gemm, auto type) {

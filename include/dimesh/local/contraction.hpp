@@ -23,6 +23,7 @@ struct contraction {
   index_t a_outer[max_outer] = {}, b_outer[max_outer] = {}, c_outer[max_outer] = {};
   index_t m = 1, n = 1, k = 1;
   index_t a_m = 0, a_k = 0, b_k = 0, b_n = 0, c_m = 0, c_n = 0;
+  bool short_factors = false;  ///< a device may read 11 bits of a float (TF32)
 };
 
 /// The same contraction read as transpose(c) = transpose(b) * transpose(a): call it with a and b
@@ -110,6 +111,7 @@ constexpr contraction folded(const contraction& x) {
     for (int j = i; j > 0 && outer[j - 1].c < outer[j].c; --j) std::swap(outer[j - 1], outer[j]);
   }
   contraction y;
+  y.short_factors = x.short_factors;
   y.outer = count;
   for (int i = 0; i < count; ++i) {
     y.extent[i] = outer[i].extent;

@@ -60,15 +60,22 @@ template <class Length, class Key, class X> constexpr auto for_all_queries(const
     return whole<Key>(rename<Length, Key>(x));
 }
 
+/// Where activations have fewer bits than TF32, a device's matrix units may multiply.
+template <class X> constexpr attention_options options_for(attention_options o) {
+  o.short_factors = is_storage_only<value_of<X>>;
+  return o;
+}
+
 /// Attention of `in` to the positions of `seen`, which lie along Length and are called Key; both
 /// are ready for the products with the heads. `hidden`: which of them are not to be seen, as
 /// `attention` takes it.
 template <class Length, class Key, class C, class M, class P, class X, class Y, class... Hidden>
 constexpr auto attend(const model<C, M>& m, const P& p, const X& in, const Y& seen,
-                      const attention_options& options, const Hidden&... hidden) {
+                      const attention_options& given, const Hidden&... hidden) {
   if constexpr (is_poison<X> || is_poison<Y>) {
     return poison{};
   } else {
+    const attention_options options = options_for<X>(given);
     using length = typename M::length;
     using head = typename M::head;
     // Scores are weighed in the parameters' precision, whatever the activations' is.

@@ -39,8 +39,8 @@ constexpr auto attend_to_valid(const model<C, M>& m, const P& p, const X& in, co
         for_all_queries<Length, Key>(turned(cast<T>(heads_of(m, seen, p.key, p.key_bias))));
     const auto v = for_all_queries<Length, Key>(cast<T>(heads_of(m, seen, p.value, p.value_bias)));
     const auto there = for_all_queries<Length, Key>(beside_tensor(m, k, stop_gradient(valid) > 0));
-    return project(m, cast<value_of<X>>(attention<length, Key, head>(q, k, v, options, there)),
-                   p.output);
+    const auto mixed = attention<length, Key, head>(q, k, v, options_for<X>(options), there);
+    return project(m, cast<value_of<X>>(mixed), p.output);
   }
 }
 

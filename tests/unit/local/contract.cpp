@@ -449,6 +449,25 @@ TEST_CASE("contract: what a device's BLAS is told") {
   check_blas(batched(matrices(5, 4, 3, order::rows, order::rows, order::padded_rows), {6}));
   CHECK(calls == before + 2);  // one batch, overwriting and adding
 }
+TEST_CASE("contract: a device's BLAS is told of short factors, in whichever order") {
+  for (order c : {order::rows, order::columns}) {
+    contraction x = batched(matrices(5, 4, 3, order::rows, order::rows, c), {2, 3});
+    const auto said = [&] {
+      std::vector<bool> all;
+      const std::vector<float> a(500, 1), b(500, 1);
+      std::vector<float> to(500);
+      const auto library = [&](const auto& call, const float*, const float*, float*, bool) {
+        all.push_back(call.short_factors);
+      };
+      CHECK(dimesh::local::device_blas::contract(x, a.data(), b.data(), to.data(), false, library));
+      return all;
+    };
+    CHECK(said() == std::vector<bool>(said().size(), false));
+    x.short_factors = true;
+    CHECK(said() == std::vector<bool>(said().size(), true));
+    CHECK(!said().empty());
+  }
+}
 TEST_CASE("contract: a device's BLAS rounds a sum once") {
   using dimesh::bfloat16;
   contraction x = batched(matrices(2, 2, 2, order::rows, order::rows, order::rows), {3});

@@ -28,6 +28,8 @@ struct attention_options {
       ///< dropped; others grow to match
   random_key key{0};  ///< which numbers decide that: the same under every layout
   index_t offset = 0;  ///< place of query 0 among the keys, where it is not key 0
+  bool short_factors = false;  ///< a device may multiply float as TF32, which has 11 bits: for what
+      ///< had no more (bfloat16 has 8)
 };
 
 namespace detail {
@@ -151,6 +153,7 @@ constexpr local::attention_problem attention_plan(const attention_options& o,
   x.position = o.offset + q.own(rows).offset;
   x.sees = {x.keys, o.causal, o.window};
   x.dropout = o.dropout, x.key = o.key;
+  x.short_factors = o.short_factors;
   index_t step = 1;
   for (int d = log_sum.rank() - 1; d >= 0; --d) {
     const dim_facts* const dim = log_sum.facts->dim[d];
