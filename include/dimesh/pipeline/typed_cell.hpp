@@ -78,8 +78,7 @@ inline constexpr bool any_elsewhere<A, K, list<X...>> = [] {
   const auto elsewhere = [](const table& t, int axis) {
     return axis >= 0 && t.axis[axis].what == use::placed && t.axis[axis].at != K;
   };
-  return (false || ... ||
-          elsewhere(spec_of<X>::table, axis_index<typename X::mesh_type, A>));
+  return (false || ... || elsewhere(spec_of<X>::table, axis_index<typename X::mesh_type, A>));
 }();
 
 /// What a cell says: its function before dims, if that has a name; of layers (layers.hpp) the first
