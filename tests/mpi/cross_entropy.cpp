@@ -105,7 +105,10 @@ template <class L, class T> void check_ignored(const dm::grid<line>& g) {
   const auto broken = dm::generate<dm::tensor<T, L, q, p>>(
       g,
       [&](index_t i, index_t j) {
-        return i == 1 ? -none : i == 2 ? nan : i == 3 ? none : static_cast<T>(a.values[static_cast<std::size_t>(3 * i + j)]);
+        return i == 1   ? -none
+               : i == 2 ? nan
+               : i == 3 ? none
+                        : static_cast<T>(a.values[static_cast<std::size_t>(3 * i + j)]);
       },
       q{5}, p{3});
   const auto f = [](const auto& x) {

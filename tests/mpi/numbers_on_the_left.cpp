@@ -94,7 +94,8 @@ template <class T> void check_short(const dm::grid<pod>& g, const std::array<T, 
   using X = dm::tensor<T, data, batch>;
   static_assert(std::is_same_v<decltype(std::declval<X>() * 2), dm::tensor<int, data, batch>>);
   static_assert(std::is_same_v<decltype(dm::maximum(std::declval<X>(), 0)), X>);
-  static_assert(std::is_same_v<decltype(dm::select(std::declval<X>() > 0, std::declval<X>(), 0)), X>);
+  static_assert(
+      std::is_same_v<decltype(dm::select(std::declval<X>() > 0, std::declval<X>(), 0)), X>);
 }
 
 TEST_CASE("numbers keep their value beside bool and short whole numbers") {

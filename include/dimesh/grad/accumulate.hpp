@@ -35,8 +35,8 @@ struct weigh_and_add {
     return w == 0 ? T(0) : x * static_cast<T>(w);
   }
 };
-/// How number i of n micro-batches is added, in elements T. Each is weighed as it comes where T only
-/// stores: half does not hold the sum of many.
+/// How number i of n micro-batches is added, in elements T. Each is weighed as it comes where T
+/// only stores: half does not hold the sum of many.
 template <class T> constexpr auto adding(index_t i, index_t n) {
   const double part = 1.0 / static_cast<double>(n);
   if constexpr (is_storage_only<T>)
@@ -73,8 +73,8 @@ template <class X, class F> constexpr void add_in_place(X& sum, X& x, const F& f
   sum.set_once(whole);
 }
 
-/// The first micro-batch, to which the others are added: by the function that next_of<T>(i) gives for
-/// elements T.
+/// The first micro-batch, to which the others are added: by the function that next_of<T>(i) gives
+/// for elements T.
 template <class F, class Next>
 constexpr auto add_up(index_t n, const F& one_batch, const Next& next_of) {
   auto sum = one_batch(index_t{0});
@@ -82,7 +82,8 @@ constexpr auto add_up(index_t n, const F& one_batch, const Next& next_of) {
     for (index_t i = 1; i < n; ++i) {
       auto next = one_batch(i);
       const auto add = [&](const auto&, auto& s, auto& x) {
-        add_in_place(s, x, next_of.template operator()<value_of<std::remove_cvref_t<decltype(s)>>>(i));
+        add_in_place(s, x,
+                     next_of.template operator()<value_of<std::remove_cvref_t<decltype(s)>>>(i));
       };
       check_lengths<std::remove_cvref_t<decltype(sum.gradient)>>("accumulate", sum.gradient,
                                                                  next.gradient);
@@ -126,8 +127,7 @@ template <class F>
 constexpr auto accumulate(index_t n, const F& one_batch) {
   if (n < 1)
     (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
-  return detail::add_up(n, one_batch,
-                        [n]<class T>(index_t i) { return detail::adding<T>(i, n); });
+  return detail::add_up(n, one_batch, [n]<class T>(index_t i) { return detail::adding<T>(i, n); });
 }
 /// The same, weighted: the sum of weights[i] times that of micro-batch i, divided by the sum of the
 /// weights. Where a loss is a mean over what a micro-batch holds (tokens, records that are there),

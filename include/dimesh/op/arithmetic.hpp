@@ -42,8 +42,7 @@ template <class X, class N> struct element_beside : number_beside<X, N> {};
 template <class X, class N>
   requires(!is_poison<X> && std::is_integral_v<N>)
 struct element_beside<X, N> {
-  using type =
-      std::conditional_t<std::is_integral_v<value_of<X>>, value_of<X>, number_as<X, N>>;
+  using type = std::conditional_t<std::is_integral_v<value_of<X>>, value_of<X>, number_as<X, N>>;
 };
 template <class X, class N> using element_as = typename element_beside<X, N>::type;
 

@@ -219,20 +219,10 @@ constexpr auto sum(const X& x) {
 }
 
 namespace detail {
-template <class X>
-inline constexpr bool has_integers =
-    requires { requires std::is_integral_v<typename X::value_type>; };
-
-/// Elements of a mean. The sum before it is in the type that they are computed in: that of whole
-/// numbers, or of half, might not hold it.
-template <class Wanted, class X> struct mean_elements {
-  using type = Wanted;
-};
-template <class X>
-  requires(!is_poison<X>)
-struct mean_elements<void, X> {
-  using type = std::conditional_t<has_integers<X>, double, value_of<X>>;
-};
+/// Elements of the mean of T. It is summed in what they are computed in: half might not hold it.
+template <class As, class T>
+using mean_of = std::conditional_t<!std::is_void_v<As>, As,
+                                   std::conditional_t<std::is_integral_v<T>, double, T>>;
 }  // namespace detail
 
 /// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
@@ -249,15 +239,14 @@ constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  using R = typename detail::mean_elements<typename detail::stated<D...>::type, X>::type;
-  const auto total = detail::sum_list<computed<R>>(x, dims{});
-  if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
+  if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
-  else
-    return detail::map_as<detail::join_kind::linear, R>(
-        detail::unscale_function<computed<R>>{
-            static_cast<computed<R>>(detail::count_list(x, dims{}))},
-        total);
+  } else {
+    using R = detail::mean_of<typename detail::stated<D...>::type, value_of<X>>;
+    const auto n = static_cast<computed<R>>(detail::count_list(x, dims{}));
+    return detail::map_as<detail::join_kind::linear, R>(detail::unscale_function<computed<R>>{n},
+                                                        detail::sum_list<computed<R>>(x, dims{}));
+  }
 }
 
 /// The greatest element over D..., or over all dims where none is named. Local: partial_max along

@@ -125,7 +125,8 @@ constexpr auto router_z_loss(const X& logits, const V& valid = {}) {
     return poison{};
   else
     return mean(detail::mean_of_valid<Token>(
-        square(log_sum_exp<Expert>(detail::of_valid(cast<detail::wide<X>>(logits), valid))), valid));
+        square(log_sum_exp<Expert>(detail::of_valid(cast<detail::wide<X>>(logits), valid))),
+        valid));
 }
 
 /// Balance without a loss: the bias that is added to scores when experts are chosen, and to no

@@ -16,8 +16,8 @@
 
 namespace dimesh::detail {
 
-template <class T, class N> inline constexpr bool both_whole =
-    std::is_integral_v<T> && std::is_integral_v<N>;
+template <class T, class N>
+inline constexpr bool both_whole = std::is_integral_v<T> && std::is_integral_v<N>;
 
 /// Is n less than all elements of type T, or greater? (Promoted: bool is not compared otherwise.)
 template <class T, class N> constexpr bool is_below(N n) {
@@ -31,7 +31,8 @@ template <class T, class N> constexpr bool is_beyond(N n) {
 template <class T, class N> constexpr T as_element(std::string_view call, N n) {
   if constexpr (both_whole<T, N>)
     if (is_below<T>(n) || is_beyond<T>(n))
-      (words() << call << ": " << std::to_string(+n) << " is no element: these are whole numbers from "
+      (words() << call << ": " << std::to_string(+n)
+               << " is no element: these are whole numbers from "
                << std::to_string(+std::numeric_limits<T>::lowest()) << " to "
                << std::to_string(+std::numeric_limits<T>::max()) << "; cast the tensor")
           .raise();
