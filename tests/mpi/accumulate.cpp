@@ -190,3 +190,20 @@ TEST_CASE("accumulate: notes that differ from batch to batch become addends") {
   CHECK_THROWS_WITH_AS((void)dm::accumulate(0, batch_of),
                        doctest::Contains("accumulate: 0 micro-batches"), dm::error);
 }
+
+TEST_CASE("accumulate: what has weight 0 is not there") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<pod> g(one{ranks}, two{1});
+  const auto w = dm::constant<dm::tensor<float, dm::layout<pod>, hidden>>(g, 2);
+  const auto batch = [&](dm::index_t i) {  // those with even numbers are no numbers
+    const auto x = dm::constant<dm::tensor<float, dm::layout<pod>, hidden>>(
+        g, i % 2 == 0 ? std::nanf("") : 1.0f);
+    return dm::value_and_grad([&](const auto& v) { return dm::einsum<>(v * v, x); }, w)();
+  };
+  const auto mean = dm::complete(dm::accumulate({0, 1, 0, 3, 0}, batch));
+  CHECK(dm::value(mean.value) == 48);
+  CHECK(test_support::on_host(mean.gradient)[7] == 4);
+  const auto none = dm::complete(dm::accumulate({0, 1, 2}, batch));
+  CHECK(std::isnan(dm::value(none.value)));
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
-// checks: 132 258 384
+// checks: 136 262 388
 // labels: local sanitize
 // The loss of logits in every layout, the classes split or not: values, gradients, and no more than
 // two numbers a row through MPI; smoothing, z-loss, rows without a target.
@@ -9,7 +9,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "dimesh/grad/complete.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/op/to_rank.hpp"
+#include "dimesh/op/value.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
 
@@ -91,6 +96,37 @@ TEST_CASE("classes stored first") {
                  1e-13));
     check_operation(loss<L>{5, fancy}, smooth, {a}, logits);
   });
+}
+
+/// Rows without a target, of which nothing is a number.
+template <class L, class T> void check_ignored(const dm::grid<line>& g) {
+  const array a{{"q", "p"}, {5, 3}, {1, 2, 3, -1, 0, 1, -1, 0, 1, -1, 0, 1, 3, 2, 1}};
+  constexpr T none = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const auto broken = dm::generate<dm::tensor<T, L, q, p>>(
+      g,
+      [&](index_t i, index_t j) {
+        return i == 1   ? -none
+               : i == 2 ? nan
+               : i == 3 ? none
+                        : static_cast<T>(a.values[static_cast<std::size_t>(3 * i + j)]);
+      },
+      q{5}, p{3});
+  const auto f = [](const auto& x) {
+    const auto target = places_beside<L, q>(
+        x, [](index_t i) { return i % 4 == 0 ? index_t{1} : index_t{-1}; }, q{5});
+    return dm::sum(dm::softmax_cross_entropy<p>(x, target, fancy));
+  };
+  const auto found = dm::complete(dm::value_and_grad(f, broken)());
+  const auto wanted =
+      dm::complete(dm::value_and_grad(f, scattered<dm::tensor<T, L, q, p>>(g, a))());
+  CHECK(dm::value(found.value) == dm::value(wanted.value));
+  CHECK(dm::to_rank(found.gradient) == dm::to_rank(wanted.gradient));
+}
+
+TEST_CASE("rows without a target have no slope, whatever they hold") {
+  const dm::grid<line> g;
+  check_ignored<dm::layout<line, dm::split<dm::uneven<p>, x>>, double>(g);
+  check_ignored<dm::layout<line, dm::split<dm::uneven<q>, x>>, float>(g);
 }
 
 }  // namespace

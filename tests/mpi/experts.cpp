@@ -229,12 +229,45 @@ void check_seen(const dm::grid<plane>& g) {
   CHECK(agrees(dm::cast<double>(y != y), seen));
 }
 
+/// Tokens whose length is stored first go where the same ones go in the other order.
+void check_length_first(const dm::grid<plane>& g) {
+  const auto in = scattered<dm::tensor<double, even_rows, p, q, model>>(g, tokens);
+  const auto mask = scattered<dm::tensor<double, even_rows, p, q>>(
+      g, make({"p", "q"}, {4, 5}, [](const extents& at) { return at[1] == at[0] ? 0. : 1.; }));
+  const auto w = parameters_on<over_rows, roomy>(g);
+  using usual = dm::detail::list<p, q, model>;
+  const auto apart = [](const auto& s, const auto& t) {
+    return dm::value(dm::complete(dm::max(dm::abs(s - t))));
+  };
+  const auto check = [&](const auto&... valid) {
+    const auto f = [&](const auto& all) {
+      const auto& [t, weights] = all;
+      const auto y =
+          nn::dropless_mixture<x, over_rows>(nn::model<even_rows, roomy>{}, weights, t, valid...).y;
+      static_assert(std::is_same_v<typename dm::spec_of<decltype(y)>::dims,
+                                   typename dm::spec_of<std::remove_cvref_t<decltype(t)>>::dims>);
+      return dm::complete(dm::sum(y * y * t));
+    };
+    const auto want = dm::complete(dm::value_and_grad(f, std::tuple{in, w})());
+    const auto turned = dm::detail::permuted<dm::detail::list<q, p, model>>(in);
+    const auto got = dm::complete(dm::value_and_grad(f, std::tuple{turned, w})());
+    CHECK(dm::value(got.value) == doctest::Approx(dm::value(want.value)).epsilon(1e-12));
+    const auto& [dx, dw] = got.gradient;
+    CHECK(apart(dm::detail::permuted<usual>(dx), std::get<0>(want.gradient)) < 1e-12);
+    CHECK(apart(dw.router, std::get<1>(want.gradient).router) < 1e-12);
+    CHECK(apart(dw.up, std::get<1>(want.gradient).up) < 1e-12);
+  };
+  check();
+  check(mask);
+}
+
 TEST_CASE("without slots: as with slots for all; padding nowhere; what is no number is seen") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     check_dropless<roomy>(g);
     check_dropless<gated_biased>(g);
     check_padding(g);
     check_seen(g);
+    check_length_first(g);
   });
 }
 

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "support/adjoint.hpp"
 #include "support/routes.hpp"
 
@@ -83,6 +85,33 @@ TEST_CASE("the loss that balances: as in the paper and scaled; padding leaves co
     CHECK(z == doctest::Approx(std::pow(0.25 + std::log(4.), 2) * 4 / 5));  // a group of padding
     CHECK(number(nn::router_z_loss<q, r>(even)) ==
           doctest::Approx(std::pow(0.25 + std::log(4.), 2)));
+  });
+}
+
+/// What padding holds may be no number: neither losses nor their gradients know.
+TEST_CASE("padding that is no number") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const array a = scores(5, 9, 3, 4);
+    const array valid = make({"p", "q"}, {5, 9}, [](const extents& at) {
+      return at[1] % 4 == 1 || at[0] == 2 ? 0. : 1.;
+    });
+    array bad = a;
+    constexpr double none = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < bad.values.size(); ++i)
+      if (valid.values[i / 3] == 0) bad.values[i] = i % 2 == 0 ? none : none - none;
+    const auto v = scattered<flagged>(g, valid);
+    const auto s = scattered<scored>(g, a), s2 = scattered<scored>(g, bad);
+    const auto to = nn::route<q, r, choice>({}, s, v), to2 = nn::route<q, r, choice>({}, s2, v);
+    const auto losses = [&](const auto& x) {
+      return nn::balance_loss<q, r, choice>(nn::balance_scale::scaled, x, to.chosen, v) +
+             nn::router_z_loss<q, r>(x, v);
+    };
+    const auto want = dm::complete(dm::value_and_grad(losses, s)());
+    const auto got = dm::complete(dm::value_and_grad(losses, s2)());
+    CHECK(dm::value(got.value) == dm::value(want.value));
+    CHECK(dm::to_rank(got.gradient) == dm::to_rank(want.gradient));
+    CHECK(nn::expert_metrics<q, r, choice>(s2, to2, v).entropy ==
+          nn::expert_metrics<q, r, choice>(s, to, v).entropy);
   });
 }
 

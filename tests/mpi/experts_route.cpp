@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <set>
 
 #include "dimesh/nn/moe/balance.hpp"
@@ -70,6 +71,14 @@ TEST_CASE("capacity: one rule, rounded up") {
   static_assert(nn::capacity_of({.capacity_factor = 1.1}, 2, 10, 2) == 11);
   CHECK(nn::capacity_of({.at_least = 4}, 1, 3, 8) == 4);
   CHECK(nn::capacity_of({.at_least = 4, .multiple_of = 4}, 2, 20, 8) == 8);
+  // Slots for all.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK(nn::capacity_of({.capacity_factor = infinity}, 2, 10, 4) == 10);
+  CHECK(nn::capacity_of({.capacity_factor = infinity, .multiple_of = 4}, 2, 10, 4) == 12);
+  CHECK(nn::capacity_of({.capacity_factor = infinity}, 2, 0, 4) == 1);
+  CHECK(nn::capacity_of({.capacity_factor = 1e300}, 2, 10, 4) == 10);
+  CHECK(nn::capacity_of({.capacity_factor = 0x1p60}, 1, 10, 4) == 10);
+  CHECK(nn::capacity_of({.capacity_factor = 100}, 1, 10, 4) == 250);
   CHECK_THROWS_WITH_AS(nn::capacity_of({.capacity_factor = 0}, 1, 3, 8),
                        "capacity_of: 8 experts, a factor of 0.000000, at least 1 slots, a multiple "
                        "of 1; all of them are above 0",
@@ -100,6 +109,34 @@ TEST_CASE("routes are those of Algorithm 1, and of each option where systems dif
     const auto few = scattered<scored>(g, scores(2, 3, 1, 1));
     CHECK_THROWS_WITH_AS((void)(nn::route<q, r, choice>({}, few)),
                          "route: 2 experts for each token, and dim 'r' has 1", dm::error);
+  });
+}
+
+/// Scores that are of another type than the probabilities.
+template <class T> void check_other_scores(const dm::grid<line>& g) {
+  const array a = scores(4, 6, 4, 3);
+  const array by = make({"p", "q", "r"}, {4, 6, 4}, [](const extents& at) {
+    return (at[0] + 2 * at[1] + at[2]) % 3 == 0 ? 1. : 0.;
+  });
+  const array valid =
+      make({"p", "q"}, {4, 6}, [](const extents& at) { return at[1] == 4 ? 0. : 1.; });
+  const auto s = scattered<dm::tensor<float, by_group, p, q, r>>(g, a);
+  const auto other = dm::cast<T>(scattered<scored>(g, by));
+  const auto v = scattered<flagged>(g, valid);
+  const auto got = nn::route_by<q, r, choice>({}, s, other, v);
+  const routes want = one_by_one({}, a, valid, 2, "choice", by);
+  CHECK(agrees(got.chosen, want.chosen));
+  CHECK(agrees(got.slots, want.slots));
+  CHECK(agrees(got.gates, want.gates, 1e-6));
+}
+
+TEST_CASE("experts are chosen by scores of any type") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    check_other_scores<double>(g);
+    check_other_scores<bool>(g);
+    check_other_scores<int>(g);
+    check_other_scores<dm::bfloat16>(g);
+    check_other_scores<dm::half>(g);
   });
 }
 

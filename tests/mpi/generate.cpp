@@ -175,6 +175,26 @@ TEST_CASE("generate: a token that ends a text, a text that outgrows the length, 
   CHECK(nn::generate(m, p, g, {}).empty());
 }
 
+struct no_layers : small {
+  static constexpr int layers = 0;
+};
+
+TEST_CASE("generate: a model without layers") {
+  const dm::grid<line> g;
+  using C = dm::layout<line, dm::split<batch, x>>;
+  const auto p = parameters_of<no_layers, C>(g);
+  const nn::language_model<C, no_layers> m;
+  // It says what it says of a token and its place, also beyond the length (8).
+  const auto text = nn::generate(m, p, g, {{4}}, {.count = 9, .how = {.temperature = 0}});
+  REQUIRE(text[0].size() == 10);
+  const auto anew =
+      nn::generate(m, p, g, {nn::token_list(text[0].begin() + 5, text[0].begin() + 9)},
+                   {.count = 1, .how = {.temperature = 0}});
+  CHECK(text[0].back() == anew[0].back());
+  const auto found = nn::beam_search(m, p, g, {{4}}, {.beams = 1, .count = 5});
+  CHECK(found[0].at(0).tokens == nn::token_list(text[0].begin(), text[0].begin() + 6));
+}
+
 struct lone : dm::dim<1> {};
 
 TEST_CASE("generate: a batch of one text, with the parameters of the larger one") {

@@ -6,7 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/accumulate.hpp>
+#include <dimesh/op/softmax.hpp>
+#include <dimesh/optim/loss_scale.hpp>
 
 #include "support/adjoint.hpp"
 
@@ -49,5 +53,60 @@ TEST_CASE("half: products and their gradients are computed in float") {
   const auto gradient = dm::complete(dm::value_and_grad(f, a)()).gradient;
   const auto expected = dm::to_rank(2 * wide);
   CHECK(dm::to_rank(dm::cast<float>(gradient)) == expected);
+}
+
+/// 70000 ones: more than half holds, but for their mean.
+template <class L> void check_many(const dm::grid<line>& g) {
+  const auto ones = dm::constant<dm::tensor<dm::half, L, p>>(g, 1, p{70000});
+  const auto number = [](const auto& v) {
+    static_assert(std::is_same_v<dm::value_of<std::remove_cvref_t<decltype(v)>>, dm::half>);
+    return dm::value(dm::cast<float>(dm::complete(v)));
+  };
+  CHECK(number(dm::mean(ones)) == doctest::Approx(1).epsilon(1e-3));
+  CHECK(dm::value(dm::complete(dm::mean<float>(ones))) == doctest::Approx(1).epsilon(1e-6));
+  CHECK(number(dm::log_sum_exp<p>(ones)) == doctest::Approx(1 + std::log(7e4)).epsilon(1e-3));
+  CHECK(number(dm::max(dm::softmax<p>(ones))) == doctest::Approx(1 / 7e4).epsilon(1e-2));
+  CHECK(number(dm::min(dm::log_softmax<p>(ones))) == doctest::Approx(-std::log(7e4)).epsilon(1e-3));
+  const auto f = [](const auto& v) {
+    return dm::sum<float>(dm::log_sum_exp<p>(v)) + dm::complete(dm::mean<float>(v));
+  };
+  const auto slopes = dm::complete(dm::value_and_grad(f, ones)()).gradient;
+  CHECK(number(dm::max(slopes)) == doctest::Approx(2 / 7e4).epsilon(1e-2));
+  CHECK(number(dm::min(slopes)) == doctest::Approx(2 / 7e4).epsilon(1e-2));
+}
+
+TEST_CASE("half: means and softmax of many") {
+  const dm::grid<line> g;
+  check_many<dm::layout<line>>(g);
+  check_many<dm::layout<line, dm::split<dm::uneven<p>, x>>>(g);
+}
+
+TEST_CASE("half: micro-batches whose sum it does not hold") {
+  const dm::grid<line> g;
+  using X = dm::tensor<dm::half, dm::layout<line, dm::split<dm::uneven<p>, x>>, p>;
+  const auto w = dm::constant<X>(g, 2, p{6});
+  const auto batch = [&](index_t) {
+    const auto f = [](const auto& v) { return dm::sum<float>(v * v) * 10000; };
+    return dm::value_and_grad(f, w)();
+  };
+  const std::vector<float> each(g.rank() == 0 ? 6 : 0, 40000);
+  const auto of = [](auto&& step) {
+    return dm::to_rank(dm::cast<float>(dm::complete(std::move(step)).gradient));
+  };
+  CHECK(of(dm::accumulate(4, batch)) == each);
+  CHECK(of(dm::accumulate({1, 2, 1}, batch)) == each);
+}
+
+TEST_CASE("half: a loss that is multiplied leaves it") {
+  const dm::grid<line> g;
+  const auto w = dm::constant<dm::tensor<dm::half, dm::layout<line>, p>>(g, 2, p{6});
+  const auto f = [](const auto& v) { return dm::mean(v * v); };
+  const dm::loss_scale scale{32768};
+  auto step = dm::complete(dm::value_and_grad(scale.scaled(f), w)());
+  CHECK(dm::value(step.value) == 4 * 32768.0f);
+  CHECK(scale.accepts(dm::global_norm(step.gradient)));
+  scale.unscaled(step.gradient);
+  const auto slope = dm::value(dm::cast<float>(dm::max(step.gradient)));
+  CHECK(slope == doctest::Approx(4.0 / 6).epsilon(1e-3));
 }
 }  // namespace

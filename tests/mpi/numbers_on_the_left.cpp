@@ -4,7 +4,10 @@
 // ranks: 1 2 4
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/logic.hpp>
 #include <sstream>
@@ -59,6 +62,68 @@ TEST_CASE("a number to the power of a tensor has a derivative") {
   const auto loss = [](const auto& v) { return dm::sum(dm::pow(3, v)); };
   const auto d = dm::complete(dm::value_and_grad(loss, x)()).gradient;
   CHECK(farthest(d, dm::pow(3, x) * std::log(3.0)) < 1e-13);
+}
+
+int clamped(int v) { return std::clamp(v, -70000, 1); }
+template <dm::Tensor X> auto clamped(const X& x) { return dm::clamp(x, -70000, 1); }
+/// Short elements beside numbers that they do not hold: as C++ has it of one of them.
+template <class T, class F>
+void check_each(const dm::grid<pod>& g, const std::array<T, 4>& elements, const F& f) {
+  using X = dm::tensor<T, data, batch>;
+  const auto x =
+      dm::generate<X>(g, [&](dm::index_t i) { return elements[static_cast<std::size_t>(i)]; });
+  const auto y = dm::to_rank(f(x));
+  for (std::size_t i = 0; i < y.size(); ++i)
+    CHECK(static_cast<int>(y[i]) == static_cast<int>(f(static_cast<int>(elements[i]))));
+}
+template <class T> void check_short(const dm::grid<pod>& g, const std::array<T, 4>& elements) {
+  const auto each = [&](const auto& f) { check_each(g, elements, f); };
+  each([](const auto& v) { return v + 70000; });
+  each([](const auto& v) { return 70000 + v; });
+  each([](const auto& v) { return v - 3; });
+  each([](const auto& v) { return 70000 - v; });
+  each([](const auto& v) { return v * 2; });
+  each([](const auto& v) { return 30000 * v; });
+  each([](const auto& v) { return v / 65536; });
+  each([](const auto& v) { return 70000 / (v + 1); });
+  each([](const auto& v) { return dm::minimum(v, 70000); });
+  each([](const auto& v) { return dm::maximum(-70000, v); });
+  each([](const auto& v) { return clamped(v); });
+  each([](const auto& v) { return dm::select(v > 70000, v, 1); });
+  each([](const auto& v) { return dm::select(v < 70000, 1, v); });
+  using X = dm::tensor<T, data, batch>;
+  static_assert(std::is_same_v<decltype(std::declval<X>() * 2), dm::tensor<int, data, batch>>);
+  static_assert(std::is_same_v<decltype(dm::maximum(std::declval<X>(), 0)), X>);
+  static_assert(
+      std::is_same_v<decltype(dm::select(std::declval<X>() > 0, std::declval<X>(), 0)), X>);
+}
+
+TEST_CASE("numbers keep their value beside bool and short whole numbers") {
+  const dm::grid<pod> g;
+  check_short<bool>(g, {false, true, true, false});
+  check_short<std::uint8_t>(g, {0, 1, 5, 255});
+  check_short<std::int8_t>(g, {-100, 1, 5, 127});
+  check_short<std::int16_t>(g, {-7, 1, 300, 32767});
+  check_short<std::uint16_t>(g, {0, 1, 300, 65535});
+}
+
+TEST_CASE("a number that would become an element, and cannot, is an error") {
+  const dm::grid<pod> g;
+  const auto b = dm::zeros<dm::tensor<std::uint8_t, data, batch>>(g);
+  const auto said = [](const auto& f) -> std::string {
+    try {
+      (void)f();
+    } catch (const dm::error& e) {
+      return e.what();
+    }
+    return "nothing";
+  };
+  const std::string why = " is no element: these are whole numbers from 0 to 255; cast the tensor";
+  CHECK(said([&] { return dm::maximum(b, 300); }) == "maximum: 300" + why);
+  CHECK(said([&] { return dm::minimum(b, -1); }) == "minimum: -1" + why);
+  CHECK(said([&] { return dm::clamp(b, 256, 300); }) == "clamp: 256" + why);
+  CHECK(said([&] { return dm::select(b > 0, b, 300); }) == "select: 300" + why);
+  CHECK(said([&] { return dm::select(b > 0, -5, b); }) == "select: -5" + why);
 }
 
 TEST_CASE("sums of whole numbers may leave their type on the way") {

@@ -11,6 +11,7 @@
 #include <dimesh/nn/batch_norm.hpp>
 #include <dimesh/nn/initialize.hpp>
 
+#include "dimesh/pipeline/chain_costs.hpp"
 #include "dimesh/pipeline/pipeline.hpp"
 #include "dimesh/pipeline/revolve.hpp"
 #include "dimesh/pipeline/run_plan.hpp"
@@ -226,6 +227,19 @@ TEST_CASE("moments of each step of a plan move once, however often it runs") {
   CHECK(once.size() == 2 * 6 * steps);
   CHECK(seen_by(dm::revolve{steps, 2}, true) == once);
   CHECK(seen_by(dm::cells{steps, 2}, true) == once);
+
+  // What is measured is no run of a batch.
+  auto kept = dm::make<moments<0>>(g);
+  nn::initialize(kept, dm::random_key{1});
+  const auto before = dm::to_rank(kept.mean);
+  const auto one = [&kept](const auto& w, const auto& v) {
+    const auto made = nn::batch_norm<channel>(nn::model<there<0>>{}, w, v);
+    nn::keep_moments(kept, made, 0.25);
+    return dm::tanh(made.y) + v;
+  };
+  (void)dm::measured_chain(one, weights, x, 3);
+  CHECK(dm::to_rank(kept.mean) == before);
+  CHECK(dm::to_rank(kept.variance) == values(6, 1));
 }
 
 }  // namespace

@@ -222,6 +222,29 @@ TEST_CASE("value_and_grad_by: layers of many forms") {
                        doctest::Contains("the plan has 3 steps, the chain 6"), dm::error);
 }
 
+TEST_CASE("plans that end nowhere are refused on every rank, recorded or not") {
+  const problem p;
+  auto w = dm::make<layer<everywhere>>(p.g);
+  draw(w);
+  const auto u =
+      dm::normal<dm::tensor<double, by_rows, batch, width>>(p.g, dm::random_key{5}, 0, 1);
+  const auto squares = [](const auto& y) { return dm::sum(y * y); };
+  const auto refuses = [&](const auto& plan, const char* words) {
+    const auto said = doctest::Contains(words);
+    const auto again = dm::recompute(plan, block);
+    const auto f = [&](const auto& v) { return squares(again(v, u)); };
+    CHECK_THROWS_WITH_AS((void)dm::value_and_grad_by(plan, block, w, u, squares), said, dm::error);
+    CHECK_THROWS_WITH_AS((void)dm::value_and_grad(f, w)(), said, dm::error);
+  };
+  refuses(dm::tape_all{0}, "recompute: 0 steps; a plan has 1 at least");
+  refuses(dm::tape_all{-1}, "recompute: -1 steps");
+  refuses(dm::sqrt_cells(0), "recompute: 0 steps");
+  refuses(dm::cells{4, 0}, "cells: 0 steps a cell");
+  refuses(dm::revolve{4, 0}, "revolve: 0 slots");
+  CHECK_THROWS_WITH_AS((void)dm::recompute(dm::tape_all{0}, block)(w, u),
+                       doctest::Contains("recompute: 0 steps"), dm::error);
+}
+
 /// Bytes at once beyond those that were there.
 template <class F> dm::index_t peak_of(const F& f) {
   dm::index_t peak = 0;

@@ -25,12 +25,25 @@ struct add_and_scale {
     return (a + b) * static_cast<T>(factor);
   }
 };
+/// A weight of 0 says that it is not there, whatever it is: 0 * NaN would be NaN.
 struct weigh_and_add {
   double of_sum, of_new;
   template <class T> KOKKOS_FORCEINLINE_FUNCTION T operator()(T a, T b) const {
-    return a * static_cast<T>(of_sum) + b * static_cast<T>(of_new);
+    return weighed(of_sum, a) + weighed(of_new, b);
+  }
+  template <class T> KOKKOS_FORCEINLINE_FUNCTION static T weighed(double w, T x) {
+    return w == 0 ? T(0) : x * static_cast<T>(w);
   }
 };
+/// How number i of n micro-batches is added, in elements T. Each is weighed as it comes where T
+/// only stores: half does not hold the sum of many.
+template <class T> constexpr auto adding(index_t i, index_t n) {
+  const double part = 1.0 / static_cast<double>(n);
+  if constexpr (is_storage_only<T>)
+    return weigh_and_add{i == 1 ? part : 1.0, part};
+  else
+    return add_and_scale{i + 1 == n ? part : 1.0};
+}
 
 /// sum = f(sum, x), elementwise, in the memory of sum. Both may be counted once along some axes;
 /// where only one is, it first becomes addends.
@@ -60,14 +73,18 @@ template <class X, class F> constexpr void add_in_place(X& sum, X& x, const F& f
   sum.set_once(whole);
 }
 
-/// The first micro-batch, to which the others are added: by the function that next_of(i) gives.
+/// The first micro-batch, to which the others are added: by the function that next_of<T>(i) gives
+/// for elements T.
 template <class F, class Next>
 constexpr auto add_up(index_t n, const F& one_batch, const Next& next_of) {
   auto sum = one_batch(index_t{0});
   if constexpr (!is_poison<decltype(sum.value)>) {
     for (index_t i = 1; i < n; ++i) {
       auto next = one_batch(i);
-      const auto add = [f = next_of(i)](const auto&, auto& s, auto& x) { add_in_place(s, x, f); };
+      const auto add = [&](const auto&, auto& s, auto& x) {
+        add_in_place(s, x,
+                     next_of.template operator()<value_of<std::remove_cvref_t<decltype(s)>>>(i));
+      };
       check_lengths<std::remove_cvref_t<decltype(sum.gradient)>>("accumulate", sum.gradient,
                                                                  next.gradient);
       for_each_tensor(add, sum.gradient, next.gradient);
@@ -110,14 +127,13 @@ template <class F>
 constexpr auto accumulate(index_t n, const F& one_batch) {
   if (n < 1)
     (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
-  return detail::add_up(n, one_batch, [n](index_t i) {
-    return detail::add_and_scale{i + 1 == n ? 1.0 / static_cast<double>(n) : 1.0};
-  });
+  return detail::add_up(n, one_batch, [n]<class T>(index_t i) { return detail::adding<T>(i, n); });
 }
 /// The same, weighted: the sum of weights[i] times that of micro-batch i, divided by the sum of the
 /// weights. Where a loss is a mean over what a micro-batch holds (tokens, records that are there),
 /// and they hold different numbers of it, these are the weights, of all ranks together: then it is
-/// the mean over all of them, as of the whole batch. Throws dimesh::error where weights are
+/// the mean over all of them, as of the whole batch. One of weight 0 changes nothing, NaN or not.
+/// Throws dimesh::error where weights are
 /// negative or not finite, or where there is none but 0.
 template <detail::Weights W, class F>
   requires(std::is_invocable_v<const F&, index_t>)
@@ -125,7 +141,7 @@ auto accumulate(const W& weights, const F& one_batch) {
   std::vector<double> all;
   for (const auto w : weights) all.push_back(static_cast<double>(w));
   const double sum = detail::sum_of_weights(all);
-  return detail::add_up(static_cast<index_t>(all.size()), one_batch, [&all, sum](index_t i) {
+  return detail::add_up(static_cast<index_t>(all.size()), one_batch, [&all, sum]<class>(index_t i) {
     const auto at = static_cast<std::size_t>(i);
     return detail::weigh_and_add{i == 1 ? all[0] / sum : 1.0, all[at] / sum};
   });

@@ -141,6 +141,7 @@ template <int Cells, int Layers> struct fewer_layers_than_cells;
 template <class Bounds, int Layers> struct bounds_not_of_layers;
 template <int... Bound> struct cell_bounds {};  // culprits of those
 template <class Place, class Weights> struct weight_not_on_stage;
+template <class Place, class Input> struct input_not_on_stage;
 template <class Name> struct name_not_carried;  // and a layer recalls it
 template <class Name> struct name_carried_already;
 template <class Name> struct name_not_recalled;  // by any layer

@@ -8,6 +8,8 @@
 // A target outside the row stands for nothing: loss and slopes are 0.
 #pragma once
 
+#include <algorithm>
+
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/math.hpp"
@@ -61,7 +63,9 @@ template <class T, class Id> struct cross_entropy_slope {
   KOKKOS_FUNCTION void operator()(index_t e) const {
     const auto [r, j] = divided(e, width);
     const auto t = static_cast<index_t>(target[r]);
-    const T g = t >= 0 && t < terms.classes ? bar[r] : T(0), shift = lse[r];
+    xbar[e] = 0;  // and nothing else is read: logits that nobody asks for may be no numbers
+    if (t < 0 || t >= terms.classes) return;
+    const T g = bar[r], shift = lse[r];
     const T share = g * (T(1) + T(2) * z * shift);
     xbar[e] =
         share * dimesh::exp(x[e] - shift) - g * every - (t == terms.first + j ? g * on : T(0));
@@ -109,12 +113,15 @@ void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_te
                                                            target, xbar});
   for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {
     const auto t = static_cast<index_t>(target[r]);
-    const bool counts = t >= 0 && t < terms.classes;
-    const T g = counts ? bar[r] : T(0), shift = lse[r];
+    if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers
+      std::fill_n(xbar, width, T(0));
+      continue;
+    }
+    const T g = bar[r], shift = lse[r];
     const T share = g * (T(1) + T(2) * z * shift), spread = g * every;
 #pragma omp simd simdlen(detail::whole_lanes<T>)
     for (index_t j = 0; j < width; ++j) xbar[j] = share * dimesh::exp(x[j] - shift) - spread;
-    if (counts && t >= terms.first && t < terms.first + width) xbar[t - terms.first] -= g * on;
+    if (t >= terms.first && t < terms.first + width) xbar[t - terms.first] -= g * on;
   }
 }
 

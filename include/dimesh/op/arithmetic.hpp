@@ -18,20 +18,33 @@ namespace detail {
 template <class N> concept Number = std::is_arithmetic_v<N>;
 
 /// The type in which a number meets a tensor of T: what T is computed in, so that 0.5 does not turn
-/// float into double; only a fraction beside whole numbers widens.
-template <class T, class N>
-using number_for =
-    std::conditional_t<std::is_integral_v<T> && std::is_floating_point_v<N>, N, computed<T>>;
-
-template <class X, class N> struct number_beside {
-  using type = number_for<value_of<X>, N>;
+/// float into double; only a fraction beside whole numbers widens. What T is promoted to where both
+/// are whole: it gives the result, and bool and short elements would cut the number before.
+template <class T, class N> struct number_for {
+  using type = computed<T>;
 };
+template <class T, class N>
+  requires std::is_integral_v<T>
+struct number_for<T, N> {
+  using type = std::conditional_t<std::is_floating_point_v<N>, N, decltype(+T())>;
+};
+
+template <class X, class N> struct number_beside : number_for<value_of<X>, N> {};
 template <class X, class N>
   requires is_poison<X>
 struct number_beside<X, N> {
   using type = N;
 };
 template <class X, class N> using number_as = typename number_beside<X, N>::type;
+
+/// The type of a number that may become an element: that of the elements, where both are whole.
+template <class X, class N> struct element_beside : number_beside<X, N> {};
+template <class X, class N>
+  requires(!is_poison<X> && std::is_integral_v<N>)
+struct element_beside<X, N> {
+  using type = std::conditional_t<std::is_integral_v<value_of<X>>, value_of<X>, number_as<X, N>>;
+};
+template <class X, class N> using element_as = typename element_beside<X, N>::type;
 
 /// A number added to a tensor.
 struct offset_rule : keeps_dims {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What if one of two operands is the same number everywhere? It meets a tensor in the type that the
-// tensor's elements are computed in, as beside operators.
+// tensor's elements are computed in, as beside operators. A maximum or minimum of whole numbers is
+// of the elements' type: a number that is one, and that they do not hold, is an error.
 //
 //   pow(x, 3)   pow(2, x)   maximum(x, 0)   minimum(0.5, x)
 //     -> as of a tensor full of it, in one pass
@@ -26,9 +27,8 @@ struct power_of_function {
     return dimesh::pow(base, exponent);
   }
 };
-template <class F, class X, class N> constexpr auto map_beside(const F& f, const X& x, N n) {
-  using T = number_as<X, N>;
-  return map_as<join_kind::real>(beside_number_function<F, T>{f, static_cast<T>(n)}, x);
+template <class F, class X, class T> constexpr auto map_beside(const F& f, const X& x, T n) {
+  return map_as<join_kind::real>(beside_number_function<F, T>{f, n}, x);
 }
 
 }  // namespace detail
@@ -38,21 +38,23 @@ template <Operand X, detail::Number N> constexpr auto pow(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
                 "function of complex numbers");
-  return detail::map_beside(detail::pow_function{}, x, n);
+  return detail::map_beside(detail::pow_function{}, x, static_cast<detail::number_as<X, N>>(n));
 }
 /// n to the x.
 template <detail::Number N, Operand X> constexpr auto pow(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
                 "function of complex numbers");
-  return detail::map_beside(detail::power_of_function{}, x, n);
+  return detail::map_beside(detail::power_of_function{}, x,
+                            static_cast<detail::number_as<X, N>>(n));
 }
 /// The larger of each element and n; ties go to the element.
 template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "maximum: the operand is a sum yet to be made, or complex; complete it, or take "
                 "its real part");
-  return detail::map_beside(detail::maximum_function{}, x, n);
+  using T = detail::element_as<X, N>;
+  return detail::map_beside(detail::maximum_function{}, x, detail::as_least<T>("maximum", n));
 }
 template <detail::Number N, Operand X> constexpr auto maximum(N n, const X& x) {
   return dimesh::maximum(x, n);
@@ -62,7 +64,8 @@ template <Operand X, detail::Number N> constexpr auto minimum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "minimum: the operand is a sum yet to be made, or complex; complete it, or take "
                 "its real part");
-  return detail::map_beside(detail::minimum_function{}, x, n);
+  using T = detail::element_as<X, N>;
+  return detail::map_beside(detail::minimum_function{}, x, detail::as_most<T>("minimum", n));
 }
 template <detail::Number N, Operand X> constexpr auto minimum(N n, const X& x) {
   return dimesh::minimum(x, n);

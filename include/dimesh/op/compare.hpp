@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/parts/number_as_element.hpp"
 
 namespace dimesh {
 
@@ -112,9 +113,9 @@ constexpr auto select(const C& condition, const X& x, N n) {
                 "differently");
   static_assert(ok<typename detail::condition_fault<C>::type>,
                 "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
-  using T = detail::number_as<X, N>;
+  using T = detail::element_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
-      detail::select_number_function<T, false>{static_cast<T>(n)}, condition, x);
+      detail::select_number_function<T, false>{detail::as_element<T>("select", n)}, condition, x);
 }
 /// A number where the condition holds, else x.
 template <Operand C, detail::Number N, Operand X>
@@ -124,9 +125,9 @@ constexpr auto select(const C& condition, N n, const X& x) {
                 "differently");
   static_assert(ok<typename detail::condition_fault<C>::type>,
                 "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
-  using T = detail::number_as<X, N>;
+  using T = detail::element_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
-      detail::select_number_function<T, true>{static_cast<T>(n)}, condition, x);
+      detail::select_number_function<T, true>{detail::as_element<T>("select", n)}, condition, x);
 }
 
 template <Operand X, Operand Y> constexpr auto operator<(const X& x, const Y& y) {

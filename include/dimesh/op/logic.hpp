@@ -102,9 +102,11 @@ constexpr auto clamp(const X& x, N low, M high) {
   static_assert(
       ok<detail::map_fault<detail::join_kind::real, X>>,
       "clamp: the operand is a sum yet to be made, or complex; complete it, or take its real part");
-  using T = detail::number_as<X, std::common_type_t<N, M>>;
+  using T = detail::element_as<X, std::common_type_t<N, M>>;
   return detail::map_as<detail::join_kind::real>(
-      detail::clamp_function<T>{static_cast<T>(low), static_cast<T>(high)}, x);
+      detail::clamp_function<T>{detail::as_least<T>("clamp", low),
+                                detail::as_most<T>("clamp", high)},
+      x);
 }
 
 /// Both bounds are given, as numbers. (Functions of the user's that have this name fit better.)

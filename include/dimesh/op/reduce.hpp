@@ -219,9 +219,10 @@ constexpr auto sum(const X& x) {
 }
 
 namespace detail {
-template <class X>
-inline constexpr bool has_integers =
-    requires { requires std::is_integral_v<typename X::value_type>; };
+/// Elements of the mean of T. It is summed in what they are computed in: half might not hold it.
+template <class As, class T>
+using mean_of = std::conditional_t<!std::is_void_v<As>, As,
+                                   std::conditional_t<std::is_integral_v<T>, double, T>>;
 }  // namespace detail
 
 /// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
@@ -238,14 +239,14 @@ constexpr auto mean(const X& x) {
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "mean: blocks of this dim carry a halo, which would count twice; take the tensor without it");
-  using wanted = typename detail::stated<D...>::type;
-  // Whole numbers are summed as the result is: their own type might not hold the sum.
-  using in = std::conditional_t<std::is_void_v<wanted> && detail::has_integers<X>, double, wanted>;
-  const auto total = detail::sum_list<in>(x, dims{});
-  if constexpr (is_poison<std::remove_const_t<decltype(total)>>)
+  if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
-  else
-    return total / detail::count_list(x, dims{});
+  } else {
+    using R = detail::mean_of<typename detail::stated<D...>::type, value_of<X>>;
+    const auto n = static_cast<computed<R>>(detail::count_list(x, dims{}));
+    return detail::map_as<detail::join_kind::linear, R>(detail::unscale_function<computed<R>>{n},
+                                                        detail::sum_list<computed<R>>(x, dims{}));
+  }
 }
 
 /// The greatest element over D..., or over all dims where none is named. Local: partial_max along

@@ -7,6 +7,7 @@
 //   log_sum_exp<label>(logits[batch/rows, label/cols])  -> tensor[batch/rows]
 #pragma once
 
+#include "dimesh/op/cast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/parts/misuse.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -37,35 +38,37 @@ struct log_share_function {
   }
 };
 
-/// Calls then(m, e, s): the maxima over D..., exp(x - m), and the sums of these over D...
+/// Calls then(x, m, e, s): the maxima over D..., exp(x - m), and the sums of these over D... Of
+/// elements that only store in float, rounded once: half does not hold the sum of 70000 ones.
 template <class... D, class X, class Then>
 constexpr auto over_exponentials(const X& x, const Then& then) {
   using fault = typename over_dims_fault<false, X, D...>::type;
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
+  } else if constexpr (is_storage_only<value_of<X>>) {
+    return cast<value_of<X>>(over_exponentials<D...>(cast<computed<value_of<X>>>(x), then));
   } else {
     const auto m = complete(max<D...>(dimesh::stop_gradient(x)));
     const auto e = map_as<join_kind::nonlinear>(shifted_exp_function{}, x, m);
-    return then(m, e, complete(sum<D...>(e)));
+    return then(x, m, e, complete(sum<D...>(e)));
   }
 }
 
 struct softmax_of {
-  template <class M, class E, class S>
-  constexpr auto operator()(const M&, const E& e, const S& s) const {
+  template <class X, class M, class E, class S>
+  constexpr auto operator()(const X&, const M&, const E& e, const S& s) const {
     return e / s;
   }
 };
 struct log_sum_exp_of {
-  template <class M, class E, class S>
-  constexpr auto operator()(const M& m, const E&, const S& s) const {
+  template <class X, class M, class E, class S>
+  constexpr auto operator()(const X&, const M& m, const E&, const S& s) const {
     return map_as<join_kind::nonlinear>(log_plus_shift_function{}, s, m);
   }
 };
-template <class X> struct log_softmax_of {
-  const X& x;
-  template <class M, class E, class S>
-  constexpr auto operator()(const M& m, const E&, const S& s) const {
+struct log_softmax_of {
+  template <class X, class M, class E, class S>
+  constexpr auto operator()(const X& x, const M& m, const E&, const S& s) const {
     return map_as<join_kind::nonlinear>(log_share_function{}, x, m, s);
   }
 };
@@ -112,7 +115,7 @@ template <Dim D, Dim... More, Operand X> constexpr auto log_softmax(const X& x) 
   static_assert(ok<only<fault, dim_has_halo>>,
                 "log_softmax: blocks of this dim carry a halo, which would count twice; take the "
                 "tensor without it");
-  return detail::over_exponentials<D, More...>(x, detail::log_softmax_of<X>{x});
+  return detail::over_exponentials<D, More...>(x, detail::log_softmax_of{});
 }
 
 /// log(sum of exp(x)) over the dims named. Shapes: x without them. Communicates as softmax does.

@@ -151,7 +151,7 @@ template <class S> double foresee_norm(const S& gradients) {
 struct scale_rule {
   double factor;
   template <class T> KOKKOS_FORCEINLINE_FUNCTION void operator()(T& x) const {
-    x *= static_cast<T>(factor);
+    store(x, static_cast<computed<T>>(x) * static_cast<computed<T>>(factor));
   }
 };
 

@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/cast.hpp"
 #include "dimesh/optim/clip.hpp"
 
 namespace dimesh {
@@ -27,8 +28,10 @@ template <class F> struct scaled_function {
     auto loss = f(x...);
     if constexpr (is_poison<decltype(loss)>)
       return loss;
-    else
-      return loss * static_cast<value_of<decltype(loss)>>(factor);
+    else {  // what only stores holds few such numbers
+      using T = computed<value_of<decltype(loss)>>;
+      return cast<T>(loss) * static_cast<T>(factor);
+    }
   }
 };
 }  // namespace detail

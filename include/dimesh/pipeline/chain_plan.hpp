@@ -24,7 +24,9 @@ class chain_plan {
   /// As plan_chain below. Sizes are in units, rounded up.
   template <class Chain>
   constexpr chain_plan(const Chain& costs, int n, long long memory, int most)
-      : steps(n), state_(static_cast<std::size_t>(n) + 1), tape_(static_cast<std::size_t>(n)) {
+      : steps(detail::pipeline::at_least(1, "plan_chain", n, "steps")),
+        state_(static_cast<std::size_t>(n) + 1),
+        tape_(static_cast<std::size_t>(n)) {
     const long long unit = memory <= most ? 1 : (memory + most - 1) / most;
     const auto units = [unit](long long size) {
       return static_cast<int>((size + unit - 1) / unit);

@@ -72,6 +72,9 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, weight_not_on_stage>>,
                   "pipeline: a weight of a cell does not live at the cell's place; give its layout "
                   "placed<axis, k> of the cell's own k");
+    static_assert(ok<only<fault, input_not_on_stage>>,
+                  "pipeline: the inputs live at another place than the first cell; give their "
+                  "layout placed<axis, k> of its k, or none, or send<axis, k> them");
     static_assert(ok<only<fault, stages_do_not_meet, layers_do_not_meet>>,
                   "pipeline: a cell or a layer takes other dims than the one before it gives; let "
                   "the one give what the other takes");

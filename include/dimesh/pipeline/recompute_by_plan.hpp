@@ -176,6 +176,7 @@ template <class P, class F> class recomputed_by {
 
  private:
   template <class W, class X> constexpr auto all_of(const W& w, const X& x, int number) const {
+    at_least(1, "recompute", plan_.steps, "steps");
     if constexpr (is_sequence<F>) {
       return layers_(w, x, number);
     } else {
@@ -187,6 +188,7 @@ template <class P, class F> class recomputed_by {
   template <class Chain, class W, class X>
   auto record(const W& weights, const X& x, int number) const {
     using Y = decltype(all_of(weights, x, number));
+    at_least(1, "recompute", plan_.steps, "steps");
     using plain_x = std::remove_cvref_t<decltype(unrecorded(x))>;
     tape* const t = tape_among(weights, x);
     cores from;

@@ -13,7 +13,10 @@
 #pragma once
 
 #include <concepts>
+#include <string_view>
 #include <vector>
+
+#include "dimesh/detail/words.hpp"
 
 namespace dimesh {
 
@@ -41,6 +44,15 @@ namespace detail::pipeline {
 struct any_sink {
   constexpr void operator()(const plan_action&) const {}
 };
+
+inline void refuse_plan(std::string_view plan, int n, std::string_view of, int least) {
+  (words() << plan << ": " << n << " " << of << "; a plan has " << least << " at least").raise();
+}
+/// n, of which a plan needs some: with fewer it would end nowhere. Throws dimesh::error.
+constexpr int at_least(int least, std::string_view plan, int n, std::string_view of) {
+  if (n < least) refuse_plan(plan, n, of, least);
+  return n;
+}
 }  // namespace detail::pipeline
 
 /// A plan for a chain of `steps` steps: each(sink) calls sink(action) for one action after the
@@ -70,14 +82,15 @@ struct tape_all {
 /// Cells of `length` steps, the last one may be shorter: their first states are kept, and each cell
 /// is run again when the gradient arrives. The last one is taped at once, unless `last_again` says
 /// that its gradient comes later: so does GPipe, whose cell is a stage: cells{n, n, true} (Huang et
-/// al. 2019, arXiv 1811.06965; Chen et al. 2016, arXiv 1604.06174).
+/// al. 2019, arXiv 1811.06965; Chen et al. 2016, arXiv 1604.06174). Both numbers are at least 1.
 struct cells {
   int steps = 0;
   int length = 1;
   bool last_again = false;
   template <class Sink> constexpr void each(Sink&& sink) const {
     using enum plan_work;
-    const int last = (steps - 1) / length * length;
+    detail::pipeline::at_least(1, "cells", length, "steps a cell");
+    const int last = (detail::pipeline::at_least(1, "cells", steps, "steps") - 1) / length * length;
     for (int at = 0; at <= last; at += length) {
       sink(plan_action{keep, at, at});
       if (at < last || last_again) sink(plan_action{advance, at, at == last ? steps : at + length});

@@ -26,6 +26,7 @@ constexpr long long revolve_reach(int slots, int again) {
 
 namespace detail::pipeline {
 constexpr int revolve_again(int steps, int slots) {
+  at_least(1, "revolve", slots, "slots");
   int again = 0;
   while (revolve_reach(slots, again) < steps) ++again;
   return again;
@@ -52,6 +53,8 @@ struct revolve {
   int steps = 0;
   int slots = 1;
   template <class Sink> constexpr void each(Sink&& sink) const {
+    detail::pipeline::at_least(1, "revolve", steps, "steps");
+    detail::pipeline::at_least(1, "revolve", slots, "slots");
     sink(plan_action{plan_work::keep, 0, 0});
     back(sink, 0, steps, slots);
     sink(plan_action{plan_work::drop, 0, 0});

@@ -108,6 +108,7 @@ auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X
   if constexpr (!repeats || !ok<typename taken::fault>) {
     return value_and_gradients<poison, poison, poison>{};
   } else {
+    detail::pipeline::at_least(1, "recompute", plan.steps, "steps");
     taken steps(layers, weights, plan.steps);
     detail::pipeline::check_steps(check_plan(plan), plan.steps,
                                   static_cast<int>(steps.cells.size()));

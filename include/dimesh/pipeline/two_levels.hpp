@@ -21,8 +21,8 @@ class two_level_plan {
 
   /// steps is at least 1; a write and a read take so many steps' time. O(steps^2 * slots) work.
   constexpr two_level_plan(int n, int room, double write, double read)
-      : steps(n),
-        slots(room),
+      : steps(detail::pipeline::at_least(1, "plan_two_levels", n, "steps")),
+        slots(detail::pipeline::at_least(0, "plan_two_levels", room, "slots")),
         write_(write),
         read_(read),
         kept_(static_cast<std::size_t>((n + 1) * (room + 1))),

@@ -71,6 +71,16 @@ inline constexpr bool all_at<A, K, list<X...>> =
      (spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].what == use::placed &&
       spec_of<X>::table.axis[axis_index<typename X::mesh_type, A>].at == K));
 
+/// Does some of it live at another one? What has no place is on all ranks.
+template <class A, index_t K, class Leaves> inline constexpr bool any_elsewhere = false;
+template <class A, index_t K, class... X>
+inline constexpr bool any_elsewhere<A, K, list<X...>> = [] {
+  const auto elsewhere = [](const table& t, int axis) {
+    return axis >= 0 && t.axis[axis].what == use::placed && t.axis[axis].at != K;
+  };
+  return (false || ... || elsewhere(spec_of<X>::table, axis_index<typename X::mesh_type, A>));
+}();
+
 /// What a cell says: its function before dims, if that has a name; of layers (layers.hpp) the first
 /// or the last one.
 template <class Layer, class... D> struct said_by {
@@ -244,6 +254,8 @@ struct chain_fault<A, Recorded, After, W, X, I, Before, C, More...> {
                                                    typename C::takes, in>())::type;
     if constexpr (!all_at<A, C::place, typename leaves<own>::type>) {
       return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
+    } else if constexpr (I == 0 && any_elsewhere<A, C::place, typename leaves<X>::type>) {
+      return tag<input_not_on_stage<placed<A, C::place>, X>>{};
     } else if constexpr (!ok<meeting>) {
       return tag<meeting>{};
     } else {

@@ -192,6 +192,25 @@ TEST_CASE("recompute_plan: cells") {
   }
 }
 
+TEST_CASE("plans of nothing, or with room for nothing, are refused") {
+  const auto all = [](const auto& plan) { (void)dm::actions_of(plan); };
+  const auto said = [](const char* words) { return doctest::Contains(words); };
+  CHECK_THROWS_WITH_AS(all(dm::sqrt_cells(0)), said("cells: 0 steps; a plan has 1 at least"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS(all(dm::cells{6, 0}), said("cells: 0 steps a cell; a plan has 1 at least"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS(all(dm::cells{6, -2}), said("cells: -2 steps a cell"), dm::error);
+  CHECK_THROWS_WITH_AS(all(dm::revolve{0, 2}), said("revolve: 0 steps"), dm::error);
+  CHECK_THROWS_WITH_AS(all(dm::revolve{5, 0}), said("revolve: 0 slots"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::revolve_extra(5, 0), said("revolve: 0 slots"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::plan_two_levels(0, 1, 1, 1), said("plan_two_levels: 0 steps"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::plan_two_levels(4, -1, 1, 1), said("plan_two_levels: -1 slots"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::plan_chain(dm::even_chain{}, 0, 12), said("plan_chain: 0 steps"),
+                       dm::error);
+}
+
 TEST_CASE("revolve: the closed form is the dynamic programme, and the plan has its cost") {
   const int most = 120, slots = 8;
   // extra[s][l]: the least over where the next state is kept.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/nn/generate/sampling.hpp"
@@ -93,7 +94,11 @@ template <class Model, class P, class Cache> class growing_texts {
     return i < static_cast<index_t>(r.size()) ? r[static_cast<std::size_t>(i)] : r.back();
   }
   index_t extent_of_length() const {
-    return kept_.layers.at(0).key.template extent<typename M::length>();
+    if (!kept_.layers.empty()) return kept_.layers[0].key.template extent<typename M::length>();
+    if constexpr (is_static_dim<typename M::length>)
+      return M::length::extent;
+    else  // nothing is kept
+      return std::numeric_limits<index_t>::max();
   }
 
   const Model& m_;

@@ -42,6 +42,12 @@ template <class... D, class X> constexpr auto sum_of(list<D...>, const X& x) {
     return sum<D...>(x);
 }
 
+/// x, and 0 where a token does not count, whatever is there.
+template <class X> constexpr const X& of_valid(const X& x, const all_tokens&) { return x; }
+template <class X, Operand V> constexpr auto of_valid(const X& x, const V& valid) {
+  return dimesh::select(stop_gradient(valid) != 0, x, 0);
+}
+
 /// What each group's tokens hold, divided by how many count: the mean over those.
 template <class Token, class X> constexpr auto mean_of_valid(const X& x, const all_tokens&) {
   return mean<Token>(x);
@@ -51,7 +57,7 @@ constexpr auto mean_of_valid(const X& x, const V& valid) {
   using T = value_of<X>;
   const auto v = cast<T>(stop_gradient(valid));
   const auto n = sum<Token>(v);
-  return sum<Token>(x * v) / (n + cast<T>(n == T(0)));
+  return sum<Token>(of_valid(x, valid) * v) / (n + cast<T>(n == T(0)));
 }
 /// x[G.., Expert], counts of each group, divided by how many tokens count.
 template <class Token, class X>
@@ -78,7 +84,7 @@ template <class X> double mean_over_all(const X& x, const all_tokens&) {
 template <class X, Operand V> double mean_over_all(const X& x, const V& valid) {
   const auto v = cast<value_of<X>>(stop_gradient(valid));
   const auto n = static_cast<double>(value(complete(sum(v))));
-  return static_cast<double>(value(complete(sum(x * v)))) / (n > 0 ? n : 1);
+  return static_cast<double>(value(complete(sum(of_valid(x, valid) * v)))) / (n > 0 ? n : 1);
 }
 /// b + rate sign(mean - load).
 template <class T> struct bias_function {
@@ -119,7 +125,8 @@ constexpr auto router_z_loss(const X& logits, const V& valid = {}) {
     return poison{};
   else
     return mean(detail::mean_of_valid<Token>(
-        square(log_sum_exp<Expert>(cast<detail::wide<X>>(logits))), valid));
+        square(log_sum_exp<Expert>(detail::of_valid(cast<detail::wide<X>>(logits), valid))),
+        valid));
 }
 
 /// Balance without a loss: the bias that is added to scores when experts are chosen, and to no

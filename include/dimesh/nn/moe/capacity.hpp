@@ -39,6 +39,7 @@ enum class balance_scale : unsigned char {
 /// The choices of a gate.
 struct gating {
   double capacity_factor = 1;  ///< slots for each choice: 1 gives GShard's 2S/E of two choices
+      ///< (of all tokens: infinity)
   index_t at_least = 1;  ///< slots of an expert (Lingvo and DeepSpeed: 4)
   index_t multiple_of = 1;  ///< slots of an expert, rounded up (Lingvo: 4)
   renormalise gates = renormalise::before_capacity;
@@ -66,7 +67,8 @@ inline void refuse_gating(const gating& g, index_t experts) {
 }  // namespace detail
 
 /// Slots of each expert for a group of `tokens`, each with so many choices: choices * factor *
-/// tokens / experts, rounded up, then at least `at_least`, then up to a multiple of `multiple_of`.
+/// tokens / experts, rounded up, or one for each token where the factor is infinite, or so great
+/// that slots have no numbers; then at least `at_least`, then up to a multiple of `multiple_of`.
 /// Depends on global extents alone, so that all ranks have the same. Throws dimesh::error where
 /// there is no expert, or where an option is not above 0.
 constexpr index_t capacity_of(const gating& g, index_t choices, index_t tokens, index_t experts) {
@@ -75,8 +77,11 @@ constexpr index_t capacity_of(const gating& g, index_t choices, index_t tokens, 
   // 1.1 * 10 / 1 is 11.000000000000002 in binary: the product is exact to 2^-50, and so is this.
   const double exact = g.capacity_factor * static_cast<double>(choices * tokens) /
                        static_cast<double>(experts) * (1 - 0x1p-50);
-  index_t slots = static_cast<index_t>(exact);
-  if (static_cast<double>(slots) < exact) ++slots;
+  index_t slots = tokens;
+  if (exact * static_cast<double>(experts) < 0x1p31) {  // what std::int32_t numbers
+    slots = static_cast<index_t>(exact);
+    if (static_cast<double>(slots) < exact) ++slots;
+  }
   if (slots < g.at_least) slots = g.at_least;
   return (slots + g.multiple_of - 1) / g.multiple_of * g.multiple_of;
 }

@@ -91,9 +91,10 @@ constexpr auto gates_of(const gating& g, const P& p, const V& valid) {
   using dims = scores_dims<P, Token, Expert>;
   using rule = route_rule<with_dims<typename dims::groups, Token, Choice>, Token, Expert, Choice>;
   const choose_op<value_of<P>> op{{&facts_of_dim<Choice>, Choice::extent}};
+  const auto scores = permuted<typename dims::by_expert>(p);
   const auto chosen =
-      valid_only<rule, std::int32_t, typename dims::tokens>(op, stop_gradient(p), valid);
-  const auto raw = dimesh::gather<Expert, Choice>(p, chosen);
+      valid_only<rule, std::int32_t, typename dims::tokens>(op, stop_gradient(scores), valid);
+  const auto raw = dimesh::gather<Expert, Choice>(scores, chosen);
   auto gates = g.gates == renormalise::never ? raw * value_of<P>(1) : shares<Choice>(raw);
   using C = std::remove_cvref_t<decltype(chosen)>;
   return routing<C, C, decltype(gates)>{chosen, chosen, std::move(gates), 0};

@@ -155,9 +155,9 @@ constexpr auto routed(const gating& g, const P& p, const S& by, const V& valid, 
                              << dimesh::detail::name_of<Expert>() << "' has " << experts)
         .raise();
   const index_t capacity = capacity_of(g, choices, p.template extent<Token>(), experts);
-  const auto chosen =
-      valid_only<route_rule<chosen_dims, Token, Expert, Choice>, std::int32_t,
-                 typename dims::tokens>(choose_op<T>{{&facts_of_dim<Choice>, choices}}, by, valid);
+  const choose_op<value_of<S>> choose{{&facts_of_dim<Choice>, choices}};
+  const auto chosen = valid_only<route_rule<chosen_dims, Token, Expert, Choice>, std::int32_t,
+                                 typename dims::tokens>(choose, by, valid);
   const auto raw = dimesh::gather<Expert, Choice>(p, chosen);
   const auto slots = apply_rule<route_rule<chosen_dims, Token, Choice>, std::int32_t>(
       assign_op<T>{experts, capacity, g}, chosen, shares<Choice>(stop_gradient(raw)));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What if a number beside a tensor may become an element of the result, whose type the tensor sets?
+// Whole numbers must be ones that the elements hold: cut in silence, 300 would be 44 in one byte.
+//
+//   as_element<std::uint8_t>("select", 44)       -> 44
+//   as_element<std::uint8_t>("select", 300)      -> dimesh::error
+//   as_least<std::uint8_t>("maximum", -1)        -> 0: the greater of both is the same
+#pragma once
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "dimesh/detail/words.hpp"
+
+namespace dimesh::detail {
+
+template <class T, class N>
+inline constexpr bool both_whole = std::is_integral_v<T> && std::is_integral_v<N>;
+
+/// Is n less than all elements of type T, or greater? (Promoted: bool is not compared otherwise.)
+template <class T, class N> constexpr bool is_below(N n) {
+  return std::cmp_less(+n, +std::numeric_limits<T>::lowest());
+}
+template <class T, class N> constexpr bool is_beyond(N n) {
+  return std::cmp_greater(+n, +std::numeric_limits<T>::max());
+}
+
+/// n as an element. Throws dimesh::error where both are whole and T does not hold it.
+template <class T, class N> constexpr T as_element(std::string_view call, N n) {
+  if constexpr (both_whole<T, N>)
+    if (is_below<T>(n) || is_beyond<T>(n))
+      (words() << call << ": " << std::to_string(+n)
+               << " is no element: these are whole numbers from "
+               << std::to_string(+std::numeric_limits<T>::lowest()) << " to "
+               << std::to_string(+std::numeric_limits<T>::max()) << "; cast the tensor")
+          .raise();
+  return static_cast<T>(n);
+}
+/// A lower bound, and an upper one: what is below all elements, or beyond, bounds none.
+template <class T, class N> constexpr T as_least(std::string_view call, N n) {
+  if constexpr (both_whole<T, N>)
+    if (is_below<T>(n)) return std::numeric_limits<T>::lowest();
+  return as_element<T>(call, n);
+}
+template <class T, class N> constexpr T as_most(std::string_view call, N n) {
+  if constexpr (both_whole<T, N>)
+    if (is_beyond<T>(n)) return std::numeric_limits<T>::max();
+  return as_element<T>(call, n);
+}
+
+}  // namespace dimesh::detail
