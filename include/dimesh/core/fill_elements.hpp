@@ -87,7 +87,7 @@ template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);
   T* const to = x.template data<T>();
   const opened memory;
-  if (hosts_only || facts_of_space(x.facts->space).on_host_threads)
+  if (runs_on_host_threads(x.facts->space))
     std::fill_n(to, x.elements(), value);
   else
     Kokkos::parallel_for("dimesh::fill",

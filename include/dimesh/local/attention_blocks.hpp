@@ -50,7 +50,7 @@ template <class T> struct attention_block {
 
 /// The greatest score of a part of a query's keys, and the sum of what the exponentials are to it.
 template <class T> struct attended_part {
-  static constexpr index_t length = 64;
+  static constexpr index_t length = keys_of_part;
   attention_block<T> b;
   index_t parts;
   T *tops, *sums;
@@ -215,12 +215,10 @@ template <class Space, class T> struct attention_products {
 template <class T, class F>
 void for_each_attention_block(const plain_attention<T>& a, int matrices, index_t wanted,
                               const F& f) {
-  constexpr index_t most = index_t{1} << 26;  // elements of a matrix
   const attention_problem& x = a.x;
   const index_t pairs = x.turns() * x.keys;
   if (x.turns() == 0 || x.queries == 0) return;
-  const index_t fit = pairs > 0 ? most / pairs : x.queries;
-  const index_t rows = std::clamp<index_t>(std::min(fit, wanted), 1, x.queries);
+  const index_t rows = queries_of_block(x, wanted);
   const auto room = dimesh::detail::storage::acquire(static_cast<std::size_t>(matrices * pairs) *
                                                      static_cast<std::size_t>(rows) * sizeof(T));
   for (index_t i = 0; i < x.queries; i += rows) {

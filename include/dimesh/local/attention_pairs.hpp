@@ -5,6 +5,8 @@
 //   plain_attention<float> a{problem};   a.meet(a.seat(turn), query, key)
 #pragma once
 
+#include <algorithm>
+
 #include "dimesh/local/attention_tile.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -78,6 +80,25 @@ template <class T> struct plain_attention {
     return bits >= limit ? static_cast<T>(1 / (1 - static_cast<double>(limit) * 0x1p-16)) : T(0);
   }
 };
+
+/// How many queries are in a block of scores, whose elements are at most 2^26.
+constexpr index_t queries_of_block(const attention_problem& x, index_t wanted = 512) {
+  constexpr index_t most = index_t{1} << 26;
+  const index_t pairs = x.turns() * x.keys;
+  return std::clamp<index_t>(std::min(pairs > 0 ? most / pairs : x.queries, wanted), 1,
+                             std::max(x.queries, index_t{1}));
+}
+/// A query's greatest score and sum are made for so many keys at a time.
+inline constexpr index_t keys_of_part = 64;
+/// Elements that attention in blocks takes for itself, while all of them are there; hides: lengths
+/// or flags hide keys, whose rows are copied.
+constexpr index_t room_of_blocks(const attention_problem& x, bool hides, bool back) {
+  const index_t turns = x.turns(), rows = queries_of_block(x);
+  if (turns == 0 || x.queries == 0) return 0;
+  const index_t parts = std::max((x.keys + keys_of_part - 1) / keys_of_part, index_t{1});
+  const index_t copies = hides ? 2 * turns * x.keys * x.head : 0, block = turns * x.keys * rows;
+  return copies + (back ? 2 * block + turns * x.queries : block + 2 * turns * rows * parts);
+}
 
 /// The strides of one operand of a product. Where no loop has them, turns lie `turn` apart.
 struct attention_strides {

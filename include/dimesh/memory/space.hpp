@@ -191,6 +191,11 @@ constexpr const space_facts& facts_of_space(const space_facts* s) {
   return s != nullptr ? *s : default_space_facts;
 }
 
+/// Do kernels on tensors that lie there run on the host's threads?
+constexpr bool runs_on_host_threads(const space_facts* s) {
+  return hosts_only || facts_of_space(s).on_host_threads;
+}
+
 /// The space of a mesh; null for the default one, whatever it is called.
 template <class M> inline constexpr const space_facts* space_of = nullptr;
 template <class M>

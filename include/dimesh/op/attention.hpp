@@ -32,6 +32,25 @@ namespace detail {
 
 template <class... A> inline constexpr bool is_included<op_header::attention, A...> = true;
 
+/// Bytes that a kernel takes while it runs, where these operands are.
+template <class T>
+constexpr index_t scratch_of(const local::attention_problem& x, const attention_dims& dims,
+                             const tensor_core& operand, bool back) {
+  const index_t elements =
+      !runs_on_host_threads(operand.facts->space)
+          ? local::detail::room_of_blocks(x, dims.hides.lengths || dims.hides.flags, back)
+      : back ? local::attention_transpose_scratch<T>(x)
+             : local::attention_scratch<T>(x);
+  return elements * static_cast<index_t>(sizeof(T));
+}
+/// A device's kernels take theirs as they go.
+template <class T>
+storage host_scratch_of(const local::attention_problem& x, const attention_dims& dims,
+                        const tensor_core& operand, bool back) {
+  if (!runs_on_host_threads(operand.facts->space)) return {};
+  return storage::acquire(static_cast<std::size_t>(scratch_of<T>(x, dims, operand, back)));
+}
+
 /// The wanted cotangents of q, k and v in one pass over the tiles: from ybar, q, k, v, what hides
 /// keys, the result and log_sum. Shapes: ybar and the result as q; log_sum as q without the head.
 template <class T> struct attention_transpose_op {
@@ -44,7 +63,7 @@ template <class T> struct attention_transpose_op {
     for (int k = 0; k < bars.count(); ++k) products += bars.has(k);
     t.compute(products * 2 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
               bytes_of(in) + bars.bytes());
-    t.room(bytes_of_scratch(x));
+    t.room(scratch_of<T>(x, dims, in[0], true));
   }
   void fill(results bars, operands in) const {
     const tensor_core &out = in[in.count() - 2], &log_sum = in[in.count() - 1];
@@ -54,13 +73,10 @@ template <class T> struct attention_transpose_op {
     for (const int k : {1, 2})
       if (bars.has(k)) zero_bytes(bars[k].memory.data(), bars[k].bytes());
     const local::attention_cotangents<T> to{bars.data<T>(0), bars.data<T>(1), bars.data<T>(2)};
-    const auto scratch = storage::acquire(static_cast<std::size_t>(bytes_of_scratch(x)));
+    const storage scratch = host_scratch_of<T>(x, dims, in[0], true);
     local::attention_transpose<T>(
         x, in[1].data<const T>(), in[2].data<const T>(), in[3].data<const T>(), out.data<const T>(),
         log_sum.data<const T>(), in[0].data<const T>(), to, static_cast<T*>(scratch.data()));
-  }
-  static constexpr index_t bytes_of_scratch(const local::attention_problem& x) {
-    return local::attention_transpose_scratch<T>(x) * static_cast<index_t>(sizeof(T));
   }
 };
 
@@ -75,18 +91,15 @@ template <class T> struct attention_op {
     const auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     t.compute(4 * x.head * x.turns() * x.sees.pairs(x.position, x.queries),
               y.bytes() + bytes_of(in));
-    t.room(bytes_of_scratch(x));
+    t.room(scratch_of<T>(x, dims, in[0], false));
   }
   void fill(results y, operands in) const {
     auto x = attention_plan(options, dims, in[0], in[1], in[2], y[1]);
     x.scale = attention_scale(options, x.head);
     hide_keys(x, dims, y[1], in, 3);
-    const auto scratch = storage::acquire(static_cast<std::size_t>(bytes_of_scratch(x)));
+    const storage scratch = host_scratch_of<T>(x, dims, in[0], false);
     local::attention<T>(x, in[0].data<const T>(), in[1].data<const T>(), in[2].data<const T>(),
                         y[0].data<T>(), y[1].data<T>(), static_cast<T*>(scratch.data()));
-  }
-  static constexpr index_t bytes_of_scratch(const local::attention_problem& x) {
-    return local::attention_scratch<T>(x) * static_cast<index_t>(sizeof(T));
   }
   static constexpr bool needs(int, unsigned wanted) { return wanted != 0; }
   constexpr void transpose(const auto& to) const {

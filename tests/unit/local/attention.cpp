@@ -265,6 +265,35 @@ TEST_CASE("attention: keys hidden by lengths, flags and ids, forward and backwar
       }
 }
 
+TEST_CASE("attention in blocks takes the memory that is predicted") {
+  using enum hiding;
+  for (const hiding by : {nothing, lengths, flags, packed})
+    for (const index_t queries : {1, 70, 600}) {
+      const trial t{2, 2, queries, 130, 8, 0, {}, 0, 0, by};
+      attention_problem x = described(t);
+      hidden_keys hidden(t, x);
+      operands<float> y(x);
+      auto& buffers = dimesh::detail::pool::instance();
+      const auto taken = [&](const auto& f) {
+        const index_t before = buffers.figures().live;
+        buffers.restart_peak();
+        f();
+        return (buffers.figures().peak - before) / index_t(sizeof(float));
+      };
+      using dimesh::local::detail::room_of_blocks;
+      const bool copies = by == lengths || by == flags;
+      CHECK(taken([&] {
+              dimesh::local::detail::attend_in_blocks<Kokkos::Serial>(
+                  x, y.q.data(), y.k.data(), y.v.data(), y.out.data(), y.log_sum.data());
+            }) == room_of_blocks(x, copies, false));
+      CHECK(taken([&] {
+              dimesh::local::detail::attend_back_in_blocks<Kokkos::Serial, float>(
+                  x, y.q.data(), y.k.data(), y.v.data(), y.out.data(), y.log_sum.data(),
+                  y.dout.data(), {y.dq.data(), y.dk.data(), y.dv.data()});
+            }) == room_of_blocks(x, copies, true));
+    }
+}
+
 TEST_CASE("attention: no queries, no keys, no heads, nothing to sum") {
   for (const trial& t : {trial{2, 1, 0, 5, 4, 0, {}, 0, 0}, trial{2, 1, 5, 0, 4, 0, {}, 0, 0},
                          trial{0, 3, 5, 5, 4, 0, {}, 0, 0}, trial{2, 0, 5, 5, 4, 0, {}, 0, 0},
