@@ -60,16 +60,19 @@ template <class T> struct attended_part {
     const attention_seat s = b.a.seat(of.turn);
     const T scale = static_cast<T>(b.a.x.scale);
     const index_t column = b.place(of.turn, 0, of.query);
+    constexpr int held = 8;  // in registers
     T top = nothing(), sum = 0;
-    for (index_t j = of.first; j < of.last; ++j) {
-      if (!b.a.meet(s, of.query, j)) continue;
-      const T score = scale * b.scores[column + j * b.rows];
-      top = score > top ? score : top;
-    }
-    for (index_t j = of.first; j < of.last; ++j) {
-      if (!b.a.meet(s, of.query, j)) continue;
-      const T score = scale * b.scores[column + j * b.rows];
-      if (score != nothing()) sum += dimesh::exp(score - top);
+    for (index_t j = of.first; j < of.last; j += held) {
+      T score[held], greatest = top;
+      for (int k = 0; k < held; ++k) {
+        const bool meets = j + k < of.last && b.a.meet(s, of.query, j + k);
+        score[k] = meets ? scale * b.scores[column + (j + k) * b.rows] : nothing();
+        greatest = score[k] > greatest ? score[k] : greatest;
+      }
+      if (greatest > top) sum *= dimesh::exp(top - greatest);  // 0 (or NaN) where there was none
+      top = greatest;
+      for (int k = 0; k < held; ++k)
+        if (score[k] != nothing()) sum += dimesh::exp(score[k] - top);
     }
     tops[e] = top, sums[e] = sum;
   }

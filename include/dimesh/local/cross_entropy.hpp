@@ -51,7 +51,7 @@ template <class T, class Id> struct cross_entropy_row {
     loss[r] = sum;
   }
 };
-/// One slope.
+/// Four slopes of a row, a quarter of it apart.
 template <class T, class Id> struct cross_entropy_slope {
   index_t width;
   cross_entropy_terms terms;
@@ -60,15 +60,19 @@ template <class T, class Id> struct cross_entropy_slope {
   const Id* target;
   T* xbar;
 
+  KOKKOS_INLINE_FUNCTION index_t quarter() const { return (width + 3) / 4; }
   KOKKOS_FUNCTION void operator()(index_t e) const {
-    const auto [r, j] = divided(e, width);
+    const auto [r, begin] = divided(e, quarter());
     const auto t = static_cast<index_t>(target[r]);
-    xbar[e] = 0;  // and nothing else is read: logits that nobody asks for may be no numbers
-    if (t < 0 || t >= terms.classes) return;
-    const T g = bar[r], shift = lse[r];
+    if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers
+      for (index_t j = begin; j < width; j += quarter()) xbar[r * width + j] = T(0);
+      return;
+    }
+    const T g = bar[r], shift = lse[r], spread = g * every;
     const T share = g * (T(1) + T(2) * z * shift);
-    xbar[e] =
-        share * dimesh::exp(x[e] - shift) - g * every - (t == terms.first + j ? g * on : T(0));
+    for (index_t j = begin; j < width; j += quarter())
+      xbar[r * width + j] = share * dimesh::exp(x[r * width + j] - shift) - spread -
+                            (t == terms.first + j ? g * on : T(0));
   }
 };
 
@@ -107,10 +111,11 @@ void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_te
   const T on = static_cast<T>(1 - terms.smoothing), z = static_cast<T>(terms.z_weight);
   const T every = static_cast<T>(terms.smoothing / static_cast<double>(terms.classes));
   if constexpr (!detail::runs_on_host<Space>)
-    if (!detail::moves_to_host<Space>())
-      return detail::each_for_itself<Space>(
-          rows * width, detail::cross_entropy_slope<T, Id>{width, terms, on, z, every, bar, x, lse,
-                                                           target, xbar});
+    if (!detail::moves_to_host<Space>()) {
+      const detail::cross_entropy_slope<T, Id> slope{width, terms, on,  z,      every,
+                                                     bar,   x,     lse, target, xbar};
+      return detail::each_for_itself<Space>(rows * slope.quarter(), slope);
+    }
   for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {
     const auto t = static_cast<index_t>(target[r]);
     if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers

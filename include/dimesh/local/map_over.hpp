@@ -10,6 +10,7 @@
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
 #include "dimesh/local/map.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/row_loops.hpp"
 
 #include <cstddef>
@@ -217,25 +218,36 @@ inline int longest_loop(const array_loops& l) {
   return best;
 }
 
-/// One element for itself: what a device does.
-template <class F, class Y, class... X> struct map_element {
+/// Four elements along the last group, a quarter of it apart: what a thread of a device makes.
+template <class F, class Y, class... X> struct map_elements {
   loops<1 + sizeof...(X)> l;
   F f;
   Y* y;
   dimesh::detail::bundle<const X*...> x;
 
+  index_t threads() const { return l.size() == 0 ? 0 : l.size() / inner() * quarter(); }
   KOKKOS_FUNCTION void operator()(index_t e) const {
-    index_t at[1 + sizeof...(X)] = {};
-    for (int g = l.groups - 1; g >= 0; --g) {
+    const division of_row = divided(e, quarter());
+    index_t at[arrays] = {}, step[arrays] = {};
+    e = of_row.whole;
+    for (int g = l.groups - 2; g >= 0; --g) {
       const division of = divided(e, l.extent[g]);
       e = of.whole;
-      for (int k = 0; k < static_cast<int>(1 + sizeof...(X)); ++k)
-        at[k] += of.rest * l.stride[k][g];
+      for (int k = 0; k < arrays; ++k) at[k] += of.rest * l.stride[k][g];
     }
-    give(at, std::index_sequence_for<X...>{});
+    if (l.groups > 0)
+      for (int k = 0; k < arrays; ++k) step[k] = l.stride[k][l.groups - 1];
+    for (index_t i = of_row.rest; i < inner(); i += quarter()) {
+      index_t here[arrays];
+      for (int k = 0; k < arrays; ++k) here[k] = at[k] + i * step[k];
+      give(here, std::index_sequence_for<X...>{});
+    }
   }
 
  private:
+  static constexpr int arrays = 1 + sizeof...(X);
+  KOKKOS_INLINE_FUNCTION index_t inner() const { return l.groups > 0 ? l.extent[l.groups - 1] : 1; }
+  KOKKOS_INLINE_FUNCTION index_t quarter() const { return (inner() + 3) / 4; }
   template <std::size_t... K>
   KOKKOS_FUNCTION void give(const index_t* at, std::index_sequence<K...>) const {
     dimesh::store(y[at[0]], f(static_cast<computed<X>>(dimesh::detail::item<K>(x)[at[K + 1]])...));
@@ -263,9 +275,9 @@ void map_over(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, Y*
     });
   } else {
     if (detail::moves_to_host<Space>()) return map_over<host_space>(l, f, y, x...);
-    Kokkos::parallel_for(
-        dimesh::detail::kernel_range<Space>(0, l.size()),
-        detail::map_element<F, Y, X...>{l, f, y, dimesh::detail::bundle<const X*...>(x...)});
+    const detail::map_elements<F, Y, X...> kernel{l, f, y,
+                                                  dimesh::detail::bundle<const X*...>(x...)};
+    detail::each_for_itself<Space>(kernel.threads(), kernel);
   }
 }
 

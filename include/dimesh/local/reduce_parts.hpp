@@ -111,8 +111,10 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
   part.kept = kept_first(l, part.l);
   for (int g = 0; g < l.groups; ++g) (g < part.kept ? part.size : part.terms) *= part.l.extent[g];
   if (part.size == 0) return;
-  if (part.kept == l.groups)
-    return each_for_itself<Space>(part.size, map_element<F, T, X...>{part.l, f, y, part.x});
+  if (part.kept == l.groups) {
+    const map_elements<F, T, X...> terms{part.l, f, y, part.x};
+    return each_for_itself<Space>(terms.threads(), terms);
+  }
   // Enough parts to fill a device, long enough to be worth a thread.
   constexpr index_t threads = index_t{1} << 18, shortest = 16, most = 65536;
   part.parts = std::clamp<index_t>(std::min(threads / part.size, part.terms / shortest), 1, most);

@@ -30,23 +30,23 @@ template <class T, class Id> struct taken_element {
     out[e] = row >= 0 && row < held ? table[row * width + at.rest] : T(0);
   }
 };
-/// One column of some rows of a table, of one of `ranges` of them, to which rows are added in their
-/// order.
+/// One column of every shares-th row of a table, to which rows are added in their order. shares: a
+/// power of two.
 template <class T, class Sum, class Id> struct added_column {
   index_t count, width;
   const Id* ids;
-  index_t first, held, ranges;
+  index_t first, held, shares;
   const T* rows;
   Sum* table;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
     const division at = divided(e, width);
-    const index_t j = at.rest, begin = held * at.whole / ranges;
-    const index_t end = held * (at.whole + 1) / ranges;
-    for (index_t r = begin; r < end; ++r) table[r * width + j] = Sum(0);
+    const index_t j = at.rest, own = at.whole;
+    for (index_t r = own; r < held; r += shares) table[r * width + j] = Sum(0);
     for (index_t i = 0; i < count; ++i) {
       const index_t row = static_cast<index_t>(ids[i]) - first;
-      if (row >= begin && row < end) table[row * width + j] += rows[i * width + j];
+      if ((row & (shares - 1)) == own && row >= 0 && row < held)
+        table[row * width + j] += rows[i * width + j];
     }
   }
 };
@@ -79,10 +79,11 @@ void add_rows(index_t count, index_t width, const Id* ids, index_t first, index_
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>()) {
       constexpr index_t threads = 65536;  // fill a device
-      const index_t ranges = std::clamp<index_t>(width > 0 ? threads / width : 1, 1, held + 1);
+      index_t shares = 1;
+      while (2 * shares * width <= threads && shares < held) shares *= 2;
       return detail::each_for_itself<Space>(
-          width * ranges,
-          detail::added_column<T, Sum, Id>{count, width, ids, first, held, ranges, rows, table});
+          width * shares,
+          detail::added_column<T, Sum, Id>{count, width, ids, first, held, shares, rows, table});
     }
   std::fill_n(table, held * width, Sum(0));
   for (index_t i = 0; i < count; ++i, rows += width) {

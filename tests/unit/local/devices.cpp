@@ -113,9 +113,9 @@ TEST_CASE_TEMPLATE("rows of a table: looked up and added, those that are elsewhe
   CHECK(a == b);
   std::vector<T> p(4 * 5, T(9)), q = p;
   dl::add_rows(count, 5, ids.data(), 2, 4, rows.data(), p.data());
-  for (const index_t ranges : {1, 2, 3, 5}) {
+  for (const index_t shares : {1, 2, 4, 8}) {
     dl::detail::each_for_itself<device>(
-        5 * ranges, dl::detail::added_column<T, T, int>{count, 5, ids.data(), 2, 4, ranges,
+        5 * shares, dl::detail::added_column<T, T, int>{count, 5, ids.data(), 2, 4, shares,
                                                         rows.data(), q.data()});
     CHECK(p == q);
   }
@@ -178,10 +178,9 @@ TEST_CASE_TEMPLATE("cross entropy: losses and slopes, targets elsewhere and nowh
       near("loss", a, b);
       dl::cross_entropy_transpose(rows, width, t, bar.data(), x.data(), lse.data(), target.data(),
                                   p.data());
-      dl::detail::each_for_itself<device>(
-          rows * width,
-          dl::detail::cross_entropy_slope<T, int>{width, t, on, z, every, bar.data(), x.data(),
-                                                  lse.data(), target.data(), q.data()});
+      const dl::detail::cross_entropy_slope<T, int> slope{
+          width, t, on, z, every, bar.data(), x.data(), lse.data(), target.data(), q.data()};
+      dl::detail::each_for_itself<device>(rows * slope.quarter(), slope);
       near("slopes", p, q);
     }
 }

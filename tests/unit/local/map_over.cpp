@@ -70,9 +70,9 @@ void check_plan(const F& f, const plan<1 + sizeof...(X)>& p, bool threads,
     CHECK(same_bits(got, want));
   }
   got = spoilt<Y>(p.size[0]);
-  const dimesh::local::detail::map_element<F, Y, X...> one{
+  const dimesh::local::detail::map_elements<F, Y, X...> some{
       p.l, f, got.data(), dimesh::detail::bundle<const X*...>(read<X>(std::get<K>(in))...)};
-  for (index_t e = 0; e < p.l.size(); ++e) one(e);
+  for (index_t e = 0; e < some.threads(); ++e) some(e);
   CHECK(same_bits(got, want));
 }
 
