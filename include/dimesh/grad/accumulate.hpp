@@ -37,7 +37,7 @@ struct weigh_and_add {
 };
 /// How number i of n micro-batches is added, in elements T. Each is weighed as it comes where T
 /// only stores: half does not hold the sum of many.
-template <class T> constexpr auto adding(index_t i, index_t n) {
+template <class T> constexpr auto adds_to_mean(index_t i, index_t n) {
   const double part = 1.0 / static_cast<double>(n);
   if constexpr (is_storage_only<T>)
     return weigh_and_add{i == 1 ? part : 1.0, part};
@@ -127,7 +127,8 @@ template <class F>
 constexpr auto accumulate(index_t n, const F& one_batch) {
   if (n < 1)
     (detail::words() << "accumulate: " << n << " micro-batches; give it one or more").raise();
-  return detail::add_up(n, one_batch, [n]<class T>(index_t i) { return detail::adding<T>(i, n); });
+  return detail::add_up(n, one_batch,
+                        [n]<class T>(index_t i) { return detail::adds_to_mean<T>(i, n); });
 }
 /// The same, weighted: the sum of weights[i] times that of micro-batch i, divided by the sum of the
 /// weights. Where a loss is a mean over what a micro-batch holds (tokens, records that are there),

@@ -48,7 +48,8 @@ template <detail::Number N, Operand X> constexpr auto pow(N n, const X& x) {
   return detail::map_beside(detail::power_of_function{}, x,
                             static_cast<detail::number_as<X, N>>(n));
 }
-/// The larger of each element and n; ties go to the element.
+/// The larger of each element and n; ties go to the element. Throws dimesh::error where elements
+/// are whole and hold no number as large as a whole n.
 template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "maximum: the operand is a sum yet to be made, or complex; complete it, or take "
@@ -59,7 +60,8 @@ template <Operand X, detail::Number N> constexpr auto maximum(const X& x, N n) {
 template <detail::Number N, Operand X> constexpr auto maximum(N n, const X& x) {
   return dimesh::maximum(x, n);
 }
-/// The smaller of each element and n; ties go to the element.
+/// The smaller of each element and n; ties go to the element. Throws dimesh::error likewise, for
+/// one as small.
 template <Operand X, detail::Number N> constexpr auto minimum(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "minimum: the operand is a sum yet to be made, or complex; complete it, or take "

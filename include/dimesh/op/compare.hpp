@@ -105,7 +105,8 @@ constexpr auto select(const C& condition, const X& x, const Y& y) {
   return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
 }
 
-/// x where the condition holds, else a number.
+/// x where the condition holds, else a number. Throws dimesh::error for a whole number that the
+/// whole elements of x do not hold.
 template <Operand C, Operand X, detail::Number N>
 constexpr auto select(const C& condition, const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
@@ -117,7 +118,7 @@ constexpr auto select(const C& condition, const X& x, N n) {
   return detail::map_as<detail::join_kind::nonlinear>(
       detail::select_number_function<T, false>{detail::as_element<T>("select", n)}, condition, x);
 }
-/// A number where the condition holds, else x.
+/// A number where the condition holds, else x; likewise.
 template <Operand C, detail::Number N, Operand X>
 constexpr auto select(const C& condition, N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,

@@ -96,7 +96,8 @@ template <Operand X> constexpr auto logical_not(const X& x) {
 }
 
 /// x, but low where it is less and high where it is more; NaN stays. The derivative is 1 from low
-/// to high, both included, and 0 outside.
+/// to high, both included, and 0 outside. Throws dimesh::error for a bound that would be an element
+/// and that whole elements do not hold.
 template <Operand X, detail::Number N, detail::Number M>
 constexpr auto clamp(const X& x, N low, M high) {
   static_assert(

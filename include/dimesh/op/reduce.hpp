@@ -221,8 +221,8 @@ constexpr auto sum(const X& x) {
 namespace detail {
 /// Elements of the mean of T. It is summed in what they are computed in: half might not hold it.
 template <class As, class T>
-using mean_of = std::conditional_t<!std::is_void_v<As>, As,
-                                   std::conditional_t<std::is_integral_v<T>, double, T>>;
+using mean_elements = std::conditional_t<!std::is_void_v<As>, As,
+                                         std::conditional_t<std::is_integral_v<T>, double, T>>;
 }  // namespace detail
 
 /// The sum divided by the global number of elements: partial as `sum` is. Integers give double.
@@ -242,7 +242,7 @@ constexpr auto mean(const X& x) {
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
-    using R = detail::mean_of<typename detail::stated<D...>::type, value_of<X>>;
+    using R = detail::mean_elements<typename detail::stated<D...>::type, value_of<X>>;
     const auto n = static_cast<computed<R>>(detail::count_list(x, dims{}));
     return detail::map_as<detail::join_kind::linear, R>(detail::unscale_function<computed<R>>{n},
                                                         detail::sum_list<computed<R>>(x, dims{}));
