@@ -81,6 +81,7 @@ template <class Model, class P, class Cache> class growing_texts {
     const auto ids = dimesh::generate<ids_type>(
         g_, [&](index_t b, index_t i) { return token(b, from + i); }, next_tokens{to - from});
     const auto whole = relayout<layout<mesh>>(feed(m_, p_, ids, kept_));
+    const dimesh::detail::in_space there(dimesh::detail::core_of(whole).facts->space);
     return {dimesh::detail::to_vector(whole.data(), whole.local_size()),
             static_cast<std::size_t>(whole.template extent<typename M::vocab>())};
   }
