@@ -34,37 +34,8 @@
 #include "dimesh/reflect/clone.hpp"
 #include "dimesh/train/histogram.hpp"
 #include "support/adjoint.hpp"
+#include "support/far_memory.hpp"
 #include "support/scratch.hpp"
-
-namespace {
-struct called_far {
-  static constexpr const char* get_name() { return "far"; }
-};
-using far_memory = Kokkos::Experimental::LogicalMemorySpace<
-    Kokkos::HostSpace, Kokkos::DefaultHostExecutionSpace, called_far,
-    Kokkos::Experimental::LogicalSpaceSharesAccess::no_shared_access>;
-}  // namespace
-
-#if KOKKOS_VERSION < 40000
-// Kokkos 3.4 has copies of these spaces from what is not const alone.
-namespace Kokkos::Impl {
-struct far_copy {
-  far_copy(void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); }
-  template <class Space> far_copy(const Space&, void* to, const void* from, std::size_t n) {
-    std::memcpy(to, from, n);
-  }
-};
-template <class Run> struct DeepCopy<far_memory, far_memory, Run> : far_copy {
-  using far_copy::far_copy;
-};
-template <class Run> struct DeepCopy<far_memory, HostSpace, Run> : far_copy {
-  using far_copy::far_copy;
-};
-template <class Run> struct DeepCopy<HostSpace, far_memory, Run> : far_copy {
-  using far_copy::far_copy;
-};
-}  // namespace Kokkos::Impl
-#endif
 
 namespace {
 using namespace test_support;
