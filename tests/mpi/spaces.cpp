@@ -20,6 +20,7 @@
 #include "dimesh/io/data/prefetch.hpp"
 #include "dimesh/io/data/transform.hpp"
 #include "dimesh/io/npy.hpp"
+#include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/norm.hpp"
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/op/scan.hpp"
@@ -31,38 +32,10 @@
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/reflect/clone.hpp"
+#include "dimesh/train/histogram.hpp"
 #include "support/adjoint.hpp"
+#include "support/far_memory.hpp"
 #include "support/scratch.hpp"
-
-namespace {
-struct called_far {
-  static constexpr const char* get_name() { return "far"; }
-};
-using far_memory = Kokkos::Experimental::LogicalMemorySpace<
-    Kokkos::HostSpace, Kokkos::DefaultHostExecutionSpace, called_far,
-    Kokkos::Experimental::LogicalSpaceSharesAccess::no_shared_access>;
-}  // namespace
-
-#if KOKKOS_VERSION < 40000
-// Kokkos 3.4 has copies of these spaces from what is not const alone.
-namespace Kokkos::Impl {
-struct far_copy {
-  far_copy(void* to, const void* from, std::size_t n) { std::memcpy(to, from, n); }
-  template <class Space> far_copy(const Space&, void* to, const void* from, std::size_t n) {
-    std::memcpy(to, from, n);
-  }
-};
-template <class Run> struct DeepCopy<far_memory, far_memory, Run> : far_copy {
-  using far_copy::far_copy;
-};
-template <class Run> struct DeepCopy<far_memory, HostSpace, Run> : far_copy {
-  using far_copy::far_copy;
-};
-template <class Run> struct DeepCopy<HostSpace, far_memory, Run> : far_copy {
-  using far_copy::far_copy;
-};
-}  // namespace Kokkos::Impl
-#endif
 
 namespace {
 using namespace test_support;
@@ -257,6 +230,59 @@ TEST_CASE("operations whose kernels are code of the host: on copies there, resul
       h, [](dm::index_t i) { return int(i) % 3 - 1; }, r{5});
   const auto far_at = dm::to_space(at, g);
   CHECK(same_bits(dm::take<q>(z, at), dm::take<q>(x, far_at)));
+}
+
+TEST_CASE("a started move whose kernels are code of the host runs once, recorded and watched") {
+  int n = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const grid<far> g(test_support::x{n}, test_support::y{1});
+  const grid<plane> h(test_support::x{n}, test_support::y{1});
+  using L = layout<plane, split<p, test_support::x>>;
+  const auto z = dm::generate<dm::tensor<double, L, p, q>>(
+      h, [](dm::index_t i, dm::index_t j) { return 1 + double((7 * i + 5 * j) % 11); }, p{4 * n},
+      q{3});
+  const auto to = dm::generate<dm::tensor<int, L, p>>(
+      h, [n](dm::index_t i) { return int(3 * i + 1) % (2 * n); }, p{4 * n});
+  const auto x = dm::to_space(z, g);
+  auto& near = dm::detail::pool::of(&dm::detail::facts_of_memory<Kokkos::HostSpace>);
+  near.spoil_fresh(true);  // a copy that nobody fills is seen
+  const auto moved = [](const auto& plan, const auto& v) {
+    return dm::await(dm::start_all_to_all_back(plan, dm::await(dm::start_all_to_all(plan, v))));
+  };
+  const auto slope = [&moved](const auto& plan, const auto& v) {
+    const auto loss = [&](const auto& w) {
+      const auto y = moved(plan, w);
+      return dm::complete(dm::sum(y * y));
+    };
+    return dm::value_and_grad(loss, v)().gradient;
+  };
+  const auto there_plan =
+      dm::all_to_all_counts<p, r, test_support::x>(dm::to_space(to, g), r{2 * n});
+  CHECK(same_bits(z, moved(there_plan, x)));
+  CHECK(same_bits(z + z, slope(there_plan, x)));
+  dm::event_list events;
+  {
+    const dm::watch all(events);
+    CHECK(same_bits(z, moved(there_plan, x)));
+  }
+  CHECK_FALSE(events.events.empty());
+  CHECK(in(staged).live == 0);
+}
+
+TEST_CASE("a histogram counts what lies there, by way of memory there") {
+  int n = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  const grid<far> g(test_support::x{n}, test_support::y{1});
+  using L = layout<far, split<p, test_support::x>>;
+  const auto x =
+      dm::generate<dm::tensor<double, L, p>>(g, [](dm::index_t i) { return double(i); }, p{4 * n});
+  auto& own = dm::detail::pool::of(there);
+  own.restart_peak();
+  const auto before = own.figures().live;
+  const auto h = dm::histogram_of(x);
+  CHECK(h.count == 4 * n);
+  CHECK(h.sum == 2.0 * n * (4 * n - 1));
+  CHECK(own.figures().peak == before + x.local_bytes());
 }
 
 TEST_CASE("to a mesh of other axes in the other memory, and the way back") {

@@ -31,7 +31,7 @@ DIMESH_OUTLINE inline void all_reduce_elements(const dimesh::detail::communicato
   const index_t step = later == nullptr && n * w.size > cut_above ? piece / w.size : whole;
   for (index_t at = 0; at < n; at += step) {
     const auto count = static_cast<int>(step < n - at ? step : n - at);
-    staged near(later);
+    staged near = staged::of_sums(later, is_own_operation(w.kind, r));
     std::byte* const to = near.writes(y + at * w.size, count * w.size, x == y);
     const void* const from = x == y ? MPI_IN_PLACE : near.reads(x + at * w.size, count * w.size);
     dimesh::detail::check(

@@ -65,24 +65,27 @@ DIMESH_OUTLINE inline MPI_Datatype native_type(element_kind kind) {
 }
 #endif
 
-/// MPI's operation for a reduction of a kind, or our own (reduction.hpp). On bool, sums and maxima
-/// are `or`, minima `and`.
-MPI_Op operation(element_kind kind, reduction r);
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
+/// Is MPI's operation for a reduction of a kind our own (reduction.hpp)?
+constexpr bool is_own_operation(element_kind kind, reduction r) {
   switch (kind) {
-    case element_kind::boolean:
-      return r == reduction::min ? MPI_LAND : MPI_LOR;
     case element_kind::half:
     case element_kind::bfloat16:
-      return own_operation(kind, r);
+      return true;
     case element_kind::float32:
     case element_kind::float64:
     case element_kind::long_double:
-      return r == reduction::sum ? MPI_SUM : own_operation(kind, r);
+      return r != reduction::sum;
     default:
-      return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
+      return false;
   }
+}
+/// MPI's operation for a reduction of a kind. On bool, sums and maxima are `or`, minima `and`.
+MPI_Op operation(element_kind kind, reduction r);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline MPI_Op operation(element_kind kind, reduction r) {
+  if (is_own_operation(kind, r)) return own_operation(kind, r);
+  if (kind == element_kind::boolean) return r == reduction::min ? MPI_LAND : MPI_LOR;
+  return r == reduction::sum ? MPI_SUM : r == reduction::max ? MPI_MAX : MPI_MIN;
 }
 #endif
 

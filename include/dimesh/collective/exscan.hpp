@@ -69,7 +69,7 @@ void exscan(const dimesh::detail::communicator& c, const joiner& j, const C* x, 
   prepare(c, "exscan", n, w);
   const told here(event_kind::scan, c, n * w.size);
   const detail::scan_words in(j, w.size);
-  staged near;
+  staged near = staged::of_sums(nullptr, true);
   x = near.reads(x, n * w.size);
   y = near.writes(y, n * w.size);
   for (index_t at = 0, step = INT_MAX; at < n; at += step)

@@ -33,6 +33,8 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
                                                const std::vector<message>& receives,
                                                const char* call, int tag, index_t limit,
                                                requests& under) {
+  // Kernels pack what is sent, and may still read what is written: MPI waits for none of them.
+  if constexpr (!dimesh::detail::hosts_only) Kokkos::fence();
   const auto for_each_message = [limit, &w](const std::vector<message>& messages, const auto& f) {
     for (const message& m : messages)
       for (index_t at = 0; at < m.part.count; at += limit)

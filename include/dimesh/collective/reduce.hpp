@@ -24,7 +24,7 @@ DIMESH_OUTLINE inline void reduce_elements(const dimesh::detail::communicator& c
   const told here(event_kind::reduce, c, n * w.size);
   for (index_t at = 0; at < n; at += limit) {
     const auto count = static_cast<int>(limit < n - at ? limit : n - at);
-    staged near(later);
+    staged near = staged::of_sums(later, is_own_operation(w.kind, reduction::sum));
     std::byte* const to = c.rank() == root ? near.writes(y + at * w.size, count * w.size) : nullptr;
     const MPI_Op sum = operation(w.kind, reduction::sum);
     const std::byte* const from = near.reads(x + at * w.size, count * w.size);

@@ -23,7 +23,7 @@ DIMESH_OUTLINE inline void reduce_scatter_counted(const dimesh::detail::communic
   prepare(c, "reduce_scatter", sum, w);
   const told here(event_kind::reduce_scatter, c, sum * w.size);
   const MPI_Op op = operation(w.kind, reduction::sum);
-  staged near(later);
+  staged near = staged::of_sums(later, is_own_operation(w.kind, reduction::sum));
   x = near.reads(x, sum * w.size);
   y = near.writes(y, count[c.rank()] * w.size);
   dimesh::detail::check(
@@ -59,7 +59,7 @@ DIMESH_OUTLINE inline void reduce_scatter_elements_v(const dimesh::detail::commu
   for (int r = 0; r < c.size(); x += w.size * count[r++])  // beyond an int: block by block
     for (index_t at = 0; at < count[r]; at += limit) {
       const auto n = static_cast<int>(limit < count[r] - at ? limit : count[r] - at);
-      staged near;
+      staged near = staged::of_sums(nullptr, is_own_operation(w.kind, reduction::sum));
       const std::byte* const from = near.reads(x + at * w.size, n * w.size);
       std::byte* const to = r == c.rank() ? near.writes(y + at * w.size, n * w.size) : nullptr;
       dimesh::detail::check(MPI_Reduce(from, to, n, w.type(), op, r, c.handle()), "reduce_scatter");
@@ -83,7 +83,7 @@ DIMESH_OUTLINE inline void reduce_scatter_elements(const dimesh::detail::communi
   prepare(c, "reduce_scatter", n, w);
   const told here(event_kind::reduce_scatter, c, ranks * n * size);
   const auto call = [&c, &w, later](const std::byte* in, std::byte* out, index_t count) {
-    staged near(later);
+    staged near = staged::of_sums(later, is_own_operation(w.kind, reduction::sum));
     in = near.reads(in, c.size() * count * w.size);
     out = near.writes(out, count * w.size);
     const auto units = static_cast<int>(count);

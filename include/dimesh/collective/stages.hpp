@@ -55,14 +55,25 @@ inline staging staging_wanted() {
   return wanted;
 }
 
+/// May host code follow pointers to what this thread works on?
+inline bool is_host_memory() {
+  const dimesh::detail::space_facts* const now = dimesh::detail::space_now;
+  return now == nullptr ? dimesh::detail::on_host : now->is_reached;
+}
 /// Do messages of what this thread works on go by way of host memory?
 inline bool stages() {
   const staging wanted = staging_wanted();
   if (wanted != staging::as_mpi_says) return wanted == staging::always;
-  const dimesh::detail::space_facts* const now = dimesh::detail::space_now;
-  if (now == nullptr ? dimesh::detail::on_host : now->is_reached) return false;
+  if (is_host_memory()) return false;
   static const bool knows = mpi_knows_devices();
   return !knows;
+}
+/// Do its sums? A function of ours (by_us) follows pointers on the host. Those that are only begun
+/// (later) Open MPI forms there, too, though it says that it reads devices' memory.
+inline bool stages_sums(bool later, bool by_us) {
+  if (stages()) return true;
+  if (is_host_memory()) return false;
+  return by_us || (later && staging_wanted() != staging::never);
 }
 
 #ifdef DIMESH_CLOSED

@@ -19,7 +19,11 @@ class staged {
  public:
   explicit staged(requests* later = nullptr) : later_(later), stages_(stages()) {}
   /// Of MPI's calls on files, which know no devices anywhere.
-  static staged of_file() { return staged(stages() || !dimesh::detail::reached_now()); }
+  static staged of_file() { return {nullptr, stages() || !dimesh::detail::reached_now()}; }
+  /// Of reductions. By_us: the MPI_Op is a function of ours.
+  static staged of_sums(requests* later, bool by_us) {
+    return {later, stages_sums(later != nullptr, by_us)};
+  }
   staged(const staged&) = delete;
   staged& operator=(const staged&) = delete;
 
@@ -44,7 +48,7 @@ class staged {
   }
 
  private:
-  explicit staged(bool stages) : later_(nullptr), stages_(stages) {}
+  staged(requests* later, bool stages) : later_(later), stages_(stages) {}
   void* near(std::size_t which, const void* from, index_t bytes) {
     near_[which] = dimesh::detail::storage::acquire(
         static_cast<std::size_t>(bytes),

@@ -203,12 +203,14 @@ void start_here(const Op& op, const operation& bound, results y, operands x, fli
 /// The end of a move.
 class landing final : public operation {
  public:
-  explicit landing(flight& f) : operation(f.mover->facts), flight_(&f) {
+  explicit landing(flight& f) : operation(&own_), own_(*f.mover->facts), flight_(&f) {
+    own_.on_host = false;  // on copies it ran, if at all, when it began
     sum = f.mover->sum;
 #ifdef DIMESH_CHECKED
     compares = false;  // the start did: ranks may await in any order
 #endif
   }
+  landing(const landing&) = delete;
   ~landing() = default;
 
   void fill(results y, operands) const override { flight_->finish(y[0]); }
@@ -221,6 +223,7 @@ class landing final : public operation {
 
  private:
   const operation& mover() const { return *flight_->mover; }
+  operation_facts own_;
   flight* flight_;
 };
 

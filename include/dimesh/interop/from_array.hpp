@@ -54,6 +54,7 @@ template <detail::Fillable X> void fill_block(X& x, std::span<const value_of<X>>
                 std::to_string(x.grid().rank()) + ")");
   detail::begin_to_fill(detail::core_of(x));
   const detail::opened memory;  // of a host: there the mirror is the block
+  detail::is_settled(detail::host_reaches<detail::memory_of<typename X::mesh_type>>);
   const auto host = Kokkos::create_mirror_view(x.view());
   if (!from.empty()) std::memcpy(host.data(), from.data(), from.size_bytes());
   Kokkos::deep_copy(x.view(), host);
@@ -76,6 +77,7 @@ template <detail::Fillable X> void fill_from(X& x, std::span<const value_of<X>> 
   detail::begin_to_fill(detail::core_of(x));
   constexpr int rank = spec_of<X>::rank;
   const detail::opened memory;  // of a host: there the mirror is the block
+  detail::is_settled(detail::host_reaches<detail::memory_of<typename X::mesh_type>>);
   const auto host = Kokkos::create_mirror_view(x.view());
   const index_t row = rank == 0 ? 1 : x.block(rank - 1).length;
   const auto extents = x.shape().extents();

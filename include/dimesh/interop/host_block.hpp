@@ -30,6 +30,7 @@ class host_block {
     detail::require_grid("host_block", detail::core_of(x));
     const auto n = static_cast<std::size_t>(x.local_size());
     if constexpr (is_there) {
+      detail::is_settled(true);
       all_ = {x.data(), n};
     } else {
       near_ = Kokkos::View<value_type*, Kokkos::HostSpace>("dimesh::host_block", n);

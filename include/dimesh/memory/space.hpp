@@ -118,11 +118,15 @@ template <class Memory> struct space_moves {
   }
   static void* take(std::size_t n) { return Kokkos::kokkos_malloc<Memory>("dimesh", n); }
   static void give_back(void* p) { Kokkos::kokkos_free<Memory>(p); }
+  /// The host's turn, when kernels of a device have ended that were given this memory.
+  static void settle() {
+    if constexpr (!hosts_only && kernels_reach<Memory>) Kokkos::fence();
+  }
   static void set(void* to, unsigned char byte, std::size_t n) {
     const opened memory;
     auto* const at = static_cast<unsigned char*>(to);
     if constexpr (host_reaches<Memory>)
-      std::memset(to, byte, n);
+      settle(), std::memset(to, byte, n);
     else if (byte == 0)  // the device's own memset
       Kokkos::deep_copy(bytes<Memory, unsigned char>(at, n), byte);
     else
@@ -132,7 +136,7 @@ template <class Memory> struct space_moves {
   static void copy(void* to, const void* from, std::size_t n) {
     const opened memory;
     if constexpr (host_reaches<Memory>)
-      std::memcpy(to, from, n);
+      settle(), std::memcpy(to, from, n);
     else
       move<Memory, Memory>(to, from, n);
   }

@@ -121,10 +121,12 @@ template <bool Gather> void exchange_all(const shard_piece* p, int count) {
     for (int j = 0; j < i && !seen; ++j)
       seen = p[j].whole != p[j].shard && !p[j].stays() && p[j].group == p[i].group;
     if (seen) continue;
-    if (p[i].stays())
+    if (p[i].stays()) {
+      const in_space there(p[i].group.space);
       (void)(Gather ? p[i].bring : p[i].take)(p[i], 0, 0, p[i].shard);
-    else
+    } else {
       exchange_shards<Gather>(p, count, p[i].group);
+    }
   }
 }
 

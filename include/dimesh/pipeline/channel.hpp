@@ -195,8 +195,8 @@ class messenger {
     const index_t n = x.elements(), limit = (index_t{1} << 30) / w.units();
     r.keep(x.memory);
     const in_space here(x.facts->space);
-    if constexpr (!hosts_only)
-      if (sends) Kokkos::fence();
+    // Kernels may still write what is sent, or read what lay where it arrives.
+    if constexpr (!hosts_only) Kokkos::fence();
     auto* const data = static_cast<std::byte*>(x.memory.data());
     for (index_t at = 0; at < n; at += limit) {
       const index_t part = limit < n - at ? limit : n - at;

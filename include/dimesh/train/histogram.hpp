@@ -97,6 +97,7 @@ template <class X> std::vector<value_of<X>> own_values(const X& x) {
   using T = value_of<X>;
   const placement where = placement_of(x);
   const box own = where.own(spec_of<X>::table), stored = stored_box(where, spec_of<X>::table);
+  const in_space there(core_of(x).facts->space);
   const storage packed = room_for<T>(own.size());
   if (!own.none)
     local::pack(own.rank, own.length, x.data() + offset_in(stored, own), strides(stored).data(),

@@ -22,7 +22,7 @@
 #include "dimesh/io/data/agree.hpp"
 #include "dimesh/io/data/rows.hpp"
 #include "dimesh/io/data/stage.hpp"
-#include "dimesh/memory/storage.hpp"
+#include "dimesh/memory/memory.hpp"
 #include "dimesh/reflect/paths.hpp"
 
 namespace dimesh::input {
@@ -157,10 +157,11 @@ DIMESH_OUTLINE inline void host_source::make_blocks(host_batch& b) const {
     throw error("the last batch of the epoch has " + std::to_string(count) + " records, and " +
                 std::to_string(rows()) + " are wanted; drop it, or let it be filled up");
   std::vector<dimesh::detail::storage> blocks;
-  for (const row_place& p : places_) {
+  for (const row_place& p : places_)
     blocks.push_back(dimesh::detail::storage::acquire(p.bytes(), p.space));
-    if (count < rows()) std::memset(blocks.back().data(), 0, p.bytes());
-  }
+  dimesh::detail::is_settled(true);  // kernels may still read what lay there
+  for (std::size_t k = 0; count < rows() && k < places_.size(); ++k)
+    std::memset(blocks[k].data(), 0, places_[k].bytes());
   b.records = count;
   b.blocks = std::move(blocks);
 }

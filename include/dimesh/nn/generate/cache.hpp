@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/fill.hpp"
 #include "dimesh/grid.hpp"
+#include "dimesh/local/copy.hpp"
 #include "dimesh/nn/form.hpp"
 #include "dimesh/nn/multi_head.hpp"
 #include "dimesh/op/whole.hpp"
@@ -71,16 +71,6 @@ template <class C, class M, class Length, class... H> struct kept_type<C, M, Len
 template <class C, class M, class Length = typename M::length>
 using kept_along = kept_type<C, M, Length, typename key_heads_of<M>::type>;
 
-/// The first `count` rows of `from` (outer, n, inner) go to those from `at` on of `to` (outer, m,
-/// inner).
-template <class T>
-void copy_rows(const T* from, T* to, index_t outer, index_t n, index_t m, index_t inner, index_t at,
-               index_t count) {
-  const dimesh::detail::writes_memory kernel;
-  for (index_t o = 0; o < outer; ++o)
-    std::copy_n(from + o * n * inner, count * inner, to + (o * m + at) * inner);
-}
-
 }  // namespace detail
 
 /// The keys of a layer as they are kept, or its values.
@@ -90,7 +80,7 @@ using kept_rows = typename detail::kept_along<C, form_of<Form>>::type;
 namespace detail {
 /// y's rows along its length become, from row `at` on, those of x along next_tokens. Shapes: y
 /// [batch, length, ..], x [batch, next_tokens, ..], layouts alike but for the length: a rank keeps
-/// the rows of its block. Local, in place, on the host.
+/// the rows of its block. Local, in place.
 template <Tensor Y, Tensor X> void store_rows(Y& y, index_t at, const X& x) {
   index_t inner = 1;
   for (int d = 2; d < X::rank; ++d) inner *= x.local(d);
@@ -99,8 +89,11 @@ template <Tensor Y, Tensor X> void store_rows(Y& y, index_t at, const X& x) {
   const index_t end = std::min(at + x.local(1), mine.offset + mine.length);
   if (first >= end) return;
   dimesh::detail::own_memory(y, true);
-  copy_rows(x.data() + (first - at) * inner, y.data(), x.local(0), x.local(1), mine.length, inner,
-            first - mine.offset, end - first);
+  const index_t extent[] = {x.local(0), (end - first) * inner};
+  const index_t from[] = {x.local(1) * inner, 1}, to[] = {mine.length * inner, 1};
+  const dimesh::detail::in_space there(dimesh::detail::core_of(y).facts->space);
+  local::copy_box(2, extent, x.data() + (first - at) * inner, from,
+                  y.data() + (first - mine.offset) * inner, to);
 }
 }  // namespace detail
 
@@ -122,11 +115,13 @@ template <Tensor X> void reorder_rows(X& x, const std::vector<index_t>& from) {
   dimesh::detail::own_memory(x, true);
   index_t row = 1;
   for (int d = 1; d < x.rank; ++d) row *= x.local(d);
-  const dimesh::detail::writes_memory kernel;
+  const index_t bytes = row * static_cast<index_t>(sizeof(value_of<X>));
+  const dimesh::detail::in_space there(dimesh::detail::core_of(x).facts->space);
   const index_t first = dimesh::detail::core_of(x).own(0).offset;
   for (index_t b = 0; b < x.local(0); ++b) {
     const auto to = static_cast<std::size_t>(first + b);
-    if (to < from.size()) std::copy_n(all.data() + from[to] * row, row, x.data() + b * row);
+    if (to < from.size())
+      dimesh::detail::copy_bytes(x.data() + b * row, all.data() + from[to] * row, bytes);
   }
 }
 }  // namespace detail
@@ -142,8 +137,8 @@ template <Layout C, class Form> struct text_cache {
   }
 };
 
-/// Row b of the batch becomes what row from[b] was; rows from the end of `from` on stay. In place,
-/// on the host. Communicates where the batch is split.
+/// Row b of the batch becomes what row from[b] was; rows from the end of `from` on stay. In place.
+/// Communicates where the batch is split.
 template <Layout C, class Form>
 void reorder(text_cache<C, Form>& kept, const std::vector<index_t>& from) {
   for (auto& layer : kept.layers)

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/interop/from_array.hpp"
 #include "dimesh/nn/generate/sampling.hpp"
 #include "dimesh/nn/generate/step.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -78,9 +79,13 @@ template <class Model, class P, class Cache> class growing_texts {
       kept_.filled = 0;
     }
     const index_t from = begin_ + kept_.filled;
-    const auto ids = dimesh::generate<ids_type>(
-        g_, [&](index_t b, index_t i) { return token(b, from + i); }, next_tokens{to - from});
+    ids_type ids(g_, next_tokens{to - from});
+    next_.clear();
+    for (index_t b = 0; b < ids.template extent<typename M::batch>(); ++b)
+      for (index_t i = from; i < to; ++i) next_.push_back(token(b, i));
+    fill_from(ids, next_);
     const auto whole = relayout<layout<mesh>>(feed(m_, p_, ids, kept_));
+    const dimesh::detail::in_space there(dimesh::detail::core_of(whole).facts->space);
     return {dimesh::detail::to_vector(whole.data(), whole.local_size()),
             static_cast<std::size_t>(whole.template extent<typename M::vocab>())};
   }
@@ -105,6 +110,7 @@ template <class Model, class P, class Cache> class growing_texts {
   const P& p_;
   const grid<mesh>& g_;
   std::vector<token_list> rows_;
+  token_list next_{};  // tokens of all rows
   Cache kept_;
   index_t begin_ = 0;  // position of the first that is kept
 };

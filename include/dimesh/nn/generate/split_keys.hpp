@@ -28,12 +28,15 @@ template <class T> struct score_seen {
   }
 };
 
+/// The number of a place, as an element.
+template <class T> struct place_as {
+  KOKKOS_INLINE_FUNCTION T operator()(index_t i) const { return static_cast<T>(i); }
+};
 /// The places along D, split as x is.
 template <class D, class X> auto places_along(const X& x) {
   using T = value_of<X>;
   using L = typename dimesh::detail::canonical_over<typename spec_of<X>::layout, list<D>>::type;
-  return dimesh::generate<tensor<T, L, D>>(
-      x.grid(), [](index_t i) { return static_cast<T>(i); }, D{x.template extent<D>()});
+  return dimesh::generate<tensor<T, L, D>>(x.grid(), place_as<T>{}, D{x.template extent<D>()});
 }
 
 /// What attention gives, causal, where the keys' dim is split. Stores the scores. Shapes: q [..,

@@ -51,14 +51,23 @@ auto self_attention(const model<C, form_of_next<M>>& m, const P& p, const X& x,
   return project(m, cast<value_of<X>>(mixed), p.output);
 }
 
+namespace detail {
+/// The numbers of the places from one on.
+struct place_after {
+  index_t first;
+  KOKKOS_INLINE_FUNCTION std::int32_t operator()(index_t i) const {
+    return static_cast<std::int32_t>(first + i);
+  }
+};
+}  // namespace detail
+
 /// add_positions to the tokens from position `at` on. Shapes: as x [batch, next_tokens, model].
 template <Layout C, class M, class P, Operand X>
 auto add_positions(const model<C, form_of_next<M>>& m, const P& p, const X& x, index_t at) {
   if constexpr (M::positions == position_kind::learned) {
     using numbers = tensor<std::int32_t, layout<typename C::mesh>, next_tokens>;
-    const auto places = dimesh::generate<numbers>(
-        x.grid(), [at](index_t i) { return static_cast<std::int32_t>(at + i); },
-        next_tokens{x.template extent<next_tokens>()});
+    const auto places = dimesh::generate<numbers>(x.grid(), detail::place_after{at},
+                                                  next_tokens{x.template extent<next_tokens>()});
     return x + beside_tensor(m, x, relayout<C>(take<typename M::length>(p, places)));
   } else if constexpr (M::positions == position_kind::sinusoidal) {
     return x + waves<next_tokens, typename M::model>(x, 10000, at);

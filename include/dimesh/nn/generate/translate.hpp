@@ -7,6 +7,9 @@
 //   beam_search(m, p, g, sources, prompts, {.beams = 4, .count = 20, .stop = 2})
 #pragma once
 
+#include <algorithm>
+
+#include "dimesh/interop/from_array.hpp"
 #include "dimesh/nn/generate/beam_search.hpp"
 #include "dimesh/nn/generate/source_cache.hpp"
 
@@ -35,19 +38,18 @@ auto growing(const char* call, const encoder_decoder<C, Form>& m, const P& p,
              std::vector<token_list> rows, index_t each) {
   using ids_type = typename encoder_decoder<C, Form>::source_tokens;
   using M = source_form_of<Form>;
-  check_sources(call, sources, rows.size() / static_cast<std::size_t>(each),
-                ids_type(g).template extent<typename M::source>());
+  const index_t length = ids_type(g).template extent<typename M::source>();
+  check_sources(call, sources, rows.size() / static_cast<std::size_t>(each), length);
   check_rows(call, rows, rows_of_batch<C, M>(g));
-  const auto holds = [&](index_t b, index_t t) {
-    return b / each < std::ssize(sources) &&
-           t < std::ssize(sources[static_cast<std::size_t>(b / each)]);
-  };
-  const auto ids = dimesh::generate<ids_type>(g, [&](index_t b, index_t t) {
-    return holds(b, t) ? sources[static_cast<std::size_t>(b / each)][static_cast<std::size_t>(t)]
-                       : 0;
-  });
-  const auto valid =
-      dimesh::generate<ids_type>(g, [&](index_t b, index_t t) { return holds(b, t) ? 1 : 0; });
+  const auto all = static_cast<std::size_t>(rows_of_batch<C, M>(g) * length);
+  token_list tokens(all), holds(all);  // zeros
+  for (std::size_t b = 0; b < rows.size(); ++b) {
+    const token_list& s = sources[b / static_cast<std::size_t>(each)];
+    const index_t at = static_cast<index_t>(b) * length;
+    std::copy(s.begin(), s.end(), tokens.begin() + at);
+    std::fill_n(holds.begin() + at, s.size(), 1);
+  }
+  const auto ids = from_array<ids_type>(g, tokens), valid = from_array<ids_type>(g, holds);
   return growing_texts(m, p, g, std::move(rows), read_source(m, p, ids, valid));
 }
 
