@@ -2,6 +2,7 @@
 // Files that are cut off after each byte, or of which each bit is flipped in turn: they are refused
 // with a text, or mean something else that their size bears out. And what a folder says of itself.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <clocale>
@@ -155,6 +156,19 @@ TEST_CASE("manifests: a locale whose numbers have commas") {
   CHECK(text.find("0x1.3a92a3p-12") != std::string::npos);
   CHECK(cp::parse_manifest(text, "at").record.numbers.at("x") == 0x1.3a92a3p-12);
   std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST_CASE("a folder that may be written to and not read is left to the system") {
+  const scratch_file of("");
+  const std::filesystem::path folder = of.path + ".folder";
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms(0333));
+  const uid_t own = geteuid();
+  if (own == 0) CHECK(seteuid(65534) == 0);  // who may do everything reads it, too
+  CHECK_NOTHROW(cp::sync_folder(folder));
+  CHECK(seteuid(own) == 0);
+  std::filesystem::remove(folder);
+  CHECK(refuses([&] { cp::sync_folder(folder); }, "cannot be opened"));
 }
 
 TEST_CASE("npy: cut off after each byte, each bit of the header flipped") {
