@@ -174,7 +174,7 @@ template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
         t.to = g.tally();
         const unsigned cut = talking(cut_axes<X, Y>, core_of(g).sizes()), along = cut & ~g.once();
         const unsigned sum = addend_axes(g) & ~cut;
-        if (along != 0)
+        if (along != 0 && core_of(g).away == 0)
           t.along(mesh, along, sizes_of(g)).scattered +=
               scattered_elements(placement_of(g), spec_of<Y>::table, along) *
               static_cast<index_t>(sizeof(value_of<X>));
