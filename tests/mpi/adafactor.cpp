@@ -162,4 +162,49 @@ TEST_CASE("adafactor: what it says to other ranks") {
   }
 }
 
+TEST_CASE("adafactor: a state that is not these parameters' is refused, on every rank") {
+  const dm::grid<line> g;
+  using L1 = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+  const auto made = [&g](dm::index_t rows, dm::index_t columns) {
+    return std::tuple{dm::constant<dm::tensor<float, L1, p, q>>(g, 1, p{rows}, q{columns}),
+                      dm::constant<dm::tensor<float, L1, q>>(g, 1, q{columns})};
+  };
+  auto w = made(5, 8);
+  using state_type = dm::adafactor_state<decltype(w)>;
+  const auto refused = [&](const dm::adafactor& o, state_type s) {
+    const auto before = s.steps;
+    try {
+      o(w, w, s);
+    } catch (const dm::error& e) {
+      CHECK(s.steps == before);
+      CHECK(dm::to_rank(std::get<0>(w), 0) == dm::to_rank(std::get<0>(made(5, 8)), 0));
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto says = [](const std::string& text, const char* part) {
+    INFO(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  const dm::adafactor follows{.beta1 = 0.9};
+  says(refused(plain, {}), "adafactor: an operand is not defined");
+  says(refused(follows, {}), "adafactor: an operand is not defined");
+  says(refused(follows, plain.start(w)),
+       "adafactor: beta1 is more than 0, and the state has no momentum");
+  const auto longer = made(6, 8), wider = made(5, 9);
+  says(refused(plain, plain.start(longer)),
+       "adafactor: dim 'p' has 5 elements in a parameter and 6 in its gradient or state");
+  says(refused(plain, plain.start(wider)),
+       "adafactor: dim 'q' has 8 elements in a parameter and 9 in its gradient or state");
+  auto mixed = follows.start(w);
+  mixed.momentum = follows.start(wider).momentum;
+  says(refused(follows, mixed), "adafactor: dim 'q' has 8 elements in a parameter and 9");
+  const dm::grid<line> other_grid;
+  auto elsewhere = plain.start(w);
+  std::get<0>(std::get<1>(elsewhere.second)) =
+      dm::constant<dm::tensor<float, L1, q>>(other_grid, 0, q{8});
+  says(refused(plain, elsewhere), "adafactor: the operands live on two grids");
+  CHECK(refused(plain, follows.start(w)).empty());
+}
+
 }  // namespace

@@ -6,8 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/interop/borrow.hpp"
 #include "dimesh/io/checkpoint/entries.hpp"
 #include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/load_safetensors.hpp"
@@ -120,6 +122,35 @@ TEST_CASE("load_safetensors: files of others, with and without an index") {
     on_first([&] { cp::write_text(theirs.path + "/model.safetensors.index.json", "{}"); });
     CHECK(has(said([&] { load(theirs.path, {}); }),
               "expected a weight_map of names, found what is none"));
+  });
+}
+
+TEST_CASE("loads that cannot have a tensor's memory on one rank throw on all, and change nothing") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("lent");
+    using X = tensor<double, rows, p, q>;
+    const auto made = [&g](double value) { return dimesh::constant<X>(g, value, p{5}, q{7}); };
+    const X one = made(1), two = made(2);
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("a", one), part("b", two));
+    X a = made(0), b = made(0);
+    std::vector<double> own(static_cast<std::size_t>(b.local_size()), 0);
+    b = dimesh::borrow<X>(g, own.data(), b.local_size(), p{5}, q{7});
+    std::optional<X> shares;
+    if (g.rank() == 0) shares = b;
+    CHECK(has(said([&] { dimesh::load_checkpoint(at.path, {}, part("a", a), part("b", b)); }),
+              "tensor: memory of the program, borrowed to be written, is shared"));
+    CHECK(has(said([&] {
+                dimesh::load_safetensors(at.path + "/step-1", {}, part("a", a), part("b", b));
+              }),
+              "tensor: memory of the program, borrowed to be written, is shared"));
+    CHECK(dimesh::to_rank(a, 0) == dimesh::to_rank(made(0), 0));
+    CHECK(dimesh::to_rank(b, 0) == dimesh::to_rank(made(0), 0));
+    shares.reset();
+    const X before = a;  // shares its memory, and keeps what it has
+    dimesh::load_checkpoint(at.path, {}, part("a", a), part("b", b));
+    CHECK(dimesh::to_rank(a, 0) == dimesh::to_rank(made(1), 0));
+    CHECK(dimesh::to_rank(before, 0) == dimesh::to_rank(made(0), 0));
+    CHECK(own == std::vector<double>(own.size(), 2));
   });
 }
 

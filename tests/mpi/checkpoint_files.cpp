@@ -96,4 +96,33 @@ TEST_CASE("files of the program are saved and loaded with the tensors") {
   });
 }
 
+TEST_CASE("files of the program that the first rank alone has, or others otherwise") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("first");
+    const auto s = filled<state<rows>>(g, 1);
+    auto t = filled<state<both>>(g, 0);
+    dimesh::checkpoint_record r{.step = 1};
+    if (g.rank() == 0) r = {1, {{"k", 3}}, {{"x", 0.5}}, {{"t", "u"}}, {{"a", "b"}, {"c", "de"}}};
+    if (g.rank() == 1) r.files = {{"c", "longer than the first"}, {"d", ""}, {"../e", "f"}};
+    const std::map<std::string, std::string> wanted = {{"a", "b"}, {"c", "de"}};
+    for (const bool later : {false, true}) {
+      if (later) ++r.step;
+      if (later) dimesh::start_save_checkpoint(at.path, r, {}, part("m", s)).finish();
+      if (!later) dimesh::save_checkpoint(at.path, r, {}, part("m", s));
+      const auto there = dimesh::load_checkpoint(at.path, {}, part("m", t));
+      CHECK(there.step == r.step);
+      CHECK(there.files == wanted);
+      CHECK(there.integers.at("k") == 3);
+    }
+    ++r.step;
+    if (g.rank() == 0) r.files = {{"../a", "b"}};
+    for (const bool later : {false, true})
+      CHECK(has(said([&] {
+                  if (later) dimesh::start_save_checkpoint(at.path, r, {}, part("m", s)).finish();
+                  if (!later) dimesh::save_checkpoint(at.path, r, {}, part("m", s));
+                }),
+                "a file of the program cannot be called '../a'"));
+  });
+}
+
 }  // namespace

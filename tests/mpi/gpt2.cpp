@@ -141,4 +141,13 @@ TEST_CASE("gpt2: files that are another model's") {
   CHECK(load("h.0.mlp.c_fc", {8, 32}).empty());
 }
 
+struct one_head : dm::dim<1> {};
+struct fewer : small_form<batch, length, model, one_head, head, hidden, vocab> {};
+TEST_CASE("gpt2: a model whose heads are not together as wide as it is") {
+  const dm::grid<line> g;
+  const auto p = dm::make<nn::language_model<layout<line>, fewer>::parameters>(g);
+  CHECK(has(said([&] { (void)dm::gpt2_names(p); }),
+            "gpt2_names: the heads of this model have 4 elements together, and its width is 8"));
+}
+
 }  // namespace

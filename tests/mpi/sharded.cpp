@@ -264,3 +264,63 @@ TEST_CASE("sharded: one message each way, whatever the number of tensors") {
   CHECK(seen.bytes(operation::all_reduce) == 4);
   CHECK(bytes_of(state.first) == split / ranks + 4);
 }
+
+// ---- what lives at one place --------------------------------------------------------------------
+
+namespace {
+
+struct stage : dm::axis<2> {};
+struct two_fields : dm::mesh<rows, stage> {};
+template <int K> using at_stage = dm::layout<two_fields, dm::placed<stage, K>>;
+using spread_rows = dm::layout<two_fields, dm::spread<rows>>;
+/// A matrix at each stage: on shapes, and their gradients.
+template <template <class> class L>
+using two_stages = std::tuple<dm::tensor<float, L<at_stage<0>>, width, hidden>,
+                              dm::tensor<float, L<at_stage<1>>, hidden>>;
+template <class L> using addends_of = dm::shaped<dm::gradient<L>>;
+
+struct scatter_rows {
+  template <class G> constexpr auto operator()(const G& g) const {
+    return dm::reduce_scatter_together<spread_rows>(g);
+  }
+};
+constexpr two_stages<addends_of> two_gradients;
+constexpr auto first_stage = dm::count_at<stage, 0>(scatter_rows{}, two_gradients);
+constexpr auto second_stage = dm::count_at<stage, 1>(scatter_rows{}, two_gradients);
+constexpr auto every_stage = dm::count(scatter_rows{}, two_gradients);
+static_assert(first_stage.bytes<rows>() == 12 * 20 * 4 && first_stage.calls<rows>() == 1);
+static_assert(second_stage.bytes<rows>() == 20 * 4 && second_stage.calls<rows>() == 1);
+static_assert(every_stage.bytes<rows>() == elements * 4);
+
+}  // namespace
+
+TEST_CASE("sharded: a rank sends the gradients of its own stage") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks % 2 != 0) return;
+  const dm::grid<pod> g(one{ranks / 2}, two{2});
+  using first = dm::layout<pod, dm::placed<two, 0>>;
+  using second = dm::layout<pod, dm::placed<two, 1>>;
+  const std::tuple addends{dm::zeros_like(dm::tensor<float, dm::gradient<first>, width>(g)),
+                           dm::zeros_like(dm::tensor<float, dm::gradient<second>, hidden>(g))};
+  census::reset();
+  (void)dm::reduce_scatter_together<spread_one>(addends);
+  const dm::index_t own = g.coord<two>() == 0 ? 12 * 4 : 20 * 4;
+  CHECK(census::snapshot().bytes() == (ranks > 2 ? own : 0));
+}
+
+TEST_CASE("adam: a step that is refused is none, and changes nothing") {
+  const dm::grid<pod> g(one{dm::dynamic}, two{1}), other(one{dm::dynamic}, two{1});
+  using X = dm::tensor<float, dm::layout<pod>, few>;
+  const auto ones = [](const auto& on) { return dm::constant<X>(on, 1); };
+  std::tuple p{ones(g), ones(g)};
+  const std::tuple bad{ones(g), ones(other)};
+  const dm::adam adapt{};
+  auto state = adapt.start(p);
+  CHECK_THROWS_AS(adapt(p, bad, state), dm::error);
+  CHECK(state.steps == 0);
+  CHECK(farthest(p, std::tuple{ones(g), ones(g)}) == 0);
+  CHECK(farthest(state.first, adapt.start(p).first) == 0);
+  adapt(p, p, state);
+  CHECK(state.steps == 1);
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <exception>
+#include <map>
 #include <string>
 
 #include "dimesh/collective/communicator.hpp"
@@ -22,6 +23,25 @@ inline std::string text_from(MPI_Comm comm, int root, std::string text) {
   text.resize(static_cast<std::size_t>(length));
   check(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "agree");
   return text;
+}
+
+/// Texts of rank `root` by their names, on all ranks, whatever these have. Collective.
+inline std::map<std::string, std::string> texts_from(
+    MPI_Comm comm, int root, const std::map<std::string, std::string>& texts) {
+  std::map<std::string, std::string> all;
+  int count = static_cast<int>(texts.size());
+  {
+    const waiting here("agree");
+    check(MPI_Bcast(&count, 1, MPI_INT, root, comm), "agree");
+  }
+  auto own = texts.begin();  // of rank `root`
+  for (int i = 0; i < count; ++i) {
+    const bool has = own != texts.end();
+    const std::string name = text_from(comm, root, has ? own->first : std::string());
+    all[name] = text_from(comm, root, has ? own->second : std::string());
+    if (has) ++own;
+  }
+  return all;
 }
 
 /// Throws `fault` of the first rank whose fault is not empty, on all ranks. Collective.

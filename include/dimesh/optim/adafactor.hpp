@@ -123,16 +123,18 @@ struct adafactor {
     if constexpr (detail::assert_updated<fault, P, G>()) {
       detail::assert_described<P>();
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
+      const bool counts = detail::holds_shapes<P> || detail::counts_costs(parameters);
       const detail::core_list<P> to(parameters), from(gradients);
       for (int i = 0; i < to.size; ++i)
         detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
+      if (!counts)
+        detail::require_factors(parameters, state.second, beta1 > 0 ? &state.momentum : nullptr);
 #ifdef DIMESH_CHECKED
       detail::require_replicas_in("adafactor", "gradient", gradients);
       detail::require_replicas_in("adafactor", "parameter", parameters);
 #endif
       ++state.steps;
-      if (detail::holds_shapes<P> || detail::counts_costs(parameters))
-        return detail::foresee_adafactor(parameters, parts());
+      if (counts) return detail::foresee_adafactor(parameters, parts());
       if constexpr (!detail::holds_shapes<P>) {
         const running named(detail::watcher, "adafactor");
         sum_squares(gradients, state);

@@ -154,7 +154,7 @@ struct adam {
                   "gradients of these parameters");
     if constexpr (ok<fault> && !is_poison<G>)
       detail::check_lengths<P>("adam", parameters, gradients, state.first, state.second);
-    const auto t = static_cast<double>(++state.steps);
+    const auto t = static_cast<double>(state.steps + 1);
     const double step = rate / (1 - std::pow(beta1, t));
     const double root_correction = 1 / std::sqrt(1 - std::pow(beta2, t));
     if constexpr (ok<fault> && !is_poison<G>)
@@ -165,6 +165,7 @@ struct adam {
               [](const void* of, int leaf) { return path_of(*static_cast<const P*>(of), leaf); },
               &parameters},
           parameters, gradients, state.first, state.second);
+    ++state.steps;  // a step that is refused is none
   }
 };
 

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "dimesh/optim/own_places.hpp"
 #include "dimesh/reflect/walk.hpp"
 
 namespace dimesh {
@@ -109,5 +110,30 @@ struct complex_parameter_fault<list<P, Rest...>> {
 /// What is kept of a tensor, or of all tensors of a struct (arrays, vectors
 /// and tuples of tensors).
 template <class P> using factored_state = typename detail::factored_form<P>::type;
+
+namespace detail {
+/// Throws dimesh::error unless the averages that are kept are those of these parameters, and so is
+/// the momentum; null: none is asked for. Tensors with data.
+template <class P>
+void require_factors(const P& parameters, const factored_state<P>& kept, const P* momentum) {
+  for_each_tensor(
+      [](const auto&, const auto& p, const auto& factors) {
+        const auto require = [&p](const tensor_core& factor) {
+          require_extents_of("adafactor", core_of(p), factor);
+        };
+        std::apply([&require](const auto&... factor) { (require(core_of(factor)), ...); }, factors);
+      },
+      parameters, kept);
+  if (momentum == nullptr) return;
+  const core_list<P> to(parameters), m(*momentum);
+  for (int i = 0; i < to.size; ++i) {
+    if (is_absent(*m.at[i]))
+      throw error(
+          "adafactor: beta1 is more than 0, and the state has no momentum; let an optimizer with "
+          "that beta1 start it");
+    require_place_of("adafactor", *to.at[i], *m.at[i]);
+  }
+}
+}  // namespace detail
 
 }  // namespace dimesh

@@ -22,35 +22,12 @@ namespace dimesh {
 
 namespace detail {
 
-/// The first axis that a shard's rules split, along which the gradient has been summed already.
-template <class Parameters, class Shards, class Gradients> struct completed_fault {
-  using type = no_fault;
-};
-template <class P, class... Ps, class S, class... Ss, class G, class... Gs>
-struct completed_fault<list<P, Ps...>, list<S, Ss...>, list<G, Gs...>> {
-  static constexpr int axis = [] {
-    constexpr table p = spec_of<P>::table, s = spec_of<S>::table, g = spec_of<G>::table;
-    for (int a = 0; a < p.axes; ++a)
-      if (s.axis[a].what == use::split && p.axis[a].what == use::replicated &&
-          g.axis[a].what == use::replicated)
-        return a;
-    return -1;
-  }();
-  static constexpr auto find() {
-    if constexpr (axis >= 0)
-      return tag<gradient_is_complete<type_at<axis, typename P::mesh_type::axes>>>{};
-    else
-      return completed_fault<list<Ps...>, list<Ss...>, list<Gs...>>{};
-  }
-  using type = typename decltype(find())::type;
-};
 template <class P, class S, class G, class Fault = form_fault<P, G>> struct sharding_fault {
   using type = Fault;
 };
 template <class P, class S, class G> struct sharding_fault<P, S, G, no_fault> {
   using type =
-      typename completed_fault<typename leaves<P>::type, typename leaves<shards<P, S>>::type,
-                               typename leaves<G>::type>::type;
+      typename completed_fault<typename leaves<shards<P, S>>::type, typename leaves<G>::type>::type;
 };
 
 }  // namespace detail

@@ -64,6 +64,31 @@ template <class X, class Y>
 inline constexpr unsigned cut_axes =
     moved_axes(spec_of<X>::table, spec_of<Y>::table) & spec_of<Y>::table.mask(use::split);
 
+/// The first axis that a shard's rules split, along which the gradient has been summed already.
+template <class Shards, class Gradients> struct completed_fault {
+  using type = no_fault;
+};
+template <class S, class... Ss, class G, class... Gs>
+struct completed_fault<list<S, Ss...>, list<G, Gs...>> {
+  static constexpr int axis = [] {
+    constexpr table s = spec_of<S>::table, g = spec_of<G>::table;
+    for (int a = 0; a < g.axes; ++a)
+      if (s.axis[a].what == use::split && g.axis[a].what == use::replicated) return a;
+    return -1;
+  }();
+  static constexpr auto find() {
+    if constexpr (axis >= 0)
+      return tag<gradient_is_complete<type_at<axis, typename G::mesh_type::axes>>>{};
+    else
+      return completed_fault<list<Ss...>, list<Gs...>>{};
+  }
+  using type = typename decltype(find())::type;
+};
+template <class Out, class G>
+using scattering_fault = typename first_of<
+    complete_fault<G>,
+    typename completed_fault<typename leaves<Out>::type, typename leaves<G>::type>::type>::type;
+
 template <class S> int count_tensors(const S& s) {
   int n = 0;
   for_each_tensor([&n](const auto&, const auto&) { ++n; }, s);
@@ -149,7 +174,7 @@ template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
         t.to = g.tally();
         const unsigned cut = talking(cut_axes<X, Y>, core_of(g).sizes()), along = cut & ~g.once();
         const unsigned sum = addend_axes(g) & ~cut;
-        if (along != 0)
+        if (along != 0 && core_of(g).away == 0)
           t.along(mesh, along, sizes_of(g)).scattered +=
               scattered_elements(placement_of(g), spec_of<Y>::table, along) *
               static_cast<index_t>(sizeof(value_of<X>));
@@ -188,10 +213,13 @@ template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
 /// split, and sums over further axes, go in one all-reduce for each set of axes. Takes shapes too.
 template <Layout S, class G> constexpr auto reduce_scatter_together(const G& gradients) {
   using Out = shards<typename detail::completed_type<G>::type, S>;
-  using fault = detail::complete_fault<G>;
+  using fault = detail::scattering_fault<Out, G>;
   static_assert(ok<only<fault, element_not_summable>>,
                 "reduce_scatter_together: ranks cannot add up elements of this type; cast the "
                 "tensor first");
+  static_assert(ok<only<fault, gradient_is_complete>>,
+                "reduce_scatter_together: the gradients are complete, and would be summed once "
+                "more; pass them as value_and_grad returns them");
   if constexpr (!ok<fault>)
     return Out{};
   else if constexpr (detail::holds_shapes<G> || detail::is_shaped<G>)

@@ -13,6 +13,7 @@
 #include "dimesh/local/map.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/optim/forms.hpp"
+#include "dimesh/optim/own_places.hpp"
 #ifdef DIMESH_CHECKED
 #include "dimesh/detail/replicas_in.hpp"
 #endif
@@ -148,49 +149,14 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
     local::for_each(n, rule, p.data<T>(), from, s.template data<T>()...);
 }
 
-/// Throws dimesh::error unless a gradient or state of parameter p lives where p does, and is as
-/// large.
-[[gnu::noinline]] inline void require_place_of(std::string_view call, const tensor_core& p,
-                                               const tensor_core& x) {
-  if (!p.is_shape || !x.is_shape) require_grid(call, p.is_shape ? p : x);
-  if (x.grid != p.grid) refuse_grids(call);
-  for (int d = 0; d < p.rank(); ++d)
-    if (p.extent(d) != x.extent(d))
-      (words() << call << ": dim '" << p.facts->dim[d]->name << "' has " << p.extent(d)
-               << " elements in a parameter and " << x.extent(d)
-               << " in its gradient or state; pass those of these parameters")
-          .raise();
-  if (p.facts->at_run_time && x.layout() != p.layout()) {
-    const int axis = first_axis(x.facts->partial & ~p.facts->partial);
-    (words() << call << ": a gradient or state has another layout than its parameter"
-             << (axis < 0 ? std::string_view()
-                          : std::string_view(", being a sum yet to be made along axis '"))
-             << (axis < 0 ? std::string_view() : p.facts->axes[axis]) << (axis < 0 ? "" : "'")
-             << "; complete the gradients first, and relayout no others")
-        .raise();
-  }
-}
-
-/// Was it never made on this rank? (A grid on other ranks has it.)
-inline bool is_absent(const tensor_core& x) { return !x.is_shape && x.grid == nullptr; }
-/// Was any tensor of a struct made?
-template <class S> bool any_is_made(const S& s) {
-  const core_list<S> all(s);
-  return std::any_of(all.at, all.at + all.size, [](const auto* x) { return !is_absent(*x); });
-}
-
 /// Updates the tensors of elements T among `count` of each list; rule_of(i) is the i-th one's rule.
+/// Their places have been checked.
 template <class T, class RuleOf, class... S>
 void update_all(const RuleOf& rule_of, int count, tensor_core* const* p, tensor_core* const* g,
                 S... s) {
   for (int i = 0; i < count; ++i) {
     if (p[i]->facts->kind != element_traits<T>::kind) continue;
-    if (is_absent(*p[i]) && is_absent(*g[i]) && (... && is_absent(*s[i]))) continue;
-    for (const tensor_core* one :
-         {static_cast<const tensor_core*>(p[i]), static_cast<const tensor_core*>(g[i]),
-          static_cast<const tensor_core*>(s[i])...})
-      require_place_of("an optimizer's step", *p[i], *one);
-    if (p[i]->away != 0) continue;
+    if (is_absent(*p[i]) || p[i]->away != 0) continue;
     if (p[i]->is_shape)
       foresee_update(*p[i], sizeof...(S));
     else
@@ -201,9 +167,12 @@ template <class Leaves> struct values_of;
 template <class... X> struct values_of<list<X...>> {
   using type = united<list<value_of<X>...>>;
 };
-template <class... T, class RuleOf, class... List>
-void update_each_kind(list<T...>, const RuleOf& rule_of, int count, const List&... lists) {
-  (update_all<T>(rule_of, count, static_cast<tensor_core* const*>(lists.at)...), ...);
+template <class... T, class RuleOf, class To, class... List>
+void update_each_kind(list<T...>, const RuleOf& rule_of, const To& to, const List&... lists) {
+  require_places(to.at, to.size, {lists.at...});
+  (update_all<T>(rule_of, to.size, static_cast<tensor_core* const*>(to.at),
+                 static_cast<tensor_core* const*>(lists.at)...),
+   ...);
 }
 
 /// Updates all tensors, the i-th one (of so many dims) by rule_of(i, rank); callers have asserted
@@ -218,8 +187,7 @@ void update_tensors_by(const RuleOf& rule_of, P& parameters, const G& gradients,
     require_replicas_in("an optimizer's step", "gradient", gradients);
     require_replicas_in("an optimizer's step", "parameter", parameters);
 #endif
-    update_each_kind(values{}, rule_of, to.size, to, core_list<P>(gradients),
-                     core_list<P>(states)...);
+    update_each_kind(values{}, rule_of, to, core_list<P>(gradients), core_list<P>(states)...);
   }
 }
 /// The same rule for all.

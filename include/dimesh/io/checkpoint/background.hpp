@@ -38,7 +38,7 @@ class background_save {
   background_save(const std::string& folder, checkpoint_record record, save_options options,
                   const std::vector<named_core>& all)
       : c_(all[0].core->grid->everyone().handle()),
-        record_(std::move(record)),
+        record_(with_first_files(c_.comm, std::move(record))),
         options_(std::move(options)),
         root_(folder) {
     const auto plan = plan_files(all, record_, options_.largest_file);
@@ -54,10 +54,8 @@ class background_save {
     });
     place_ = text_from(c_.comm, 0, place);
     if (!index_.empty()) files_.push_back({index_name, index_, {}, length(index_)});
-    for (auto& [name, bytes] : record_.files) {  // the first rank's, which writes them
-      bytes = text_from(c_.comm, 0, bytes);
+    for (const auto& [name, bytes] : record_.files)
       files_.push_back({name, bytes, {}, length(bytes)});
-    }
     begin([this] { return write(); });
   }
   background_save(const background_save&) = delete;

@@ -81,8 +81,10 @@ class descriptor {
   int at_;
 };
 
-/// What a folder says of its files is on the disk.
+/// What a folder says of its files is on the disk. One that may be written to, but not read, has no
+/// descriptor that can be synced: it is left to the system.
 inline void sync_folder(const fs::path& folder) {
+  if (::faccessat(AT_FDCWD, folder.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) return;
   descriptor(folder, O_RDONLY | O_DIRECTORY).sync();
 }
 

@@ -19,6 +19,17 @@ inline constexpr bool is_gpt2 =
     M::act == nn::activation::gelu && M::biases && M::tied && M::causal && !M::cross &&
     std::is_same_v<typename M::heads, typename nn::key_heads_of<M>::type>;
 
+/// Throws dimesh::error unless the heads of a layer are together as wide as the model: queries,
+/// keys and values lie in the file at multiples of that width.
+inline void require_gpt2_heads(const tensor_core& query, index_t width) {
+  index_t together = 1;
+  for (int d = 1; d < query.rank(); ++d) together *= query.extent(d);
+  if (together != width)
+    throw error("gpt2_names: the heads of this model have " + std::to_string(together) +
+                " elements together, and its width is " + std::to_string(width) +
+                "; in GPT-2 both are one number: give the form as many heads as make it");
+}
+
 /// Notes tensors of one layer: its paths and the file's.
 class gpt2_layer {
  public:
@@ -47,7 +58,7 @@ class gpt2_layer {
 /// What load_safetensors must know to read weights of GPT-2 into p, which is loaded as a part of
 /// this name. `prefix` stands before all names of the file, "transformer." in some. Of positions,
 /// the first are taken where the file has more. The file's masks are left alone. Precisions are
-/// converted.
+/// converted. Throws dimesh::error where heads are not together as wide as the model.
 template <class L, class Form>
 load_options gpt2_names(const nn::language_model_parameters<L, Form>& p,
                         const std::string& part = "model", const std::string& prefix = "") {
@@ -63,6 +74,8 @@ load_options gpt2_names(const nn::language_model_parameters<L, Form>& p,
   o.parts[ours + "positions"] = {prefix + "wpe.weight"};
   o.unused = {prefix + "lm_head.weight", "lm_head.weight"};
   const index_t width = detail::core_of(p.embedding).extent(1);
+  for (const auto& layer : p.layers)
+    detail::checkpoint::require_gpt2_heads(detail::core_of(layer.attention.query), width);
   for (int i = 0; i < M::layers; ++i) {
     const std::string number = std::to_string(i);
     detail::checkpoint::gpt2_layer layer(o, ours + "layers[" + number + "]",

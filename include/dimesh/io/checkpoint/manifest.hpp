@@ -6,12 +6,16 @@
 #pragma once
 
 #include <zlib.h>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/error.hpp"
@@ -34,17 +38,37 @@ inline std::uint32_t crc_of(const std::string& text) {
       crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
+/// A number to the last bit, as %a prints it in the "C" locale, whatever the program's own is:
+/// -0x1.8p+1, inf, nan.
+inline std::string number_text(double x) {
+  char digits[64];
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, std::abs(x), std::chars_format::hex);
+  return std::string(std::signbit(x) ? "-" : "") + (std::isfinite(x) ? "0x" : "") +
+         std::string(digits, end.ptr);
+}
+/// And back; `fail` says that it is none. Programs that had set a locale have written its comma.
+template <class Fail> double number_in(std::string text, const Fail& fail) {
+  std::replace(text.begin(), text.end(), ',', '.');
+  const bool is_negative = text.starts_with('-');
+  const char* from = text.data() + (is_negative ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  if (std::string_view(from, end).starts_with("0x")) from += 2;
+  double x = 0;
+  const auto read = std::from_chars(from, end, x, std::chars_format::hex);
+  if (read.ec != std::errc() || read.ptr != end || std::signbit(x))
+    fail("expected a number in hexadecimal digits, found '" + text + "'");
+  if (std::isnan(x)) x = std::numeric_limits<double>::quiet_NaN();  // others would have more bits
+  return is_negative ? -x : x;
+}
+
 inline std::string manifest_text(const manifest& m) {
   nlohmann::json j = {{"format", "dimesh checkpoint 1"},
                       {"step", m.record.step},
                       {"integers", m.record.integers},
                       {"texts", m.record.texts}};
   j["numbers"] = nlohmann::json::object();
-  for (const auto& [name, x] : m.record.numbers) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%a", x);
-    j["numbers"][name] = text;
-  }
+  for (const auto& [name, x] : m.record.numbers) j["numbers"][name] = number_text(x);
   if (!m.record.files.empty()) {  // those of the program
     j["own"] = nlohmann::json::array();
     for (const auto& [name, bytes] : m.record.files) j["own"].push_back(name);
@@ -71,7 +95,7 @@ inline manifest parse_manifest(const std::string& text, const std::string& path)
     m.record.integers = j.at("integers").get<std::map<std::string, std::int64_t>>();
     m.record.texts = j.at("texts").get<std::map<std::string, std::string>>();
     for (const auto& [name, x] : j.at("numbers").items())
-      m.record.numbers[name] = std::strtod(x.get<std::string>().c_str(), nullptr);
+      m.record.numbers[name] = number_in(x.get<std::string>(), fail);
     for (const auto& [name, f] : j.at("files").items()) {
       if (!is_plain_name(name))
         fail("expected names of files in this folder, found '" + name + "'");

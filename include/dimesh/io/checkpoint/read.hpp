@@ -48,18 +48,20 @@ inline placed_block side_by_side(index_t n, index_t element) {
   b.type.commit();
   return b;
 }
+/// The tensor that is read into: the part is not const, load_checkpoint says so.
+inline tensor_core& written_core(const found_tensor& f) {
+  return const_cast<tensor_core&>(*f.to->core);
+}
 /// This rank's own elements of a tensor out of an open file; those of halos stay. Collective,
 /// whatever goes wrong.
 inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together,
                         first_fault& fault) {
   const waiting with_others("checkpoint");
-  auto& x =
-      const_cast<tensor_core&>(*f.to->core);  // the part is not const: load_checkpoint says so
+  tensor_core& x = written_core(f);  // whose memory is its own (read_all)
   const index_t n = own_elements(x);
   const bool cast = f.entry.kind != entry_of(*f.to).kind;
   const index_t element = cast ? safetensors::type_of(f.entry.kind)->bytes : x.facts->element;
   const bool has_halos = x.away == 0 && n != x.elements();
-  own_memory(x.memory, x.bytes(), has_halos);
   std::vector<char> raw(cast ? static_cast<std::size_t>(n * element) : 0);
   placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
   if (n > 0) {
@@ -115,8 +117,15 @@ inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& 
   }
 }
 
-/// The tensors that one rank's program has, out of all files.
+/// The tensors that one rank's program has, out of all files. Collective; throws on all ranks or on
+/// none, and, but for what reading meets, before any tensor has changed.
 inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
+  together(comm, [&] {
+    for (const found_tensor& f : found) {
+      tensor_core& x = written_core(f);
+      own_memory(x.memory, x.bytes(), true);
+    }
+  });
   std::vector<index_t> runs;
   for (const found_tensor& f : found) {
     const tensor_core& x = *f.to->core;

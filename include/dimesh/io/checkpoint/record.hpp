@@ -15,7 +15,8 @@
 
 namespace dimesh {
 
-/// The scalars of a checkpoint. Numbers are kept to the last bit, NaN and infinity as well.
+/// The scalars of a checkpoint. Numbers are kept to the last bit, NaN and infinity as well. What is
+/// saved is the first rank's, all but the step, which is the same on all ranks.
 struct checkpoint_record {
   index_t step = 0;
   std::map<std::string, std::int64_t> integers{};

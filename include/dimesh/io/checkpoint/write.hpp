@@ -155,7 +155,15 @@ inline file_mark mark_of(MPI_Comm comm, const fs::path& path) {
   return {all[0].total, crc};
 }
 
-/// All files but the manifest, which it returns: what is in them, and their checksums.
+/// The record with the files that the first rank has, which writes them: they may be its alone.
+/// Collective.
+inline checkpoint_record with_first_files(MPI_Comm comm, checkpoint_record record) {
+  record.files = texts_from(comm, 0, record.files);
+  return record;
+}
+
+/// All files but the manifest, which it returns: what is in them, and their checksums. The record
+/// has the same files on all ranks.
 inline manifest write_all(MPI_Comm comm, const fs::path& folder,
                           const std::vector<planned_file>& files, const checkpoint_record& record) {
   int rank = 0;
@@ -166,7 +174,7 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
   if (files.size() > 1) texts[index_name] = index_text(files);
   for (const auto& entry : texts) {
     const fs::path path = folder / entry.first;
-    const std::string text = text_from(comm, 0, entry.second);  // others may be of other lengths
+    const std::string& text = entry.second;
     together(comm, [&] {
       if (rank == 0) write_text(path, text);
     });
@@ -183,9 +191,10 @@ inline manifest write_all(MPI_Comm comm, const fs::path& folder,
 }
 
 /// save_checkpoint of tensors whose types are gone.
-inline void save(const std::string& folder, const checkpoint_record& record,
+inline void save(const std::string& folder, const checkpoint_record& own,
                  const save_options& options, const std::vector<named_core>& all) {
   const own_comm c(all[0].core->grid->everyone().handle());
+  const checkpoint_record record = with_first_files(c.comm, own);
   const auto files = plan_files(all, record, options.largest_file);
   const bool first = c.rank == 0;
   std::string place;

@@ -2,6 +2,12 @@
 // Files that are cut off after each byte, or of which each bit is flipped in turn: they are refused
 // with a text, or mean something else that their size bears out. And what a folder says of itself.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <clocale>
+#include <cstdio>
+#include <limits>
 
 #include "dimesh/io/checkpoint/files.hpp"
 #include "dimesh/io/checkpoint/manifest.hpp"
@@ -106,6 +112,63 @@ TEST_CASE("manifests: files that are not in their folder") {
     CHECK(
         refuses([&] { (void)cp::parse_manifest(cp::manifest_text({{}, {{name, {1, 2}}}}), "at"); },
                 "'at': expected names of files in this folder, found '" + std::string(name) + "'"));
+}
+
+/// A manifest with one number, which is written like this.
+std::string with_number(const std::string& text) {
+  nlohmann::json j = nlohmann::json::parse(cp::manifest_text({{.numbers = {{"x", 1}}}, {}}));
+  j["content"]["numbers"]["x"] = text;
+  j["crc32"] = cp::crc_of(j["content"].dump());
+  return j.dump();
+}
+double number_read(const std::string& text) {
+  return cp::parse_manifest(with_number(text), "at").record.numbers.at("x");
+}
+
+TEST_CASE("manifests: numbers to the last bit, whatever the locale, as %a has printed them, too") {
+  using limits = std::numeric_limits<double>;
+  for (const double x :
+       {0.0, -0.0, 1.0, -1.5, 0.1, 1e-3, 3e300, limits::max(), limits::lowest(), limits::min(),
+        -limits::denorm_min(), 7 * limits::denorm_min(), limits::infinity(), -limits::infinity(),
+        limits::quiet_NaN(), -limits::quiet_NaN()}) {
+    const cp::manifest m{{.numbers = {{"x", x}}}, {}};
+    const double now = cp::parse_manifest(cp::manifest_text(m), "at").record.numbers.at("x");
+    CHECK(std::bit_cast<std::uint64_t>(now) == std::bit_cast<std::uint64_t>(x));
+    char printed[64];
+    std::snprintf(printed, sizeof printed, "%a", x);
+    CHECK(std::bit_cast<std::uint64_t>(number_read(printed)) == std::bit_cast<std::uint64_t>(x));
+  }
+  CHECK(cp::manifest_text({{.numbers = {{"x", -3}}}, {}}).find("-0x1.8p+1") != std::string::npos);
+  CHECK(number_read("0x1,3a92a3p-12") == 0x1.3a92a3p-12);  // where a program had set a locale
+  for (const char* const text : {"", "-", "0x", "--1p+0", "0x1.8p+1 ", "0x1.8p+1x", "0x-1p+0",
+                                 "loss", "1.5.5", "0x1p+99999"})
+    CHECK(refuses(
+        [&] { (void)number_read(text); },
+        "'at': expected a number in hexadecimal digits, found '" + std::string(text) + "'"));
+}
+
+TEST_CASE("manifests: a locale whose numbers have commas") {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  for (const char* const name : {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"})
+    if (std::setlocale(LC_ALL, name) != nullptr) break;  // of these a system may have none
+  const cp::manifest m{{.numbers = {{"x", 0x1.3a92a3p-12}}}, {}};
+  const std::string text = cp::manifest_text(m);
+  CHECK(text.find("0x1.3a92a3p-12") != std::string::npos);
+  CHECK(cp::parse_manifest(text, "at").record.numbers.at("x") == 0x1.3a92a3p-12);
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST_CASE("a folder that may be written to and not read is left to the system") {
+  const scratch_file of("");
+  const std::filesystem::path folder = of.path + ".folder";
+  std::filesystem::create_directory(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms(0333));
+  const uid_t own = geteuid();
+  if (own == 0) CHECK(seteuid(65534) == 0);  // who may do everything reads it, too
+  CHECK_NOTHROW(cp::sync_folder(folder));
+  CHECK(seteuid(own) == 0);
+  std::filesystem::remove(folder);
+  CHECK(refuses([&] { cp::sync_folder(folder); }, "cannot be opened"));
 }
 
 TEST_CASE("npy: cut off after each byte, each bit of the header flipped") {
