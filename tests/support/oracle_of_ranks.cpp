@@ -185,7 +185,7 @@ void scatter(const array& a, const holding& h) {
 }
 
 std::string disagreement(const holding& h, const array& want, double tolerance) {
-  const unobserved quietly;
+  [[maybe_unused]] const unobserved quietly;
   std::ostringstream what;
   if (h.whole.dims != want.dims) return "the dims are others, or in another order";
   if (h.whole.size != want.size) return "the extents differ";
