@@ -180,14 +180,24 @@ TEST_CASE("shift: any distance; what stays on its rank does not travel") {
     }
 }
 
+/// Functions with names, as kernels of devices want them.
+struct one_and_more {
+  KOKKOS_FUNCTION double operator()(index_t i, index_t j) const { return 1 + double(i + j); }
+};
+template <class T> struct with_bad {
+  index_t at;
+  float bad;
+  KOKKOS_FUNCTION T operator()(index_t i) const {
+    return T(at >= 0 && (i == at || i == at + 7) ? bad : float(i % 7));
+  }
+};
+
 TEST_CASE("find_not_finite: by a tensor's own elements, since halos may hold anything") {
   const dimesh::grid<line> g;
   using X = dimesh::tensor<double, dimesh::layout<line, dimesh::split<p, x>>, p, q>;
   // 1 and more, with zeros beyond the ends.
   const auto v = dimesh::halo_exchange<1, q>(
-      dimesh::generate<X>(
-          g, [](index_t i, index_t j) { return 1 + double(i + j); }, p{2 * g.ranks()}, q{3}),
-      boundary::zero);
+      dimesh::generate<X>(g, one_and_more{}, p{2 * g.ranks()}, q{3}), boundary::zero);
   const auto why = [&](const auto& f) { return dimesh::find_not_finite(g, f, v); };
   CHECK(why([&] { (void)dimesh::log(v); }).empty());
   CHECK(why([&] { (void)dimesh::log(dimesh::log(v)); }) ==
@@ -206,9 +216,7 @@ TEST_CASE_TEMPLATE("first_bad: the first element of any kind that is not finite,
   const auto inf = std::numeric_limits<float>::infinity();
   for (const index_t at : {-1, 0, 4095, 4096, 9000})
     for (const float bad : {inf, -inf, std::numeric_limits<float>::quiet_NaN()}) {
-      const auto is_bad = [at](index_t i) { return at >= 0 && (i == at || i == at + 7); };
-      const auto v = dimesh::generate<X>(
-          g, [&](index_t i) { return T(is_bad(i) ? bad : float(i % 7)); }, p{9001});
+      const auto v = dimesh::generate<X>(g, with_bad<T>{at, bad}, p{9001});
       CHECK(dimesh::detail::first_bad(dimesh::detail::core_of(v)) == at);
       CHECK(dimesh::detail::first_own_bad(dimesh::detail::core_of(v)) == at);
     }
