@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What nvcc would be told of a lambda that is no kernel's. Here this function stands for one.
+// lines: 12
 // expect: the function is a lambda, of which nvcc makes no kernel; write KOKKOS_LAMBDA, or a function object that has a name, with KOKKOS_FUNCTION
 #include <dimesh/dimesh.hpp>
 
@@ -11,5 +12,7 @@ struct twice {
 };
 #ifdef COMPILE_FAIL
 template <> inline constexpr bool dimesh::detail::is_lambda_of_host<twice> = true;
-#endif
 auto f(const matrix& x) { return dm::map(twice(), x); }
+#else
+auto f(const matrix& x) { return dm::map(twice(), x); }
+#endif
