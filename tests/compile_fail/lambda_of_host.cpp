@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What nvcc would be told of a lambda that is no kernel's. Here this function stands for one.
-// lines: 12
+// What nvcc's users are told of a lambda that is no kernel's: it prints other lines than these two.
+// Here a function stands for the lambda.
+// lines: 14
 // expect: the function is a lambda, of which nvcc makes no kernel; write KOKKOS_LAMBDA, or a function object that has a name, with KOKKOS_FUNCTION
 #include <dimesh/dimesh.hpp>
 
