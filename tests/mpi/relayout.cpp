@@ -107,7 +107,7 @@ TEST_CASE("exchange: where copies that a rank packs are more than MPI counts, al
     using from = dimesh::layout<plane, dimesh::split<uneven<p>, x, y>>;
     using to = dimesh::layout<plane, dimesh::split<uneven<q>, x>>;
     // Blocks without memory: of rank 0 two rows of five, of which three others want a half each.
-    const auto plan = [&g](auto t, auto u, index_t columns) {
+    const auto plan = [&g](auto t, auto u, index_t columns) -> const dd::exchange_plan& {
       const auto large = [&]<class L>(dd::tag<L>) {
         dd::tensor_core c = dd::core_of(dimesh::tensor<float, L, p, q>(g, p{5}, q{2}));
         c.forget_data();
@@ -115,11 +115,11 @@ TEST_CASE("exchange: where copies that a rank packs are more than MPI counts, al
         c.place();
         return c;
       };
-      return dd::exchange_plan(large(t), large(u), {});
+      return dd::exchange_plan::of(large(t), large(u), false);
     };
     const dd::tag<from> cut;
     const dd::tag<to> copied;
-    const auto few = plan(cut, copied, 700'000'000);
+    const auto& few = plan(cut, copied, 700'000'000);
     CHECK(few.fits());
     if (g.rank() == 0) CHECK(few.had.packed == 2'100'000'000);
     CHECK(!plan(cut, copied, 800'000'000).fits());
