@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "support/symbol.hpp"
@@ -53,7 +54,7 @@ using data = dm::layout<line, dm::split<batch, ranks>>;
 /// their own, nothing but registers.
 double peak_flops() {
 #ifdef __CUDACC__  // what computes is no core of this processor
-  return 0;
+  return std::numeric_limits<double>::quiet_NaN();
 #else
 #if defined(__AVX512F__)
   constexpr int bytes = 64;

@@ -134,8 +134,7 @@ constexpr auto accumulate(index_t n, const F& one_batch) {
 /// weights. Where a loss is a mean over what a micro-batch holds (tokens, records that are there),
 /// and they hold different numbers of it, these are the weights, of all ranks together: then it is
 /// the mean over all of them, as of the whole batch. One of weight 0 changes nothing, NaN or not.
-/// Throws dimesh::error where weights are
-/// negative or not finite, or where there is none but 0.
+/// Throws dimesh::error where weights are negative or not finite, or where there is none but 0.
 template <detail::Weights W, class F>
   requires(std::is_invocable_v<const F&, index_t>)
 auto accumulate(const W& weights, const F& one_batch) {

@@ -80,11 +80,6 @@ template <class Op, class F, class T, class... X> struct reduce_part {
   }
 };
 
-/// A part's result is one of the next reduction's terms.
-struct as_it_is {
-  template <class T> KOKKOS_FUNCTION T operator()(T x) const { return x; }
-};
-
 /// The groups that array 0 has, in their order, then the others; returns how many it has.
 template <int N> int kept_first(const loops<N>& l, loops<N>& to) {
   to.groups = l.groups;
@@ -137,7 +132,7 @@ void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f
   rest.extent[part.kept] = part.parts;
   rest.stride[0][part.kept] = 0;
   rest.stride[1][part.kept] = part.size;
-  reduce_parts<Space, Op>(rest, as_it_is{}, y, static_cast<const T*>(part.results));
+  reduce_parts<Space, Op>(rest, itself{}, y, static_cast<const T*>(part.results));
 }
 
 }  // namespace dimesh::local::detail
