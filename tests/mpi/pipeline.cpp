@@ -10,6 +10,7 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/accumulate.hpp>
+#include <dimesh/grad/cost.hpp>
 #include <dimesh/grad/jvp.hpp>
 #include <dimesh/grad/overlap.hpp>
 #include <dimesh/grad/recompute.hpp>
@@ -250,6 +251,52 @@ TEST_CASE("one message forward, one back") {
     }
   CHECK(sent == 1);
   CHECK(seen.calls_on(2u) == (p.g.size<rows>() > 1 && !first ? 1 : 0));  // the loss
+}
+
+struct few : dm::dim<5> {};
+
+/// A tensor of the first stage between two of all: of rows that do not fill 64 bytes.
+template <class L, bool Staged> struct surrounded {
+  using first = typename on_stage<L, Staged, 0>::type;
+  using a_type = nn::parameter<nn::normal<std::ratio<1>>, double, L, few>;
+  using w_type = nn::parameter<nn::normal<std::ratio<1>>, double, first, few>;
+  using c_type = nn::parameter<nn::normal<std::ratio<1>>, double, L, few>;
+  BOOST_HANA_DEFINE_STRUCT(surrounded, (a_type, a), (w_type, w), (c_type, c));
+};
+template <bool Staged> struct surrounded_loss {
+  template <class P> constexpr auto operator()(const P& p) const {
+    const auto h = to_stage<Staged, 0>(p.a) * p.w * to_stage<Staged, 0>(p.c);
+    return dm::sum(to_stage<Staged, 1>(h) * to_stage<Staged, 1>(p.a) * to_stage<Staged, 1>(p.c));
+  }
+};
+struct surrounded_step {
+  template <class P> constexpr auto operator()(const P& p) const {
+    return dm::complete(dm::value_and_grad(surrounded_loss<true>{}, p)());
+  }
+};
+
+TEST_CASE("a tensor of one stage between two that all hold: all ranks sum alike") {
+  const problem p;
+  const auto staged = begun<surrounded<everywhere, true>>(p.g);
+  const auto plain = begun<surrounded<everywhere, false>>(p.g);
+  const auto want = dm::complete(dm::value_and_grad(surrounded_loss<false>{}, plain)());
+  const auto kept = dm::value_and_grad(surrounded_loss<true>{}, staged)();
+  const auto from_kept = dm::complete(kept);
+  CHECK(distance(from_kept.gradient, want.gradient) < rounding);
+
+  census::reset();
+  const auto step = surrounded_step{}(staged);
+  const census::counts seen = census::snapshot();
+  CHECK(distance(step.gradient, want.gradient) < rounding);
+  const auto check = [&](const auto& foreseen) {
+    CHECK(seen.bytes_on(1u) == foreseen.template bytes<stage>());
+    CHECK(seen.bytes_on(2u) == foreseen.template bytes<rows>());
+    CHECK(seen.bytes_on(3u) == foreseen.template bytes<stage, rows>());
+  };
+  if (p.g.coord<stage>() == 0)
+    check(dm::count_at<stage, 0>(surrounded_step{}, staged));
+  else
+    check(dm::count_at<stage, 1>(surrounded_step{}, staged));
 }
 
 TEST_CASE("ranks without a tensor compute nothing, send nothing and hold nothing") {

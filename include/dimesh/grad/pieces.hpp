@@ -163,10 +163,11 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
       total += slab_step(from[i]->bytes());
   const storage slab =
       total > 0 ? storage::acquire(static_cast<std::size_t>(total), space) : storage{};
-  piece* next = room;
   for (int i = 0; i < count; ++i) {
     const tensor_core& g = *from[i];
     tensor_core& r = *to[i];
+    // A gap where this rank has no part: on others the tensor lies there, and nothing joins.
+    piece& mine = *std::construct_at(room + i, piece{});
     if (!g.defined()) continue;
     require_grid("complete", g);
 #ifdef DIMESH_CHECKED
@@ -183,11 +184,10 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
       r.memory = g.memory;
     }
     if (g.away != 0) continue;
-    std::construct_at(next++,
-                      piece{g.data<const std::byte>(), r.data<std::byte>(), g.bytes(),
-                            sum_group_of(g, addend_axes(g)), g.memory.slab(), r.memory.slab()});
+    mine = {g.data<const std::byte>(),       r.data<std::byte>(), g.bytes(),
+            sum_group_of(g, addend_axes(g)), g.memory.slab(),     r.memory.slab()};
   }
-  reduce_pieces(room, static_cast<int>(next - room));
+  reduce_pieces(room, count);
 }
 #endif
 
@@ -265,6 +265,10 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;
+    if (g.away != 0) {
+      last = -1;  // a gap, as of data
+      continue;
+    }
     const foreseen_group mine{g.facts->mesh, addend_axes(g), g.facts->kind, g.sizes(),
                               g.facts->element};
     int i = 0;
