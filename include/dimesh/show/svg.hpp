@@ -88,7 +88,10 @@ DIMESH_OUTLINE inline scale fit(const line_plot& plot, std::vector<double> plot_
     for (const double v : one.*values)
       if (s.shows(v)) s.low = std::min(s.low, s.at(v)), s.high = std::max(s.high, s.at(v));
   if (!(s.low <= s.high)) s.low = 0, s.high = 1;
-  if (s.high - s.low < 1e-12 * std::max(1.0, std::abs(s.low))) s.low -= 0.5, s.high += 0.5;
+  if (s.high - s.low < 1e-12 * std::max(1.0, std::abs(s.low))) {
+    const double beside = std::max(0.5, 1e-9 * std::abs(s.low));  // half has no place beside 1e17
+    s.low -= beside, s.high += beside;
+  }
   if (log) s.low = std::min(s.low, s.high - 1);
   const double margin = pad * (s.high - s.low);
   s.low -= margin, s.high += margin;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <unistd.h>
 
@@ -87,6 +88,23 @@ TEST_CASE("line_plot: nothing to draw, one point, constants, not-a-number") {
     CHECK(count(svg, "<path") == 3);
     CHECK(svg.find("nan") == std::string::npos);
     CHECK(svg.find("inf") == std::string::npos);
+  }
+}
+
+TEST_CASE("line_plot: large values that hardly differ") {
+  const double big = 1e20, next = std::nextafter(big, 1e21);
+  for (const auto& [from, to] :
+       {std::pair(1e17, 1e17), std::pair(-1e300, -1e300), std::pair(big, next),
+        std::pair(-next, -big), std::pair(1e16, 1e16 + 2), std::pair(5e8, 5e8)}) {
+    line_plot p;
+    p.series.push_back({"flat", {0, 1}, {from, to}});
+    p.series.push_back({"upright", {from, to}, {from, to}});
+    const std::string svg = p.svg();
+    CAPTURE(from);
+    CHECK(count(svg, "<path") == 2);
+    CHECK(count(svg, "nan") + count(svg, "inf") == 0);
+    CHECK(count(svg, "<line ") >= 4 + 2);
+    CHECK(count(svg, "<line ") <= 20);
   }
 }
 
