@@ -23,6 +23,9 @@ struct picture {
   index_t ranks = 1;
   std::vector<std::vector<index_t>> holders;  // of each cell, row by row: ranks in order
   std::vector<std::string> axis_lines;  // what each axis does
+  /// What stands between the ranks of a cell: "=" where they hold the same, "+" where they hold
+  /// addends; nothing where both is so, or where a dim that is not drawn is cut between them.
+  std::string joint;
   std::string rest;  // on dims that are not drawn
 
   const std::vector<index_t>& cell(std::size_t i, std::size_t j) const {
@@ -44,6 +47,7 @@ struct picture {
           r);
     }
     for (std::size_t a = 0; a < f.axes.size(); ++a) axis_lines.push_back(axis_line(f, a));
+    joint = joint_of(f, chosen);
     note_rest(f, chosen);
   }
 
@@ -111,6 +115,17 @@ struct picture {
       default:
         return name + "replicates";
     }
+  }
+  static std::string joint_of(const layout_facts& f, const int (&chosen)[2]) {
+    bool same = false, addends = false, parts = false;
+    for (int a = 0; a < f.table.axes; ++a) {
+      const axis_use u = f.table.axis[a];
+      if (f.size[static_cast<std::size_t>(a)] == 1) continue;
+      same = same || u.what == use::replicated;
+      addends = addends || f.table.is_partial(a);
+      parts = parts || (u.what == use::split && u.dim != chosen[0] && u.dim != chosen[1]);
+    }
+    return parts || same == addends ? "" : addends ? "+" : "=";
   }
   void note_rest(const layout_facts& f, const int (&chosen)[2]) {
     for (int d = 0; d < static_cast<int>(f.dims.size()); ++d) {

@@ -26,7 +26,6 @@ class svg_box {
     for (const block& b : p.down.blocks)
       if (p.down.dim >= 0) left_ = std::max(left_, 24 + text_width(block_text(b), 11));
     left_ = p.down.dim < 0 ? 28 : left_ + 26;
-    joint_ = joint();
   }
 
   std::string draw() {
@@ -78,16 +77,6 @@ class svg_box {
     return "hsl(" + num(std::fmod(200.0 + 137.508 * static_cast<double>(rank), 360.0)) +
            ", 60%, 78%)";
   }
-  /// What stands between the ranks of one block.
-  std::string joint() const {
-    bool same = false, addends = false;
-    for (const std::string& line : p_.axis_lines) {
-      same = same || line.find(") replicates") != std::string::npos;
-      addends = addends || line.find(") holds") != std::string::npos;
-    }
-    return same && addends ? "" : (addends ? "+" : "=");
-  }
-
   void rectangle(double x, double y, double w, double h, const std::string& fill,
                  const std::string& line, double round, double thick = 1) {
     out_ += "<rect x=\"" + num(x) + "\" y=\"" + num(y) + "\" width=\"" + num(w) + "\" height=\"" +
@@ -189,15 +178,15 @@ class svg_box {
       rectangle(cx, cy, chip_w, chip_h, colour(ranks[k]), "#7b8794", 5);
       text(cx + chip_w / 2, cy + chip_h / 2, std::to_string(ranks[k]), 12, "middle", "#1b2733");
       if (k + 1 < shown && across == 1)
-        text(cx + chip_w / 2, cy + (line + chip_h) / 2, joint_, 12, "middle", "#42505e", "bold");
+        text(cx + chip_w / 2, cy + (line + chip_h) / 2, p_.joint, 12, "middle", "#42505e", "bold");
       else if (k + 1 < ranks.size() && (k + 1) % across != 0)
-        text(cx + chip_w + (step - chip_w) / 2, cy + chip_h / 2, joint_, 13, "middle", "#42505e",
+        text(cx + chip_w + (step - chip_w) / 2, cy + chip_h / 2, p_.joint, 13, "middle", "#42505e",
              "bold");
     }
   }
 
   const picture& p_;
-  std::string title_, out_, joint_;
+  std::string title_, out_;
   double left_ = 0, width_ = 400, height_ = 320;
 };
 

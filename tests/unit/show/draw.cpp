@@ -6,6 +6,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -140,6 +142,27 @@ TEST_CASE("draw_svg: one element of each kind closes, every block has its ranks"
   const std::string sums = dm::draw_svg<dm::tensor<float, dm::gradient<hybrid>, hidden>>(two);
   CHECK(count(sums, ">+<") == 3);  // 0 + 2, 1 + 3, and the legend
   CHECK(count(sums, "partial&lt;rows&gt;") == 1);
+}
+
+TEST_CASE("draw_svg: what stands between the ranks of a block") {
+  struct high : dm::axis<> {};
+  struct wide : dm::axis<> {};
+  struct field : dm::mesh<high, wide> {};
+  const auto signs = [](const std::string& svg) {
+    return std::pair(count(svg, ">=<"), count(svg, ">+<"));
+  };
+  using sums = dm::tensor<float, dm::layout<field, dm::partial<wide>>, hidden>;
+  // Three between four ranks, and those of the legend.
+  CHECK(signs(dm::draw_svg<sums>(dm::mesh_sizes<field>{high{1}, wide{4}})) == std::pair(1, 3 + 1));
+  CHECK(signs(dm::draw_svg<sums>(dm::mesh_sizes<field>{high{4}, wide{1}})) == std::pair(3 + 1, 1));
+  CHECK(signs(dm::draw_svg<sums>(dm::mesh_sizes<field>{high{2}, wide{2}})) == std::pair(1, 1));
+  // Of three dims two are drawn: ranks of one block hold parts along the third.
+  struct deep : dm::axis<> {};
+  struct cube : dm::mesh<high, wide, deep> {};
+  using L =
+      dm::layout<cube, dm::split<batch, high>, dm::split<hidden, wide>, dm::split<label, deep>>;
+  const dm::mesh_sizes<cube> sizes{high{2}, wide{2}, deep{2}};
+  CHECK(signs(dm::draw_svg<dm::tensor<float, L, batch, hidden, label>>(sizes)) == std::pair(0, 0));
 }
 
 TEST_CASE("draw_svg: legal extents of every size, no number that is none") {
