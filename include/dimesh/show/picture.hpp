@@ -156,8 +156,9 @@ inline std::string ranks_text(const std::vector<index_t>& ranks, std::size_t wid
   const std::string word = ranks.size() == 1 ? "rank " : "ranks ";
   if (word.size() + text.size() <= width) return word + text;
   if (text.size() <= width) return text;
-  return width < 3 ? std::string(width, '.')
-                   : text.substr(0, text.rfind(' ', width - 2)).substr(0, width - 2) + "..";
+  if (width < 3) return std::string(width, '.');
+  const auto end = text.find_last_of(" -", width - 2);  // never within a number
+  return end == std::string::npos ? "..." : text.substr(0, end) + "..";
 }
 
 /// "0..127", "5" of a single element, or "empty".

@@ -31,7 +31,7 @@ inline std::string padded(const std::string& text, std::size_t width) {
   return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
 }
 inline std::string centred(const std::string& text, std::size_t width) {
-  if (text.size() >= width) return text.substr(0, width);
+  if (text.size() > width) return centred("...", width);  // no part of a number
   return padded(std::string((width - text.size()) / 2, ' ') + text, width);
 }
 inline std::string trimmed(std::string line) {
@@ -47,12 +47,14 @@ class text_box {
     if (p.down.dim >= 0)
       for (const block& b : p.down.blocks) margin_ = std::max(margin_, block_text(b).size());
     margin_ = std::min<std::size_t>(margin_, 30) + 2;
-    std::size_t wanted = 8;
+    std::size_t wanted = 8, range = 0;
     for (const auto& ranks : p.holders) wanted = std::max(wanted, ranks_text(ranks, 40).size() + 2);
-    for (const block& b : p.across.blocks) wanted = std::max(wanted, block_text(b).size() + 2);
+    for (const block& b : p.across.blocks) range = std::max(range, block_text(b).size());
+    wanted = std::max(wanted, range + 2);
     const std::size_t columns = p.across.blocks.size(), room = columns_in_line - margin_ - 1;
     const std::size_t each = std::max<std::size_t>(room / columns, 10) - 1;
-    width_ = std::max<std::size_t>(9, std::min(wanted, each));
+    const std::size_t most = room / std::min<std::size_t>(columns, 3) - 1;  // first, gap and last
+    width_ = std::max({std::size_t{9}, std::min(wanted, each), std::min(range, most)});
     if (columns == 1) width_ = std::max<std::size_t>(width_, 18);
     across_ = shown_cells(columns, room / (width_ + 1));
     down_ = shown_cells(p.down.blocks.size(), 12);
@@ -90,7 +92,7 @@ class text_box {
     return next < labels_.size() ? labels_[next++] : "";
   }
   std::string margin(const std::string& text) const {
-    return padded(text.substr(0, margin_ - 1), margin_);
+    return padded(text.size() < margin_ ? text : text.substr(0, margin_ - 4) + "...", margin_);
   }
   std::string header() const {
     if (p_.across.dim < 0) return "";

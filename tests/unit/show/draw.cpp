@@ -37,6 +37,24 @@ int count(const std::string& text, const std::string& what) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
   return n;
 }
+/// The numbers in the second line, of ranges, and in the fourth, of ranks.
+struct picture_numbers {
+  std::vector<dm::index_t> of_ranges, of_ranks;
+};
+picture_numbers numbers_in(const std::string& text) {
+  picture_numbers found;
+  int line = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    line += text[at] == '\n';
+    if (text[at] < '0' || text[at] > '9') continue;
+    std::size_t digits = 0;
+    const dm::index_t n = std::stoll(text.substr(at), &digits);
+    if (line == 1) found.of_ranges.push_back(n);
+    if (line == 3) found.of_ranks.push_back(n);
+    at += digits - 1;
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -128,6 +146,33 @@ TEST_CASE("draw_text: at most 80 columns, whatever share of the ranks splits a d
       CHECK(widest(dm::draw_text<dm::tensor<float, B, down, length>>(sizes, length{9},
                                                                      down{99999})) <= 80);
     }
+}
+
+TEST_CASE("draw_text: ranges and ranks are whole or left out") {
+  struct many : dm::axis<> {};
+  struct rest : dm::axis<> {};
+  struct field : dm::mesh<many, rest> {};
+  using L = dm::layout<field, dm::split<dm::uneven<length>, many>>;
+  const std::string want =
+      "   length = 4096, over many\n"
+      "     0..511   512..1023  1024..1535 1536..2047 2048..2559    ...     3584..4095\n";
+  using X = dm::tensor<float, L, length>;
+  CHECK(dm::draw_text<X>(dm::mesh_sizes<field>{many{8}, rest{1}}, length{4096})
+            .substr(0, want.size()) == want);
+  for (const dm::index_t n : {2, 3, 7, 8, 40})
+    for (const dm::index_t m : {1, 2, 1000})
+      for (const dm::index_t extent : {1000, 1000000, 2000000000}) {
+        const std::string text =
+            dm::draw_text<X>(dm::mesh_sizes<field>{many{n}, rest{m}}, length{extent});
+        INFO(text);
+        const auto numbers = numbers_in(text);
+        const dm::index_t block = (extent + n - 1) / n;
+        for (const dm::index_t k : numbers.of_ranges)
+          CHECK((k % block == 0 || (k + 1) % block == 0 || k + 1 == extent));
+        CHECK(numbers.of_ranges.size() >= 4);
+        for (const dm::index_t k : numbers.of_ranks) CHECK((k % m == 0 || (k + 1) % m == 0));
+        CHECK(widest(text) <= 80);
+      }
 }
 
 TEST_CASE("draw_svg: one element of each kind closes, every block has its ranks") {
