@@ -69,6 +69,7 @@ template <class F, class... X> constexpr void call_to_count(const F& f, const X&
 /// The sizes of mesh M on which x, or a tensor in it, lives; and other meshes.
 template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
   if constexpr (Tensor<X>) {
+    if (!core_of(x).defined() && !core_of(x).is_shape) return;  // it was not made
     using Other = typename X::mesh_type;
     mesh_sizes<Other> sizes;
     std::copy_n(core_of(x).sizes(), sizes.size.size(), sizes.size.begin());

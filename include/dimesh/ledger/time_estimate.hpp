@@ -37,11 +37,13 @@ struct time_share {
 
 class time_estimate final : public event_sink {
  public:
-  template <class Sizes>
-  constexpr time_estimate(const machine& m, const Sizes& sizes) : machine_(m) {
+  template <Mesh M>
+  constexpr time_estimate(const machine& m, const mesh_sizes<M>& sizes)
+      : machine_(m), home_(mesh_number<M>) {
     for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes_[a] = sizes.size[a];
   }
-  /// Another mesh whose collectives will come: up to 7.
+  /// Another mesh whose collectives will come: up to 7. Those of meshes that it is not told of have
+  /// bytes, but no latency.
   template <Mesh M> constexpr time_estimate& also(const mesh_sizes<M>& sizes) {
     if (others_ == most_others) throw error("time_estimate: too many meshes; 8 are supported");
     other& o = other_[others_++];
@@ -77,16 +79,18 @@ class time_estimate final : public event_sink {
 
  private:
   constexpr index_t latencies(const event& e) const {
-    index_t ranks = 1;
-    const auto* sizes = &sizes_;
+    const auto* sizes = e.mesh == 0 || e.mesh == home_ ? &sizes_ : nullptr;
     for (std::size_t i = 0; i < others_; ++i)
       if (other_[i].mesh == e.mesh) sizes = &other_[i].sizes;
-    for (std::size_t a = 0; a < sizes_.size(); ++a)
+    index_t ranks = sizes == nullptr ? 0 : 1;
+    for (std::size_t a = 0; ranks > 0 && a < sizes_.size(); ++a)
       if (e.axes >> a & 1u) ranks *= (*sizes)[a];
     if (e.kind == event_kind::message) return 1;
+    if (ranks < 1) return 0;
     return e.kind == event_kind::all_reduce ? 2 * (ranks - 1) : ranks - 1;
   }
   machine machine_;
+  std::uint64_t home_;  // the mesh of sizes_
   std::array<index_t, max_axes> sizes_{};
   struct other {
     std::uint64_t mesh = 0;

@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <sstream>
+#include <string>
+#include <tuple>
 
 #include "dimesh/ledger/event_log.hpp"
 #include "dimesh/op/arithmetic.hpp"
@@ -91,6 +94,13 @@ TEST_CASE("events_of: batch and hidden split") {
         "map_transpose <- relu: compute 32; einsum <- einsum: compute 96; "
         "complete: all_reduce over 1 of 2, 132; ");
   check_sum<hybrid>();
+}
+
+TEST_CASE("events_of: a member that was not made says nothing of the mesh") {
+  constexpr auto total = [](const auto& x, const auto&) { return dm::complete(dm::sum(x)); };
+  const std::tuple<dm::tensor<float, data, batch>> not_made;
+  const auto log = dm::events_of(total, input<dm::shaped<data>>{}, not_made);
+  CHECK(log.sizes.size == std::array<dm::index_t, 2>{2, 2});
 }
 
 TEST_CASE("events_of: memory comes and goes, and phases have names") {

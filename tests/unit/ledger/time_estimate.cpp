@@ -11,6 +11,8 @@ namespace {
 struct rows : axis<2> {};
 struct cols : axis<4> {};
 struct pod : mesh<rows, cols> {};
+struct deep : axis<8> {};
+struct pile : mesh<rows, cols, deep> {};
 
 constexpr machine unit{.latency = 1000, .bandwidth = 1, .flops = 2, .memory_bandwidth = 4};
 
@@ -63,6 +65,22 @@ TEST_CASE("time_estimate: a log tells it what it told the ledger") {
   time_estimate u(unit, log.sizes);
   log.replay(u);
   CHECK(u.seconds() == 10 + 14008);
+}
+
+TEST_CASE("time_estimate: of a mesh that it was not told of it knows the bytes alone") {
+  event elsewhere = sent(event_kind::all_reduce, 0b101, 8);
+  elsewhere.mesh = mesh_number<pile>;
+  event within = sent(event_kind::all_gather, 0b010, 8);
+  within.mesh = mesh_number<pile>;
+  time_estimate u(unit, mesh_sizes<pod>{});
+  u.take(elsewhere);
+  u.take(within);
+  CHECK(u.seconds() == 8 + 8);
+  time_estimate v(unit, mesh_sizes<pod>{});
+  v.also(mesh_sizes<pile>{});
+  v.take(elsewhere);
+  v.take(within);
+  CHECK(v.seconds() == 2 * 15 * 1000 + 8 + 3 * 1000 + 8);
 }
 
 TEST_CASE("time_estimate, tally: more meshes than there is room for") {
