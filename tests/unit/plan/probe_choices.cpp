@@ -27,6 +27,7 @@ struct hidden : dm::dim<64> {};
 struct label : dm::dim<8> {};
 struct open_batch : dm::dim<> {};
 struct open_hidden : dm::dim<> {};
+struct open_pixel : dm::dim<> {};
 struct rows : dm::axis<2> {};
 struct cols : dm::axis<2> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -131,6 +132,11 @@ TEST_CASE("probe: the best schedule of a product") {
   });
 }
 
+template <dm::index_t Memory> struct open_product {
+  template <class X, class W> constexpr auto operator()(const X& x, const W& w) const {
+    return dm::contract<by::best<void, Memory>, open_batch, open_hidden>(x, w);
+  }
+};
 TEST_CASE("probe: the best schedule where only the run knows extents") {
   constexpr auto f = [](const auto& x, const auto& w) {
     return dm::contract<by::best<>, open_batch, open_hidden>(x, w);
@@ -140,6 +146,36 @@ TEST_CASE("probe: the best schedule where only the run knows extents") {
   for (const dm::index_t n : {8, 4096})
     for (const dm::index_t m : {8, 4096})
       check_same(f, X(sizes, open_batch{n}), W(sizes, open_hidden{m}));
+}
+
+TEST_CASE("probe: the memory that a product may gather at once, where only the run knows extents") {
+  using X = shape<L<split<open_batch, rows>>, open_batch, open_pixel>;
+  using W = shape<L<split<open_hidden, rows>>, open_pixel, open_hidden>;
+  const auto is_gathered = [](const auto& f, dm::index_t n) {
+    const X x(sizes, open_batch{n}, open_pixel{n});
+    const W w(sizes, open_pixel{n}, open_hidden{n});
+    check_same(f, x, w);
+    const auto log = dm::events_of(f, x, w);
+    bool gathers = false, messages = false;
+    for (const dm::event& e : log.events) {
+      gathers = gathers || e.kind == dm::event_kind::all_gather;
+      messages = messages || e.kind == dm::event_kind::message;
+    }
+    CHECK(gathers != messages);
+    CHECK(log.total().template bytes<rows>() == n * n / 2 * 4);
+    return gathers;
+  };
+  constexpr open_product<65536> some;  // 128 x 128 numbers
+  CHECK(is_gathered(some, 8));
+  CHECK(is_gathered(some, 128));
+  CHECK(!is_gathered(some, 130));
+  CHECK(!is_gathered(some, 8192));
+  constexpr open_product<256> few;  // less than extents are taken to be
+  CHECK(is_gathered(few, 8));
+  CHECK(!is_gathered(few, 10));
+  constexpr open_product<1 << 30> many;  // more than what is taken to be long
+  CHECK(is_gathered(many, 16384));
+  CHECK(!is_gathered(many, 32768));
 }
 
 TEST_CASE("probe: the order of a chain of products") {

@@ -39,34 +39,71 @@ template <class L, index_t Memory, class Out> struct best_rule : named_goal<L> {
   static constexpr outcome cheapest_meeting_or_fault(rule_operands x, dim_list out) {
     return meeting_by<by::gather>(x, out).found;
   }
-  /// The choice where extents are what `by` says.
-  static constexpr contract_choice chosen(rule_operands x, const measure& by) {
+  static constexpr double memory = static_cast<double>(Memory);
+  /// The choice where extents are what `by` says, and so many bytes may be gathered (0: any).
+  static constexpr contract_choice chosen(rule_operands x, const measure& by, double bound) {
     tensor_facts y = facts_of_result(x[0], Out{});
     const table goal = goal_of_product<L>(x, y).layout;
-    return best_choice(x, y.dims(), {by, &goal, &y, static_cast<double>(Memory)});
+    return best_choice(x, y.dims(), {by, &goal, &y, bound});
   }
 };
 
-/// The choices where dims of neither, of the first or of the second operand are long.
+/// Do types say all extents, and how many ranks there are?
+constexpr bool is_sized(rule_operands x) {
+  for (int k = 0; k < x.count; ++k) {
+    for (int d = 0; d < x[k].rank; ++d)
+      if (x[k].dim[d]->extent == dynamic) return false;
+    for (int a = 0; a < x[k].layout.axes; ++a)
+      if (x[k].axis_sizes[a] < 1) return false;
+  }
+  return true;
+}
+/// The choices where dims of neither, of the first or of the second operand are long; where memory
+/// is bounded each of them as though all fitted, and nothing did, too: the run knows what fits. One
+/// choice where types say all.
 struct best_choices {
-  contract_choice at[3];
+  int count = 1;
+  contract_choice at[9];
 
   template <class Rule> static constexpr best_choices of(rule_operands x) {
-    return {{Rule::chosen(x, {}), Rule::chosen(x, {0, {}, {}, nullptr, x.at[0]}),
-             Rule::chosen(x, {0, {}, {}, nullptr, x.at[1]})}};
+    const double bounds[] = {Rule::memory, 0, 1};
+    const tensor_facts* const large[] = {nullptr, x.at[0], x.at[1]};
+    best_choices c;
+    c.count = is_sized(x) ? 1 : Rule::memory > 0 ? 9 : 3;
+    for (int i = 0; i < c.count; ++i) {
+      measure by;
+      by.large = large[i % 3];
+      c.at[i] = Rule::chosen(x, by, bounds[i / 3]);
+    }
+    return c;
   }
   constexpr bool is_new(int i) const {
     for (int j = 0; j < i; ++j)
       if (at[i] == at[j]) return false;
     return true;
   }
+  /// Are those behind it among those up to it?
+  constexpr bool is_last(int i) const {
+    while (++i < count)
+      if (is_new(i)) return false;
+    return true;
+  }
   /// Whatever the run knows.
-  constexpr bool is_settled() const { return !is_new(1) && !is_new(2); }
-  /// The one that costs the fewest bytes, for a result y.
+  constexpr bool is_settled() const { return is_last(0); }
+  /// The one that a search takes, for a result y: a gather within the memory, else what sends block
+  /// by block, else any gather; of those the one that costs the fewest bytes.
   constexpr int cheapest(const search& s, rule_operands x) const {
+    const auto order = [&](const contract_choice& c) {
+      if (c.rows >= 0) return 1;
+      return s.memory == 0 || gathered_bytes(s, x, c.m) <= s.memory ? 0 : 2;
+    };
     int wanted = 0;
-    for (int i = 1; i < 3; ++i)
-      if (bytes_of_meeting(s, x, at[i].m) < bytes_of_meeting(s, x, at[wanted].m)) wanted = i;
+    for (int i = 1; i < count; ++i) {
+      const int here = order(at[i]), there = order(at[wanted]);
+      if (here < there ||
+          (here == there && bytes_of_meeting(s, x, at[i].m) < bytes_of_meeting(s, x, at[wanted].m)))
+        wanted = i;
+    }
     return wanted;
   }
 };
@@ -106,16 +143,14 @@ constexpr measure measured(const tensor_core& a, const tensor_core& b) {
 }
 template <class Rule, class Best, class G, int I, class Out, class A, class B>
 constexpr auto contract_cheapest(int wanted, const A& a, const B& b) {
-  if constexpr (I + 1 < 3) {
-    if constexpr (!Best::found.is_new(I))
-      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
-    else if (wanted == I)
-      return relayout<G>(contract_chosen<Best, I, Out>(a, b));
-    else
-      return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
-  } else {
+  if constexpr (!Best::found.is_new(I))
+    return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
+  else if constexpr (Best::found.is_last(I))
     return relayout<G>(contract_chosen<Best, I, Out>(a, b));
-  }
+  else if (wanted == I)
+    return relayout<G>(contract_chosen<Best, I, Out>(a, b));
+  else
+    return contract_cheapest<Rule, Best, G, I + 1, Out>(wanted, a, b);
 }
 /// The axis, or the pair of them, that the run knows, of probes: the schedule as a type.
 template <int I, class Out, class A, class B>
@@ -140,7 +175,8 @@ auto contract_best_probes(const A& a, const B& b) {
   tensor_facts y = facts_of_result(*at[0], Out{});
   const table to = goal_of_product<L>(x, y).layout;
   const measure by = measured(core_of(a), core_of(b));
-  const contract_choice& c = found.at[found.is_settled() ? 0 : found.cheapest({by, &to, &y, 0}, x)];
+  const search s{by, &to, &y, rule::memory};
+  const contract_choice& c = found.at[found.is_settled() ? 0 : found.cheapest(s, x)];
   const auto product = [&] {
     if constexpr (Memory > 0)
       if (c.rows >= 0) return contract_along<0, Out>(c, a, b);
@@ -163,7 +199,8 @@ template <class L, index_t Memory, class Out> struct contract_call<by::best<L, M
     } else {
       const measure by = measured(core_of(a), core_of(b));
       const tensor_facts y = facts_of_result(*core_of(a).facts, Out{});
-      const int wanted = best::found.cheapest({by, &spec_facts<S>.layout, &y, 0}, best::operands);
+      const search s{by, &spec_facts<S>.layout, &y, rule::memory};
+      const int wanted = best::found.cheapest(s, best::operands);
       return contract_cheapest<rule, best, goal, 0, Out>(wanted, a, b);
     }
   }
