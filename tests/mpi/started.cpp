@@ -276,6 +276,25 @@ TEST_CASE("halos of two dims, asked until they are there") {
              dm::halo_exchange<1, batch, hidden>(a, dm::boundary::periodic)));
 }
 
+TEST_CASE("halos of two split dims: messages of both are counted, awaited at once or asked for") {
+  using L = dm::layout<plane, dm::split<p, x>, dm::split<q, y>>;
+  const auto exchanged = [](const auto& v) {
+    return dm::await(dm::start_halo_exchange<1, p, q>(v, dm::boundary::periodic));
+  };
+  const auto asked = [](const auto& v) {
+    auto coming = dm::start_halo_exchange<1, p, q>(v, dm::boundary::periodic);
+    if (!dm::detail::core_of(v).is_shape)
+      while (!coming.ready()) {}
+    return dm::await(std::move(coming));
+  };
+  for_each_grid<plane>([&](const auto& g) {
+    const auto v = dm::constant<dm::tensor<double, L, p, q>>(g, 1.0, p{8}, q{8});
+    const auto at_once = costs_as_foreseen(exchanged, v), later = costs_as_foreseen(asked, v);
+    CHECK(at_once);
+    CHECK(later);
+  });
+}
+
 TEST_CASE("dropped handles, and exceptions that pass: nothing is left behind") {
   const dm::grid<pod> g;
   const matrix a = counted(g, 20000, 3);

@@ -116,6 +116,8 @@ struct halo_plan : move_plan {
   }
   /// Stages that wait for nobody are made at once. True: that was the last.
   template <class T> bool go_on(const region<T>& all, flight& f) const {
+    const running call(watcher, "halo_exchange");  // also where another one's end starts it
+    const in_part begins(watcher, event_part::start);
     for (; f.stage < stages.count; ++f.stage) {
       zero_ends(f.stage, all);
       start_windows<T>(moves(f.stage), inner(all, f.stage), stages.at_stage(all, f.stage),
