@@ -4,6 +4,8 @@
 // must match.
 // checked: yes
 // options: -O0
+#include <array>
+
 #include "cases.hpp"
 #include "dimesh/create.hpp"
 #include "dimesh/fill.hpp"
@@ -17,6 +19,7 @@
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "dimesh/op/permute_along.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/scan.hpp"
 #include "dimesh/op/shift.hpp"
@@ -307,6 +310,18 @@ const run_fail::table cases{
        fill(x, 1);
        if (g.coord<rows>() == 1) x.data()[2] = 2;
        (void)complete(x);
+     }},
+    // case replicas_that_travel: 4
+    //   rank 2: permute_along: replicas differ: operand 1 is the same along 'cols' by its layout,
+    //   but rank 3 holds other elements than rank 2, the first at length 5
+    //   rank 3: permute_along: replicas differ
+    {"replicas_that_travel",
+     [] {
+       const grid<plane> g(cols{2});
+       tensor<double, layout<plane, split<length, rows>>, length> x(g, length{8});
+       fill(x, 1);
+       if (g.rank() == 3) x.data()[1] = 2;
+       (void)permute_along<rows>(x, std::array{1, 0});
      }},
     // case replicas_in_local_operations: 2 4
     //   rank 0: all_reduce: replicas differ: operand 2 of 'operator\*', \[label\], is the same on

@@ -21,10 +21,11 @@ namespace dimesh {
 
 namespace detail {
 
-/// Elements T, along axis a. Of the permutation a rank knows where its block goes, and whose it
-/// gets.
+/// Elements T, along axis a. Of the permutation a rank knows where its block goes, whose it gets,
+/// and whether any block moves, on which all ranks agree; shapes, whether that of the first does.
 template <class T> struct permute_along_op {
   int a = 0, to = 0, from = 0;
+  bool sends = false;
   static constexpr std::string_view call = "permute_along";
   static constexpr event_kind kind = event_kind::message;
   static constexpr bool takes_complex = true;
@@ -59,12 +60,11 @@ template <class T> struct permute_along_op {
   }
   constexpr void cost(tally& t, results, operands x) const {
     const index_t bytes = x[0].bytes();
-    const index_t here = x[0].is_shape ? 0 : x[0].grid->coords()[a];
-    if (to != here && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);
+    if (sends && bytes > 0) t.collective(event_kind::message, 1u << a, bytes, bytes);
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& way) const {
-    way.give(0, permute_along_op{a, from, to}, way.ybar);
+    way.give(0, permute_along_op{a, from, to, sends}, way.ybar);
   }
 };
 
@@ -86,6 +86,11 @@ template <class Perm> constexpr index_t sent_to(const Perm& perm, index_t i) {
     return static_cast<index_t>(perm(i));
   else
     return static_cast<index_t>(perm[static_cast<std::size_t>(i)]);
+}
+template <class Perm> constexpr bool is_moving(const Perm& perm, index_t size) {
+  for (index_t i = 0; i < size; ++i)
+    if (sent_to(perm, i) != i) return true;
+  return false;
 }
 template <class A> [[noreturn]] void refuse_permutation(const std::string& what, index_t size) {
   throw error("permute_along: along axis " + quoted<A>() + " " + what +
@@ -156,11 +161,13 @@ constexpr auto permute_along(const X& x, const Perm& perm) {
     const detail::tensor_core& core = detail::core_of(x);
     if (!core.is_shape) detail::require_grid("permute_along", core);
     const index_t me = core.is_shape ? 0 : core.grid->coords()[a];
-    const index_t from = detail::checked_permutation<A>(perm, core.sizes()[a], me);
+    const index_t size = core.sizes()[a], from = detail::checked_permutation<A>(perm, size, me);
     detail::require_equal_blocks<A>(core, a);
+    const index_t to = detail::sent_to(perm, me);
+    const bool sends = core.is_shape ? to != me : detail::is_moving(perm, size);
     return detail::apply_rule<rule, value_of<X>>(
-        detail::permute_along_op<value_of<X>>{a, static_cast<int>(detail::sent_to(perm, me)),
-                                              static_cast<int>(from)},
+        detail::permute_along_op<value_of<X>>{a, static_cast<int>(to), static_cast<int>(from),
+                                              sends},
         x);
   }
 }
