@@ -32,6 +32,15 @@ configure() {
     { cat "$work/$project.log"; return 1; }
 }
 
+# library FOLDER OPTIONS...: configures the library in $work/FOLDER, to be installed into $prefix.
+library() {
+  local folder=$1
+  shift
+  cmake -S "$here/../.." -B "$work/$folder" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF \
+    -DDIMESH_BENCHMARKS=OFF -DMPI_CXX_COMPILER="$mpicxx" -DCMAKE_INSTALL_PREFIX="$prefix" "$@" \
+    > "$work/$folder.log" 2>&1 || { cat "$work/$folder.log" && return 1; }
+}
+
 # by_pkg_config FOLDER: the program compiled with what dimesh.pc says; its output may hold quoted spaces.
 by_pkg_config() {
   local flags libraries
@@ -81,10 +90,14 @@ case $kind in
     prefix="$work/a prefix"
     mkdir -p "$work"
     other_kokkos "$work/a kokkos"
-    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF \
-      -DDIMESH_BENCHMARKS=OFF -DDIMESH_WITH_ONEDNN=OFF -DMPI_CXX_COMPILER="$mpicxx" \
-      -DKokkos_DIR="$work/a kokkos" -DCMAKE_INSTALL_PREFIX="$prefix" > "$work/library.log" 2>&1 ||
-      { cat "$work/library.log" && exit 1; }
+    options=(-DDIMESH_WITH_ONEDNN=OFF "-DKokkos_DIR=$work/a kokkos")
+    library library "${options[@]}"
+    clang=$(cache DIMESH_CLANGXX)
+    if [[ -x $clang ]]; then  # which has an option more
+      library library_of_clang "${options[@]}" "-DCMAKE_CXX_COMPILER=$clang"
+      grep -E '^Cflags: [^;]* -I\$\{includedir\} [^;]*-fopenmp -Wno-pass-failed ' \
+        "$work/library_of_clang/dimesh.pc"
+    fi
     cmake --install "$work/library" > /dev/null
     configure find_package \
       "-DEXPECTED=Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
@@ -96,9 +109,7 @@ case $kind in
     prefix="$work/prefix"
     mkdir -p "$work"
     options=(-DCMAKE_BUILD_TYPE=Debug "-DMPI_CXX_COMPILER=$mpicxx" "-DKokkos_DIR=$(cache Kokkos_DIR)")
-    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_COMPILED=ON -DDIMESH_TESTS=OFF \
-      -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF "-DCMAKE_INSTALL_PREFIX=$prefix" "${options[@]}" \
-      > "$work/library.log" 2>&1 || { cat "$work/library.log" && exit 1; }
+    library library -DDIMESH_COMPILED=ON "${options[@]}"
     cmake --build "$work/library"
     cmake --install "$work/library" > /dev/null
     configure find_package -DCONSUMED=dimesh::compiled -DCMAKE_CXX_FLAGS=-DDIMESH_CHECKED "${options[@]}"
