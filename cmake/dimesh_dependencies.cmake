@@ -186,8 +186,12 @@ find_package(ZLIB QUIET)
 find_package(nlohmann_json QUIET)
 
 # --- the targets, once it is clear that all of them can be made ----------------------------------
+set(visibility "")
+if(CMAKE_CURRENT_SOURCE_DIR STREQUAL dimesh_SOURCE_DIR)
+  set(visibility GLOBAL)  # a project that has dimesh as a sub-project links them, too
+endif()
 function(dimesh_dependency name include_dir library)  # [definition]
-  add_library(dimesh::${name} INTERFACE IMPORTED)
+  add_library(dimesh::${name} INTERFACE IMPORTED ${visibility})
   set_target_properties(dimesh::${name} PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${include_dir}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${include_dir}"
