@@ -9,7 +9,8 @@
 #   missing           without Kokkos the package is not found, and that is all
 #   own_kokkos        a Kokkos that is there already is the one used
 #   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them
-#   compiled          links the library's compiled part, and is refused where it was compiled otherwise
+#   compiled          links the compiled part of the library, into a program and a module, and is refused where
+#                     it was compiled otherwise
 set -euo pipefail
 
 kind=$1 build=$2 mpicxx=$3 mpirun=$4
@@ -119,7 +120,7 @@ case $kind in
     fi
     grep 'compiled_library<true, ' "$work/refused.log"
     configure find_package -DCONSUMED=dimesh::compiled "${options[@]}"
-    cmake --build "$work/find_package"
+    cmake --build "$work/find_package" --target consumer plugin
     kind=find_package
     if [[ $(cmake -LA -N "$work/library" | sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p') != *clang* ]]; then
       find "$work/find_package" -name main.cpp.o -exec nm -C {} + | grep ' U dimesh::detail::bound<dimesh::detail::einsum_op<float'
