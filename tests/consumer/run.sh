@@ -8,7 +8,8 @@
 #   find_package, add_subdirectory, pkg_config     three ways to use it
 #   missing           without Kokkos the package is not found, and that is all
 #   own_kokkos        a Kokkos that is there already is the one used
-#   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them
+#   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them,
+#                     and where its headers are
 #   compiled          links the compiled part of the library, into a program and a module, and is refused where
 #                     it was compiled otherwise
 set -euo pipefail
@@ -91,7 +92,8 @@ case $kind in
     prefix="$work/a prefix"
     mkdir -p "$work"
     other_kokkos "$work/a kokkos"
-    options=(-DDIMESH_WITH_ONEDNN=OFF "-DKokkos_DIR=$work/a kokkos")
+    options=(-DDIMESH_WITH_ONEDNN=OFF "-DKokkos_DIR=$work/a kokkos"
+      -DCMAKE_INSTALL_INCLUDEDIR=headers/of/dimesh)
     library library "${options[@]}"
     clang=$(cache DIMESH_CLANGXX)
     if [[ -x $clang ]]; then  # which has an option more
