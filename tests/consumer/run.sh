@@ -8,8 +8,8 @@
 #   find_package, add_subdirectory, pkg_config     three ways to use it
 #   missing           without Kokkos the package is not found, and that is all
 #   own_kokkos        a Kokkos that is there already is the one used
-#   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them,
-#                     and where its headers are
+#   recorded          another Kokkos and CBLAS and no oneDNN, under folders with spaces: the package remembers
+#                     them, and where its headers are
 #   compiled          links the compiled part of the library, into a program and a module, and is refused where
 #                     it was compiled otherwise
 set -euo pipefail
@@ -69,6 +69,19 @@ other_kokkos() {
   cp "$here/kokkos_package/KokkosConfig.cmake" "$1"
 }
 
+# This machine's CBLAS as a BLIS with a prefix of its own, if it uses one.
+other_cblas() {
+  local headers library
+  headers=$(cache DIMESH_CBLAS_INCLUDE_DIR)
+  library=$(cache DIMESH_CBLAS_LIBRARY)
+  [[ -e $library ]] || return 0
+  mkdir -p "$1/include" "$1/lib"
+  ln -sfn "$headers" "$1/include/blis"
+  ln -sfn "$library" "$1/lib/libblis.so"
+  options+=("-DCMAKE_PREFIX_PATH=$1")
+  expected+=";DIMESH_CBLAS_LIBRARY=$1/lib/libblis.so;DIMESH_CBLAS_INCLUDE_DIR=$1/include/blis"
+}
+
 case $kind in
   install)
     rm -rf "$prefix"
@@ -94,6 +107,8 @@ case $kind in
     other_kokkos "$work/a kokkos"
     options=(-DDIMESH_WITH_ONEDNN=OFF "-DKokkos_DIR=$work/a kokkos"
       -DCMAKE_INSTALL_INCLUDEDIR=headers/of/dimesh)
+    expected="Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
+    other_cblas "$work/a blis"
     library library "${options[@]}"
     clang=$(cache DIMESH_CLANGXX)
     if [[ -x $clang ]]; then  # which has an option more
@@ -102,8 +117,7 @@ case $kind in
         "$work/library_of_clang/dimesh.pc"
     fi
     cmake --install "$work/library" > /dev/null
-    configure find_package \
-      "-DEXPECTED=Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
+    configure find_package "-DEXPECTED=$expected"
     by_pkg_config "$work/$kind"
     ;;
   compiled)
