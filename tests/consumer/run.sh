@@ -97,6 +97,7 @@ case $kind in
     ;;
   missing | own_kokkos)
     configure "$kind"
+    [[ $kind == missing ]] || configure "$kind" -DWITH_CUDA=ON
     exit 0
     ;;
   recorded)
