@@ -10,6 +10,7 @@
 #   own_kokkos        a Kokkos that is there already is the one used
 #   recorded          another Kokkos and CBLAS and no oneDNN, under folders with spaces: the package remembers
 #                     them, and where its headers are
+#   bare              without JSON, which is optional, the examples that need it are left out
 #   compiled          links the compiled part of the library, into a program and a module, and is refused where
 #                     it was compiled otherwise
 set -euo pipefail
@@ -120,6 +121,18 @@ case $kind in
     cmake --install "$work/library" > /dev/null
     configure find_package "-DEXPECTED=$expected"
     by_pkg_config "$work/$kind"
+    ;;
+  bare)
+    work="$work/bare"
+    rm -rf "$work"
+    mkdir -p "$work"
+    library library -DDIMESH_EXAMPLES=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON \
+      "-DKokkos_DIR=$(cache Kokkos_DIR)"
+    grep "examples/language_model is left out (nlohmann's JSON was not found)" "$work/library.log"
+    cmake --build "$work/library" --target help > "$work/targets"
+    grep '^example.02_matrix_product: phony' "$work/targets"
+    grep -E '^example.(language_model|unet|image_classifier): phony' "$work/targets" && exit 1
+    exit 0
     ;;
   compiled)
     work="$work/compiled"
