@@ -12,8 +12,8 @@
 
 namespace report {
 
-/// All of the text is that number. Throws dimesh::error, which begins with the program's name, where
-/// it is none, or not from least to most.
+/// The number that all of the text is. Throws dimesh::error, which begins with the program's name,
+/// where it is none, or not from least to most.
 template <class T> T number(const std::string& program, const std::string& text, T least, T most) {
   T n = 0;
   const char* const end = text.data() + text.size();
