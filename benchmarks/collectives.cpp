@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What does a typed collective cost beside the same MPI call on a raw buffer? Bar: 1.02 of its
 // time, and the same bytes. A large all_reduce goes in pieces and must beat the one call for the
-// whole. ranks: 2 4
+// whole.
+//
+// ranks: 2 4
 //
 //   mpirun -n 2 benchmarks/collectives [--quick]
 #include <dimesh/dimesh.hpp>

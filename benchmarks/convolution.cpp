@@ -148,7 +148,7 @@ class by_hand {
 
 void require_equal(const char* what, const auto& ours, const auto& theirs) {
   for (dm::index_t i = 0; i < ours.local_size(); i += 97)
-    if (std::abs(ours.data()[i] - theirs.data()[i]) > 1e-3f * (1 + std::abs(theirs.data()[i])))
+    if (!(std::abs(ours.data()[i] - theirs.data()[i]) <= 1e-3f * (1 + std::abs(theirs.data()[i]))))
       std::printf("%s DIFFERS at %ld: %g, %g\n", what, static_cast<long>(i), double(ours.data()[i]),
                   double(theirs.data()[i]));
 }

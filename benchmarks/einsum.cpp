@@ -192,7 +192,7 @@ void compare_bfloat16(const dm::grid<alone>& grid, const char* note = "") {
       twin();
       const auto y = typed();
       for (dm::index_t i = 0; i < out.local_size(); i += 97)
-        if (std::abs(y.data()[i] - out.data()[i]) > 0.01f * (1 + std::abs(out.data()[i])))
+        if (!(std::abs(y.data()[i] - out.data()[i]) <= 0.01f * (1 + std::abs(out.data()[i]))))
           std::printf("DIFFERS at %ld\n", static_cast<long>(i));
       const bench::race r(MPI_COMM_NULL, budget);
       const auto [ours, theirs, floats] = r([&] { auto z = typed(); }, twin, wide);

@@ -84,7 +84,7 @@ template <class X> void fill(X& x, double scale) {
 }
 template <class X> void compare(const X& x, const X& y) {
   for (dm::index_t i = 0; i < x.local_size(); i += 97)
-    if (std::abs(x.data()[i] - y.data()[i]) > 1e-3f * (1 + std::abs(y.data()[i])))
+    if (!(std::abs(x.data()[i] - y.data()[i]) <= 1e-3f * (1 + std::abs(y.data()[i]))))
       std::printf("DIFFERS at %ld: %g, %g\n", static_cast<long>(i), double(x.data()[i]),
                   double(y.data()[i]));
 }

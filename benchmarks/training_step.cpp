@@ -115,7 +115,7 @@ template <int B, int I, int H, class... Rule> void compare(const char* name) {
   const auto middle = census::snapshot();
   by_hand();
   const auto mine = (middle - before).bytes(), theirs = (census::snapshot() - middle).bytes();
-  if (std::abs(typed_loss - twin_loss) > 1e-4 * std::abs(twin_loss))
+  if (!(std::abs(typed_loss - twin_loss) <= 1e-4 * std::abs(twin_loss)))
     std::printf("%s: LOSSES DIFFER, %g and %g\n", name, double(typed_loss), twin_loss);
   // The twin runs a second time as a contestant of its own: what that differs by is chance. Steps
   // follow each other, as in training: in turns of one, each would find its caches emptied.

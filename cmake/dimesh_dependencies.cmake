@@ -19,6 +19,8 @@
 #   dimesh_recorded_mpi    dimesh_recorded_kokkos    the wrapper and the folder of Kokkos' package
 #   dimesh_recorded_hana   dimesh_recorded_onednn    dimesh_recorded_cblas     include directories
 #   dimesh_recorded_fftw                                             likewise
+#   dimesh_recorded_onednn_library    dimesh_recorded_cblas_library    and the files of their libraries
+#   dimesh_recorded_fftw_library      dimesh_recorded_fftwf_library
 #   dimesh_recorded_with_onednn    dimesh_recorded_with_cblas    dimesh_recorded_with_fftw   ON or OFF
 
 set(dimesh_missing "")
@@ -47,6 +49,16 @@ unset(dimesh_recorded)
 block(SCOPE_FOR VARIABLES PROPAGATE
   dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND DIMESH_FFTW_FOUND
   DIMESH_CUBLAS_FOUND DIMESH_NVCC)
+
+# dimesh_find_library(<variable> <recorded file> <root> <names>...): the folders that the caller names come
+# first, then that of the recorded file, then the system's, each with all of the names.
+function(dimesh_find_library variable recorded root)
+  cmake_path(GET recorded PARENT_PATH folder)
+  cmake_path(GET recorded FILENAME file)
+  find_library(${variable} NAMES ${file} ${ARGN} NAMES_PER_DIR HINTS ${root} ${folder}
+    PATH_SUFFIXES lib lib64)
+  mark_as_advanced(${variable})
+endfunction()
 
 # --- MPI: the C interface, by any C++ compiler ---------------------------------------------------
 # The recorded wrapper serves where the caller says nothing of MPI, in any of the ways FindMPI knows.
@@ -88,12 +100,13 @@ endif()
 # --- cuBLAS, beside a Kokkos with CUDA: products on devices ---------------------------------------
 set(DIMESH_CUBLAS_FOUND FALSE)
 set(DIMESH_NVCC FALSE)  # it compiles what uses the library
-if("CUDA" IN_LIST Kokkos_DEVICES)
+# (A Kokkos that the caller's project builds says it by the options of its build, in the cache.)
+if("CUDA" IN_LIST Kokkos_DEVICES OR (NOT kokkos_is_trilinos AND Kokkos_ENABLE_CUDA))
   find_package(CUDAToolkit QUIET)
   if(TARGET CUDA::cublas)
     set(DIMESH_CUBLAS_FOUND TRUE)
   endif()
-  if(Kokkos_CXX_COMPILER_ID STREQUAL "NVIDIA")
+  if(Kokkos_CXX_COMPILER_ID STREQUAL "NVIDIA" OR KOKKOS_CXX_COMPILER_ID STREQUAL "NVIDIA")
     set(DIMESH_NVCC TRUE)
   endif()
 endif()
@@ -112,9 +125,8 @@ set(DIMESH_ONEDNN_FOUND FALSE)
 if(DIMESH_WITH_ONEDNN)
   find_path(DIMESH_ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl_version.h
     HINTS $ENV{DNNL_ROOT} "${dimesh_recorded_onednn}" PATH_SUFFIXES include)
-  find_library(DIMESH_ONEDNN_LIBRARY NAMES dnnl
-    HINTS $ENV{DNNL_ROOT} "${dimesh_recorded_onednn}/.." PATH_SUFFIXES lib lib64)
-  mark_as_advanced(DIMESH_ONEDNN_INCLUDE_DIR DIMESH_ONEDNN_LIBRARY)
+  mark_as_advanced(DIMESH_ONEDNN_INCLUDE_DIR)
+  dimesh_find_library(DIMESH_ONEDNN_LIBRARY "${dimesh_recorded_onednn_library}" "$ENV{DNNL_ROOT}" dnnl)
   set(wrong "was not found; install it (Debian: libdnnl-dev)")
   if(DIMESH_ONEDNN_INCLUDE_DIR AND DIMESH_ONEDNN_LIBRARY)
     set(version "")
@@ -142,9 +154,9 @@ set(DIMESH_CBLAS_FOUND FALSE)
 if(DIMESH_WITH_CBLAS)
   find_path(DIMESH_CBLAS_INCLUDE_DIR cblas.h HINTS $ENV{BLAS_ROOT} "${dimesh_recorded_cblas}"
     PATH_SUFFIXES include include/openblas openblas blis)
-  find_library(DIMESH_CBLAS_LIBRARY NAMES openblas cblas blis mkl_rt
-    HINTS $ENV{BLAS_ROOT} "${dimesh_recorded_cblas}/.." PATH_SUFFIXES lib)
-  mark_as_advanced(DIMESH_CBLAS_INCLUDE_DIR DIMESH_CBLAS_LIBRARY)
+  mark_as_advanced(DIMESH_CBLAS_INCLUDE_DIR)
+  dimesh_find_library(DIMESH_CBLAS_LIBRARY "${dimesh_recorded_cblas_library}" "$ENV{BLAS_ROOT}"
+    openblas cblas blis mkl_rt)
   if(DIMESH_CBLAS_INCLUDE_DIR AND DIMESH_CBLAS_LIBRARY)
     set(DIMESH_CBLAS_FOUND TRUE)
   elseif(NOT DIMESH_WITH_CBLAS STREQUAL "AUTO")
@@ -165,12 +177,9 @@ set(DIMESH_FFTW_FOUND FALSE)
 if(DIMESH_WITH_FFTW)
   find_path(DIMESH_FFTW_INCLUDE_DIR fftw3.h HINTS $ENV{FFTW_ROOT} "${dimesh_recorded_fftw}"
     PATH_SUFFIXES include)
-  foreach(precision "" F)
-    string(TOLOWER "fftw3${precision}" name)
-    find_library(DIMESH_FFTW${precision}_LIBRARY NAMES ${name}
-      HINTS $ENV{FFTW_ROOT} "${dimesh_recorded_fftw}/.." PATH_SUFFIXES lib lib64)
-  endforeach()
-  mark_as_advanced(DIMESH_FFTW_INCLUDE_DIR DIMESH_FFTW_LIBRARY DIMESH_FFTWF_LIBRARY)
+  mark_as_advanced(DIMESH_FFTW_INCLUDE_DIR)
+  dimesh_find_library(DIMESH_FFTW_LIBRARY "${dimesh_recorded_fftw_library}" "$ENV{FFTW_ROOT}" fftw3)
+  dimesh_find_library(DIMESH_FFTWF_LIBRARY "${dimesh_recorded_fftwf_library}" "$ENV{FFTW_ROOT}" fftw3f)
   if(DIMESH_FFTW_INCLUDE_DIR AND DIMESH_FFTW_LIBRARY AND DIMESH_FFTWF_LIBRARY)
     set(DIMESH_FFTW_FOUND TRUE)
   elseif(NOT DIMESH_WITH_FFTW STREQUAL "AUTO")
@@ -186,8 +195,12 @@ find_package(ZLIB QUIET)
 find_package(nlohmann_json QUIET)
 
 # --- the targets, once it is clear that all of them can be made ----------------------------------
+set(visibility "")
+if(CMAKE_CURRENT_SOURCE_DIR STREQUAL dimesh_SOURCE_DIR)
+  set(visibility GLOBAL)  # a project that has dimesh as a sub-project links them, too
+endif()
 function(dimesh_dependency name include_dir library)  # [definition]
-  add_library(dimesh::${name} INTERFACE IMPORTED)
+  add_library(dimesh::${name} INTERFACE IMPORTED ${visibility})
   set_target_properties(dimesh::${name} PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${include_dir}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${include_dir}"

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 set(dimesh_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dimesh")
 install(DIRECTORY include/dimesh DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS dimesh EXPORT dimesh)
+install(TARGETS dimesh EXPORT dimesh INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(DIMESH_COMPILED)
   install(TARGETS dimesh_compiled EXPORT dimesh ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()

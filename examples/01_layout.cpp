@@ -39,7 +39,9 @@ int main(int argc, char** argv) {
     const auto whole = dm::to_rank(y);  // a collective, and called like one
     if (g.rank() == 0) {
       std::cout << dm::describe<activations>() << "\n" << dm::draw_text<activations>(g);
-      std::cout << "y[3, 2] = " << whole[3 * hidden::extent + 2] << "\n";
+      const float found = whole[3 * hidden::extent + 2];
+      std::cout << "y[3, 2] = " << found << "\n";
+      if (found != 32.5f) throw dm::error("the sum is wrong");
     }
 
 #ifdef TRY_A_WRONG_LAYOUT

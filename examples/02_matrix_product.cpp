@@ -54,7 +54,7 @@ template <class L> void multiply(const dm::grid<square>& g, const char* name) {
     std::cout << name << ": c[100, 50] = " << found << " (expected " << expected << "), "
               << cost.flops / 1000000 << " Mflop and "
               << cost.template bytes<across> << " bytes along 'across' per rank\n";
-  if (std::abs(found - expected) > 1e-12) throw dm::error("the product is wrong");
+  if (!(std::abs(found - expected) <= 1e-12)) throw dm::error("the product is wrong");
 }
 
 int main(int argc, char** argv) {

@@ -21,6 +21,7 @@
 
 #include "census.hpp"
 #include "common/image_source.hpp"
+#include "common/number.hpp"
 
 namespace dm = dimesh;
 
@@ -102,7 +103,8 @@ run_report train(const dm::grid<pod>& g, const image_source& from, int steps) {
 
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
-    const int steps = argc > 1 ? std::min(std::stoi(argv[1]), 900) : 200;  // an epoch at most
+    const int asked = argc > 1 ? report::number("image_classifier", argv[1], 1, 1 << 20) : 200;
+    const int steps = std::min(asked, 900);  // an epoch at most
     const std::string out = argc > 2 ? argv[2] : "demo-out";
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

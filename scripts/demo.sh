@@ -5,16 +5,17 @@
 #   scripts/demo.sh [EXAMPLE] [--out DIR] [-- ARGUMENTS...]
 #
 #   EXAMPLE     a name from examples/ (language_model)
-#   --out DIR   where the example writes its report and pictures, if it does (demo-out)
+#   --out DIR   where the example writes its report and pictures, if it has that option (demo-out)
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 example=language_model
 out=demo-out
+out_given=no
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --out) out=${2:?--out needs a directory} && shift ;;
+    --out) out=${2:?--out needs a directory} && out_given=yes && shift ;;
     -h | --help) sed -n '3,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
     --) shift && break ;;
     -*) echo "demo.sh: unknown option $1; see --help" >&2 && exit 2 ;;
@@ -38,6 +39,10 @@ ranks=$(setting "$source_file" "ranks" 4)
 ranks=$(setting "$source_file" "demo ranks" "${ranks##* }")
 takes_out=$(setting "$source_file" "writes" no)  # `// writes: a report`: it takes --out DIR
 [[ $takes_out == no ]] || takes_out=yes
+if [[ $takes_out$out_given == noyes ]]; then
+  echo "demo.sh: the example $example has no --out; its own arguments come after --" >&2
+  exit 2
+fi
 
 install_missing "${packages_build[@]}" "${packages_demo[@]}"
 set_run_environment

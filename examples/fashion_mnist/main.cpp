@@ -169,8 +169,8 @@ int main(int argc, char** argv) {
     report::options o("Fashion-MNIST under every layout");
     o.add("--data", s.data, "folder with the IDX files");
     o.add("--out", s.out, "folder for the report and pictures");
-    o.add("--epochs", s.epochs, "epochs of training");
-    o.add("--steps", s.steps, "stop after so many steps");
+    o.add("--epochs", s.epochs, "epochs of training").between(1, 1 << 20);
+    o.add("--steps", s.steps, "stop after so many steps; 0: after all epochs").between(0, 1 << 30);
     o.add("--rate", s.rate, "learning rate");
     o.add("--decay", s.decay, "decay of the momentum");
     o.add("--layouts", s.layouts, "train only under these layouts (and on one rank), by name")

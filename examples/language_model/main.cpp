@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
     o.add("--temperature", s.temperature, "of the sample; 0: the likeliest byte");
     if (const auto done = o.parse(argc, argv)) return *done;
     if (s.prompt.empty()) s.prompt = "\n";
-    if (s.layouts.size() > 1 && !(s.save.empty() && s.resume.empty()))
+    const bool several = s.layouts.size() > 1 || s.layouts[0] == "all";
+    if (several && !(s.save.empty() && s.resume.empty()))
       throw dm::error("language_model: --save and --resume are for one layout; give --layouts one");
     auto results = train_all(s);
     int rank = 0;

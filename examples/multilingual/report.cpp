@@ -161,7 +161,7 @@ text_table costs_of(const std::vector<outcome>& all) {
     report::add_rows(t, o,
                      {std::to_string(o.experts), grouped(o.parameters_per_rank),
                       format("%.3f", 1e-6 * o.flops_per_symbol), format("%.4f", o.final_loss()),
-                      report::difference_text(o.max_loss_difference), "", "",
+                      o.compared ? report::difference_text(o.max_loss_difference) : "-", "", "",
                       grouped(std::llround(o.symbols_per_second)), format("%.1f s", o.seconds)},
                      5);
   return t;
@@ -216,14 +216,14 @@ int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
   for (std::size_t l = 0; l < c.languages.size(); ++l)
     if (!all[0].scores[l].found.empty())
       every.rows.push_back(row_of(all, c, {c.languages[l].name, l, l + 1}));
-  const std::string compared = "Flops of a training step by symbol, counted from types, are " +
-                               format("%.1f", flops_apart(all)) +
-                               " % apart at most; with one expert a layer the model is dense.\n" +
-                               costs_of(all).str() + "\n" + uses_of(all).str() + "\n" +
-                               groups_of(all, c, every.rows).str();
-  std::cout << "\n" << compared;
+  const std::string comparison = "Flops of a training step by symbol, counted from types, are " +
+                                 format("%.1f", flops_apart(all)) +
+                                 " % apart at most; with one expert a layer the model is dense.\n" +
+                                 costs_of(all).str() + "\n" + uses_of(all).str() + "\n" +
+                                 groups_of(all, c, every.rows).str();
+  std::cout << "\n" << comparison;
   std::filesystem::create_directories(s.out);
-  write_text(s.out + "/comparison.txt", compared);
+  write_text(s.out + "/comparison.txt", comparison);
   write_text(s.out + "/languages.txt", every.str());
   draw(all, s);
   draw_gain(all, c, s);
@@ -235,7 +235,10 @@ int conclude(std::vector<outcome>& all, const corpus& c, const settings& s) {
               << all.back().scores[p.language].found[next[p.language]++] << "   (" << p.english
               << ")\n";
   }
-  if (agree) std::cout << "Losses are those of one rank; all bytes are as predicted.\n";
+  const bool compared = std::all_of(all.begin(), all.end(), [](auto& o) { return o.compared; });
+  if (agree)
+    std::cout << (compared ? "Losses are those of one rank; all bytes are as predicted.\n"
+                           : "All bytes are as predicted; losses were not all compared.\n");
   std::cout << "The comparison, all languages and pictures: " << s.out << "\n";
   return agree ? 0 : 1;
 }

@@ -87,6 +87,8 @@ struct expert_use {
 };
 struct outcome : report::run_result {
   int experts = 1;
+  bool as_asked = true;  // its first steps were made with these settings, maybe by a run before it
+  bool compared = false;  // with those that one rank makes
   std::vector<score> scores;  // of each language
   expert_use used[2];  // of the encoder's mixture and of the decoder's
   double source_symbols = 0;  // of held-out sentences

@@ -197,6 +197,9 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   dm::warmup_cosine rate{
       .peak = s.rate, .warmup = s.steps / 10, .total = s.steps, .last = s.rate / 10};
   run.keep("rate", rate);
+  double balance = s.balance, temperature = s.temperature;
+  run.keep("balance", balance);
+  run.keep("temperature", temperature);
   typename decltype(load)::value_type now;
   run.loop.step = [&](dm::index_t n) -> dm::metrics {
     now = load.next();
@@ -212,6 +215,8 @@ outcome run_on(const dm::grid<square>& g, int experts, const corpus& c, const se
   });
   o.told_to_end = run.go() == dm::loop_end::signal;
   report::finish<square>(o, run, t.sent);
+  o.as_asked = rate.total == s.steps && rate.peak == s.rate && balance == s.balance &&
+               temperature == s.temperature;
   o.symbols_per_second = o.steps_per_second * symbols;
   if (is_alone || o.told_to_end) return o;
   for (std::size_t i = 0; i < c.held_out.size(); i += batch::extent) t.evaluate(i, o);

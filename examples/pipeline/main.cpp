@@ -137,6 +137,19 @@ int conclude(const std::vector<outcome>& all, const settings& s) {
   return agree ? 0 : 1;
 }
 
+/// Numbers of stages of which so many ranks make whole pipelines, whose copies share a
+/// micro-batch's rows.
+std::vector<int> stages_on(int ranks) {
+  std::vector<int> fit;
+  for (const int stages : {1, 2, 4})
+    if (ranks % stages == 0 && batch::extent % (ranks / stages) == 0) fit.push_back(stages);
+  if (fit.empty())
+    throw dm::error("pipeline: copies of 1, 2 or 4 stages on " + std::to_string(ranks) +
+                    " ranks do not share the " + std::to_string(batch::extent) +
+                    " rows of a micro-batch; take 1, 2, 4, 8 or 16 ranks");
+  return fit;
+}
+
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
@@ -152,11 +165,14 @@ int main(int argc, char** argv) {
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const std::vector<int> fit = stages_on(size);
+    if (s.micros % 4 != 0)
+      throw dm::error("pipeline: " + std::to_string(s.micros) +
+                      " micro-batches are no multiple of 4; give --micros one");
     if (rank == 0) std::filesystem::create_directories(s.out);
     const text::book book = text::read_book(s.text);
     std::vector<outcome> all;
-    for (const int stages : {1, 2, 4}) {
-      if (size % stages != 0 || batch::extent % (size / stages) != 0) continue;
+    for (const int stages : fit) {
       const dm::grid<pod> g(MPI_COMM_WORLD, stage{stages}, rows{size / stages});
       train_straight(g, s, book, all);
       train_returning(g, s, book, all);

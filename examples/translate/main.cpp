@@ -74,6 +74,8 @@ int main(int argc, char** argv) {
                 << c.vocabulary.size() << " symbols.\n";
     std::vector<outcome> all;
     for (const std::string& name : s.layouts) {
+      if (!all.empty())  // which patience may have ended
+        s.compare = std::min(s.compare, static_cast<int>(all.front().losses.size()));
       all.push_back(train(name, c, s, all.empty()));
       if (all.front().told_to_end || !(s.save.empty() && s.resume.empty())) break;
     }

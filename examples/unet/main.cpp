@@ -18,6 +18,7 @@
 #include <iostream>
 #include <thread>
 
+#include "../common/number.hpp"
 #include "../common/result.hpp"
 #include "census.hpp"
 #include "net.hpp"
@@ -163,10 +164,11 @@ bool print(const std::vector<outcome>& all) {
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
     settings s;
-    if (argc > 1) s.steps = std::max(1, std::stoi(argv[1]));
-    if (argc > 2) s.height.n = std::stoi(argv[2]);
-    if (argc > 3) s.width.n = std::stoi(argv[3]);
-    if (argc > 4) s.rate = std::stod(argv[4]);
+    constexpr int most = 1 << 20;
+    if (argc > 1) s.steps = report::number("unet", argv[1], 1, most);
+    if (argc > 2) s.height.n = report::number("unet", argv[2], 1, most);
+    if (argc > 3) s.width.n = report::number("unet", argv[3], 1, most);
+    if (argc > 4) s.rate = report::number("unet", argv[4], 0.0, 1e6);
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -8,8 +8,11 @@
 #   find_package, add_subdirectory, pkg_config     three ways to use it
 #   missing           without Kokkos the package is not found, and that is all
 #   own_kokkos        a Kokkos that is there already is the one used
-#   recorded          another Kokkos and no oneDNN, under folders with spaces: the package remembers them
-#   compiled          links the library's compiled part, and is refused where it was compiled otherwise
+#   recorded          another Kokkos and CBLAS and no oneDNN, under folders with spaces: the package remembers
+#                     them, and where its headers are
+#   bare              without JSON, which is optional, the examples that need it are left out
+#   compiled          links the compiled part of the library, into a program and a module, and is refused where
+#                     it was compiled otherwise
 set -euo pipefail
 
 kind=$1 build=$2 mpicxx=$3 mpirun=$4
@@ -30,6 +33,15 @@ configure() {
   cmake -S "$here/$project" -B "$work/$project" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_PREFIX_PATH="$prefix" "$@" > "$work/$project.log" 2>&1 ||
     { cat "$work/$project.log"; return 1; }
+}
+
+# library FOLDER OPTIONS...: configures the library in $work/FOLDER, to be installed into $prefix.
+library() {
+  local folder=$1
+  shift
+  cmake -S "$here/../.." -B "$work/$folder" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF \
+    -DDIMESH_BENCHMARKS=OFF -DMPI_CXX_COMPILER="$mpicxx" -DCMAKE_INSTALL_PREFIX="$prefix" "$@" \
+    > "$work/$folder.log" 2>&1 || { cat "$work/$folder.log" && return 1; }
 }
 
 # by_pkg_config FOLDER: the program compiled with what dimesh.pc says; its output may hold quoted spaces.
@@ -58,6 +70,19 @@ other_kokkos() {
   cp "$here/kokkos_package/KokkosConfig.cmake" "$1"
 }
 
+# This machine's CBLAS as a BLIS with a prefix of its own, if it uses one.
+other_cblas() {
+  local headers library
+  headers=$(cache DIMESH_CBLAS_INCLUDE_DIR)
+  library=$(cache DIMESH_CBLAS_LIBRARY)
+  [[ -e $library ]] || return 0
+  mkdir -p "$1/include" "$1/lib"
+  ln -sfn "$headers" "$1/include/blis"
+  ln -sfn "$library" "$1/lib/libblis.so"
+  options+=("-DCMAKE_PREFIX_PATH=$1")
+  expected+=";DIMESH_CBLAS_LIBRARY=$1/lib/libblis.so;DIMESH_CBLAS_INCLUDE_DIR=$1/include/blis"
+}
+
 case $kind in
   install)
     rm -rf "$prefix"
@@ -73,6 +98,7 @@ case $kind in
     ;;
   missing | own_kokkos)
     configure "$kind"
+    [[ $kind == missing ]] || configure "$kind" -DWITH_CUDA=ON
     exit 0
     ;;
   recorded)
@@ -81,14 +107,32 @@ case $kind in
     prefix="$work/a prefix"
     mkdir -p "$work"
     other_kokkos "$work/a kokkos"
-    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF \
-      -DDIMESH_BENCHMARKS=OFF -DDIMESH_WITH_ONEDNN=OFF -DMPI_CXX_COMPILER="$mpicxx" \
-      -DKokkos_DIR="$work/a kokkos" -DCMAKE_INSTALL_PREFIX="$prefix" > "$work/library.log" 2>&1 ||
-      { cat "$work/library.log" && exit 1; }
+    options=(-DDIMESH_WITH_ONEDNN=OFF "-DKokkos_DIR=$work/a kokkos"
+      -DCMAKE_INSTALL_INCLUDEDIR=headers/of/dimesh)
+    expected="Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
+    other_cblas "$work/a blis"
+    library library "${options[@]}"
+    clang=$(cache DIMESH_CLANGXX)
+    if [[ -x $clang ]]; then  # which has an option more
+      library library_of_clang "${options[@]}" "-DCMAKE_CXX_COMPILER=$clang"
+      grep -E '^Cflags: [^;]* -I\$\{includedir\} [^;]*-fopenmp -Wno-pass-failed ' \
+        "$work/library_of_clang/dimesh.pc"
+    fi
     cmake --install "$work/library" > /dev/null
-    configure find_package \
-      "-DEXPECTED=Kokkos_DIR=$work/a kokkos;DIMESH_WITH_ONEDNN=OFF;MPI_CXX_COMPILER=$mpicxx"
+    configure find_package "-DEXPECTED=$expected"
     by_pkg_config "$work/$kind"
+    ;;
+  bare)
+    work="$work/bare"
+    rm -rf "$work"
+    mkdir -p "$work"
+    library library -DDIMESH_EXAMPLES=ON -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON \
+      "-DKokkos_DIR=$(cache Kokkos_DIR)"
+    grep "examples/language_model is left out (nlohmann's JSON was not found)" "$work/library.log"
+    cmake --build "$work/library" --target help > "$work/targets"
+    grep '^example.02_matrix_product: phony' "$work/targets"
+    grep -E '^example.(language_model|unet|image_classifier): phony' "$work/targets" && exit 1
+    exit 0
     ;;
   compiled)
     work="$work/compiled"
@@ -96,9 +140,7 @@ case $kind in
     prefix="$work/prefix"
     mkdir -p "$work"
     options=(-DCMAKE_BUILD_TYPE=Debug "-DMPI_CXX_COMPILER=$mpicxx" "-DKokkos_DIR=$(cache Kokkos_DIR)")
-    cmake -S "$here/../.." -B "$work/library" -G Ninja -DDIMESH_COMPILED=ON -DDIMESH_TESTS=OFF \
-      -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF "-DCMAKE_INSTALL_PREFIX=$prefix" "${options[@]}" \
-      > "$work/library.log" 2>&1 || { cat "$work/library.log" && exit 1; }
+    library library -DDIMESH_COMPILED=ON "${options[@]}"
     cmake --build "$work/library"
     cmake --install "$work/library" > /dev/null
     configure find_package -DCONSUMED=dimesh::compiled -DCMAKE_CXX_FLAGS=-DDIMESH_CHECKED "${options[@]}"
@@ -108,7 +150,7 @@ case $kind in
     fi
     grep 'compiled_library<true, ' "$work/refused.log"
     configure find_package -DCONSUMED=dimesh::compiled "${options[@]}"
-    cmake --build "$work/find_package"
+    cmake --build "$work/find_package" --target consumer plugin
     kind=find_package
     if [[ $(cmake -LA -N "$work/library" | sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p') != *clang* ]]; then
       find "$work/find_package" -name main.cpp.o -exec nm -C {} + | grep ' U dimesh::detail::bound<dimesh::detail::einsum_op<float'
