@@ -69,11 +69,11 @@ class training_run : public kept_state {
 
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
-  /// from, where that has other tensors, or another number of what must be the same; where a kept
-  /// tensor is not finite when it is to be saved; and, saved and after the step in which that
-  /// happened, where its figures cannot be written. Where a function of the loop throws, a save on
-  /// its way is dropped: whether all ranks do, or one by mistake, is not known, and the checkpoint
-  /// before it is there.
+  /// from, where that has other tensors, or another number or text of what must be the same (all
+  /// that is kept is then as it was), or where ranks have different ones; where a kept tensor is not
+  /// finite when it is to be saved; and, saved and after the step in which that happened, where its
+  /// figures cannot be written. Where a function of the loop throws, a save on its way is dropped:
+  /// whether all ranks do, or one by mistake, is not known, and the checkpoint before it is there.
   loop_end go() {
     loop_state& at = at_;
     const std::string from = detail::folder_before(how_, everyone_->handle());
@@ -81,6 +81,7 @@ class training_run : public kept_state {
       std::cerr << "training_run: goes on from '" << from << "', where it has saved already\n";
     how_.resume = from;
     agree_on_texts(everyone_->handle());
+    agree_on_same(everyone_->handle());
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
@@ -229,6 +230,11 @@ class training_run : public kept_state {
   }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
+    detail::together(everyone_->handle(), [this] {  // before a tensor is read
+      const checkpoint_record r = detail::checkpoint::load_record_at(how_.resume);
+      (void)detail::found_in(r.files, metrics_file, how_.resume);
+      require_fits(r, how_.resume);
+    });
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
       return detail::found_in(in, name, how_.resume);
