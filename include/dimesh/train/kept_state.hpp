@@ -35,7 +35,8 @@ const typename Map::mapped_type& found_in(const Map& in, const std::string& name
 class kept_state : detail::refused_keeps {
  public:
   /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
-  /// are as long as this lives.
+  /// are as long as this lives. Halos are not saved: no run goes on from a checkpoint with tensors
+  /// that carry some. Keep u, and let the step be u = stencil(f, halo_exchange<1, row>(u)).
   template <class S> void keep(const std::string& name, S& tensors) {
     using fault = detail::kept_fault<S>;
     static_assert(
@@ -149,6 +150,15 @@ class kept_state : detail::refused_keeps {
     for (const auto& [name, number] : numbers_) r.numbers[name] = *number;
     for (const auto& [name, text] : texts_) r.files[name] = *text;
     return r;
+  }
+  /// Throws where halos would be those of before beside elements that are read.
+  void require_no_halos() const {
+    for (const auto& x : tensors_)
+      for (int d = 0; d < x.core->rank(); ++d)
+        if (x.core->layout().halo[d] > 0)
+          throw error("training_run: '" + x.name +
+                      "' carries halos, which are not saved; keep it without them, and let the "
+                      "step exchange them");
   }
   /// Throws where a record of that folder says nothing of what is kept, or that what must be the
   /// same was not. Changes nothing.

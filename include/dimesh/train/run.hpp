@@ -70,10 +70,11 @@ class training_run : public kept_state {
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
   /// from, where that has other tensors, or another number or text of what must be the same (all
-  /// that is kept is then as it was), or where ranks have different ones; where a kept tensor is not
-  /// finite when it is to be saved; and, saved and after the step in which that happened, where its
-  /// figures cannot be written. Where a function of the loop throws, a save on its way is dropped:
-  /// whether all ranks do, or one by mistake, is not known, and the checkpoint before it is there.
+  /// that is kept is then as it was), or where ranks have different ones; where it would go on with
+  /// a kept tensor that carries halos, which are not saved; where a kept tensor is not finite when
+  /// it is to be saved; and, saved and after the step in which that happened, where its figures
+  /// cannot be written. Where a function of the loop throws, a save on its way is dropped: whether
+  /// all ranks do, or one by mistake, is not known, and the checkpoint before it is there.
   loop_end go() {
     loop_state& at = at_;
     const std::string from = detail::folder_before(how_, everyone_->handle());
@@ -125,7 +126,8 @@ class training_run : public kept_state {
   /// The kept tensors become those that were saved after the best evaluation, by this run or one
   /// that it goes on from; numbers, schedules and the place in the data stay. Returns best_step().
   /// Collective: on all ranks or on none; after go(). Throws dimesh::error on every rank where no
-  /// evaluation gave a number, or where that checkpoint is no longer there.
+  /// evaluation gave a number, where that checkpoint is no longer there, or where a kept tensor
+  /// carries halos, which are not saved.
   index_t load_best() {
     finish_save();
     const index_t step = at_.best_step;
@@ -140,6 +142,7 @@ class training_run : public kept_state {
       throw error("training_run::load_best: the best evaluation was after " + std::to_string(step) +
                   " steps, of which there is no checkpoint" +
                   (saved ? " in '" + best_in_ + "'" : "; give a folder in run_options.save"));
+    require_no_halos();
     detail::checkpoint::load(from, {}, tensors_);
     return step;
   }
@@ -230,6 +233,7 @@ class training_run : public kept_state {
   }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
+    require_no_halos();
     detail::together(everyone_->handle(), [this] {  // before a tensor is read
       const checkpoint_record r = detail::checkpoint::load_record_at(how_.resume);
       (void)detail::found_in(r.files, metrics_file, how_.resume);
