@@ -133,15 +133,18 @@ class training_run : public kept_state {
     const index_t step = at_.best_step;
     if (step == 0)
       throw error("training_run::load_best: there is no best evaluation: none has given a number");
-    const bool saved = !best_in_.empty() && (step <= before_ || !how_.save.empty());
-    const std::string from = best_in_ + "/" + detail::checkpoint::step_name(step);
+    // One that an evaluation made up for at the start found is where this run comes from, unless
+    // it has been saved again.
+    const std::string& in = step == before_ && how_.save.empty() ? came_from_ : best_in_;
+    const bool saved = !in.empty() && (step <= before_ || !how_.save.empty());
+    const std::string from = in + "/" + detail::checkpoint::step_name(step);
     const bool there = saved && detail::first_rank_finds(everyone_->handle(), [&] {
                          return std::filesystem::exists(from + "/manifest.json");
                        });
     if (!there)
       throw error("training_run::load_best: the best evaluation was after " + std::to_string(step) +
                   " steps, of which there is no checkpoint" +
-                  (saved ? " in '" + best_in_ + "'" : "; give a folder in run_options.save"));
+                  (saved ? " in '" + in + "'" : "; give a folder in run_options.save"));
     require_no_halos();
     detail::checkpoint::load(from, {}, tensors_);
     return step;
@@ -245,8 +248,9 @@ class training_run : public kept_state {
     };
     history_.add_text(found(r.files, metrics_file));
     take(r, how_.resume, tells_);
+    came_from_ = detail::root_of_checkpoints(how_.resume);
     if (const auto best = r.files.find(best_file); best != r.files.end())
-      best_in_ = best->second == "." ? detail::root_of_checkpoints(how_.resume) : best->second;
+      best_in_ = best->second == "." ? came_from_ : best->second;
     return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
             found(r.integers, "loop.without_better"), found(r.integers, "loop.evaluated")};
   }
@@ -260,6 +264,7 @@ class training_run : public kept_state {
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
   loop_state at_;
+  std::string came_from_;  // the folder of checkpoints from which it goes on
   std::string best_in_;  // the folder that has the checkpoint of the best evaluation
   index_t saved_ = -1;  // the step that the folder has for certain
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one
