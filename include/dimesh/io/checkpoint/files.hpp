@@ -118,13 +118,14 @@ class commit {
   /// From here on the checkpoint is there, and found by whoever looks for the latest. Of two jobs
   /// that get here, one fails.
   void publish() {
-    if (fs::exists(root_ / "latest")) {
-      write_latest(named_latest(root_) + "\n" + name_);
-      mend_latest();
-    }
+    if (fs::exists(finished())) taken();
+    const bool any_before = fs::exists(root_ / "latest");
+    if (any_before) write_latest(named_latest(root_) + "\n" + name_), mend_latest();
     if (::rename(unfinished_.c_str(), finished().c_str()) != 0) {
-      if (errno == ENOTEMPTY || errno == EEXIST) taken();
-      fail_at(finished(), "cannot be given its name", errno);
+      const int why = errno;
+      if (any_before) write_latest(named_latest(root_));  // nothing is to come
+      if (why == ENOTEMPTY || why == EEXIST) taken();
+      fail_at(finished(), "cannot be given its name", why);
     }
     made_ = false;
     sync_folder(root_);
