@@ -3,6 +3,7 @@
 // of each.
 // ranks: 1 2 4
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/accumulate.hpp>
 #include <dimesh/grad/complete.hpp>
 #include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/clip.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
+#include <vector>
 
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/element/half.hpp"
@@ -221,5 +223,69 @@ TEST_CASE("adafactor: parameters on two grids take the steps that they would tak
   for (index_t i = 0; i < y.local_size(); ++i)
     CHECK(test_support::on_host(y)[i] ==
           doctest::Approx(test_support::on_host(std::get<1>(both))[i]));
+}
+
+// Gradients of 40 and of 400 bytes and a loss of 4, side by side with gaps between them.
+struct wide : dm::dim<10> {};
+struct tall : dm::dim<10> {};
+template <class L> struct pair {
+  BOOST_HANA_DEFINE_STRUCT(pair, (dm::tensor<float, L, wide>, b),
+                           (dm::tensor<float, L, tall, wide>, w));
+};
+struct weighed_sums {
+  template <class P, class X> auto operator()(const P& p, const X& x) const {
+    return dm::sum(x) * (dm::sum(p.b) + dm::sum(p.w) * 2.0f);
+  }
+};
+using records = dm::tensor<float, dm::layout<line, dm::split<items, rows>>, items>;
+
+enum class copied { nothing, b, w, loss, gradients, all };
+constexpr copied all_copies[]{copied::nothing, copied::b,         copied::w,
+                              copied::loss,    copied::gradients, copied::all};
+enum class then { only_sums, adds, scales };
+
+/// The sums of a step, while one rank alone holds copies of some of its addends: what is sent is
+/// the same on all ranks, and the copies keep their values.
+void check_with_copies(const dm::grid<line>& g, int holder, copied what, then before) {
+  auto p = dm::make<pair<dm::layout<line>>>(g);
+  dm::fill(p.b, 1.0f);
+  dm::fill(p.w, 0.5f);
+  const auto x = dm::generate<records>(g, [](index_t i) { return float(i + 1); }, items{8});
+  using step_type = decltype(dm::value_and_grad(weighed_sums{}, p)(x));
+  std::vector<decltype(step_type::gradient.b)> kept_b;
+  std::vector<decltype(step_type::gradient.w)> kept_w;
+  std::vector<decltype(step_type::value)> kept_loss;
+  const auto one_batch = [&](index_t i) {
+    auto step = dm::value_and_grad(weighed_sums{}, p)(x);
+    if (i > 0 || g.rank() != holder) return step;
+    const bool two = what == copied::gradients || what == copied::all;
+    if (two || what == copied::b) kept_b.push_back(step.gradient.b);
+    if (two || what == copied::w) kept_w.push_back(step.gradient.w);
+    if (what == copied::loss || what == copied::all) kept_loss.push_back(step.value);
+    return step;
+  };
+  auto step = before == then::adds ? dm::accumulate(2, one_batch) : one_batch(0);
+  if (before == then::scales) dm::rescale(step.gradient, 0.5);
+  const auto whole = dm::complete(std::move(step));
+  const float times = before == then::scales ? 0.5f : 1.0f;
+  CHECK(dm::value(whole.value) == 36 * 110);
+  for (int i = 0; i < 10; ++i) CHECK(test_support::on_host(whole.gradient.b)[i] == 36 * times);
+  for (int i = 0; i < 100; ++i) CHECK(test_support::on_host(whole.gradient.w)[i] == 72 * times);
+
+  float mine = 0;
+  for (index_t i = 0; i < x.local_size(); ++i) mine += test_support::on_host(x)[i];
+  for (const auto& b : kept_b)
+    for (int i = 0; i < 10; ++i) CHECK(test_support::on_host(b)[i] == mine);
+  for (const auto& w : kept_w)
+    for (int i = 0; i < 100; ++i) CHECK(test_support::on_host(w)[i] == 2 * mine);
+  for (const auto& loss : kept_loss) CHECK(*test_support::on_host(loss) == mine * 110);
+}
+
+TEST_CASE("complete: one rank holds copies of addends that are given up") {
+  const dm::grid<line> g;
+  for (const int holder : {0, g.ranks() - 1})
+    for (const copied what : all_copies)
+      for (const then before : {then::only_sums, then::adds, then::scales})
+        check_with_copies(g, holder, what, before);
 }
 }  // namespace

@@ -182,6 +182,27 @@ TEST_CASE("training_run: of a tensor that is saved, what halos hold may be infin
   });
 }
 
+TEST_CASE("training_run: goes on without halos, which are not saved, not with those of before") {
+  with_grid([](const dm::grid<plane>& g) {
+    using X = dm::tensor<double, dm::layout<plane, dm::split<p, x>>, p>;
+    const auto go = [&](auto& kept, index_t steps, const scratch& at) {
+      dm::training_run run(g, {.steps = steps, .evaluate_every = 1}, {.save = at.path});
+      run.keep("u", kept);
+      run.loop.step = run.loop.evaluate = [](index_t) -> dm::metrics { return {{"loss", 1}}; };
+      (void)run.go();
+      return said([&] { (void)run.load_best(); });
+    };
+    const scratch at("halos_again");
+    const std::string no = "training_run: 'u' carries halos, which are not saved; keep it without";
+    auto haloed = dm::halo_exchange<1, p>(dm::constant<X>(g, 2, p{8}), dm::boundary::zero);
+    has(go(haloed, 2, at), no);
+    has(said([&] { (void)go(haloed, 3, at); }), no);
+    auto plain = dm::constant<X>(g, 0, p{8});
+    CHECK(go(plain, 3, at).empty());
+    CHECK(dm::value(dm::complete(dm::sum(plain))) == 16);
+  });
+}
+
 TEST_CASE("training_loop: whichever rank has a number that is none, all say the same of it") {
   const dm::grid<line> g;
   dm::training_loop loop(g, {.steps = 3, .finite = {"first", "second"}});

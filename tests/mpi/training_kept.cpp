@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <dimesh/dimesh.hpp>
+#include <filesystem>
 #include <sstream>
 
 #include "dimesh/io/checkpoint/safetensors.hpp"
@@ -264,6 +265,45 @@ TEST_CASE("training_run: a text that only the first rank has, or that ranks have
     go(one);
     CHECK(one == "a b");
     CHECK(*dm::kept_text({.save = at.path}, "words.txt") == "a b");
+  });
+}
+
+TEST_CASE("training_run: numbers that must be the same differ among ranks, or from then") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch at("same");
+    double first = 0.5;
+    index_t count = 3;
+    std::string text;
+    const auto go = [&](index_t seed) {
+      auto w = dm::constant<dm::tensor<double, whole, p>>(g, first, p{2});
+      dm::training_run run(g, {.steps = 4}, {.save = at.path, .stop_after = count});
+      run.keep("w", w);
+      run.keep("count", count);
+      run.keep("words.txt", text);
+      run.keep_same("seed", seed);
+      run.loop.step = [&](index_t) -> dm::metrics {
+        ++count;
+        return {{"loss", 1}};
+      };
+      const std::string what = said([&] { (void)run.go(); });
+      CHECK(dm::value(dm::sum(w)) == 2 * first);
+      return what;
+    };
+    if (g.ranks() > 1) {
+      const std::string what = go(7 + g.rank());
+      CHECK(has(what, "training_run: ranks keep different numbers as 'seed'; give all of them"));
+      CHECK(!std::filesystem::exists(at.path));
+    }
+    text = "a";
+    CHECK(go(7).empty());
+    CHECK(count == 6);
+    // What is refused leaves all as it was.
+    first = 0.25, count = 1;
+    CHECK(has(go(8), "was saved by a run whose seed was 7, and here it is 8"));
+    text = "b";
+    CHECK(has(go(7), "was saved with another 'words.txt'"));
+    CHECK(count == 1);
+    CHECK(text == "b");
   });
 }
 

@@ -5,6 +5,7 @@
 // ranks: 1 2 4
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <iostream>
@@ -77,6 +78,36 @@ TEST_CASE("training_run: the best step is kept, and its tensors can be had") {
     };
     count_to_twelve<whole>(g, {}, none);
     count_to_twelve<whole>(g, {}, none, false);
+  });
+}
+
+TEST_CASE("training_run: the best evaluation was made up for at the start of a run without saves") {
+  with_grid([](const dm::grid<plane>& g) {
+    const scratch first("first_best"), second("second_best");
+    // w at the end; w and the step of load_best.
+    const auto go = [&](index_t steps, double by, double loss_at_4, const dm::run_options& how) {
+      auto w = dm::constant<dm::tensor<double, whole, p>>(g, 0, p{5});
+      dm::training_run run(g, {.steps = steps, .evaluate_every = 2, .save_every = 2}, how);
+      run.keep("w", w);
+      run.loop.step = [&](index_t) -> dm::metrics {
+        w = w + by;
+        return {{"loss", 1}};
+      };
+      run.loop.evaluate = [&](index_t n) -> dm::metrics {
+        return {{"loss", n == 4 ? loss_at_4 : 1}};
+      };
+      (void)run.go();
+      const double last = dm::value(dm::sum(w)) / 5;
+      const index_t best = run.load_best();
+      CHECK(best == run.best_step());
+      return std::array{last, static_cast<double>(best), dm::value(dm::sum(w)) / 5};
+    };
+    using three = std::array<double, 3>;
+    CHECK(go(4, 1, 5, {.save = first.path}) == three{4, 2, 2});
+    CHECK(go(6, 10, 5, {.save = second.path, .resume = first.path + "/step-2", .stop_after = 4}) ==
+          three{22, 2, 2});
+    CHECK(go(4, 10, 0.5, {.resume = second.path}) == three{22, 4, 22});
+    CHECK(go(4, 10, 0.5, {.resume = second.path + "/step-4"}) == three{22, 4, 22});
   });
 }
 

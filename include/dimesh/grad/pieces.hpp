@@ -31,7 +31,7 @@ struct piece {
   std::byte* to = nullptr;
   index_t bytes = 0;  // of elements
   sum_group group;
-  /// The memory that from and to are parts of, laid out alike on all ranks; null: there is none.
+  /// The memory that from and to are parts of; null: there is none.
   const void* from_slab = nullptr;
   const void* to_slab = nullptr;
 
@@ -39,8 +39,8 @@ struct piece {
   bool goes() const { return group.axes != 0 && bytes > 0; }
 };
 
-/// Does piece b lie right behind piece a, and go the same way? With a gap between them only where
-/// that is so on all ranks: what lies behind one another by accident, on some, is sent without.
+/// Does piece b lie right behind piece a, and go the same way? A gap between them must be memory
+/// of both, which holds numbers.
 inline bool joins(const piece& a, const piece& b) {
   const auto follows = [](const void* a_slab, const void* b_slab, bool gap) {
     return !gap || (a_slab != nullptr && a_slab == b_slab);
@@ -50,24 +50,35 @@ inline bool joins(const piece& a, const piece& b) {
          follows(a.from_slab, b.from_slab, gap) && follows(a.to_slab, b.to_slab, gap);
 }
 
+/// Do the pieces of a group travel with gaps between them, as they lie on a slab?
+enum class gaps_are : bool { left_out, sent };
+
+/// Where a piece of a group stands in its message, behind those that end at `end`. That follows
+/// from sizes alone: how pieces lie in memory is each rank's affair (one may hold copies of some).
+constexpr index_t place_behind(index_t end, gaps_are g) {
+  return g == gaps_are::sent ? slab_step(end) : end;
+}
+
 /// The pieces of one group as they lie.
 struct piece_group {
   sum_group of;
-  index_t bytes = 0;
+  gaps_are between = gaps_are::left_out;
+  index_t bytes = 0;  // of the message
   int runs = 0;  // how many stretches of memory
 
-  bool has(const piece& p) const { return p.group == of; }
+  bool has(const piece& p) const { return p.group == of && p.bytes > 0; }
 };
 
-piece_group group_of(const piece* p, int count, const sum_group& of);
+piece_group group_of(const piece* p, int count, const sum_group& of, gaps_are between);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline piece_group group_of(const piece* p, int count, const sum_group& of) {
-  piece_group g{of};
+DIMESH_OUTLINE inline piece_group group_of(const piece* p, int count, const sum_group& of,
+                                           gaps_are between) {
+  piece_group g{of, between};
   for (int i = 0; i < count; ++i) {
     if (!g.has(p[i])) continue;
     const bool joined = i > 0 && joins(p[i - 1], p[i]);
     g.runs += !joined;
-    g.bytes += i + 1 < count && joins(p[i], p[i + 1]) ? p[i].end() : p[i].bytes;
+    g.bytes = place_behind(g.bytes, between) + p[i].bytes;
   }
   return g;
 }
@@ -79,23 +90,27 @@ inline void reduce_bytes(const piece_group& g, const std::byte* from, std::byte*
   collective::all_reduce_elements(g.of.grid->along(g.of.axes), w, from, to, bytes / w.size);
 }
 
-/// Copies the pieces of a group into one buffer, sums it, and copies them out.
+/// Copies the pieces of a group into one buffer, sums it, and copies them out. Gaps that travel
+/// hold zeros.
 void reduce_packed(const piece* p, int count, const piece_group& g);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void reduce_packed(const piece* p, int count, const piece_group& g) {
   const storage packed = storage::acquire(static_cast<std::size_t>(g.bytes));
   auto* const data = static_cast<std::byte*>(packed.data());
   for (const bool out : {false, true}) {
-    std::byte* at = data;
+    index_t end = 0;
     for (int i = 0; i < count; ++i) {
       if (!g.has(p[i])) continue;
-      if (out)
-        collective::copy(at, p[i].to, p[i].bytes);
-      else
-        collective::copy(p[i].from, at, p[i].bytes);
-      at += p[i].bytes;
+      const index_t at = place_behind(end, g.between);
+      if (out) {
+        collective::copy(data + at, p[i].to, p[i].bytes);
+      } else {
+        if (at > end) zero_bytes(data + end, at - end);
+        collective::copy(p[i].from, data + at, p[i].bytes);
+      }
+      end = at + p[i].bytes;
     }
-    if (!out) reduce_bytes(g, data, data, at - data);
+    if (!out) reduce_bytes(g, data, data, g.bytes);
   }
 }
 #endif
@@ -106,15 +121,16 @@ inline void reduce_in_place(const piece* p, const piece_group& g) {
   reduce_bytes(g, p[first].from, p[first].to, g.bytes);
 }
 
-/// Sums all pieces, one reduction a group, in the order in which groups first appear.
-void reduce_pieces(const piece* p, int count);
+/// Sums all pieces, one reduction a group, in the order in which groups first appear. Without gaps
+/// no piece is part of a slab.
+void reduce_pieces(const piece* p, int count, gaps_are between = gaps_are::left_out);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void reduce_pieces(const piece* p, int count) {
+DIMESH_OUTLINE inline void reduce_pieces(const piece* p, int count, gaps_are between) {
   for (int i = 0; i < count; ++i) {
     bool seen = !p[i].goes();
     for (int j = 0; j < i && !seen; ++j) seen = p[j].goes() && p[j].group == p[i].group;
     if (seen) continue;
-    const piece_group g = group_of(p, count, p[i].group);
+    const piece_group g = group_of(p, count, p[i].group, between);
     const in_space here(g.of.space);
     if (g.runs == 1)
       reduce_in_place(p, g);
@@ -166,7 +182,7 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
   for (int i = 0; i < count; ++i) {
     const tensor_core& g = *from[i];
     tensor_core& r = *to[i];
-    // A gap where this rank has no part: on others the tensor lies there, and nothing joins.
+    // Empty where this rank has no part.
     piece& mine = *std::construct_at(room + i, piece{});
     if (!g.defined()) continue;
     require_grid("complete", g);
@@ -187,33 +203,29 @@ DIMESH_OUTLINE inline void complete_tensors(const tensor_core* const* from, tens
     mine = {g.data<const std::byte>(),       r.data<std::byte>(), g.bytes(),
             sum_group_of(g, addend_axes(g)), g.memory.slab(),     r.memory.slab()};
   }
-  reduce_pieces(room, count);
+  reduce_pieces(room, count, gaps_are::sent);
 }
 #endif
 
-/// What a group of pieces sends: side by side it goes with the gaps, otherwise packed without.
+/// What a group of pieces sends.
 struct foreseen_group {
   std::uint64_t mesh = 0;  // whose axes they are
   unsigned axes = 0;
   element_kind element = element_kind::other;
   const index_t* sizes = nullptr;
   index_t size = 0;  // of an element
-  index_t packed = 0, side_by_side = 0;
-  int runs = 0;
+  index_t bytes = 0;
 
   constexpr bool is(const foreseen_group& g) const {
     return mesh == g.mesh && axes == g.axes && element == g.element;
   }
-  constexpr void add(index_t bytes, bool joins_last, index_t gap) {
-    packed += bytes;
-    side_by_side += bytes + (joins_last ? gap : 0);
-    runs += !joins_last;
+  constexpr void add(index_t more, gaps_are between) {
+    if (more > 0) bytes = place_behind(bytes, between) + more;
   }
-  constexpr index_t bytes() const { return runs == 1 ? side_by_side : packed; }
   constexpr void enter(tally& t) const {
     const index_t n = group_size(axes, sizes);
     t.mesh = mesh;
-    t.collective(event_kind::all_reduce, axes, bytes(), 2 * (n - 1) * bytes() / n);
+    t.collective(event_kind::all_reduce, axes, bytes, 2 * (n - 1) * bytes / n);
   }
 };
 
@@ -225,7 +237,7 @@ constexpr void enter_buckets(tally& t, const tensor_core* const* from, int count
   const auto send = [&] {
     const index_t whole = most / (way.size > 0 ? way.size : 1) * way.size;
     for (; way.axes != 0 && stretch > 0; stretch -= whole < stretch ? whole : stretch) {
-      way.packed = whole < stretch ? whole : stretch;
+      way.bytes = whole < stretch ? whole : stretch;
       way.enter(t);
     }
     stretch = gap = 0;
@@ -256,8 +268,7 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
                                               tensor_core* const* to, int count,
                                               foreseen_group* groups, index_t bucket = 0) {
   tally* t = nullptr;
-  index_t gap = 0;  // between the last tensor and the next
-  int last = -1, used = 0;
+  int used = 0;
   for (int n = 0; n < count; ++n) {
     const tensor_core& g = *from[n];
     tensor_core& r = *to[n];
@@ -265,23 +276,18 @@ DIMESH_OUTLINE constexpr void complete_shapes(const tensor_core* const* from,
     r.place_like(g);
     r.count = t = g.count;
     r.live = g.live;
-    if (g.away != 0) {
-      last = -1;  // a gap, as of data
-      continue;
-    }
+    if (g.away != 0) continue;
     const foreseen_group mine{g.facts->mesh, addend_axes(g), g.facts->kind, g.sizes(),
                               g.facts->element};
     int i = 0;
     while (i < used && !groups[i].is(mine)) ++i;
     if (i == used) groups[used++] = mine;
-    groups[i].add(g.bytes(), i == last, gap);
-    gap = slab_step(g.bytes()) - g.bytes();
-    last = i;
+    groups[i].add(g.bytes(), gaps_are::sent);
   }
   if (t != nullptr && bucket > 0) return enter_buckets(*t, from, count, bucket);
   const running here(t != nullptr ? t->sink : nullptr, "complete");
   for (int i = 0; t != nullptr && i < used; ++i)
-    if (groups[i].axes != 0 && groups[i].packed > 0) groups[i].enter(*t);
+    if (groups[i].axes != 0 && groups[i].bytes > 0) groups[i].enter(*t);
 }
 
 }  // namespace dimesh::detail

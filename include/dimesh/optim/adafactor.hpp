@@ -32,6 +32,7 @@ struct factored_work {
 template <class P, class G>
 using factoring_fault =
     typename first_of<typename complex_parameter_fault<typename leaves<P>::type>::type,
+                      typename haloed_fault<typename leaves<P>::type>::type,
                       training_fault<P, G>>::type;
 
 }  // namespace detail
@@ -102,6 +103,9 @@ struct adafactor {
         ok<only<fault, parameter_is_complex>>,
         "adafactor: it averages squares of real numbers; keep real and imaginary parts as "
         "parameters, or take adam");
+    static_assert(ok<only<fault, dim_has_halo>>,
+                  "adafactor: blocks of this dim carry a halo, which would count twice; let "
+                  "parameters have none, and exchange in the function");
     static_assert(
         ok<only<fault, parameter_is_rounded>>,
         "adafactor: small updates would be rounded away; keep parameters in float or double");

@@ -56,8 +56,7 @@ class foreseen_sums {
     std::size_t i = 0;
     while (i < groups_.size() && !groups_[i].is(mine)) ++i;
     if (i == groups_.size()) groups_.push_back(mine);
-    groups_[i].add(count * size, false, 0);
-    if (groups_[i].runs == 1) groups_[i].side_by_side = groups_[i].packed;
+    groups_[i].add(count * size, gaps_are::left_out);
   }
   void enter(tally& t) {
     for (const foreseen_group& g : groups_) g.enter(t);

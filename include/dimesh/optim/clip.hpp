@@ -33,6 +33,23 @@ struct incomplete_fault<list<X, Rest...>> {
   using type = gradient_not_complete<type_at<axis, typename X::mesh_type::axes>>;
 };
 
+/// The first dim along which a tensor of the struct carries a halo: squares would count twice.
+template <class Leaves> struct haloed_fault {
+  using type = no_fault;
+};
+template <class X> constexpr int haloed_place() {
+  for (int d = 0; d < spec_of<X>::rank; ++d)
+    if (spec_of<X>::table.halo[d] > 0) return d;
+  return -1;
+}
+template <class X, class... Rest>
+struct haloed_fault<list<X, Rest...>> : haloed_fault<list<Rest...>> {};
+template <class X, class... Rest>
+  requires(haloed_place<X>() >= 0)
+struct haloed_fault<list<X, Rest...>> {
+  using type = dim_has_halo<type_at<haloed_place<X>(), typename spec_of<X>::dims>>;
+};
+
 struct square_in_double {
   template <class T> KOKKOS_FORCEINLINE_FUNCTION double operator()(T x) const {
     if constexpr (is_complex<T>)
@@ -183,11 +200,16 @@ template <class S> void rescale(S& gradients, double factor) {
 /// The square root of the sum of the squares of all elements of a struct of tensors, in double, the
 /// same bits on every rank; of complex ones |z|^2; inf or NaN if an element is. Communicates:
 /// all-reduces one double over the axes that split any of the tensors, or along which one has its
-/// place, for each grid on which there are tensors.
+/// place, for each grid on which there are tensors. Tensors whose blocks carry halos are refused.
 template <class S> [[nodiscard]] double global_norm(const S& gradients) {
-  using fault = typename detail::incomplete_fault<typename detail::leaves<S>::type>::type;
-  static_assert(ok<fault>,
+  using all = typename detail::leaves<S>::type;
+  using fault = typename detail::first_of<typename detail::incomplete_fault<all>::type,
+                                          typename detail::haloed_fault<all>::type>::type;
+  static_assert(ok<only<fault, gradient_not_complete>>,
                 "global_norm: a gradient is a sum yet to be made; pass complete(gradients)");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "global_norm: blocks of this dim carry a halo, which would count twice; take the "
+                "tensor without it");
   if constexpr (!ok<fault>) {
     return 0;
   } else if constexpr (detail::holds_shapes<S> || detail::is_shaped<S>) {

@@ -35,7 +35,8 @@ const typename Map::mapped_type& found_in(const Map& in, const std::string& name
 class kept_state : detail::refused_keeps {
  public:
   /// Tensors, a struct of them or one, under a name. Like all that is kept, they stay where they
-  /// are as long as this lives.
+  /// are as long as this lives. Halos are not saved: no run goes on from a checkpoint with tensors
+  /// that carry some. Keep u, and let the step be u = stencil(f, halo_exchange<1, row>(u)).
   template <class S> void keep(const std::string& name, S& tensors) {
     using fault = detail::kept_fault<S>;
     static_assert(
@@ -108,7 +109,8 @@ class kept_state : detail::refused_keeps {
     };
     seek_place_ = [this, &from] { from.seek({epoch_, record_}); };
   }
-  /// What must be as it was in the run that this one goes on from: a seed, say.
+  /// What must be as it was in the run that this one goes on from, and the same on all ranks: a
+  /// seed, say.
   void keep_same(const std::string& name, index_t number) {
     take_name(name), same_.emplace_back(name, number);
   }
@@ -129,6 +131,16 @@ class kept_state : detail::refused_keeps {
       *kept.second = first;
     }
   }
+  /// Collective; throws on all ranks where some have other numbers of what must be the same.
+  void agree_on_same(MPI_Comm everyone) const {
+    for (const auto& [name, number] : same_) {
+      const std::string mine = std::to_string(number);
+      const bool differs = detail::text_from(everyone, 0, mine) != mine;
+      detail::agree_on_fault(everyone, differs ? "training_run: ranks keep different numbers as '" +
+                                                     name + "'; give all of them that of the first"
+                                               : "");
+    }
+  }
   /// As it is now.
   checkpoint_record record(index_t step) const {
     if (note_place_) note_place_();
@@ -139,23 +151,36 @@ class kept_state : detail::refused_keeps {
     for (const auto& [name, text] : texts_) r.files[name] = *text;
     return r;
   }
-  /// What a record of that folder says; tensors are there. Throws where it says nothing, or that
-  /// what must be the same was not.
-  void take(const checkpoint_record& r, const std::string& folder, bool tells) {
+  /// Throws where halos would be those of before beside elements that are read.
+  void require_no_halos() const {
+    for (const auto& x : tensors_)
+      for (int d = 0; d < x.core->rank(); ++d)
+        if (x.core->layout().halo[d] > 0)
+          throw error("training_run: '" + x.name +
+                      "' carries halos, which are not saved; keep it without them, and let the "
+                      "step exchange them");
+  }
+  /// Throws where a record of that folder says nothing of what is kept, or that what must be the
+  /// same was not. Changes nothing.
+  void require_fits(const checkpoint_record& r, const std::string& folder) const {
     for (const auto& [name, number] : same_)
       if (const auto then = detail::found_in(r.integers, name, folder); then != number)
         throw error("training_run: '" + folder + "' was saved by a run whose " + name + " was " +
                     std::to_string(then) + ", and here it is " + std::to_string(number) +
                     "; go on with that of then");
-    for (const auto& [name, count] : counts_) *count = detail::found_in(r.integers, name, folder);
-    for (const auto& [name, number] : numbers_) *number = detail::found_in(r.numbers, name, folder);
-    for (const auto& [name, text] : texts_) {
-      const std::string& then = detail::found_in(r.files, name, folder);
-      if (!text->empty() && *text != then)
+    for (const auto& kept : counts_) (void)detail::found_in(r.integers, kept.first, folder);
+    for (const auto& kept : numbers_) (void)detail::found_in(r.numbers, kept.first, folder);
+    for (const auto& [name, text] : texts_)
+      if (const auto& then = detail::found_in(r.files, name, folder);
+          !text->empty() && *text != then)
         throw error("training_run: '" + folder + "' was saved with another '" + name +
                     "'; make what depends on it from kept_text(options, \"" + name + "\")");
-      *text = then;
-    }
+  }
+  /// What a record that fits says; tensors are there.
+  void take(const checkpoint_record& r, const std::string& folder, bool tells) {
+    for (const auto& [name, count] : counts_) *count = r.integers.at(name);
+    for (const auto& [name, number] : numbers_) *number = r.numbers.at(name);
+    for (const auto& [name, text] : texts_) *text = r.files.at(name);
     for (const given_number& one : given_)
       if (const double now = one.now(); now != one.then && tells)
         std::cerr << "training_run: " << one.name << " is " << now << ", as '" << folder

@@ -69,11 +69,12 @@ class training_run : public kept_state {
 
   /// From the start, or from where another run was, to the end: once. Collective over the grid.
   /// Throws what the loop throws, and dimesh::error on every rank where there is nothing to go on
-  /// from, where that has other tensors, or another number of what must be the same; where a kept
-  /// tensor is not finite when it is to be saved; and, saved and after the step in which that
-  /// happened, where its figures cannot be written. Where a function of the loop throws, a save on
-  /// its way is dropped: whether all ranks do, or one by mistake, is not known, and the checkpoint
-  /// before it is there.
+  /// from, where that has other tensors, or another number or text of what must be the same (all
+  /// that is kept is then as it was), or where ranks have different ones; where it would go on with
+  /// a kept tensor that carries halos, which are not saved; where a kept tensor is not finite when
+  /// it is to be saved; and, saved and after the step in which that happened, where its figures
+  /// cannot be written. Where a function of the loop throws, a save on its way is dropped: whether
+  /// all ranks do, or one by mistake, is not known, and the checkpoint before it is there.
   loop_end go() {
     loop_state& at = at_;
     const std::string from = detail::folder_before(how_, everyone_->handle());
@@ -81,6 +82,7 @@ class training_run : public kept_state {
       std::cerr << "training_run: goes on from '" << from << "', where it has saved already\n";
     how_.resume = from;
     agree_on_texts(everyone_->handle());
+    agree_on_same(everyone_->handle());
     if (!how_.resume.empty()) at = resumed();
     before_ = at.step;
     if (!how_.resume.empty() && how_.resume == how_.save) saved_ = at.step;
@@ -124,21 +126,26 @@ class training_run : public kept_state {
   /// The kept tensors become those that were saved after the best evaluation, by this run or one
   /// that it goes on from; numbers, schedules and the place in the data stay. Returns best_step().
   /// Collective: on all ranks or on none; after go(). Throws dimesh::error on every rank where no
-  /// evaluation gave a number, or where that checkpoint is no longer there.
+  /// evaluation gave a number, where that checkpoint is no longer there, or where a kept tensor
+  /// carries halos, which are not saved.
   index_t load_best() {
     finish_save();
     const index_t step = at_.best_step;
     if (step == 0)
       throw error("training_run::load_best: there is no best evaluation: none has given a number");
-    const bool saved = !best_in_.empty() && (step <= before_ || !how_.save.empty());
-    const std::string from = best_in_ + "/" + detail::checkpoint::step_name(step);
+    // One that an evaluation made up for at the start found is where this run comes from, unless
+    // it has been saved again.
+    const std::string& in = step == before_ && how_.save.empty() ? came_from_ : best_in_;
+    const bool saved = !in.empty() && (step <= before_ || !how_.save.empty());
+    const std::string from = in + "/" + detail::checkpoint::step_name(step);
     const bool there = saved && detail::first_rank_finds(everyone_->handle(), [&] {
                          return std::filesystem::exists(from + "/manifest.json");
                        });
     if (!there)
       throw error("training_run::load_best: the best evaluation was after " + std::to_string(step) +
                   " steps, of which there is no checkpoint" +
-                  (saved ? " in '" + best_in_ + "'" : "; give a folder in run_options.save"));
+                  (saved ? " in '" + in + "'" : "; give a folder in run_options.save"));
+    require_no_halos();
     detail::checkpoint::load(from, {}, tensors_);
     return step;
   }
@@ -229,14 +236,21 @@ class training_run : public kept_state {
   }
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
+    require_no_halos();
+    detail::together(everyone_->handle(), [this] {  // before a tensor is read
+      const checkpoint_record r = detail::checkpoint::load_record_at(how_.resume);
+      (void)detail::found_in(r.files, metrics_file, how_.resume);
+      require_fits(r, how_.resume);
+    });
     const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
       return detail::found_in(in, name, how_.resume);
     };
     history_.add_text(found(r.files, metrics_file));
     take(r, how_.resume, tells_);
+    came_from_ = detail::root_of_checkpoints(how_.resume);
     if (const auto best = r.files.find(best_file); best != r.files.end())
-      best_in_ = best->second == "." ? detail::root_of_checkpoints(how_.resume) : best->second;
+      best_in_ = best->second == "." ? came_from_ : best->second;
     return {r.step, found(r.numbers, "loop.best"), found(r.integers, "loop.best_step"),
             found(r.integers, "loop.without_better"), found(r.integers, "loop.evaluated")};
   }
@@ -250,6 +264,7 @@ class training_run : public kept_state {
   std::optional<summaries> log_;
   std::optional<started_save> saving_;
   loop_state at_;
+  std::string came_from_;  // the folder of checkpoints from which it goes on
   std::string best_in_;  // the folder that has the checkpoint of the best evaluation
   index_t saved_ = -1;  // the step that the folder has for certain
   index_t before_ = 0, done_ = 0;  // steps of earlier runs, of this one

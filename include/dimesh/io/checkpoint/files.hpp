@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How does a checkpoint appear all at once, or not at all? It is written to a folder of another
-// name; when all is on the disk, the folder is renamed, and then `latest` is made to name it. Each
-// step is a function, so that what a program leaves that ends between two of them can be looked at.
+// name; when all is on the disk, `latest` says what comes, the folder is renamed, and `latest`
+// names it alone. Each step is a function, so that what a program leaves that ends between two of
+// them can be looked at.
 //
 //   commit c("run", 7);  c.make_folder();  ...write files into c.unfinished()...
 //   c.write_manifest(text);  c.publish();  c.move_latest();        // run/step-7, run/latest
@@ -10,11 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "dimesh/io/checkpoint/abandoned.hpp"
 #include "dimesh/io/checkpoint/descriptor.hpp"
+#include "dimesh/io/checkpoint/record.hpp"
 
 namespace dimesh::detail::checkpoint {
 
@@ -37,31 +40,38 @@ inline std::vector<index_t> steps_in(const fs::path& root) {
   return found;
 }
 
-/// What `latest` says.
-inline std::string named_latest(const fs::path& root) {
-  std::string name = read_text(root / "latest");
-  while (!name.empty() && (name.back() == '\n' || name.back() == '\r')) name.pop_back();
-  return name;
+/// Is there a checkpoint of this name?
+inline bool is_checkpoint(const fs::path& root, const std::string& name) {
+  return fs::exists(root / name / "manifest.json");
 }
 
-/// The folder of a checkpoint: itself if it has a manifest, else what `latest` names, or a step
-/// that was published after `latest` was written, by a program that ended before it could move it;
-/// where nothing is named, the last step.
+/// The step that `latest` names. While one is being published it has two lines, that of before and
+/// the one to come: where that is there, the program ended before it could name it alone. (Times of
+/// files do not say it: a copy of the folder has others.)
+inline std::string named_latest(const fs::path& root) {
+  std::istringstream lines(read_text(root / "latest"));
+  std::string name, next;
+  const auto read = [&lines](std::string& line) {
+    std::getline(lines, line);
+    if (line.ends_with('\r')) line.pop_back();
+  };
+  read(name), read(next);
+  return next.starts_with("step-") && is_plain_name(next) && is_checkpoint(root, next) ? next
+                                                                                       : name;
+}
+
+/// The folder of a checkpoint: itself if it has a manifest, else what `latest` names; where nothing
+/// is named, the last step.
 inline fs::path folder_of(const fs::path& root) {
   if (fs::exists(root / "manifest.json")) return root;
   if (fs::exists(root / "latest")) {
-    std::string name = named_latest(root);
+    const std::string name = named_latest(root);
     if (name.rfind("step-", 0) != 0 || name.find_first_of("/\\") != std::string::npos)
       fail_at(root / "latest", "expected the name of a step in this folder, found '" + name + "'",
               0);
-    if (!fs::exists(root / name / "manifest.json"))
+    if (!is_checkpoint(root, name))
       fail_at(root / "latest",
               "names '" + name + "', which is not there; load the folder of another step", 0);
-    std::error_code gone;  // removed by another job: the time is the earliest
-    const auto moved = fs::last_write_time(root / "latest", gone);
-    for (const index_t step : steps_in(root))
-      if (fs::last_write_time(root / step_name(step) / "manifest.json", gone) > moved)
-        name = step_name(step);
     return root / name;
   }
   const auto steps = steps_in(root);
@@ -105,40 +115,43 @@ class commit {
     write_text(unfinished_ / "manifest.json", text);
     sync_folder(unfinished_);
   }
-  /// From here on the checkpoint is there. Of two jobs that get here, one fails.
+  /// From here on the checkpoint is there, and found by whoever looks for the latest. Of two jobs
+  /// that get here, one fails.
   void publish() {
+    if (fs::exists(finished())) taken();
+    const bool any_before = fs::exists(root_ / "latest");
+    if (any_before) write_latest(named_latest(root_) + "\n" + name_), mend_latest();
     if (::rename(unfinished_.c_str(), finished().c_str()) != 0) {
-      if (errno == ENOTEMPTY || errno == EEXIST) taken();
-      fail_at(finished(), "cannot be given its name", errno);
+      const int why = errno;
+      if (any_before) write_latest(named_latest(root_));  // nothing is to come
+      if (why == ENOTEMPTY || why == EEXIST) taken();
+      fail_at(finished(), "cannot be given its name", why);
     }
     made_ = false;
     sync_folder(root_);
   }
   void move_latest() {
-    name_latest(name_);
+    write_latest(name_);
     mend_latest();
   }
   /// Of two jobs that save here, one may remove, as an old one, the step that the other has just
   /// published and is about to name. Whoever comes last, by naming or by removing, sees that, and
   /// names the last step instead.
   void mend_latest() {
-    const auto is_there = [this](const std::string& name) {
-      return fs::exists(root_ / name / "manifest.json");
-    };
-    while (!is_there(named_latest(root_))) {
+    while (!is_checkpoint(root_, named_latest(root_))) {
       const auto steps = steps_in(root_);
       if (steps.empty()) return;
-      name_latest(step_name(steps.back()));
+      write_latest(step_name(steps.back()));
     }
   }
   /// As if the process ended here: nothing is tidied up.
   void abandon() { made_ = false; }
 
  private:
-  void name_latest(const std::string& name) {
+  void write_latest(const std::string& lines) {
     const fs::path next = root_ / (".latest." + mark_);
     try {
-      write_text(next, name + "\n");
+      write_text(next, lines + "\n");
       if (::rename(next.c_str(), (root_ / "latest").c_str()) != 0)
         fail_at(root_ / "latest", "cannot be moved", errno);
     } catch (...) {
