@@ -34,6 +34,8 @@ template <class To> constexpr index_t extent_given(const To& to) {
 template <class From, class To, class X>
 constexpr auto apply_strided(std::string_view call, const X& x, const strided& w, index_t extent,
                              value_of<X> around = {}) {
+  if (w.from_step == 0)  // the way back would add up what it copies
+    (words() << call << ": a step of 0 leads nowhere; give one that is not 0").raise();
   require_strided(call, w, name_of<From>(), x.template extent<From>());
   return apply_rule<strided_rule<From, To>, value_of<X>>(
       strided_op<value_of<X>>{w, &facts_of_dim<From>, &facts_of_dim<To>, extent, around, call}, x);
@@ -85,7 +87,7 @@ template <class X> constexpr auto first_partial_fault() {
 
 /// Elements begin, begin + step, ... of dim From, as many as To has; a negative step goes down. To
 /// is static, or given with its extent. Shapes: [.., From, ..] -> [.., To, ..]. Local. Throws
-/// dimesh::error where From has no such elements.
+/// dimesh::error where From has no such elements, and for a step of 0.
 template <Dim From, Dim To, Operand X>
 constexpr auto slice(const X& x, index_t begin, index_t step, const To& to) {
   using fault = detail::fault_of<detail::strided_rule<From, To>, X>;
