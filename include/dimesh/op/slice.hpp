@@ -15,6 +15,7 @@
 
 #include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_slice.hpp"
+#include "dimesh/op/parts/number_as_element.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -151,9 +152,11 @@ constexpr auto pad(const X& x, index_t before, const To& to = {}) {
   }
 }
 /// The elements of dim D, whose extent is given at run time, with `before` others before them and
-/// `behind` after them, which are `value`. Local.
-template <Dim D, Operand X>
-constexpr auto pad(const X& x, index_t before, index_t behind, double value) {
+/// `behind` after them, which are `value`. Local. Throws dimesh::error for a value that whole
+/// elements do not hold.
+template <Dim D, Operand X, class N>
+  requires std::is_convertible_v<N, double>
+constexpr auto pad(const X& x, index_t before, index_t behind, N value) {
   using fault = typename detail::first_of<
       detail::open_dim_fault<D, detail::fault_of<detail::strided_rule<D, D>, X>>,
       typename decltype(detail::first_partial_fault<X>())::type>::type;
@@ -165,7 +168,7 @@ constexpr auto pad(const X& x, index_t before, index_t behind, double value) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::padded<D>(x, before, behind, static_cast<value_of<X>>(value));
+    return detail::padded<D>(x, before, behind, detail::as_element<value_of<X>>("pad", value));
 }
 /// The same with zeros.
 template <Dim D, Operand X> constexpr auto pad(const X& x, index_t before, index_t behind) {
