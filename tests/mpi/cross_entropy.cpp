@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "dimesh/grad/complete.hpp"
@@ -95,6 +96,23 @@ TEST_CASE("classes stored first") {
     CHECK(agrees(loss<L>{5, fancy}(logits), losses(transpose({"q", "p"}, a), target_of, fancy),
                  1e-13));
     check_operation(loss<L>{5, fancy}, smooth, {a}, logits);
+  });
+}
+
+TEST_CASE("logits that are whole numbers") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto check = [&]<class T, class L>(dm::detail::tag<T>, dm::detail::tag<L>) {
+      const array a = make({"q", "p"}, {5, 6}, [](const extents& i) {
+        return static_cast<double>((31 * i[0] + 17 * i[1]) % 100 - 50);
+      });
+      const auto y = loss<L>{5, fancy}(scattered<dm::tensor<T, L, q, p>>(g, a));
+      static_assert(std::is_same_v<dm::value_of<decltype(y)>, double>);
+      CHECK(agrees(y, losses(a, target_of, fancy), 1e-13));
+    };
+    using rows = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+    using classes = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    check(dm::detail::tag<int>{}, dm::detail::tag<rows>{});
+    check(dm::detail::tag<std::int16_t>{}, dm::detail::tag<classes>{});
   });
 }
 

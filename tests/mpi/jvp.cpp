@@ -173,6 +173,28 @@ TEST_CASE("a constant's tangent is 0, a passed argument's is the argument's") {
   });
 }
 
+TEST_CASE("a tangent of other extents than its argument is refused") {
+  on_grids([](const dm::grid<pod>& g) {
+    using row = dm::tensor<double, whole, hidden>;
+    const auto ones = [&g](dm::index_t n) {
+      return dm::generate<row>(g, [](auto) { return 1.0; }, hidden{n});
+    };
+    const auto x = ones(8);
+    for (const dm::index_t n : {1000, 5}) {
+      const auto dx = ones(n);
+      const auto refused = [&](const auto& f) {
+        CHECK_THROWS_WITH_AS((void)dm::jvp(f, x, dx),
+                             ("jvp: a tangent has " + std::to_string(n) +
+                              " elements along dim 'hidden', its argument has 8")
+                                 .c_str(),
+                             dm::error);
+      };
+      refused([](const auto& v) { return v; });
+      refused([](const auto& v) { return v * 2.0; });
+    }
+  });
+}
+
 TEST_CASE("an operation whose transpose has no transpose says so") {
   on_grids([](const dm::grid<pod>& g) {
     using split = dm::tensor<double, data, batch, hidden>;

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+
 #include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/interop/from_array.hpp"
 #include "support/adjoint.hpp"
@@ -259,6 +261,31 @@ TEST_CASE("gradients of extremes go to the first of equals") {
     const auto of_min = [](const auto& u) { return dm::sum(dm::min<q>(u)); };
     CHECK(agrees(dm::complete(dm::value_and_grad(of_max, x)().gradient), at_column(1)));
     CHECK(agrees(dm::complete(dm::value_and_grad(of_min, x)().gradient), at_column(0)));
+  });
+}
+
+TEST_CASE("norms of whole numbers are double, whatever their elements hold") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const auto check = [&]<class T>(dm::detail::tag<T>, const std::vector<double>& v) {
+      const array a{{"p"}, {static_cast<index_t>(v.size())}, v};
+      const auto t = scattered<dm::tensor<T, L, p>>(g, a);
+      const auto whole = scattered<dm::tensor<T, dm::layout<line>, p>>(g, a);
+      double squares = 0, magnitudes = 0;
+      for (const double one : v) squares += one * one, magnitudes += std::abs(one);
+      const array l1{{}, {}, {magnitudes}}, l2{{}, {}, {std::sqrt(squares)}};
+      CHECK(agrees(dm::l1_norm(t), l1));
+      CHECK(agrees(dm::l1_norm<p>(whole), l1));
+      CHECK(agrees(dm::l2_norm(t), l2, 1e-15));
+      CHECK(agrees(dm::l2_norm<p>(whole), l2, 1e-15));
+      static_assert(std::is_same_v<dm::value_of<decltype(dm::l1_norm(t))>, double>);
+      static_assert(std::is_same_v<dm::value_of<decltype(dm::l2_norm(t))>, double>);
+    };
+    check(dm::detail::tag<int>{}, {50000});
+    check(dm::detail::tag<std::uint8_t>{}, {16, 16});
+    check(dm::detail::tag<std::uint8_t>{}, {200, 100});
+    check(dm::detail::tag<std::int8_t>{}, {-128, 100});
+    check(dm::detail::tag<bool>{}, {1, 0, 1, 1});
   });
 }
 

@@ -177,6 +177,41 @@ TEST_CASE("sort: NaN last, along a dim that is not stored last") {
   });
 }
 
+#ifndef __CUDACC__
+TEST_CASE(
+    "sort, argsort, top_k of long double: NaN, infinities, ties, and what double rounds off") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for (const index_t n : {5, 100}) {
+      const long double none = std::numeric_limits<long double>::infinity(), one = 1;
+      const auto at = [&](index_t, index_t j) {
+        return j == 1   ? -none
+               : j == 2 ? std::numeric_limits<long double>::quiet_NaN()
+               : j == 3 ? none
+                        : one + static_cast<long double>(j * 7 % 20) *
+                                    std::numeric_limits<long double>::epsilon();
+      };
+      using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+      const auto v = dm::generate<dm::tensor<long double, L, p, q>>(g, at, p{3}, q{n});
+      const auto order = [&](bool down, index_t few, const char* along) {
+        std::vector<index_t> ids(static_cast<std::size_t>(n));
+        std::iota(ids.begin(), ids.end(), index_t{0});
+        const auto rank = [&](index_t i) { return std::isnan(at(0, i)) ? 1 : 0; };
+        std::stable_sort(ids.begin(), ids.end(), [&](index_t i, index_t k) {
+          const index_t less = down ? k : i, more = down ? i : k;
+          return rank(less) < rank(more) || (rank(less) == rank(more) && at(0, less) < at(0, more));
+        });
+        return make({"p", along}, {3, few}, [&](const extents& i) {
+          return static_cast<double>(ids[static_cast<std::size_t>(i[1])]);
+        });
+      };
+      CHECK(agrees(dm::argsort<q>(v), order(false, n, "q")));
+      CHECK(agrees(dm::argsort<q>(v, dm::order::descending), order(true, n, "q")));
+      CHECK(agrees(dm::top_k<q, three>(v).places, order(true, 3, "three")));
+    }
+  });
+}
+#endif
+
 /// f of every element.
 template <class F> array each(const F& f, const array& a) {
   return map([&](const std::vector<double>& v) { return static_cast<double>(f(v[0])); }, {a});

@@ -97,6 +97,8 @@ template <class D, class X> void check_parts(const X& x, const array& a) {
     CHECK(error_of([&] { (void)dm::slice<D>(x, 0, n + 1); }).starts_with("slice: "));
     CHECK(error_of([&] { (void)dm::pick<D>(x, n); }).starts_with("pick: "));
     CHECK(error_of([&] { (void)dm::slice<D>(x, 0, 1, 0); }).starts_with("slice: a step of 0"));
+    CHECK(
+        error_of([&] { (void)dm::slice<D, r>(x, 0, 0, r{2}); }).starts_with("slice: a step of 0"));
     CHECK(error_of([&] { (void)dm::pad<D>(x, -1, 1); }).starts_with("pad: a number of elements"));
   }
 }

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+
 #include "dimesh/op/pooling.hpp"
 #include "support/adjoint.hpp"
 #include "support/windows.hpp"
@@ -195,6 +197,36 @@ TEST_CASE("pooling over two dims, windows side by side, stored by channels") {
       return f(u * u) * mean;
     };
     check_operation(gradient, precision{1e-6, 1e-5}, {a}, v);
+  });
+}
+
+TEST_CASE("pooling whole numbers: means are double, whatever their elements hold") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    using addends = dm::layout<line, dm::partial<x>>;
+    const auto all = [](const names& dims, const extents& n, double value) {
+      return make(dims, n, [=](const extents&) { return value; });
+    };
+    const auto full = [&]<class T>(dd::tag<T>, double value) {
+      const auto v = scattered<dm::tensor<T, L, p, high, wide>>(
+          g, all({"p", "high", "wide"}, {3, 16, 16}, value));
+      for (const index_t n : {2, 16}) {  // 256 elements in a window: more than a byte counts
+        const auto y = dm::mean_pool(v, dm::pool_window<high, rows>{.size = n},
+                                     dm::pool_window<wide, columns>{.size = n});
+        static_assert(std::is_same_v<dm::value_of<decltype(y)>, double>);
+        CHECK(agrees(y, all({"p", "rows", "columns"}, {3, 16 / n, 16 / n}, value)));
+      }
+      CHECK(agrees(dm::max_pool(v, dm::pool_window<high, rows>{.size = 16}),
+                   all({"p", "rows", "wide"}, {3, 1, 16}, value)));
+    };
+    full(dd::tag<std::uint8_t>{}, 200);
+    full(dd::tag<std::int8_t>{}, -100);
+    full(dd::tag<bool>{}, 1);
+    const array a = numbers({"p", "high", "q"}, {3, 7, 2}, 1);
+    const array want = pooled_whole(a, true, {"high", "", "rows", 2, 1, 0, 3}, 2);
+    const auto mean = [](const auto& i) { return dm::mean_pool(i, dm::pool_window<high, rows>{}); };
+    CHECK(agrees(mean(scattered<dm::tensor<int, L, p, high, q>>(g, a)), want));
+    CHECK(agrees(mean(scattered<dm::tensor<int, addends, p, high, q>>(g, a)), want));
   });
 }
 

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/op/pooling_exchange.hpp"
 #include "support/adjoint.hpp"
@@ -147,6 +149,18 @@ TEST_CASE("pooling over a dim that is split") {
         if (m.before < m.taps) check_exchange(most, smooth, {b}, u);
       }
     });
+  });
+}
+
+TEST_CASE("pooling whole numbers over a dim that is split") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<high>, x>>;
+    const auto all = [](const std::string& dim, index_t n) {
+      return make({dim}, {n}, [](const extents&) { return 200.0; });
+    };
+    const auto v = scattered<dm::tensor<std::uint8_t, L, high>>(g, all("high", 1024));
+    const auto y = dm::mean_pool_exchange(v, dm::pool_window<high, rows>{.size = 512});
+    CHECK(agrees(y, all("rows", 2)));
   });
 }
 

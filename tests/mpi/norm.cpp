@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "dimesh/op/reductions.hpp"
 #include "support/adjoint.hpp"
@@ -85,6 +86,28 @@ TEST_CASE("a norm without gain, and one in single precision with long rows") {
   const auto x = scattered<dm::tensor<float, dm::layout<line>, p, q>>(g, a);
   CHECK(agrees(dm::layer_norm<q>(epsilon, x), norm(true, a, {"p"}, 259, one, nullptr), 1e-5));
   CHECK(agrees(dm::rms_norm<q>(epsilon, x), norm(false, a, {"p"}, 259, one, nullptr), 1e-5));
+}
+
+TEST_CASE("norms of whole numbers, whose squares leave their type") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    for_all_layouts<line, dm::detail::list<p, q>, unevenly>([&](auto t) {
+      using L = typename decltype(t)::type;
+      const array a = make({"p", "q"}, {3, 4}, [](const extents& i) {
+        return static_cast<double>((16 * i[0] + 200 * i[1]) % 251);
+      });
+      const array one = make({"q"}, {4}, [](auto&) { return 1; }), gain = reals({"q"}, {4}, 2);
+      const auto with = [&]<class T>(dm::detail::tag<T>) {
+        const auto v = scattered<dm::tensor<T, L, p, q>>(g, a);
+        const auto w = scattered<dm::tensor<double, L, q>>(g, gain);
+        CHECK(agrees(dm::rms_norm<q>(epsilon, v), norm(false, a, {"p"}, 4, one, nullptr), 1e-14));
+        CHECK(
+            agrees(dm::rms_norm<q>(epsilon, v, w), norm(false, a, {"p"}, 4, gain, nullptr), 1e-14));
+        CHECK(agrees(dm::layer_norm<q>(epsilon, v), norm(true, a, {"p"}, 4, one, nullptr), 1e-12));
+      };
+      with(dm::detail::tag<std::uint8_t>{});
+      with(dm::detail::tag<int>{});
+    });
+  });
 }
 
 // The sum of squares less the square of the sum has no digits left here.

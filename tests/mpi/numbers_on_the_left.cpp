@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/logic.hpp>
+#include <dimesh/op/slice_exchange.hpp>
+#include <limits>
 #include <sstream>
 
 #include "support/host.hpp"
@@ -20,6 +22,7 @@ namespace {
 
 struct batch : dm::dim<4> {};
 struct hidden : dm::dim<2> {};
+struct open : dm::dim<> {};
 struct one : dm::axis<> {};
 struct pod : dm::mesh<one> {};
 using whole = dm::layout<pod>;
@@ -124,6 +127,52 @@ TEST_CASE("a number that would become an element, and cannot, is an error") {
   CHECK(said([&] { return dm::clamp(b, 256, 300); }) == "clamp: 256" + why);
   CHECK(said([&] { return dm::select(b > 0, b, 300); }) == "select: 300" + why);
   CHECK(said([&] { return dm::select(b > 0, -5, b); }) == "select: -5" + why);
+}
+
+TEST_CASE("pad: a number that the elements do not hold is an error, and others keep their value") {
+  const dm::grid<pod> g;
+  const auto padded = [&]<class T>(T, auto n) {
+    const auto x = dm::zeros<dm::tensor<T, whole, open>>(g, open{1});
+    return dm::value(dm::pick<open>(dm::pad<open>(x, 0, 1, n), 1));
+  };
+  const auto exchanged = [&]<class T>(T, auto n) {
+    using split = dm::layout<pod, dm::split<dm::uneven<open>, one>>;
+    const auto x = dm::zeros<dm::tensor<T, split, open>>(g, open{1});
+    const auto y = dm::pad_exchange<dm::uneven<open>>(x, 0, 1, n);
+    return dm::value(dm::pick<open>(dm::whole<open>(y), 1));
+  };
+  const std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  const auto limits = std::numeric_limits<double>();
+  const auto check = [&](const auto& f) {
+    CHECK(f(std::uint8_t{}, 255) == 255);
+    CHECK(f(std::uint8_t{}, 255.0) == 255);
+    CHECK(f(std::int64_t{}, odd) == odd);
+    CHECK(f(std::int64_t{}, -0x1p63) == std::numeric_limits<std::int64_t>::lowest());
+    CHECK(f(bool{}, 1));
+    CHECK(f(float{}, 1) == 1);
+    CHECK(f(float{}, 0.5) == 0.5f);
+    CHECK(f(double{}, -limits.infinity()) == -limits.infinity());
+    CHECK(f(dm::half{}, 1) == dm::half(1));
+    CHECK(f(dm::half{}, dm::half(0.5)) == dm::half(0.5));
+    CHECK_THROWS_AS(f(std::uint8_t{}, 300), dm::error);
+    CHECK_THROWS_AS(f(std::uint8_t{}, 256.0), dm::error);
+    CHECK_THROWS_AS(f(std::uint8_t{}, -1), dm::error);
+    CHECK_THROWS_AS(f(bool{}, 2), dm::error);
+    CHECK_THROWS_AS(f(bool{}, 0.5), dm::error);
+    CHECK_THROWS_AS(f(int{}, 0.5), dm::error);
+    CHECK_THROWS_AS(f(int{}, limits.quiet_NaN()), dm::error);
+    CHECK_THROWS_AS(f(int{}, -limits.infinity()), dm::error);
+    CHECK_THROWS_AS(f(std::int64_t{}, 0x1p63), dm::error);
+  };
+  check(padded);
+  check(exchanged);
+  CHECK_THROWS_WITH_AS(
+      padded(std::uint8_t{}, 300),
+      "pad: 300 is no element: these are whole numbers from 0 to 255; cast the tensor", dm::error);
+  CHECK_THROWS_WITH_AS(
+      exchanged(std::uint8_t{}, 300),
+      "pad_exchange: 300 is no element: these are whole numbers from 0 to 255; cast the tensor",
+      dm::error);
 }
 
 TEST_CASE("sums of whole numbers may leave their type on the way") {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "support/laws.hpp"
 
@@ -52,6 +53,27 @@ TEST_CASE("softmax: large, tiny and infinite numbers") {
   CHECK(agrees(dm::log_sum_exp<q>(of({1e4, 1e4})), one(1e4 + std::log(2.0)), 1e-15));
   CHECK(agrees(dm::log_sum_exp<q>(of({-inf, -inf, -inf})), one(-inf)));
   CHECK(agrees(dm::log_sum_exp<q>(of({0, inf, 3})), one(inf)));
+}
+
+TEST_CASE("softmax of whole numbers, whose exponentials no double holds") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto check = [&]<class T, class L>(dm::detail::tag<T>, dm::detail::tag<L>) {
+      const array a{{"p", "q"}, {3, 2}, {1000, 1000, 1000, 0, -1000, -998}};
+      const auto t = scattered<dm::tensor<T, L, p, q>>(g, a);
+      const double e = std::exp(-2.0), log2 = std::log(2.0), log_e = std::log1p(e);
+      CHECK(agrees(dm::softmax<q>(t),
+                   array{a.dims, a.size, {0.5, 0.5, 1, 0, e / (1 + e), 1 / (1 + e)}}, 1e-15));
+      CHECK(agrees(dm::log_softmax<q>(t),
+                   array{a.dims, a.size, {-log2, -log2, 0, -1000, -2 - log_e, -log_e}}, 1e-15));
+      CHECK(agrees(dm::log_sum_exp<q>(t), array{{"p"}, {3}, {1000 + log2, 1000, -998 + log_e}},
+                   1e-15));
+    };
+    using whole = dm::layout<line>;
+    using split = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+    check(dm::detail::tag<int>{}, dm::detail::tag<whole>{});
+    check(dm::detail::tag<int>{}, dm::detail::tag<split>{});
+    check(dm::detail::tag<std::int16_t>{}, dm::detail::tag<split>{});
+  });
 }
 
 }  // namespace

@@ -525,6 +525,18 @@ TEST_CASE("a steady step works out no plan") {
   CHECK(dm::detail::plans_made() == made + 1);
 }
 
+TEST_CASE("shifts that go around, or beyond the ends, are not more plans than moves") {
+  const dm::grid<pod> g;
+  const matrix a = counted(g, 12, 3);
+  const matrix once = dm::shift<batch>(a, 5), none = dm::shift<batch>(a, 13, dm::boundary::zero);
+  const index_t made = dm::detail::plans_made();
+  for (index_t t = 1; t < 100; ++t) {
+    CHECK(same(dm::shift<batch>(a, 5 + 12 * t), once));
+    CHECK(same(dm::shift<batch>(a, 13 + t, dm::boundary::zero), none));
+  }
+  CHECK(dm::detail::plans_made() == made);
+}
+
 TEST_CASE("events: the start says the bytes, the finish how long one waited") {
   const dm::grid<pod> g;
   const matrix a = counted(g, 6, 0);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dimesh/dimesh.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "support/host.hpp"
 #include "support/session.hpp"
 
@@ -100,6 +101,66 @@ TEST_CASE("a pullback runs once") {
         std::max(worst, std::abs(test_support::on_host(xbar)[i] - 2 * test_support::on_host(x)[i]));
   CHECK(worst < 1e-15);
   CHECK_THROWS_WITH_AS(back(ybar), doctest::Contains("called before"), dm::error);
+}
+
+struct open_dim : dm::dim<> {};
+
+/// Cotangents of the value of f, at 10 elements of which each rank has some: of other extents they
+/// are refused, and the right one is taken then.
+template <class C, class F> void check_refused(const dm::grid<pod>& g, const F& f) {
+  using X = dm::tensor<double, C, open_dim>;
+  using bar = dm::detail::bar_of_type<X>;
+  const auto x = dm::uniform<X>(g, dm::random_key(3), -1, 1, open_dim{10});
+  const auto filled = [](const dm::grid<pod>& on, dm::index_t n) {
+    bar y(on, open_dim{n});
+    dm::fill(y, 1.0);
+    return y;
+  };
+  auto [y, back] = dm::vjp(f, x);
+  for (const dm::index_t n : {1000, 5, 0})
+    CHECK_THROWS_WITH_AS((void)back(filled(g, n)),
+                         ("vjp: the cotangent has " + std::to_string(n) +
+                          " elements along dim 'open_dim', the function's value has 10")
+                             .c_str(),
+                         dm::error);
+  const dm::grid<pod> other;
+  CHECK_THROWS_WITH_AS((void)back(filled(other, 10)), doctest::Contains("lives on another grid"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS((void)back(bar{}), doctest::Contains("not defined"), dm::error);
+  const auto xbar = back(filled(g, 10));
+  CHECK(xbar.template extent<open_dim>() == 10);
+  CHECK(largest_difference(xbar, dm::vjp(f, x).pullback(filled(g, 10))) == 0);
+}
+
+TEST_CASE("a cotangent of other extents than the value, or on another grid") {
+  const dm::grid<pod> g;
+  const auto itself = [](const auto& v) { return v; };
+  const auto added = [](const auto& v) { return v + v; };
+  const auto scaled = [](const auto& v) { return v * 2.0; };
+  using split = dm::layout<pod, dm::split<dm::uneven<open_dim>, rows>>;
+  check_refused<split>(g, itself);
+  check_refused<split>(g, added);
+  check_refused<split>(g, scaled);
+  check_refused<dm::layout<pod>>(g, itself);
+  check_refused<dm::layout<pod>>(g, scaled);
+}
+
+TEST_CASE("a cotangent that cuts a ragged dim otherwise than the value") {
+  const dm::grid<pod> g;
+  using X = dm::tensor<double, dm::layout<pod, dm::split<dm::ragged<open_dim>, rows>>, open_dim>;
+  std::vector<double> speed(g.everyone().size(), 1);
+  const auto even = dm::cuts_by_speed<open_dim>(100, speed);
+  speed.back() = 4;
+  const auto other = dm::cuts_by_speed<open_dim>(100, speed);
+  X x(g, open_dim{100}, even);
+  dm::fill(x, 0.5);
+  dm::detail::bar_of_type<X> right(g, open_dim{100}, even), wrong(g, open_dim{100}, other);
+  dm::fill(right, 1.0), dm::fill(wrong, 1.0);
+  auto [y, back] = dm::vjp([](const auto& v) { return v * 2.0; }, x);
+  if (g.everyone().size() > 1)
+    CHECK_THROWS_WITH_AS((void)back(wrong), doctest::Contains("cuts dim 'open_dim' otherwise"),
+                         dm::error);
+  CHECK(largest_difference(back(right), 2.0 * right) == 0);
 }
 
 }  // namespace

@@ -140,6 +140,30 @@ TEST_CASE("a step that passes gradients on, and a clipped cotangent") {
   });
 }
 
+TEST_CASE("a cotangent of other extents than its operand is refused") {
+  struct length : dm::dim<> {};
+  on_grids([](const dm::grid<pod>& g) {
+    using row = dm::tensor<double, whole, length>;
+    const auto x = dm::generate<row>(g, [](auto) { return 1.0; }, length{8});
+    dm::index_t n = 1000;
+    const auto f = [&](const auto& v) {
+      return dm::sum(dm::with_transpose([](const auto& u) { return u; },
+                                        [&](const auto& ybar, const auto&, const auto&) {
+                                          std::remove_cvref_t<decltype(ybar)> xbar(g, length{n});
+                                          dm::fill(xbar, 1.0);
+                                          return xbar;
+                                        })(v));
+    };
+    CHECK_THROWS_WITH_AS(
+        (void)dm::value_and_grad(f, x)(),
+        "with_transpose: a cotangent that the transpose gives has 1000 elements along dim "
+        "'length', its operand has 8",
+        dm::error);
+    n = 8;
+    CHECK(farthest(dm::value_and_grad(f, x)().gradient, x) == 0);
+  });
+}
+
 TEST_CASE("what is not recorded has no cotangent") {
   on_grids([](const dm::grid<pod>& g) {
     const auto x = waves<dm::tensor<double, hybrid, batch, hidden>>(g, 0.9);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/match_value.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/grad/vjp.hpp"
 
@@ -31,11 +32,13 @@ template <class Y> inline constexpr bool has_several<value_and_tangent<Y>> = tru
 template <class X> using twice_tracked = rebind_layout<rebind_layout<X, tracked>, tracked>;
 
 /// The cotangents of variables, which are recorded: each gets a tangent as its own cotangent.
+/// Throws dimesh::error where a tangent has other extents than its variable.
 constexpr void seed_tangents(const tensor_core* const* variables,
                              const tensor_core* const* tangents, int count) {
   for (int i = 0; i < count; ++i) {
     const cell& c = *variables[i]->record;
     if (!c.filled || c.bar.record == nullptr) continue;
+    match_value({"jvp", "a tangent", "its argument"}, *tangents[i], *variables[i]);
     tensor_core tangent(*tangents[i]);
     tangent.facts = c.bar.facts->dual;
     tangent.record = nullptr;
@@ -158,7 +161,7 @@ template <class Fault> constexpr no_tangent refuse_jvp() {
 /// same type for each. x: tensors or structs of tensors, of real numbers; f gets them recorded and
 /// returns a tensor. What else f needs, it captures. Communicates what f communicates, and what its
 /// transposes do, there and back. Throws dimesh::error where an operation's transpose has no
-/// transpose (fused norms, attention).
+/// transpose (fused norms, attention), and where a tangent has other extents than its argument.
 template <class F, class... A>
   requires(sizeof...(A) > 0 && sizeof...(A) % 2 == 0 && detail::is_function_object<F>)
 constexpr auto jvp(const F& f, const A&... x_then_v) {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/match_value.hpp"
 #include "dimesh/grad/value_and_grad.hpp"
 
 namespace dimesh {
@@ -51,8 +52,10 @@ template <class Y, class... X> class vjp_pullback {
     const trace_span forward("forward");
     const auto y = std::apply([&f](const auto&... v) { return f(v...); }, variables_);
     run_->begin_at(core_of(y), "vjp");
-    bar_ = core_of(y).facts->dual;
     value = y.value();
+    like_ = core_of(y);
+    like_.forget_data();
+    like_.record = nullptr;
   }
 
   /// Called with a number, with nothing, or with several tensors.
@@ -67,7 +70,8 @@ template <class Y, class... X> class vjp_pullback {
 
   /// The cotangents of the arguments: a tuple of them, or the one. Layouts and structs are those of
   /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before,
-  /// or if it was made inside another gradient that is over.
+  /// if it was made inside another gradient that is over, or if the cotangent has other extents
+  /// than the value, or lives on another grid.
   template <Operand YBar> auto operator()(const YBar& ybar) {
     using fault = typename cotangent_fault<Y, YBar>::type;
     static_assert(ok<fault>,
@@ -82,13 +86,14 @@ template <class Y, class... X> class vjp_pullback {
           "what the pullback adds to; call the pullback inside the function that made it")
           .raise();
     if constexpr (is_probe<YBar>)
-      if (core_of(ybar).layout() != bar_->layout)
+      if (core_of(ybar).layout() != like_.facts->dual->layout)
         (words() << "vjp: the pullback's argument is no cotangent of the value: it has another "
                     "layout; relayout it to that of the value's gradient")
             .raise();
     const trace_span here("backward");
     gradients out{};
     if constexpr (ok<fault> && !is_poison<YBar>) {
+      match_value({"vjp", "the cotangent", "the function's value"}, core_of(ybar), like_);
       // Whatever happens from here on, nothing of this run is kept.
       const std::unique_ptr<recorded_run> r = std::move(run_);
       auto variables = std::move(variables_);
@@ -118,7 +123,7 @@ template <class Y, class... X> class vjp_pullback {
 
   std::unique_ptr<recorded_run> run_;  // in one place, however the pullback moves
   std::tuple<rebind_layout<X, tracked>...> variables_{};
-  const tensor_facts* bar_ = nullptr;  // what the type of a cotangent of the value says
+  tensor_core like_;  // the value, without its elements
 };
 
 template <class... A> inline constexpr bool takes_vjp = false;

@@ -14,6 +14,7 @@
 
 #include <tuple>
 
+#include "dimesh/core/match_value.hpp"
 #include "dimesh/op/parts/apply.hpp"
 
 namespace dimesh {
@@ -122,8 +123,13 @@ class transposed_node<T, Y, std::index_sequence<K...>, X...> final : public node
 
  private:
   template <std::size_t I, class Operand, class Bars> constexpr void give(const Bars& bars) {
-    if constexpr (is_tracked<Operand>)
-      if (cells_[I] != nullptr) cells_[I]->add(bar_at<I>(bars));
+    if constexpr (is_tracked<Operand>) {
+      if (cells_[I] == nullptr) return;
+      const auto& xbar = bar_at<I>(bars);
+      match_value({"with_transpose", "a cotangent that the transpose gives", "its operand"},
+                  core_of(xbar), core_of(item<I>(x_)));
+      cells_[I]->add(xbar);
+    }
   }
 
   T transpose_;
@@ -214,7 +220,8 @@ template <class F, class T> class transposed_by {
 /// A function that gives f(x...), and whose cotangents transpose(ybar, y, x...) gives: of one
 /// operand as a tensor, of several as a tuple, each of the type of the operand's gradient (a tensor
 /// in layout cotangent<L>: partial where the operand is replicated); what stands for an operand
-/// that is not recorded is not looked at. x: tensors, unrecorded in both functions, which may be
+/// that is not recorded is not looked at. A cotangent of other extents than its operand is a
+/// dimesh::error on the way back. x: tensors, unrecorded in both functions, which may be
 /// generic and run on shapes as well. ybar may note that it is held whole, to be counted once: what
 /// is computed from it by this library's operations is right either way. Communicates what f
 /// does, and on the way back what transpose does. No gradients of gradients.

@@ -184,6 +184,33 @@ template <class T, class I> struct order_work {
   }
 };
 
+/// Line i of outer * inner.
+template <class T, class I>
+void take_line(const picked_lines& l, const T* x, index_t i,
+               std::vector<placed_element<T, I>>& line) {
+  const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;
+  for (index_t k = 0; k < l.from; ++k)
+    line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
+}
+
+/// What order_work does, of elements that are wider than all keys: by comparisons.
+template <bool Descending, class T, class I> struct compared_work {
+  picked_lines l;
+  const T* x;
+  I* ids;
+
+  void operator()(index_t begin, index_t end) const {  // of outer * inner
+    const dimesh::detail::writes_memory kernel;
+    std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
+    for (index_t i = begin; i < end; ++i) {
+      take_line(l, x, i, line);
+      std::partial_sort(line.begin(), line.begin() + l.to, line.end(), before<Descending>{});
+      I* const to = ids + i / l.inner * l.to * l.inner + i % l.inner;
+      for (index_t k = 0; k < l.to; ++k) to[k * l.inner] = line[static_cast<std::size_t>(k)].at;
+    }
+  }
+};
+
 /// The place of the element before which n others come, from the greatest, of all lines.
 template <class T, class I> struct nth_work {
   picked_lines l;
@@ -195,9 +222,7 @@ template <class T, class I> struct nth_work {
     const dimesh::detail::writes_memory kernel;
     std::vector<placed_element<T, I>> line(static_cast<std::size_t>(l.from));
     for (index_t i = begin; i < end; ++i) {
-      const T* const from = x + i / l.inner * l.from * l.inner + i % l.inner;
-      for (index_t k = 0; k < l.from; ++k)
-        line[static_cast<std::size_t>(k)] = {from[k * l.inner], static_cast<I>(k)};
+      take_line(l, x, i, line);
       const auto nth = line.begin() + n;
       std::nth_element(line.begin(), nth, line.end(), before<true>{});
       ids[i] = nth->at;
@@ -217,9 +242,15 @@ using ordering_space = std::conditional_t<runs_on_host<Space>, Space, host_space
 /// elements, or the greatest, in order; of equals the first place first. On the host.
 template <class Space = default_space, class T, class I>
 void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
+  using space = detail::ordering_space<Space>;
+  const index_t lines = l.outer * l.inner;
   if (l.to == 0) return;
-  in_ranges<detail::ordering_space<Space>>(
-      l.outer * l.inner, detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
+  if constexpr (sizeof(T) == sizeof(detail::key_of_element<T>))
+    in_ranges<space>(lines, detail::order_work<T, I>{l, x, detail::order_keys<T>(descending), ids});
+  else if (descending)
+    in_ranges<space>(lines, detail::compared_work<true, T, I>{l, x, ids});
+  else
+    in_ranges<space>(lines, detail::compared_work<false, T, I>{l, x, ids});
 }
 
 /// x (outer, from, inner) -> ids (outer, inner): the places of the elements before which n < from

@@ -129,8 +129,8 @@ DIMESH_INSTANCE(cross_entropy_op<double, int>, 1);
 /// -log softmax(logits)[target] over D, for every row. Shapes: [.., D, ..] and whole numbers [..]
 /// -> [..]; rows whose target is no place of D count 0. Communicates where D is split: completes a
 /// maximum and a sum for every row; the result is partial along these axes. Of logits in bfloat16
-/// the loss is float. In checked builds targets other than -1 that are no place of D throw
-/// dimesh::error, which names the row.
+/// the loss is float, of integers double. In checked builds targets other than -1 that are no place
+/// of D throw dimesh::error, which names the row.
 template <Dim D, Operand X, Operand I>
 constexpr auto softmax_cross_entropy(const X& logits, const I& target,
                                      const cross_entropy_options& options = {}) {
@@ -167,6 +167,8 @@ constexpr auto softmax_cross_entropy(const X& logits, const I& target,
     return poison{};
   } else if constexpr (is_storage_only<value_of<X>>) {
     return dimesh::softmax_cross_entropy<D>(cast<computed<value_of<X>>>(logits), target, options);
+  } else if constexpr (std::is_integral_v<value_of<X>>) {
+    return dimesh::softmax_cross_entropy<D>(cast<double>(logits), target, options);
   } else {
     detail::check<detail::cross_entropy_rule<D>>("softmax_cross_entropy", logits, target);
     using rest = typename detail::remaining<typename spec_of<X>::dims, detail::list<D>>::type;

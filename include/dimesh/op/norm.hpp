@@ -147,6 +147,8 @@ constexpr auto normalized(double epsilon, const X& x, const G&... g) {
   } else if constexpr (is_storage_only<value_of<X>>) {  // in float, and rounded once
     return cast<value_of<X>>(normalized<Center, D>(epsilon, cast<computed<value_of<X>>>(x),
                                                    cast<computed<value_of<G>>>(g)...));
+  } else if constexpr (std::is_integral_v<value_of<X>>) {  // their squares would leave the type
+    return normalized<Center, D>(epsilon, cast<double>(x), g...);
   } else if constexpr (!norm_may_be_local<D, X, G...>) {
     return composed_norm<Center, D>(epsilon, x, g...);
   } else {

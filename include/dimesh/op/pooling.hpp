@@ -243,12 +243,14 @@ template <class Fault> constexpr void assert_pool() {
                 "max_pool: complex numbers have no order; take real(x) or norm2(x) first");
 }
 
-/// Elements that only store are joined in float.
+/// Elements that only store are joined in float; means of whole numbers are double.
 template <template <class> class Op, class Rule, class X, class... V>
 constexpr auto pooled(std::string_view call, const X& x, const V&... v) {
   using T = value_of<X>;
   if constexpr (is_storage_only<T>) {
     return cast<T>(pooled<Op, Rule>(call, cast<computed<T>>(x), v...));
+  } else if constexpr (std::is_integral_v<T> && !Rule::of_reals) {
+    return pooled<Op, Rule>(call, cast<double>(x), v...);
   } else {
     Op<T> op;
     op.call = call;
@@ -276,8 +278,8 @@ constexpr auto max_pool(const X& x, const pool_window<From, To>&... windows) {
     return detail::pooled<detail::max_pool_op, rule>("max_pool", x, windows...);
 }
 
-/// The mean of the elements in each window: padding does not count; 0 where there are none. Shapes
-/// and errors as of max_pool; linear: addends stay addends. Local.
+/// The mean of the elements in each window: padding does not count; 0 where there are none.
+/// Integers give double. Shapes and errors as of max_pool; linear: addends stay addends. Local.
 template <Operand X, Dim... From, Dim... To>
   requires(sizeof...(From) >= 1 && sizeof...(From) <= local::convolution::max_windows)
 constexpr auto mean_pool(const X& x, const pool_window<From, To>&... windows) {

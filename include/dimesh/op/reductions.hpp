@@ -188,23 +188,28 @@ template <Dim... D, Operand X> constexpr auto stddev(const X& x, index_t less = 
       detail::var_over(x, less, typename detail::dims_or_all<X, detail::list<D...>>::type{}));
 }
 
-/// The sum of magnitudes over D..., or over all dims. Shapes: x without D... One all-reduce where
-/// D... are split.
+/// The sum of magnitudes over D..., or over all dims. Shapes: x without D... Integers give double.
+/// One all-reduce where D... are split.
 template <Dim... D, Operand X> constexpr auto l1_norm(const X& x) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
+  else if constexpr (std::is_integral_v<value_of<X>>)  // their sum may leave the type
+    return dimesh::l1_norm<D...>(cast<double>(x));
   else
     return dimesh::complete(dimesh::sum<D...>(dimesh::abs(x)));
 }
 /// The square root of the sum of squares over D..., or over all dims; its gradient is 0 where it is
-/// 0. Shapes: x without D... One all-reduce where D... are split. Infinite where squares are.
+/// 0. Shapes: x without D... Integers give double. One all-reduce where D... are split. Infinite
+/// where squares are.
 template <Dim... D, Operand X> constexpr auto l2_norm(const X& x) {
   using fault = detail::statistics_fault<false, X, D...>;
   detail::assert_statistics<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
+  else if constexpr (std::is_integral_v<value_of<X>>)  // their squares may leave the type
+    return dimesh::l2_norm<D...>(cast<double>(x));
   else
     return detail::root_of("l2_norm", dimesh::complete(dimesh::sum<D...>(dimesh::square(x))));
 }

@@ -41,8 +41,10 @@ template <class T> struct shift_op {
   constexpr cut_dim dim_of(const tensor_core& x) const {
     return cut_dim(placement_of(x), x.layout(), d, ends);
   }
+  /// By the remainder: there are not more plans than moves, however far a program goes around.
   const shift_plan& plan(const tensor_core& x) const {
-    return plan_of<shift_plan>(x, x, {d, by, static_cast<index_t>(ends)});
+    const index_t near = shift_window(by, ends, x.extent(d)).shift;
+    return plan_of<shift_plan>(x, x, {d, near, static_cast<index_t>(ends)});
   }
   void fill(results y, operands x) const {
     if (ends == boundary::zero) zero_bytes(y[0].memory.data(), y[0].bytes());

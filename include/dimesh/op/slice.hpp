@@ -15,6 +15,7 @@
 
 #include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_slice.hpp"
+#include "dimesh/op/parts/number_as_element.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 
@@ -34,6 +35,8 @@ template <class To> constexpr index_t extent_given(const To& to) {
 template <class From, class To, class X>
 constexpr auto apply_strided(std::string_view call, const X& x, const strided& w, index_t extent,
                              value_of<X> around = {}) {
+  if (w.from_step == 0)  // the way back would add up what it copies
+    (words() << call << ": a step of 0 leads nowhere; give one that is not 0").raise();
   require_strided(call, w, name_of<From>(), x.template extent<From>());
   return apply_rule<strided_rule<From, To>, value_of<X>>(
       strided_op<value_of<X>>{w, &facts_of_dim<From>, &facts_of_dim<To>, extent, around, call}, x);
@@ -85,7 +88,7 @@ template <class X> constexpr auto first_partial_fault() {
 
 /// Elements begin, begin + step, ... of dim From, as many as To has; a negative step goes down. To
 /// is static, or given with its extent. Shapes: [.., From, ..] -> [.., To, ..]. Local. Throws
-/// dimesh::error where From has no such elements.
+/// dimesh::error where From has no such elements, and for a step of 0.
 template <Dim From, Dim To, Operand X>
 constexpr auto slice(const X& x, index_t begin, index_t step, const To& to) {
   using fault = detail::fault_of<detail::strided_rule<From, To>, X>;
@@ -149,9 +152,11 @@ constexpr auto pad(const X& x, index_t before, const To& to = {}) {
   }
 }
 /// The elements of dim D, whose extent is given at run time, with `before` others before them and
-/// `behind` after them, which are `value`. Local.
-template <Dim D, Operand X>
-constexpr auto pad(const X& x, index_t before, index_t behind, double value) {
+/// `behind` after them, which are `value`. Local. Throws dimesh::error for a value that whole
+/// elements do not hold.
+template <Dim D, Operand X, class N>
+  requires std::is_convertible_v<N, double>
+constexpr auto pad(const X& x, index_t before, index_t behind, N value) {
   using fault = typename detail::first_of<
       detail::open_dim_fault<D, detail::fault_of<detail::strided_rule<D, D>, X>>,
       typename decltype(detail::first_partial_fault<X>())::type>::type;
@@ -163,7 +168,7 @@ constexpr auto pad(const X& x, index_t before, index_t behind, double value) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::padded<D>(x, before, behind, static_cast<value_of<X>>(value));
+    return detail::padded<D>(x, before, behind, detail::as_element<value_of<X>>("pad", value));
 }
 /// The same with zeros.
 template <Dim D, Operand X> constexpr auto pad(const X& x, index_t before, index_t behind) {

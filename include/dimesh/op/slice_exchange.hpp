@@ -214,10 +214,11 @@ constexpr auto pad_exchange(const X& x, index_t before, index_t behind) {
   else
     return detail::pad_exchanged<D>(x, before, behind, value_of<X>{});
 }
-/// The same with others that are `value`.
-template <class D, Operand X>
-  requires Dim<detail::plain_dim<D>>
-constexpr auto pad_exchange(const X& x, index_t before, index_t behind, double value) {
+/// The same with others that are `value`. Throws dimesh::error for one that whole elements do not
+/// hold.
+template <class D, Operand X, class N>
+  requires Dim<detail::plain_dim<D>> && std::is_convertible_v<N, double>
+constexpr auto pad_exchange(const X& x, index_t before, index_t behind, N value) {
   using fault =
       typename detail::first_of<detail::open_exchange_fault<D, X>,
                                 typename decltype(detail::first_partial_fault<X>())::type>::type;
@@ -225,7 +226,8 @@ constexpr auto pad_exchange(const X& x, index_t before, index_t behind, double v
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pad_exchanged<D>(x, before, behind, static_cast<value_of<X>>(value));
+    return detail::pad_exchanged<D>(x, before, behind,
+                                    detail::as_element<value_of<X>>("pad_exchange", value));
 }
 
 /// The elements of dim D in reverse order. Shapes and layout stay; of ragged D, blocks are uneven.

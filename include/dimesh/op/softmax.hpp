@@ -39,7 +39,8 @@ struct log_share_function {
 };
 
 /// Calls then(x, m, e, s): the maxima over D..., exp(x - m), and the sums of these over D... Of
-/// elements that only store in float, rounded once: half does not hold the sum of 70000 ones.
+/// elements that only store in float, rounded once: half does not hold the sum of 70000 ones. Of
+/// whole numbers in double.
 template <class... D, class X, class Then>
 constexpr auto over_exponentials(const X& x, const Then& then) {
   using fault = typename over_dims_fault<false, X, D...>::type;
@@ -47,6 +48,8 @@ constexpr auto over_exponentials(const X& x, const Then& then) {
     return poison{};
   } else if constexpr (is_storage_only<value_of<X>>) {
     return cast<value_of<X>>(over_exponentials<D...>(cast<computed<value_of<X>>>(x), then));
+  } else if constexpr (std::is_integral_v<value_of<X>>) {
+    return over_exponentials<D...>(cast<double>(x), then);
   } else {
     const auto m = complete(max<D...>(dimesh::stop_gradient(x)));
     const auto e = map_as<join_kind::nonlinear>(shifted_exp_function{}, x, m);
@@ -85,8 +88,8 @@ DIMESH_INSTANCE(map_op<log_plus_shift_function, double, double, double>, 1, 1u);
 
 }  // namespace detail
 
-/// exp(x) / sum of exp(x) over the dims named. Communicates where one of them is split: completes
-/// a maximum and a sum over its axes, and one sum more on the way back.
+/// exp(x) / sum of exp(x) over the dims named. Integers give double. Communicates where one of them
+/// is split: completes a maximum and a sum over its axes, and one sum more on the way back.
 template <Dim D, Dim... More, Operand X> constexpr auto softmax(const X& x) {
   using fault = typename detail::over_dims_fault<false, X, D, More...>::type;
   static_assert(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What if a number beside a tensor may become an element of the result, whose type the tensor sets?
-// Whole numbers must be ones that the elements hold: cut in silence, 300 would be 44 in one byte.
+// Whole elements must hold it: cut in silence, 300 would be 44 in one byte, and NaN anything.
 //
 //   as_element<std::uint8_t>("select", 44)       -> 44
 //   as_element<std::uint8_t>("select", 300)      -> dimesh::error
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "dimesh/detail/words.hpp"
+#include "dimesh/element/element_traits.hpp"
 
 namespace dimesh::detail {
 
@@ -27,16 +28,34 @@ template <class T, class N> constexpr bool is_beyond(N n) {
   return std::cmp_greater(+n, +std::numeric_limits<T>::max());
 }
 
-/// n as an element. Throws dimesh::error where both are whole and T does not hold it.
+/// Is n one of the whole numbers of type T? What is cut to T is in its range: 2^63 is a double.
+template <class T, class N> constexpr bool is_whole_element(N n) {
+  if constexpr (std::is_integral_v<N>) {
+    return !is_below<T>(n) && !is_beyond<T>(n);
+  } else {
+    constexpr N end = 2 * static_cast<N>(std::numeric_limits<T>::max() / 2 + 1);
+    return n >= static_cast<N>(std::numeric_limits<T>::lowest()) && n < end &&
+           static_cast<N>(static_cast<T>(n)) == n;
+  }
+}
+
+/// n as an element. Throws dimesh::error where elements T are whole, and n is none of them.
 template <class T, class N> constexpr T as_element(std::string_view call, N n) {
-  if constexpr (both_whole<T, N>)
-    if (is_below<T>(n) || is_beyond<T>(n))
-      (words() << call << ": " << std::to_string(+n)
-               << " is no element: these are whole numbers from "
-               << std::to_string(+std::numeric_limits<T>::lowest()) << " to "
-               << std::to_string(+std::numeric_limits<T>::max()) << "; cast the tensor")
-          .raise();
-  return static_cast<T>(n);
+  if constexpr (!std::is_arithmetic_v<N>) {
+    return as_element<T>(call, static_cast<double>(n));
+  } else {
+    if constexpr (std::is_integral_v<T>)
+      if (!is_whole_element<T>(n))
+        (words() << call << ": " << std::to_string(+n)
+                 << " is no element: these are whole numbers from "
+                 << std::to_string(+std::numeric_limits<T>::lowest()) << " to "
+                 << std::to_string(+std::numeric_limits<T>::max()) << "; cast the tensor")
+            .raise();
+    if constexpr (is_complex<T>)
+      return T(static_cast<typename T::value_type>(n));
+    else
+      return static_cast<T>(n);
+  }
 }
 /// A lower bound, and an upper one: what is below all elements, or beyond, bounds none.
 template <class T, class N> constexpr T as_least(std::string_view call, N n) {
