@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a run that trains or writes does not take.
 #include <dimesh/dimesh.hpp>
+#include <dimesh/nn/generate/source_cache.hpp>
 #include <dimesh/nn/generate/step.hpp>
 #include <dimesh/train/histogram.hpp>
 
@@ -25,6 +26,13 @@ struct gpt : nn::transformer {
 struct looking_ahead : gpt {
   static constexpr bool causal = false;
 };
+struct other_text : dm::dim<4> {};
+struct translation : gpt {
+  using source = other_text;
+};
+struct translation_ahead : translation {
+  static constexpr bool causal = false;
+};
 template <class M> using model = nn::language_model<by_batch, M>;
 template <class M> using parameters = nn::language_model_parameters<by_batch, M>;
 template <class M> using cache = nn::text_cache<by_batch, M>;
@@ -39,6 +47,21 @@ auto f(const parameters<looking_ahead>& p, const ids& x, cache<looking_ahead>& k
 #else
 auto f(const parameters<gpt>& p, const ids& x, cache<gpt>& kept) {
   return nn::feed(model<gpt>(), p, x, kept);
+}
+#endif
+
+// mistake: feed_decoder_that_looks_ahead
+// expect: feed: the decoder looks ahead; give one that is causal
+template <class M> using pair = nn::encoder_decoder<by_batch, M>;
+template <class M> using written = nn::translation_cache<by_batch, M>;
+#ifdef COMPILE_FAIL
+auto f(const pair<translation_ahead>::parameters& p, const ids& x,
+       written<translation_ahead>& kept) {
+  return nn::feed(pair<translation_ahead>(), p, x, kept);
+}
+#else
+auto f(const pair<translation>::parameters& p, const ids& x, written<translation>& kept) {
+  return nn::feed(pair<translation>(), p, x, kept);
 }
 #endif
 

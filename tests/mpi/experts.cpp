@@ -261,6 +261,36 @@ void check_length_first(const dm::grid<plane>& g) {
   check(mask);
 }
 
+/// Tokens that are sums not yet completed are completed.
+void check_partial(const dm::grid<plane>& g) {
+  const auto parts = scattered<dm::tensor<double, nowhere, p, q, model, hidden>>(
+      g, make({"p", "q", "model", "hidden"}, {4, 5, 3, 4}, [](const extents& at) {
+        return value_at(tokens, tokens.dims, {at[0], at[1], at[2]}) / 4;
+      }));
+  const auto w = parameters_on<over_rows, roomy>(g);
+  const nn::model<even_rows, roomy> m;
+  const auto with_slots = [&](const auto& in) { return nn::mixture<over_rows>(m, w, in).y; };
+  const auto without = [&](const auto& in) {
+    return nn::dropless_mixture<x, over_rows>(m, w, in).y;
+  };
+  const auto check = [&](const auto& layer) {
+    CHECK(agrees(layer(dm::sum<hidden>(parts)), all_experts<roomy>(), 1e-12));
+    const auto gradient_of = [&](const auto& finish) {
+      const auto f = [&](const auto& of) {
+        const auto y = layer(finish(dm::sum<hidden>(of)));
+        return dm::complete(dm::sum(y * y));
+      };
+      return dm::to_rank(dm::complete(dm::value_and_grad(f, parts)()).gradient);
+    };
+    const auto got = gradient_of([](const auto& in) { return in; });
+    const auto want = gradient_of([](const auto& in) { return dm::complete(in); });
+    REQUIRE(got.size() == want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]));
+  };
+  check(with_slots);
+  check(without);
+}
+
 TEST_CASE("without slots: as with slots for all; padding nowhere; what is no number is seen") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     check_dropless<roomy>(g);
@@ -268,6 +298,7 @@ TEST_CASE("without slots: as with slots for all; padding nowhere; what is no num
     check_padding(g);
     check_seen(g);
     check_length_first(g);
+    check_partial(g);
   });
 }
 

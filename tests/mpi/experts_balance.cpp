@@ -85,6 +85,16 @@ TEST_CASE("the loss that balances: as in the paper and scaled; padding leaves co
     CHECK(z == doctest::Approx(std::pow(0.25 + std::log(4.), 2) * 4 / 5));  // a group of padding
     CHECK(number(nn::router_z_loss<q, r>(even)) ==
           doctest::Approx(std::pow(0.25 + std::log(4.), 2)));
+    // Tokens count alike, whatever marks them: their numbers, or a mask of 255.
+    const auto marks = scattered<dm::tensor<std::int32_t, by_group, p, q>>(
+        g, make({"p", "q"}, {5, 9}, [&](const extents& at) {
+          return value_at(valid, valid.dims, at) * static_cast<double>(3 + at[1]);
+        }));
+    CHECK(loss(balance_scale::scaled, s, masked, marks) ==
+          loss(balance_scale::scaled, s, masked, v));
+    CHECK(number(nn::router_z_loss<q, r>(even, marks)) == z);
+    CHECK(nn::expert_metrics<q, r, choice>(s, masked, marks).entropy ==
+          nn::expert_metrics<q, r, choice>(s, masked, v).entropy);
   });
 }
 

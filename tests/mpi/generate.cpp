@@ -274,6 +274,28 @@ TEST_CASE("beam_search: with beams enough it finds the best of all texts; scores
   check(dm::layout_tag<dm::layout<line, dm::split<many, x>>>{});
 }
 
+TEST_CASE("beam_search: where shorter texts are favoured, the next token may still end the best") {
+  const auto next = [](const std::vector<nn::token_list>& rows, index_t n) {
+    std::vector<double> logits;
+    for (const nn::token_list& r : rows) {
+      const bool seven = n > 1 && r[static_cast<std::size_t>(n) - 1] == 7;
+      for (int v = 0; v < 8; ++v) {
+        const double p = seven ? v == 2 : v == 2 ? 0.3 : v == 7 ? 0.6 : v == 0 ? 0.1 : 0;
+        logits.push_back(std::log(p));
+      }
+    }
+    return logits;
+  };
+  for (const index_t count : {2, 10}) {
+    const auto found =
+        nn::beam_search(next, 8, {{1}}, {.beams = 1, .count = count, .alpha = -1, .stop = 2});
+    REQUIRE(found.size() == 1);
+    REQUIRE(found[0].size() == 1);
+    CHECK(found[0][0].tokens == nn::token_list{1, 7, 2});
+    CHECK(found[0][0].score == doctest::Approx(std::log(0.6) * 7 / 6));
+  }
+}
+
 TEST_CASE("beam_search: one beam is greedy; mistakes") {
   const dm::grid<line> g;
   using C = dm::layout<line, dm::split<heads, x>>;

@@ -84,6 +84,10 @@ template <int... K> struct problem {
 };
 constexpr auto as_it_is = [](const auto& f) { return f; };
 constexpr auto run_again = [](const auto& f) { return dm::recompute(f); };
+/// A function that is called without a number, too.
+constexpr auto with_default = [](const auto& f) {
+  return [f](const auto& w, const auto& x, int micro = 0) { return f(w, x, micro); };
+};
 
 double distance(const values& a, const values& b) {
   REQUIRE(a.size() == b.size());
@@ -133,6 +137,7 @@ TEST_CASE("masks of dropout are drawn again, to the bit") {
   const dm::interleaved s{1, 4, 4};
   const values thinned = alone.run(s, as_it_is);
   CHECK(alone.run(s, run_again) == thinned);
+  CHECK(alone.run(s, with_default) == thinned);
   CHECK(distance(thinned, whole.run(s, as_it_is)) > 1e-3);
   if (ranks() == 1) check(problem<0>(1, 0.3), 4);
   if (ranks() == 2) check(problem<0, 1>(2, 0.3), 4);

@@ -82,6 +82,24 @@ void check_costs(const dm::pipeline_forecast& told, const std::vector<int>& leng
     }
 }
 
+/// As sliced, but the first slices of all sequences come first, then the second ones, ...: forward,
+/// on the way back, or both.
+struct in_turns {
+  int ranks = 0, micros = 0, slices = 0;
+  bool forward = true, back = true;
+  constexpr int stages() const { return ranks; }
+  constexpr int rank_of(int stage, int) const { return stage; }
+  constexpr int length(int) const { return 2 * micros; }
+  constexpr dm::stage_operation at(int rank, int k) const {
+    const int sequences = micros / slices, i = k % micros;
+    const bool turns = k < micros ? forward : back;
+    const int sequence = turns ? i % sequences : i / slices;
+    const int slice = turns ? i / sequences : i % slices;
+    if (k < micros) return {dm::stage_work::forward, sequence * slices + slice, rank};
+    return {dm::stage_work::backward, sequence * slices + slices - 1 - slice, rank};
+  }
+};
+
 constexpr dm::index_t elements = 12;
 constexpr int count = 2;  // of batches of sequences
 
@@ -129,9 +147,9 @@ template <int... K> void check(const std::vector<int>& lengths) {
       return std::tuple(dm::zeros<S>(g, key{0}), dm::zeros<S>(g, key{0}));
     };
   };
-  const auto by = [&](const auto& f) {
-    const auto net = dm::pipeline<stage>(
-        dm::cell<K>(dm::carrying(f, nothing(std::integral_constant<int, K>{})))...);
+  const auto net = dm::pipeline<stage>(
+      dm::cell<K>(dm::carrying(block, nothing(std::integral_constant<int, K>{})))...);
+  const auto by_sliced = [&] {
     const dm::sliced s{stages, count * slices, slices};
     const dm::pipeline_forecast told = net.forecast(s, weights, input, loss);
     CHECK(told.slices == slices);
@@ -163,7 +181,6 @@ template <int... K> void check(const std::vector<int>& lengths) {
       CHECK(sum == doctest::Approx(test_support::on_host(step.value)[0]).epsilon(1e-12));
     return dm::complete(step);
   };
-  const auto made = by(block);
   const auto f = [&](const auto& w, const auto& v, const auto& t) {
     using S = seen<by_rows>;
     const auto none = std::tuple(dm::zeros<S>(g, key{0}), dm::zeros<S>(g, key{0}));
@@ -175,13 +192,20 @@ template <int... K> void check(const std::vector<int>& lengths) {
     const auto n = static_cast<std::size_t>(i);
     return dm::value_and_grad(f, whole)(x[n], target[n]);
   }));
-  CHECK(distance(made.value, want.value) < 1e-12);
-  double far = 0;
-  dm::for_each_tensor(
-      [&far](const auto&, const auto& a, const auto& b) { far = std::max(far, distance(a, b)); },
-      made.gradient,
-      std::apply([](const auto&... l) { return std::make_tuple(l...); }, want.gradient));
-  CHECK(far < 1e-12);
+  const auto check_made = [&want](const auto& made) {
+    CHECK(distance(made.value, want.value) < 1e-12);
+    double far = 0;
+    dm::for_each_tensor(
+        [&far](const auto&, const auto& a, const auto& b) { far = std::max(far, distance(a, b)); },
+        made.gradient,
+        std::apply([](const auto&... l) { return std::make_tuple(l...); }, want.gradient));
+    CHECK(far < 1e-12);
+  };
+  check_made(by_sliced());
+  for (const auto& [forward, back] : {std::pair(true, true), {true, false}, {false, true}}) {
+    const in_turns s{stages, count * slices, slices, forward, back};
+    check_made(dm::complete(net.value_and_grad(s, weights, input, loss)));
+  }
 }
 
 TEST_CASE("slices of sequences have the gradients of whole ones") {

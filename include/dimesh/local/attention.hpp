@@ -76,38 +76,56 @@ class attention_turn {
 /// Where products can read rows of keys and values: in place, or padded to whole vectors.
 template <class T> constexpr index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
 
-/// Keys and values of one head as the products read them.
+/// Keys and values of one head as the products read them. Rows that a flag hides are zeros there: a
+/// weight of 0 times what fills them up, NaN say, would reach every sum.
 template <class T> class prepared_keys {
  public:
-  prepared_keys(const attention_problem& x, T* scratch)
+  prepared_keys(const attention_problem& x, const index_t* flags, T* scratch)
       : x_(x),
         from_(x.queries > 0 ? x.sees.begin(x.position) : 0),
         to_(x.queries > 0 ? x.sees.end(x.position + x.queries - 1) : 0),
-        at_(scratch) {}
+        at_(scratch) {
+    constexpr index_t g = attention_sizes<T>::granule;
+    // Whole granules: strips also read, with weights of 0, keys that no query sees.
+    first_ = from_ / g * g, last_ = std::min(rounded_up(to_, g), x.keys);
+    if (flags != nullptr && std::any_of(flags + first_, flags + last_, is_hidden)) flags_ = flags;
+  }
 
   /// Elements of scratch for one of the two in one form.
   static constexpr index_t elements(const attention_problem& x) {
     return rounded_up(x.keys, attention_sizes<T>::key_strip) * padded<T>(x.head);
   }
   const T* transposed(const T* y, index_t row) {
+    constexpr index_t C = attention_sizes<T>::key_strip;
     transpose_keys(from_, to_, x_.head, y, row, at_);
+    for_each_hidden([this](index_t k) {
+      T* const column = at_ + k / C * C * x_.head + k % C;
+      for (index_t h = 0; h < x_.head; ++h) column[h * C] = T(0);
+    });
     return std::exchange(at_, at_ + elements(x_));
   }
   /// Rows `row` apart, which may change.
   const T* rows(const T* y, index_t& row) {
     const index_t wide = padded<T>(x_.head);
-    if (wide == x_.head) return y;
-    // Whole granules: strips also read, with weights of 0, keys that no query sees.
-    constexpr index_t g = attention_sizes<T>::granule;
-    const index_t from = from_ / g * g, to = std::min(rounded_up(to_, g), x_.keys);
-    copy_rows(to - from, x_.head, T(1), y + from * row, row, at_ + from * wide, wide);
+    if (wide == x_.head && flags_ == nullptr) return y;
+    copy_rows(last_ - first_, x_.head, T(1), y + first_ * row, row, at_ + first_ * wide, wide);
+    for_each_hidden([this, wide](index_t k) { std::fill_n(at_ + k * wide, wide, T(0)); });
     row = wide;
     return std::exchange(at_, at_ + elements(x_));
   }
 
  private:
+  static constexpr bool is_hidden(index_t flag) { return flag != 1; }
+  template <class F> void for_each_hidden(const F& f) const {
+    const dimesh::detail::writes_memory kernel;
+    if (flags_ == nullptr) return;
+    for (index_t k = first_; k < last_; ++k)
+      if (is_hidden(flags_[k])) f(k);
+  }
+
   const attention_problem& x_;
-  index_t from_, to_;
+  index_t from_, to_, first_, last_;
+  const index_t* flags_ = nullptr;  // null: hide nothing
   T* at_;
 };
 
@@ -231,16 +249,17 @@ void attention(const attention_problem& given, const T* q, const T* k, const T* 
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);
   index_t k_at = -1, v_at = -1, v_row = 0;
+  const index_t* flags_at = nullptr;
   const T *k_t = nullptr, *v_rows = nullptr;
   detail::attention_turn turn(x);
   detail::for_each_turn(x, [&](const attention_problem::loop& o) {
     const attention_problem& now = turn.at(o);
-    if (o.k != k_at || o.v != v_at) {
-      detail::prepared_keys<T> keys(turn.of_keys(), scratch);
+    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
+      detail::prepared_keys<T> keys(turn.of_keys(), now.ids.flags(), scratch);
       k_t = keys.transposed(k + o.k, x.k_row);
       v_row = x.v_row;
       v_rows = keys.rows(v + o.v, v_row);
-      k_at = o.k, v_at = o.v;
+      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
     }
     for (index_t query = 0; query < x.queries; query += sizes::queries)
       detail::attend_block(now, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q,

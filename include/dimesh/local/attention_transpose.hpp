@@ -140,17 +140,18 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
   const attention_problem x = detail::shared_keys_last(given);
   T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);
   index_t k_at = -1, v_at = -1;
+  const index_t* flags_at = nullptr;
   detail::keys_for_transpose<T> keys;
   detail::attention_turn turn(x);
   detail::for_each_turn(x, [&](const attention_problem::loop& o) {
     const attention_problem& now = turn.at(o);
-    if (o.k != k_at || o.v != v_at) {
-      detail::prepared_keys<T> prepare(turn.of_keys(), scratch);
+    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
+      detail::prepared_keys<T> prepare(turn.of_keys(), now.ids.flags(), scratch);
       keys.k_t = prepare.transposed(k + o.k, x.k_row);
       keys.v_t = prepare.transposed(v + o.v, x.v_row);
       keys.k_row = x.k_row;
       keys.k = prepare.rows(k + o.k, keys.k_row);
-      k_at = o.k, v_at = o.v;
+      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
     }
     const auto at = [](T* p, index_t offset) { return p == nullptr ? p : p + offset; };
     for (index_t query = 0; query < x.queries; query += sizes::queries)

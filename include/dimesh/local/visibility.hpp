@@ -60,6 +60,8 @@ struct segment_ids {
   const index_t* keys = nullptr;  ///< null: ids hide nothing
 
   constexpr bool any() const { return keys != nullptr; }
+  /// Those of keys where they are flags: 1 for a key that all queries see, else hidden from all.
+  constexpr const index_t* flags() const { return queries == nullptr ? keys : nullptr; }
   constexpr index_t of_query(index_t i) const { return queries == nullptr ? 1 : queries[i * step]; }
   constexpr id_range of_queries(index_t from, index_t n) const {
     return queries == nullptr ? id_range{1, 1} : among(queries + from * step, step, n);

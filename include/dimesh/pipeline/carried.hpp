@@ -96,10 +96,10 @@ template <class F, class Name> struct layer_runner<function_recalling<F, Name>> 
  private:
   template <class W, class X, class P>
   static constexpr auto call(const F& f, const W& w, const X& x, const P& kept, int i) {
-    if constexpr (calls<const F&, const W&, const X&, const P&>)
-      return f(w, x, kept);
-    else
+    if constexpr (wants_number<F, W, X, P>())
       return f(w, x, kept, i);
+    else
+      return f(w, x, kept);
   }
 };
 template <class F, class W, class X>
@@ -108,14 +108,12 @@ constexpr auto run_layer(const F& f, const W& w, const X& x, int i) {
 }
 template <class F, class Name> struct function_remembering {
   F f;
-  static constexpr bool hands_number_on = true;
   template <class W, class X> constexpr auto operator()(const W& w, const X& x, int i = 0) const {
     return run_layer(*this, w, x, i);
   }
 };
 template <class F, class Name> struct function_recalling {
   F f;
-  static constexpr bool hands_number_on = true;
   template <class W, class X> constexpr auto operator()(const W& w, const X& x, int i = 0) const {
     return run_layer(*this, w, x, i);
   }

@@ -3,7 +3,8 @@
 // gives, each at one coordinate of an axis. Weights live there by type.
 //
 //   cell<0>(f)                  f(weights, x), at coordinate 0; or f(weights, x, i), i the number
-//                               of the micro-batch: keys of random numbers are made of it
+//                               of the micro-batch: keys of random numbers are made of it. An int
+//                               with a default gets it, too
 //   cell<1, batch, hidden>(f)   the same, of a tensor with these dims: checked where cells meet
 //   cell<1>(in_turn(f, g))      several layers (layers.hpp)
 //   cell<1>(carrying(f, past))  of slices of a sequence (slices.hpp): f(weights, x, p) or (weights,
@@ -44,16 +45,20 @@ template <index_t K, Dim... D, class F> constexpr pipeline_cell<K, F, D...> cell
 }
 
 namespace detail::pipeline {
-/// Functions of this library that hand the number on.
-template <class F> inline constexpr bool hands_number_on = requires { F::hands_number_on; };
+/// Is f(a..., i) called, i the number of a micro-batch? Where f has no other call, and where it has
+/// an int with a default there. (In braces an int is no double, no bool and none of `auto...`.)
+template <class F, class... A> constexpr bool wants_number() {
+  if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const A&>()...)), not_called>)
+    return true;
+  else
+    return requires(const F& f, const A&... a, int i) {
+      f(a..., {i});
+      f(a..., i);
+    };
+}
 /// What f(w, x) is; or else f(w, x, i).
 template <class F, class W, class X> constexpr auto find_cell_call() {
-  if constexpr (hands_number_on<F>)
-    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(), 0)),
-                    std::true_type>>{};
-  else if constexpr (std::is_same_v<decltype(ask<F>()(std::declval<const W&>(),
-                                                      std::declval<const X&>())),
-                                    not_called>)
+  if constexpr (wants_number<F, W, X>())
     return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(), 0)),
                     std::true_type>>{};
   else
@@ -97,14 +102,14 @@ template <class F, class Past> struct function_of_slices {
 };
 /// What f(w, x, past) is; or else f(w, x, past, i).
 template <class F, class W, class X, class P> constexpr auto find_slice_call() {
-  if constexpr (calls<const F&, const W&, const X&, const P&>)
-    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(),
-                                      std::declval<const P&>())),
-                    std::false_type>>{};
-  else
+  if constexpr (wants_number<F, W, X, P>())
     return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(),
                                       std::declval<const P&>(), 0)),
                     std::true_type>>{};
+  else
+    return tag<list<decltype(ask<F>()(std::declval<const W&>(), std::declval<const X&>(),
+                                      std::declval<const P&>())),
+                    std::false_type>>{};
 }
 /// What a cell gives and what it hands on to the next slice: nothing, as a rule.
 template <class F> struct slices_of_cell {

@@ -28,8 +28,10 @@ class chain_plan {
         state_(static_cast<std::size_t>(n) + 1),
         tape_(static_cast<std::size_t>(n)) {
     const long long unit = memory <= most ? 1 : (memory + most - 1) / most;
-    const auto units = [unit](long long size) {
-      return static_cast<int>((size + unit - 1) / unit);
+    const long long never_fits = memory / unit + 1;  // whatever is larger counts as this
+    const auto units = [unit, never_fits](long long size) {
+      const long long all = size / unit + (size % unit != 0);
+      return static_cast<int>(all < never_fits ? all : never_fits);
     };
     for (int i = 0; i <= n; ++i) state_[static_cast<std::size_t>(i)] = units(costs.state(i));
     for (int i = 0; i < n; ++i) tape_[static_cast<std::size_t>(i)] = units(costs.tape(i));

@@ -48,8 +48,6 @@ class executor {
         recorded_(recorded),
         slices_(slices),
         input_(input),
-        pasts_(cells.size()),
-        past_bars_(cells.size()),
         sent_(2 * cells.size()) {
     for (std::size_t s = 0; s < cells.size() * static_cast<std::size_t>(slices); ++s) {
       forward_.push_back(m.open());
@@ -132,6 +130,12 @@ class executor {
   }
   bool begins_sequence(const stage_operation& o) const { return o.micro % slices_ == 0; }
   bool ends_sequence(const stage_operation& o) const { return (o.micro + 1) % slices_ == 0; }
+  key sequence_of(const stage_operation& o) const { return {o.stage, o.micro / slices_}; }
+  /// What the slice before left of this operation's sequence; nothing, if it left nothing.
+  cores take_of(std::map<key, cores>& all, const stage_operation& o) const {
+    auto left = all.extract(sequence_of(o));
+    return left ? std::move(left.mapped()) : cores{};
+  }
   /// The last so many of some tensors, which lose them.
   static cores split_off(cores& from, std::size_t count) {
     const auto at = from.end() - static_cast<std::ptrdiff_t>(count);
@@ -205,11 +209,12 @@ class executor {
   }
   void go_forward(const stage_operation& o) {
     const bool begins = o.stage == 0, ends = o.stage == last();
-    const auto stage = static_cast<std::size_t>(o.stage);
     cores x = begins ? input_(o.micro) : take(o);
     const std::size_t carried = cell(o.stage).carries.size();
-    if (carried > 0 && begins_sequence(o)) pasts_[stage] = first_past(o, x);
-    for (tensor_core& one : pasts_[stage]) x.push_back(std::move(one));
+    if (carried > 0) {
+      cores past = begins_sequence(o) ? first_past(o, x) : take_of(pasts_, o);
+      for (tensor_core& one : past) x.push_back(std::move(one));
+    }
     if (listener != nullptr) listener->before_forward(o.stage, o.micro);
     const trace_span here("forward");  // what is waited for is no work
     auto r = std::make_unique<cell_run>(cell(o.stage), x, o.micro, recorded_, !begins);
@@ -217,8 +222,8 @@ class executor {
     if (now > report.peak) report.peak = now;
     cores y = r->y;
     for (tensor_core& one : y) one.record = nullptr;
-    pasts_[stage] = split_off(y, carried);
-    if (ends_sequence(o)) pasts_[stage].clear();
+    if (cores past = split_off(y, carried); carried > 0 && !ends_sequence(o))
+      pasts_[sequence_of(o)] = std::move(past);
     if (!ends) {
       hand_on(o, o.stage + 1, std::move(y));
     } else if (recorded_) {
@@ -244,8 +249,7 @@ class executor {
     if (o.stage < last()) ybar = take(o);
     const trace_span here("backward");
     cell_run& r = *runs_.at({o.stage, o.micro});
-    cores& past_bar = past_bars_[static_cast<std::size_t>(o.stage)];
-    r.seed(ybar, cell(o.stage).sums, std::exchange(past_bar, {}));
+    r.seed(ybar, cell(o.stage).sums, take_of(past_bars_, o));
     if (whole)
       r.backward(cell(o.stage).sums);
     else
@@ -253,8 +257,8 @@ class executor {
     cores xbar = r.xbar();
     std::size_t carried = 0;
     for (const tensor_core& one : cell(o.stage).carries) carried += one.facts->has_gradient;
-    past_bar = split_off(xbar, carried);
-    if (begins_sequence(o)) past_bar.clear();
+    if (cores bar = split_off(xbar, carried); carried > 0 && !begins_sequence(o))
+      past_bars_[sequence_of(o)] = std::move(bar);
     if (o.stage > 0) hand_on(o, o.stage - 1, std::move(xbar));
     if (whole) end(o);
   }
@@ -276,7 +280,7 @@ class executor {
   std::size_t window_ = 1;
   std::function<cores(int)> input_;
   std::vector<channel> forward_, backward_;
-  std::vector<cores> pasts_, past_bars_;  // of each stage's slice that is under way
+  std::map<key, cores> pasts_, past_bars_;  // of each stage's sequences that are under way
   std::vector<std::deque<std::unique_ptr<transfer>>> sent_;  // of each stage and direction
   std::map<key, std::unique_ptr<cell_run>> runs_;
   std::map<key, std::unique_ptr<transfer>> x_, ybar_;

@@ -35,7 +35,6 @@ class layer_chain {
 /// A layer that hands on what is carried past it.
 template <class F> struct one_layer {
   F f;
-  static constexpr bool hands_number_on = true;
   template <class W, class X> constexpr auto operator()(const W& w, const X& x, int i = 0) const {
     return run_layer(f, w, x, i);
   }

@@ -67,7 +67,6 @@ struct named_fault<Before, function_recalling<F, Name>, W, X> {
 /// A layer that says which dims it takes.
 template <class F, class... D> struct function_taking {
   F f;
-  static constexpr bool hands_number_on = true;
   template <class W, class X> constexpr auto operator()(const W& w, const X& x, int i = 0) const {
     return call_cell(f, w, x, i);
   }
@@ -162,7 +161,6 @@ using layer_fault = typename decltype(find_layer_fault<Before, F, W, X>())::type
 
 template <class... F> struct functions_in_turn {
   bundle<F...> all;
-  static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int i = 0) const {
     using fault = typename fault_in<decltype(quietly(weights, x, i))>::type;
@@ -214,7 +212,6 @@ template <class F> struct dims_taken<function_of_each<F>> : dims_taken<F> {};
 
 template <class F> struct function_of_each {
   F f;
-  static constexpr bool hands_number_on = true;
   template <class W, class X>
   constexpr auto operator()(const W& weights, const X& x, int micro = 0) const {
     using fault = layer_fault<F, F, std::remove_cvref_t<decltype(weights[0])>, X>;

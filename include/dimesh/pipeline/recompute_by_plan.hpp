@@ -142,8 +142,6 @@ template <class X> std::vector<cell*> records_of(const X& x, bool with_gradient_
 /// What recompute(plan, layers) returns.
 template <class P, class F> class recomputed_by {
  public:
-  static constexpr bool hands_number_on = true;
-
   constexpr recomputed_by(const P& plan, const F& layers, const plan_settings& how)
       : plan_(plan), layers_(layers), how_(how) {}
 

@@ -214,13 +214,13 @@ template <class T> void check(const trial& t) {
   }
   by_formula(x, want);
   const index_t row = t.head + t.gap;
+  if (t.by == hiding::flags)
+    for (index_t j = 0; j < t.outer * t.keys; ++j)
+      if (x.ids.keys[j] != 1)
+        for (auto* a : {&y.k, &y.v})
+          std::fill_n(a->begin() + j * x.k_row, x.k_row, std::numeric_limits<T>::quiet_NaN());
   for (const index_t queries : {0, 512, 7}) {  // of a block; 0: by the host's kernels
     CAPTURE(queries);
-    if (queries > 0 && t.by == hiding::flags)
-      for (index_t j = 0; j < t.outer * t.keys; ++j)
-        if (x.ids.keys[j] != 1)
-          for (auto* a : {&y.k, &y.v})
-            std::fill_n(a->begin() + j * x.k_row, x.k_row, std::numeric_limits<T>::quiet_NaN());
     if (queries > 0)
       run_in_blocks(x, y, queries);
     else

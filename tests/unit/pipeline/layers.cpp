@@ -23,12 +23,29 @@ struct adds {
 struct adds_numbered {
   constexpr int operator()(int w, int x, int kept, int i) const { return x + kept + w + i; }
 };
+/// With a default the number comes, too; what is no int behind weights and input is left alone.
+struct numbered_or_not {
+  constexpr int operator()(int w, int x, int i = 0) const { return numbered{}(w, x, i); }
+};
+struct adds_numbered_or_not {
+  constexpr int operator()(int w, int x, int kept, int i = 0) const { return x + kept + w + i; }
+};
+struct scaled {
+  constexpr int operator()(int w, int x, double by = 2) const {
+    return static_cast<int>(by) * x + w;
+  }
+};
+constexpr auto forwarded = [](const auto&... a) { return layer<1>{}(a...); };
 struct skip {};
 struct other {};
 
 static_assert(dm::in_turn(layer<1>{}, layer<2>{})(std::tuple(0, 3), 9) == 915);
 static_assert(dm::in_turn(layer<1>{}, numbered{})(std::tuple(0, 2), 9, 7) == 9127);
 static_assert(dm::each_of(layer<1>{})(std::array{0, 1, 2}, 9) == 9123);
+static_assert(dm::in_turn(layer<1>{}, numbered_or_not{})(std::tuple(0, 2), 9, 7) == 9127);
+static_assert(dm::each_of(numbered_or_not{})(std::array{0, 1}, 9, 7) == 90717);
+static_assert(dm::taking<dm::dim<3>>(numbered_or_not{})(0, 9, 7) == 907);
+static_assert(dm::in_turn(scaled{}, forwarded)(std::tuple(3, 0), 9, 7) == 211);
 
 // What is carried past others is what was given, and nothing is left behind.
 constexpr auto there_and_back =
@@ -39,6 +56,9 @@ constexpr auto crossed =
     dm::in_turn(dm::remember<skip>(layer<1>{}), dm::remember<other>(layer<2>{}),
                 dm::recall<skip>(adds_numbered{}), dm::recall<other>(adds{}));
 static_assert(crossed(std::tuple(0, 0, 0, 0), 9, 4) == 912 + 91 + 4 + 1000 * 912);
+constexpr auto by_default =
+    dm::in_turn(dm::remember<skip>(numbered_or_not{}), dm::recall<skip>(adds_numbered_or_not{}));
+static_assert(by_default(std::tuple(0, 5), 9, 7) == 907 + 907 + 5 + 7);
 // Layers of one form, and layers within layers, hand on what is carried past them.
 constexpr auto deep = dm::in_turn(dm::remember<skip>(layer<1>{}), dm::each_of(layer<2>{}),
                                   dm::in_turn(layer<3>{}, dm::recall<skip>(adds{})));

@@ -296,6 +296,12 @@ TEST_CASE("plan_chain: coarse units stay within the memory, and cost little") {
   CHECK(dm::plan_chain(c, 24, 9000).time() == -1);
 }
 
+// Sizes of which an int does not hold as many units.
+static_assert(!dm::plan_chain(dm::even_chain{.tape_size = 3LL << 30}, 2, 8).fits());
+static_assert(!dm::plan_chain(dm::even_chain{.state_size = 1LL << 32}, 1, 8).fits());
+static_assert(!dm::plan_chain(dm::even_chain{.tape_size = 1LL << 62}, 2, 1LL << 31).fits());
+static_assert(dm::plan_chain(dm::even_chain{.tape_size = 3LL << 30}, 2, 1LL << 33).time() == 6);
+
 TEST_CASE("two_level_plan: as fast as any search finds") {
   for (const int n : {1, 2, 3, 4, 5})
     for (const int slots : {0, 1, 2})

@@ -14,7 +14,8 @@ namespace dimesh::nn {
 struct beam_options {
   index_t beams = 4;  ///< rows of the batch for each prompt
   index_t count = 1;  ///< tokens to write at most
-  double alpha = 0.6;  ///< how far longer texts are favoured: the exponent of the length penalty
+  /// How far longer texts are favoured, below 0 shorter ones: the exponent of the length penalty.
+  double alpha = 0.6;
   std::int32_t stop = -1;  ///< a token that ends a text, and belongs to it; -1: none does
 };
 
@@ -76,6 +77,12 @@ std::vector<beam_candidate> ways_on(const beam_group& g, const logit_rows<T>& lo
   return all;
 }
 
+/// No live text of a group, `size` tokens long, can get a score above this: at best it keeps its
+/// probability, up to the longest where alpha favours that, else by the next token.
+inline double best_ahead(const beam_group& g, std::size_t size, std::size_t longest, double alpha) {
+  return g.scored(g.live[0], alpha < 0 ? size + 1 : longest, alpha);
+}
+
 /// One token more for each beam of a group, whose rows begin at `first`; notes which row each came
 /// from.
 template <class T>
@@ -103,12 +110,11 @@ void extend(beam_group& g, const logit_rows<T>& logits, std::size_t first, const
   std::move(next.begin(), next.end(), rows.begin() + static_cast<std::ptrdiff_t>(first));
   for (std::size_t k = live.size(); k < beams; ++k) rows[first + k] = rows[first];
   g.live = std::move(live);
-  // No live text can overtake those that have ended: at best it keeps its probability.
   const std::size_t longest = g.prompt + static_cast<std::size_t>(o.count);
   const bool full = rows[first].size() >= longest;
-  g.open =
-      !full && !g.live.empty() &&
-      !(g.ended.size() == beams && g.scored(g.live[0], longest, o.alpha) <= g.ended.back().score);
+  g.open = !full && !g.live.empty() &&
+           !(g.ended.size() == beams &&
+             best_ahead(g, rows[first].size(), longest, o.alpha) <= g.ended.back().score);
 }
 
 /// What becomes of the rows, `beams` for each prompt: logits_after(n) says what may follow the

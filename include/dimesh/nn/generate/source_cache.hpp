@@ -107,10 +107,16 @@ auto read_source(const encoder_decoder<C, Form>&, const P& p, const I& ids) {
 template <Layout C, class Form, class P, Operand I>
 auto feed(const encoder_decoder<C, Form>&, const P& p, const I& ids,
           translation_cache<C, Form>& kept) {
-  if constexpr (!detail::CompletePair<Form>)
+  if constexpr (!detail::CompletePair<Form>) {
     return poison{};
-  else
-    return detail::fed<C, decoder_of<source_form_of<Form>>>(p.decoder, ids, kept, kept.source);
+  } else {
+    using M = decoder_of<source_form_of<Form>>;
+    static_assert(M::causal, "feed: the decoder looks ahead; give one that is causal");
+    if constexpr (!M::causal)
+      return poison{};
+    else
+      return detail::fed<C, M>(p.decoder, ids, kept, kept.source);
+  }
 }
 
 }  // namespace dimesh::nn

@@ -8,9 +8,9 @@
 //   moved_bias<token, expert, choice>(bias[expert], r.chosen, 0.001)          -> bias[expert]
 //   expert_metrics<token, expert, choice>(p, r)    -> load, dropped, entropy, imbalance
 //
-// With valid[G.., token] behind the other arguments padding leaves counts and means of tokens. A
-// group of padding alone is a group like others, whose loss is 0: how many such groups there are on
-// other ranks, nothing that is local knows.
+// With valid[G.., token] behind the other arguments padding, where it is 0, leaves counts and means
+// of tokens; all others count alike. A group of padding alone is a group like others, whose loss is
+// 0: how many such groups there are on other ranks, nothing that is local knows.
 #pragma once
 
 #include "dimesh/nn/moe/route.hpp"
@@ -42,6 +42,10 @@ template <class... D, class X> constexpr auto sum_of(list<D...>, const X& x) {
     return sum<D...>(x);
 }
 
+/// 1 where a token counts, and 0 where not: whatever `valid` holds beside 0, each counts once.
+template <class T, class V> constexpr auto counted(const V& valid) {
+  return cast<T>(stop_gradient(valid) != 0);
+}
 /// x, and 0 where a token does not count, whatever is there.
 template <class X> constexpr const X& of_valid(const X& x, const all_tokens&) { return x; }
 template <class X, Operand V> constexpr auto of_valid(const X& x, const V& valid) {
@@ -55,9 +59,8 @@ template <class Token, class X> constexpr auto mean_of_valid(const X& x, const a
 template <class Token, class X, Operand V>
 constexpr auto mean_of_valid(const X& x, const V& valid) {
   using T = value_of<X>;
-  const auto v = cast<T>(stop_gradient(valid));
-  const auto n = sum<Token>(v);
-  return sum<Token>(of_valid(x, valid) * v) / (n + cast<T>(n == T(0)));
+  const auto n = sum<Token>(counted<T>(valid));
+  return sum<Token>(of_valid(x, valid)) / (n + cast<T>(n == T(0)));
 }
 /// x[G.., Expert], counts of each group, divided by how many tokens count.
 template <class Token, class X>
@@ -67,7 +70,7 @@ constexpr auto per_valid(const X& x, index_t tokens, const all_tokens&) {
 template <class Token, class X, Operand V>
 constexpr auto per_valid(const X& x, index_t, const V& valid) {
   using T = value_of<X>;
-  const auto n = sum<Token>(cast<T>(stop_gradient(valid)));
+  const auto n = sum<Token>(counted<T>(valid));
   return x / (n + cast<T>(n == T(0)));
 }
 
@@ -82,9 +85,8 @@ template <class X> double mean_over_all(const X& x, const all_tokens&) {
   return static_cast<double>(value(complete(mean(x))));
 }
 template <class X, Operand V> double mean_over_all(const X& x, const V& valid) {
-  const auto v = cast<value_of<X>>(stop_gradient(valid));
-  const auto n = static_cast<double>(value(complete(sum(v))));
-  return static_cast<double>(value(complete(sum(of_valid(x, valid) * v)))) / (n > 0 ? n : 1);
+  const auto n = static_cast<double>(value(complete(sum(counted<value_of<X>>(valid)))));
+  return static_cast<double>(value(complete(sum(of_valid(x, valid))))) / (n > 0 ? n : 1);
 }
 /// b + rate sign(mean - load).
 template <class T> struct bias_function {

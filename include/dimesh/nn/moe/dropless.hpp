@@ -140,7 +140,7 @@ auto without_slots(const P& p, const X& x, const How& how, const V& valid) {
   const auto worked = rows_feed_forward<E, M, row>(p, there, plan.lengths(), one);
   const auto back = rows_back<row>(choices{}, all_to_all_back(plan, worked), r.chosen);
   using out = typename spec_of<decltype(in)>::dims;
-  auto y = relayout<layout_of_x<X>>(product<void>(out{}, back, cast<value_of<X>>(r.gates)));
+  auto y = relayout<layout_of_y<X>>(product<void>(out{}, back, cast<value_of<X>>(r.gates)));
   return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
                         std::remove_cvref_t<decltype(probabilities)>,
                         std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,

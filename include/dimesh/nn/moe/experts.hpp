@@ -124,6 +124,10 @@ constexpr void compare_mixture(const P& p, const X& x, const V& valid) {
     (void)extents_all_reduce(p.router, p.up, p.down);
 }
 
+/// The layout of what a layer gives of tokens X: theirs, completed.
+template <class X>
+using layout_of_y = layout_of_x<std::remove_cvref_t<decltype(complete(std::declval<const X&>()))>>;
+
 /// Agreed: the capacity follows from what the ranks have agreed upon.
 template <class Experts, bool Agreed, class C, class M, class P, class X, class How,
           class V = all_tokens>
@@ -146,7 +150,7 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
       count_filled<token, choice, expert>(r.slots, held.template extent<expert>(), r.capacity);
   const auto back = through_experts(model<E, M>(m.run), p, held, filled);
   auto y =
-      relayout<layout_of_x<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
+      relayout<layout_of_y<X>>(from_slots<token, choice, expert, slot>(back, r.gates, r.slots));
   return mixture_result<decltype(y), std::remove_cvref_t<decltype(r)>,
                         std::remove_cvref_t<decltype(probabilities)>,
                         std::remove_cvref_t<decltype(logits)>>{std::move(y), r, probabilities,
@@ -158,12 +162,12 @@ constexpr auto mixed(const model<C, M>& m, const P& p, const X& x, const How& ho
 /// Tokens through their experts, by slots: every expert has capacity_of slots for each group, and
 /// tokens that find none come out as zeros, which the residual sum around this layer replaces. X:
 /// the layout of the experts and of what is in their slots; it may split other dims over the axes
-/// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x. valid[..,
-/// length]: 0 for padding. Slots that no token has are not multiplied, where X leaves the slots of
-/// an expert together; operations are counted as of all of them, which is the most. Communicates:
-/// compares extents given at run time; gathers the length where it is split, and the router's
-/// weights; relayouts slots, and how many are filled, to X, and slots back; sums under X as
-/// feed_forward does.
+/// that split groups in the layout of x. Shapes: x[.., length, model] -> .y like x, completed.
+/// valid[.., length]: 0 for padding. Slots that no token has are not multiplied, where X leaves the
+/// slots of an expert together; operations are counted as of all of them, which is the most.
+/// Communicates: compares extents given at run time; completes x, gathers its length where it is
+/// split, and the router's weights; relayouts slots, and how many are filled, to X, and slots back;
+/// sums under X as feed_forward does.
 template <class Experts = void, Layout C, class M, class P, Operand X, class V = all_tokens>
 constexpr auto mixture(const model<C, M>& m, const P& p, const X& x, const V& valid = {}) {
   static_assert(detail::few_chunks<M>,
