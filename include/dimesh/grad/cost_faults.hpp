@@ -63,8 +63,17 @@ template <class Ledger> struct no_constant_cost {
   static constexpr bool known = false;
   static constexpr Ledger value{};
 };
+#ifdef __CUDACC__  // to nvcc a value of a class, asked for so, is no constant; that it is computed is
+template <class Cost> struct computed_cost {
+  static constexpr bool known = true;
+  static constexpr auto value = Cost::counted_cost();
+};
+template <class Cost, int = (Cost::counted_cost(), 0)>
+constexpr computed_cost<Cost> ask_constant(int);
+#else
 template <class Cost, class Found = constant_cost<Cost::counted_cost()>>
 constexpr Found ask_constant(int);
+#endif
 template <class Cost> constexpr no_constant_cost<ledger<typename Cost::mesh>> ask_constant(...);
 
 }  // namespace dimesh::detail
