@@ -116,8 +116,9 @@ void fill(X&, const V&) {
                 "fill_by(x, f), of an array fill_from(x, a), of another tensor x = y");
 }
 
-/// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, f is a
-/// named function object with KOKKOS_FUNCTION.
+/// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, a named
+/// function object with KOKKOS_FUNCTION is called there; other functions by the host, whose
+/// elements are then copied.
 template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
   using fault = typename detail::fill_fault<X>::type;
   static_assert(
@@ -126,7 +127,6 @@ template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "fill_by: the layout is that of a maximum yet to be found; fill a tensor of another layout");
-  detail::assert_kernel_function<F>();
   using called = decltype(detail::answer_of_indices<F>(typename spec_of<X>::dims{}));
   using given =
       typename detail::indexed_fault<called, value_of<X>, F, typename spec_of<X>::dims>::type;

@@ -108,18 +108,38 @@ template <class T> void fill_core(tensor_core& x, const T& value) {
     clear_core<T>(x);
 }
 
-/// The same by the threads of one execution space.
-template <class Space, int R, class T, class F> void fill_in(tensor_core& x, const F& f) {
-  constexpr bool flat = !std::is_same_v<Space, host_execution>;
-  generate_kernel<flat, R, T, F> kernel{x.template data<T>(), f, {}, {}};
+/// The kernel for a block of x that lies at `out`, and how often it is called.
+template <bool Flat, int R, class T, class F>
+auto kernel_of(const tensor_core& x, T* out, const F& f) {
+  generate_kernel<Flat, R, T, std::decay_t<F>> kernel{out, f, {}, {}};
   index_t calls = 1;
   for (int d = 0; d < R; ++d) {
     kernel.length[d] = x.own(d).length;
     kernel.offset[d] = x.own(d).offset;
-    if (flat || d < R - 1) calls *= kernel.length[d];
+    if (Flat || d < R - 1) calls *= kernel.length[d];
   }
+  return std::pair(kernel, calls);
+}
+
+/// Element (i...) is f(i...), by the threads of one execution space.
+template <class Space, int R, class T, class F> void fill_in(tensor_core& x, const F& f) {
+  constexpr bool flat = !std::is_same_v<Space, host_execution>;
+  const auto [kernel, calls] = kernel_of<flat, R>(x, x.template data<T>(), f);
   Kokkos::parallel_for("dimesh::fill_by", kernel_range<Space>(0, calls), kernel);
   if constexpr (flat) Space().fence();
+}
+
+/// The same by the calling thread, in memory of the host that is then copied: for functions that
+/// only the host can call.
+template <int R, class T, class F> void fill_by_host(tensor_core& x, const F& f) {
+  const space_facts* const host = &facts_of_memory<Kokkos::HostSpace>;
+  const storage near = storage::acquire(static_cast<std::size_t>(x.bytes()), host);
+  {
+    const auto [kernel, calls] = kernel_of<false, R>(x, static_cast<T*>(near.data()), f);
+    const opened memory;
+    for (index_t n = 0; n < calls; ++n) kernel(n);
+  }
+  copy_between(x.memory.data(), x.facts->space, near.data(), host, x.bytes());
 }
 
 /// Element (i...) of the whole is f(i...).
@@ -127,9 +147,14 @@ template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f
   if (!holds_value(x)) return clear_core<T>(x);
   if (x.elements() == 0) return;
   begin_to_fill(x);
-  if constexpr (!hosts_only)
-    if (facts_of_space(x.facts->space).on_host_threads) return fill_in<host_execution, R, T>(x, f);
-  fill_in<Kokkos::DefaultExecutionSpace, R, T>(x, f);
+  if constexpr (is_function_of_host<F>) {
+    fill_by_host<R, T>(x, f);
+  } else {
+    if constexpr (!hosts_only)
+      if (facts_of_space(x.facts->space).on_host_threads)
+        return fill_in<host_execution, R, T>(x, f);
+    fill_in<Kokkos::DefaultExecutionSpace, R, T>(x, f);
+  }
 }
 
 /// (Not an alias, of which nvcc would forget that it is one of a pack.)

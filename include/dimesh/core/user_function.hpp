@@ -102,6 +102,14 @@ inline constexpr bool is_lambda_of_host =
 #else
 template <class F> inline constexpr bool is_lambda_of_host = false;
 #endif
+/// Nor does a kernel on a device reach what a pointer names.
+#ifdef __CUDACC__
+template <class F>
+inline constexpr bool is_function_of_host =
+    is_lambda_of_host<F> || std::is_pointer_v<F> || std::is_function_v<F>;
+#else
+template <class F> inline constexpr bool is_function_of_host = is_lambda_of_host<F>;
+#endif
 template <class F> constexpr void assert_kernel_function() {
   static_assert(!is_lambda_of_host<F>,
                 "the function is a lambda, of which nvcc makes no kernel; write KOKKOS_LAMBDA, or "

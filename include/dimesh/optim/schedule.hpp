@@ -11,6 +11,7 @@
 
 #include "dimesh/dim.hpp"
 #include "dimesh/layout/fault.hpp"
+#include "dimesh/optim/state.hpp"
 
 namespace dimesh {
 
@@ -37,7 +38,7 @@ template <class T> T rate_of_no_step() {
 
 /// What says by which numbers it is made: for_each_number(s, f) calls f(name, number) with each.
 template <class S>
-concept ScheduleOfNumbers = requires(S& s) { S::for_each_number(s, [](const char*, auto&) {}); };
+concept ScheduleOfNumbers = requires(S& s) { S::for_each_number(s, detail::any_named{}); };
 
 /// The state of an optimizer: the rate of its next step.
 template <class S>

@@ -14,9 +14,16 @@
 
 namespace dimesh {
 
+namespace detail {
+/// Takes what one of those functions is called with. (A lambda in a concept, nvcc gets wrong.)
+struct any_named {
+  template <class T> constexpr void operator()(const char*, T&) const {}
+};
+}  // namespace detail
+
 /// What says of which parts it is made: for_each_part(s, f) calls f(name, part) with each. Parts
 /// are what training_run::keep takes (train/kept_state.hpp).
 template <class S>
-concept OptimizerState = requires(S& s) { S::for_each_part(s, [](const char*, auto&) {}); };
+concept OptimizerState = requires(S& s) { S::for_each_part(s, detail::any_named{}); };
 
 }  // namespace dimesh
