@@ -133,13 +133,16 @@ template <class F, class V> V squares_gradient(const F& f, const V& v) {
   return dm::value_and_grad(loss, v)().gradient;
 }
 
-TEST_CASE("ragged: gradients where what a value met was cut otherwise") {
+TEST_CASE("ragged: gradients where what a value met was cut otherwise, or nowhere") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     using R = dm::layout<line, dm::split<ragged<p>, x>>;
     using U = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    using W = dm::layout<line>;
     const array a = numbers({"p", "q"}, {8, 64}, 1), b = numbers({"p", "q"}, {8, 64}, 2);
     const array both = map([](const auto& e) { return 2 * (e[0] + e[1]); }, {a, b});
     const array twice = map([](const auto& e) { return 2 * e[0]; }, {a});
+    const auto even = scattered<dm::tensor<double, U, p, q>>(g, b);
+    const auto whole = scattered<dm::tensor<double, W, p, q>>(g, b);
     for (int k = 0; k < patterns; ++k) {
       const auto cuts = cut_up<p>(g, 8, k), others = cut_up<p>(g, 8, patterns - 1 - k);
       const auto v = scattered<dm::tensor<double, R, p, q>>(g, a, cuts);
@@ -149,11 +152,16 @@ TEST_CASE("ragged: gradients where what a value met was cut otherwise") {
       const auto again = [&](const auto& i) {
         return dm::relayout<R>(dm::with_cuts(dm::relayout<U>(i), others));
       };
+      const auto beside = [&](const auto& i) { return even + dm::relayout<U>(i); };
+      const auto gathered = [&](const auto& i) { return whole + dm::all_gather<x>(i); };
       CHECK(agrees(squares_gradient(ahead, v), both));
       CHECK(agrees(squares_gradient(behind, v), both));
       CHECK(agrees(squares_gradient(again, v), twice));
+      CHECK(dm::cuts_of<p>(beside(v)) == cuts);
+      CHECK(agrees(squares_gradient(beside, v), both));
       no_sink sink;
       const dm::watch costs_are_asked(sink);
+      CHECK(agrees(squares_gradient(gathered, v), both));
       CHECK(agrees(squares_gradient(ahead, v), both));
     }
   });
