@@ -242,6 +242,11 @@ const run_fail::table cases{
      [] {
        if (run_fail::rank() != 1) grid<pod> g;
      }},
+    // case grid_sizes: 4
+    //   rank 0: grid: the ranks of this communicator make different calls: [^\n]*'grid' along
+    //   rows=\? x cols=2 of plane [^\n]*rank 1 is the first that differs: [^\n]*cols=3 of plane
+    //   rank 1: grid: the ranks of this communicator make different calls
+    {"grid_sizes", [] { const grid<plane> g(cols{run_fail::rank() == 1 ? 3 : 2}); }},
     // case first_use_of_axes: 4
     //   rank 0: grid: waiting in 'grid' along rows of plane[^\n]*rank 2 has come to the end
     {"first_use_of_axes",
