@@ -13,6 +13,7 @@
 #include "dimesh/op/broadcast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/halo_exchange.hpp"
@@ -325,6 +326,33 @@ const run_fail::table cases{
        const auto w = generate<tensor<float, layout<pod>, label>>(
            g, [&](index_t i) { return static_cast<float>(i + g.rank()); });
        (void)complete(sum<length>(x * w));
+     }},
+    // case replicas_past_a_send: 2
+    //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*'
+    //   rank 1: all_reduce: replicas differ: operand 1 of 'operator\*'
+    {"replicas_past_a_send",
+     [] {
+       const grid<pod> g;
+       const auto w = generate<tensor<double, layout<pod>, label>>(
+           g, [&](index_t i) { return static_cast<double>(i + g.rank()); });
+       const auto twice = w * 2;
+       (void)send<rows, 1>(
+           zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4}));
+       (void)complete(zeros<addends>(g, length{4}));
+     }},
+    // case replicas_along_another_axis: 4
+    //   went on
+    //   exit: 0
+    {"replicas_along_another_axis",
+     [] {
+       const grid<plane> g(cols{2});
+       using haloed = layout<plane, split<ragged<length>, cols>, split<label, rows>>;
+       const auto x = zeros<tensor<double, haloed, length, label>>(g, cuts<length>{0, 4});
+       const auto w = generate<tensor<double, layout<plane, split<sample, cols>>, sample>>(
+           g, [](index_t i) { return static_cast<double>(i); });
+       const auto twice = w * 2;
+       (void)halo_exchange<1, length, label>(x);  // the first rank has nothing to send along cols
+       if (g.rank() == 0) std::fprintf(stderr, "went on\n");
      }},
     // case half_written: 2 3
     //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on

@@ -20,14 +20,6 @@
 
 namespace dimesh::detail {
 
-/// Fowler, Noll, Vo: a hash of 64 bits.
-inline std::uint64_t hash_of(const void* data, std::size_t bytes,
-                             std::uint64_t h = 14695981039346656037ull) {
-  const auto* const p = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211ull;
-  return h;
-}
-
 /// The words for elements of a kind and size.
 inline std::string element_words(std::uint32_t element) {
   static constexpr const char* names[] = {
