@@ -531,6 +531,18 @@ const run_fail::table cases{
        const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
        if (g.rank() != 0) (void)await(start_send<rows, 1>(x));
      }},
+    // case later_halos_never_sent: 4
+    //   rank 1: await: rank 1 waits in 'await' along cols of plane[^\n]* for the others for [\d.]+
+    //   s; rank 0 is in no call that ranks make together
+    {"later_halos_never_sent",
+     [] {
+       const grid<plane> g(cols{2});
+       using blocks = layout<plane, split<length, rows>, split<label, cols>>;
+       auto halos = start_halo_exchange<1, length, label>(
+           zeros<tensor<double, blocks, length, label>>(g, length{4}));
+       if (g.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(8));
+       (void)await(std::move(halos));
+     }},
     // case message_never_taken: 2 3
     //   rank 0: send: rank 0 waits in 'send' along rows of pod[^\n]* for rank 1 for [\d.]+
     //   s; that rank has come to the end of the program
