@@ -61,8 +61,8 @@ template <class Of> class grid {
   explicit grid(const A&... sizes)
       : grid(MPI_COMM_WORLD, given({detail::place_on_grid<M, A>()...}, sizes...)) {}
 
-  /// Over `comm` (duplicated); collective. Throws dimesh::error on every rank if the sizes do not
-  /// multiply to its number of ranks.
+  /// Over `comm` (duplicated); collective, with the same sizes on all ranks. Throws dimesh::error
+  /// on every rank if they do not multiply to its number of ranks.
   template <class... A>
   explicit grid(MPI_Comm comm, const A&... sizes)
       : grid(comm, given({detail::place_on_grid<M, A>()...}, sizes...)) {}

@@ -121,6 +121,52 @@ TEST_CASE("ragged: transposes of moves, and their bytes") {
   });
 }
 
+struct no_sink final : dm::event_sink {
+  void take(const dm::event&) override {}
+};
+/// The gradient by v of the sum of squares of f(v).
+template <class F, class V> V squares_gradient(const F& f, const V& v) {
+  const auto loss = [&f](const auto& i) {
+    const auto z = f(i);
+    return dm::sum(z * z);
+  };
+  return dm::value_and_grad(loss, v)().gradient;
+}
+
+TEST_CASE("ragged: gradients where what a value met was cut otherwise, or nowhere") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using R = dm::layout<line, dm::split<ragged<p>, x>>;
+    using U = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    using W = dm::layout<line>;
+    const array a = numbers({"p", "q"}, {8, 64}, 1), b = numbers({"p", "q"}, {8, 64}, 2);
+    const array both = map([](const auto& e) { return 2 * (e[0] + e[1]); }, {a, b});
+    const array twice = map([](const auto& e) { return 2 * e[0]; }, {a});
+    const auto even = scattered<dm::tensor<double, U, p, q>>(g, b);
+    const auto whole = scattered<dm::tensor<double, W, p, q>>(g, b);
+    for (int k = 0; k < patterns; ++k) {
+      const auto cuts = cut_up<p>(g, 8, k), others = cut_up<p>(g, 8, patterns - 1 - k);
+      const auto v = scattered<dm::tensor<double, R, p, q>>(g, a, cuts);
+      const auto u = scattered<dm::tensor<double, R, p, q>>(g, b, others);
+      const auto ahead = [&](const auto& i) { return dm::relayout<U>(u) + dm::relayout<U>(i); };
+      const auto behind = [&](const auto& i) { return dm::relayout<U>(i) + dm::relayout<U>(u); };
+      const auto again = [&](const auto& i) {
+        return dm::relayout<R>(dm::with_cuts(dm::relayout<U>(i), others));
+      };
+      const auto beside = [&](const auto& i) { return even + dm::relayout<U>(i); };
+      const auto gathered = [&](const auto& i) { return whole + dm::all_gather<x>(i); };
+      CHECK(agrees(squares_gradient(ahead, v), both));
+      CHECK(agrees(squares_gradient(behind, v), both));
+      CHECK(agrees(squares_gradient(again, v), twice));
+      CHECK(dm::cuts_of<p>(beside(v)) == cuts);
+      CHECK(agrees(squares_gradient(beside, v), both));
+      no_sink sink;
+      const dm::watch costs_are_asked(sink);
+      CHECK(agrees(squares_gradient(gathered, v), both));
+      CHECK(agrees(squares_gradient(ahead, v), both));
+    }
+  });
+}
+
 TEST_CASE("ragged: transposes of products, sums, maps and rows of tables") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     for_each_layout<plane, dm::detail::list<p>, raggedly>([&](auto t) {

@@ -117,6 +117,29 @@ TEST_CASE("wait_for: until one other rank has answered") {
   CHECK(out.empty());
 }
 
+TEST_CASE("what MPI reported while nobody waited is told who waits") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const int next = (c.rank() + 1) % c.size(), last = (c.rank() + c.size() - 1) % c.size();
+  if (c.size() == 1) return;  // Open MPI itself ends where a message to oneself does not fit
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;  // MPICH asks that of the world
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const std::vector<char> out(2000);
+  std::vector<char> in(1000);
+  requests r;
+  MPI_Irecv(in.data(), 1000, MPI_CHAR, last, 0, c.handle(), r.add(under_way::receive));
+  MPI_Isend(out.data(), 2000, MPI_CHAR, next, 0, c.handle(), r.add());
+  const auto test = [&] {
+    while (!r.done()) r.progress("test");
+  };
+  CHECK_THROWS_AS(test(), dm::error);
+  CHECK_THROWS_AS(r.progress("test"), dm::error);
+  CHECK_THROWS_AS(r.wait("test"), dm::error);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&before);
+}
+
 TEST_CASE("exchange_some: calls that are under way together have different tags") {
   const dm::grid<line> g;
   const auto& c = g.everyone();

@@ -15,6 +15,7 @@
 #include "dimesh/op/broadcast.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/cross_entropy.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/dispatch.hpp"
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/halo_exchange.hpp"
@@ -245,6 +246,11 @@ const run_fail::table cases{
      [] {
        if (run_fail::rank() != 1) grid<pod> g;
      }},
+    // case grid_sizes: 4
+    //   rank 0: grid: the ranks of this communicator make different calls: [^\n]*'grid' along
+    //   rows=\? x cols=2 of plane [^\n]*rank 1 is the first that differs: [^\n]*cols=3 of plane
+    //   rank 1: grid: the ranks of this communicator make different calls
+    {"grid_sizes", [] { const grid<plane> g(cols{run_fail::rank() == 1 ? 3 : 2}); }},
     // case first_use_of_axes: 4
     //   rank 0: grid: waiting in 'grid' along rows of plane[^\n]*rank 2 has come to the end
     {"first_use_of_axes",
@@ -335,6 +341,33 @@ const run_fail::table cases{
        const auto w = generate<tensor<float, layout<pod>, label>>(
            g, [&](index_t i) { return static_cast<float>(i + g.rank()); });
        (void)complete(sum<length>(x * w));
+     }},
+    // case replicas_past_a_send: 2
+    //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*'
+    //   rank 1: all_reduce: replicas differ: operand 1 of 'operator\*'
+    {"replicas_past_a_send",
+     [] {
+       const grid<pod> g;
+       const auto w = generate<tensor<double, layout<pod>, label>>(
+           g, [&](index_t i) { return static_cast<double>(i + g.rank()); });
+       const auto twice = w * 2;
+       (void)send<rows, 1>(
+           zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4}));
+       (void)complete(zeros<addends>(g, length{4}));
+     }},
+    // case replicas_along_another_axis: 4
+    //   went on
+    //   exit: 0
+    {"replicas_along_another_axis",
+     [] {
+       const grid<plane> g(cols{2});
+       using haloed = layout<plane, split<ragged<length>, cols>, split<label, rows>>;
+       const auto x = zeros<tensor<double, haloed, length, label>>(g, cuts<length>{0, 4});
+       const auto w = generate<tensor<double, layout<plane, split<sample, cols>>, sample>>(
+           g, [](index_t i) { return static_cast<double>(i); });
+       const auto twice = w * 2;
+       (void)halo_exchange<1, length, label>(x);  // the first rank has nothing to send along cols
+       if (g.rank() == 0) std::fprintf(stderr, "went on\n");
      }},
     // case half_written: 2 3
     //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on
@@ -512,6 +545,18 @@ const run_fail::table cases{
        const grid<pod> g;
        const auto x = zeros<tensor<double, layout<pod, placed<rows, 0>>, length>>(g, length{4});
        if (g.rank() != 0) (void)await(start_send<rows, 1>(x));
+     }},
+    // case later_halos_never_sent: 4
+    //   rank 1: await: rank 1 waits in 'await' along cols of plane[^\n]* for the others for [\d.]+
+    //   s; rank 0 is in no call that ranks make together
+    {"later_halos_never_sent",
+     [] {
+       const grid<plane> g(cols{2});
+       using blocks = layout<plane, split<length, rows>, split<label, cols>>;
+       auto halos = start_halo_exchange<1, length, label>(
+           zeros<tensor<double, blocks, length, label>>(g, length{4}));
+       if (g.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(8));
+       (void)await(std::move(halos));
      }},
     // case message_never_taken: 2 3
     //   rank 0: send: rank 0 waits in 'send' along rows of pod[^\n]* for rank 1 for [\d.]+

@@ -159,7 +159,7 @@ class communicator {
     put_text(e.call, call);
     put_text(e.within, doing::now().operation);
     if (phase_here != nullptr) put_text(e.phase, phase_here);
-    const kept_blocks blocks = std::exchange(kept_blocks::now(), {});
+    const kept_blocks blocks = kept_blocks::take(axes_);
     e.kept = blocks.which;
     e.values = blocks.values;
     if (meeting_ != nullptr) return meeting_->agree(e, blocks.words);

@@ -28,7 +28,7 @@ class progress_list {
   void count_helpers(int more) { helpers_.fetch_add(more, std::memory_order_relaxed); }
   void enter(requests& r);
   void leave(requests& r);
-  /// Tests all. What MPI reports as an error is left to who waits for the requests.
+  /// Tests all. What MPI reports as an error the requests tell who waits for them.
   void work() noexcept;
 
  private:

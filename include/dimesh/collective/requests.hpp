@@ -118,12 +118,16 @@ class requests {
  private:
   void clear() noexcept;
   void end_all();
+  /// Throws what MPI reports, now or before: it frees a request that failed, so that the next call
+  /// would find nothing wrong.
+  void note(int code, const char* call);
   std::vector<MPI_Request> requests_;
   std::vector<under_way> what_;
   std::vector<dimesh::detail::storage> memory_;
   std::vector<arrival> arrivals_;
   std::vector<std::shared_ptr<const void>> counts_;
   std::size_t first_ = 0;  // those before it are done
+  int failed_ = MPI_SUCCESS;
   [[no_unique_address]] dimesh::detail::opening elements_{};  // while any is under way
 };
 
@@ -141,19 +145,24 @@ DIMESH_OUTLINE inline MPI_Request* requests::add(under_way what) {
   if (!dimesh::detail::stands_for_device || !stages()) elements_.open();
   return &requests_.back();
 }
+DIMESH_OUTLINE inline void requests::note(int code, const char* call) {
+  if (failed_ == MPI_SUCCESS) failed_ = code;
+  dimesh::detail::check(failed_, call);
+}
 DIMESH_OUTLINE inline void requests::progress(const char* call) {
   int done = 1;
   while (done && first_ < requests_.size()) {
-    dimesh::detail::check(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
+    note(MPI_Test(&requests_[first_], &done, MPI_STATUS_IGNORE), call);
     first_ += static_cast<std::size_t>(done);
   }
 }
 DIMESH_OUTLINE inline void requests::wait(const char* call) {
   const dimesh::detail::waiting here(call);
+  note(failed_, call);  // before it waits for what may never come
   const auto n = static_cast<int>(requests_.size());  // one is waited for in less time
-  dimesh::detail::check(n == 1 ? MPI_Wait(requests_.data(), MPI_STATUS_IGNORE)
-                               : MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE),
-                        call);
+  note(n == 1 ? MPI_Wait(requests_.data(), MPI_STATUS_IGNORE)
+              : MPI_Waitall(n, requests_.data(), MPI_STATUSES_IGNORE),
+       call);
   end_all();
 }
 DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
@@ -162,7 +171,7 @@ DIMESH_OUTLINE inline bool requests::wait_for_all(const char* call) {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     MPI_Status status;
     int bytes = 0;
-    dimesh::detail::check(MPI_Wait(&requests_[i], &status), call);
+    note(MPI_Wait(&requests_[i], &status), call);
     if (what_[i] == under_way::receive) MPI_Get_count(&status, MPI_BYTE, &bytes);
     full = full && (what_[i] != under_way::receive || bytes != 0);
     if (!full) return false;  // others may never come: what gives these up cancels them
@@ -197,6 +206,7 @@ DIMESH_OUTLINE inline void requests::give_up() noexcept {
 inline void requests::clear() noexcept {
   requests_.clear(), what_.clear(), memory_.clear(), arrivals_.clear(), counts_.clear();
   first_ = 0;
+  failed_ = MPI_SUCCESS;
   elements_.close();
 }
 #endif

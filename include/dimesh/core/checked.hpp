@@ -32,7 +32,7 @@ class [[nodiscard]] checked_run {
   }
   void end() {
     doing::now() = before_;
-    kept_blocks::now() = {};  // of an operation that made no call on this rank
+    kept_blocks::shown() = nullptr;
   }
   doing before_{};
   bool began_ = false;
@@ -47,7 +47,7 @@ inline void require_replicas_of(const operation& op, results y, operands x) {
     require_replicas(op.facts->name, "operand " + std::to_string(k + 1), x[k]);
   bool one_grid = true;
   for (int k = 0; k < y.count(); ++k) one_grid = one_grid && (!y.has(k) || y[k].grid == x[0].grid);
-  if (one_grid) show_replicas(*x[0].grid, sent.axes);
+  if (one_grid) kept_blocks::shown() = &kept_replicas(x[0].grid);
 }
 
 /// Before an operation runs on data, its results being placed.

@@ -37,7 +37,8 @@ struct flight {
   storage result;  // the memory that the result lies in, where its owner lets go of it
   event_kind kind = event_kind::collective;
   unsigned axes = 0;
-  /// Of a message between two: their axis' ranks, and the other one among them.
+  /// Of messages that may come later than the start's meeting: the ranks among which they go, and
+  /// the one that they come from or go to (-1: several).
   const communicator* between = nullptr;
   int peer = -1;
   int exceptions = 0;  // that were passing when it began

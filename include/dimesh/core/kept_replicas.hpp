@@ -3,24 +3,19 @@
 // keep a hash of each operand that the program wrote itself, when an operation first takes it; the
 // ranks compare them with the next call that they make together along axes which replicate it.
 //
-//   keep_replicas(op, x);                        // of a local operation
-//   show_replicas(*x[0].grid, axes_it_sends_along);  // before one that sends something
+//   keep_replicas(op, x);                                // of a local operation
+//   kept_blocks::shown() = &kept_replicas(x[0].grid);    // before one that sends something
 #pragma once
 
 #include <map>
 #include <vector>
 
 #include "dimesh/core/replicas.hpp"
+#include "dimesh/detail/doing.hpp"
 #include "dimesh/detail/written.hpp"
 
 namespace dimesh::detail {
 
-/// A block that a local operation took: along which axes it is the same, and what was in it.
-struct kept_replica {
-  unsigned axes;
-  std::uint64_t which, values;
-  std::string words;
-};
 /// Those of a grid that have not been compared, of this thread.
 inline std::vector<kept_replica>& kept_replicas(const grid_state* g) {
   static thread_local std::map<const grid_state*, std::vector<kept_replica>> all;
@@ -95,20 +90,6 @@ inline void keep_replicas(const operation& op, operands x) {
     const std::uint64_t which = hash_of(words.data(), words.size(), hash_of_operands(x));
     kept.push_back({axes, which, hash_of_elements(x[k]), std::move(words)});
   }
-}
-
-/// What is the same along all of these axes goes with the operation's next call.
-inline void show_replicas(const grid_state& g, unsigned axes) {
-  kept_blocks& shown = kept_blocks::now();
-  shown = {};
-  for (kept_replica& one : kept_replicas(&g)) {
-    if (axes == 0 || (one.axes & axes) != axes) continue;
-    shown.which = hash_of(&one.which, sizeof one.which, shown.which);
-    shown.values = hash_of(&one.values, sizeof one.values, shown.values);
-    if (shown.words.size() < 400) shown.words += (shown.words.empty() ? "" : ", or ") + one.words;
-    one.axes &= ~axes;
-  }
-  std::erase_if(kept_replicas(&g), [](const kept_replica& one) { return one.axes == 0; });
 }
 
 }  // namespace dimesh::detail

@@ -127,11 +127,15 @@ constexpr void place(const operation& op, tensor_core& y, operands x) {
   if (op.facts->own_grid) {
     op.land(y);
   } else {
-    if (!op.facts->own_dims && y.facts->same_blocks(*x[0].facts)) return y.place_like(x[0]);
-    y.stand_with(x[0]);
-    for (int k = 0; k < x.count(); ++k)
+    const bool alike = !op.facts->own_dims && y.facts->same_blocks(*x[0].facts);
+    if (alike)
+      y.place_like(x[0]);
+    else
+      y.stand_with(x[0]);
+    for (int k = alike ? 1 : 0; k < x.count(); ++k)
       if (x[k].cuts) [[unlikely]]
         y.cuts.add_all(x[k].cuts);
+    if (alike) return;
   }
   if (y.is_shape && y.facts->placed != 0) y.count = tally_of(x);  // it says whose cost this is
   y.runs.resize(y.rank());

@@ -20,14 +20,6 @@
 
 namespace dimesh::detail {
 
-/// Fowler, Noll, Vo: a hash of 64 bits.
-inline std::uint64_t hash_of(const void* data, std::size_t bytes,
-                             std::uint64_t h = 14695981039346656037ull) {
-  const auto* const p = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211ull;
-  return h;
-}
-
 /// The words for elements of a kind and size.
 inline std::string element_words(std::uint32_t element) {
   static constexpr const char* names[] = {
@@ -65,7 +57,7 @@ inline errand errand_of(const char* call) {
 }
 /// What differs where the two texts of said() are alike.
 inline std::string hidden_difference(const errand& a, const errand& b) {
-  if (a.operands != b.operands && a.count == b.count)
+  if (a.operands != b.operands && a.count == b.count && std::strcmp(a.along, b.along) == 0)
     return "; the operands have other layouts or extents";
   if (a.tag != b.tag) return "; one of them has sent more messages before";
   return "";
@@ -136,7 +128,7 @@ class meeting {
     const std::lock_guard one_by_one(busy_);  // threads may make grids of the same ranks
     const std::uint64_t turn = ++turn_;
     mine.place = b->next_place();
-    put_text(mine.along, name_);
+    if (!name_.empty()) put_text(mine.along, name_);
     b->set_status("waits in " + said(mine));
     const waiting here(mine.call);
     const std::string fault =
@@ -270,8 +262,9 @@ class meeting {
   mutable std::mutex busy_;
 };
 
-/// Before a collective over a communicator of the user: throws as meeting::agree does.
-inline void meet_over(MPI_Comm comm, const char* call) {
+/// Before a collective over a communicator of the user: throws as meeting::agree does. `with` is
+/// what the ranks must give alike.
+inline void meet_over(MPI_Comm comm, const char* call, std::string_view with = {}) {
   static std::mutex lock;
   static std::map<std::vector<int>, std::unique_ptr<meeting>> all;
   meeting* m = nullptr;
@@ -283,7 +276,10 @@ inline void meet_over(MPI_Comm comm, const char* call) {
     if (slot == nullptr) slot = std::move(made);
     m = slot.get();
   }
-  m->agree(errand_of(call));
+  errand mine = errand_of(call);
+  put_text(mine.along, with);
+  mine.operands = hash_of(with.data(), with.size());  // the text is cut to fit
+  m->agree(mine);
 }
 
 }  // namespace dimesh::detail

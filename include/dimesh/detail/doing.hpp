@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dimesh::detail {
 
@@ -34,15 +36,45 @@ class [[nodiscard]] while_doing {
   doing before_;
 };
 
+/// Fowler, Noll, Vo: a hash of 64 bits.
+inline std::uint64_t hash_of(const void* data, std::size_t bytes,
+                             std::uint64_t h = 14695981039346656037ull) {
+  const auto* const p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211ull;
+  return h;
+}
+
+/// A block that a local operation took: along which axes it is the same, and what was in it.
+struct kept_replica {
+  unsigned axes;
+  std::uint64_t which, values;
+  std::string words;
+};
 /// What local operations took as replicas since ranks last met: a hash of which, of the elements,
-/// and words for them. Goes with the first call that the operation makes.
+/// and words for them.
 struct kept_blocks {
   std::uint64_t which = 0, values = 0;
   std::string words;
 
-  static kept_blocks& now() {
-    static thread_local kept_blocks it;
-    return it;
+  /// Those that calls of the operation which runs may take; null: none.
+  static std::vector<kept_replica>*& shown() {
+    static thread_local std::vector<kept_replica>* all = nullptr;
+    return all;
+  }
+  /// For a call along these axes: what is the same along all of them, and no call has taken yet.
+  static kept_blocks take(unsigned axes) {
+    kept_blocks b;
+    std::vector<kept_replica>* const all = shown();
+    if (all == nullptr || axes == 0) return b;
+    for (kept_replica& one : *all) {
+      if ((one.axes & axes) != axes) continue;
+      b.which = hash_of(&one.which, sizeof one.which, b.which);
+      b.values = hash_of(&one.values, sizeof one.values, b.values);
+      if (b.words.size() < 400) b.words += (b.words.empty() ? "" : ", or ") + one.words;
+      one.axes &= ~axes;
+    }
+    std::erase_if(*all, [](const kept_replica& one) { return one.axes == 0; });
+    return b;
   }
 };
 

@@ -72,6 +72,8 @@ class grid_state {
 
  private:
   void deduce(index_t* sizes, int ranks) const;
+  /// "rows=2 x cols=?"
+  std::string sizes_words(const index_t* sizes) const;
   [[noreturn]] void refuse(const index_t* sizes, int ranks) const;
   /// A communicator that is made when it is first asked for. A lock each: ranks whose threads ask
   /// for several in different orders must not wait for one another.
@@ -121,7 +123,7 @@ DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, st
   const int ranks = ranks_of(comm);
 #ifdef DIMESH_CHECKED
   board::start_over(comm);
-  meet_over(comm, "grid");
+  meet_over(comm, "grid", sizes_words(sizes) + " of " + mesh_);
 #endif
   deduce(sizes, ranks);
   MPI_Comm all = MPI_COMM_NULL;
@@ -171,18 +173,17 @@ DIMESH_OUTLINE inline void grid_state::deduce(index_t* sizes, int ranks) const {
   if (known != ranks || (open >= 0 && sizes[open] == dynamic)) refuse(sizes, ranks);
 }
 DIMESH_OUTLINE inline void grid_state::refuse(const index_t* sizes, int ranks) const {
-  words w;
-  w << "grid: mesh '" << mesh_ << "' (";
-  for (std::size_t a = 0; a < names_.size(); ++a) {
-    w << (a > 0 ? " x " : "") << names_[a] << "=";
-    if (sizes[a] == dynamic)
-      w << "?";
-    else
-      w << sizes[a];
-  }
-  w << ") does not fit " << ranks
-    << " ranks; the sizes of its axes must multiply to the number of ranks of the communicator";
-  w.raise();
+  (words() << "grid: mesh '" << mesh_ << "' (" << sizes_words(sizes) << ") does not fit " << ranks
+           << " ranks; the sizes of its axes must multiply to the number of ranks of the "
+              "communicator")
+      .raise();
+}
+DIMESH_OUTLINE inline std::string grid_state::sizes_words(const index_t* sizes) const {
+  std::string text;
+  for (std::size_t a = 0; a < names_.size(); ++a)
+    text += (a > 0 ? " x " : "") + names_[a] + "=" +
+            (sizes[a] == dynamic ? "?" : std::to_string(sizes[a]));
+  return text;
 }
 DIMESH_OUTLINE inline const communicator& grid_state::make_once(slot& s, unsigned axes) const {
   const std::lock_guard lock(s.making);

@@ -24,13 +24,13 @@ namespace detail {
 struct exchange_volume {
   index_t sent = 0, received = 0;
   index_t block = 0;  // of the larger block: with none there is no call
-  constexpr exchange_volume(const placement& where, const table& from, const table& to,
-                            unsigned talk) {
-    const box had = where.origins(from), wanted = where.origins(to);
-    block = where.most(from) > where.most(to) ? where.most(from) : where.most(to);
-    for (index_t r = 1; r < group_size(talk, where.sizes); ++r) {
-      sent += intersection(had, where.peers(to, r, talk)).size();
-      received += intersection(where.peers(from, r, talk), wanted).size();
+  constexpr exchange_volume(const placement& old, const table& from, const placement& now,
+                            const table& to, unsigned talk) {
+    const box had = old.origins(from), wanted = now.origins(to);
+    block = old.most(from) > now.most(to) ? old.most(from) : now.most(to);
+    for (index_t r = 1; r < group_size(talk, old.sizes); ++r) {
+      sent += intersection(had, now.peers(to, r, talk)).size();
+      received += intersection(old.peers(from, r, talk), wanted).size();
     }
   }
 };
@@ -57,7 +57,8 @@ template <class T> struct exchange_op {
   }
   constexpr void cost(tally& t, results y, operands x) const {
     const unsigned talk = talking(exchange_plan::axes(x[0].layout(), y[0].layout()), x[0].sizes());
-    const exchange_volume v(placement_of(x[0]), x[0].layout(), y[0].layout(), talk);
+    const exchange_volume v(placement_of(x[0]), x[0].layout(), placement_of(y[0]), y[0].layout(),
+                            talk);
     const index_t size = x[0].facts->element;
     count_exchange(t, talk, v.sent * size, v.received * size, v.block);
   }
@@ -86,7 +87,7 @@ template <class T> struct exchange_back_op {
   constexpr void cost(tally& t, results y, operands x) const {
     const table from = dual_of(y[0].layout()), to = dual_of(x[0].layout());
     const unsigned talk = talking(exchange_plan::axes(from, to), x[0].sizes());
-    const exchange_volume v(placement_of(x[0]), from, to, talk);
+    const exchange_volume v(placement_of(y[0]), from, placement_of(x[0]), to, talk);
     const index_t size = x[0].facts->element;
     count_exchange(t, talk, v.received * size, v.sent * size, v.block);
   }

@@ -276,6 +276,7 @@ void start_windows(const window_moves& m, const region<const T>& x, const region
   f.out = pack_windows<false>(m, x);
   f.in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
   f.axes |= m.over->axes();
+  f.between = m.over;
   collective::start_exchange_some(*m.over, collective::wire_of<T>,
                                   static_cast<const std::byte*>(f.out.data()), m.sends,
                                   static_cast<std::byte*>(f.in.data()), m.receives, call, tag,

@@ -228,7 +228,7 @@ template <class T> struct reduce_scatter_op {
     if (axes == 0) return;
     const index_t n = group_size(axes, x[0].sizes());
     const index_t bytes =
-        scattered_elements(placement_of(x[0]), y[0].layout(), axes) * x[0].facts->element;
+        scattered_elements(placement_of(y[0]), y[0].layout(), axes) * x[0].facts->element;
     if (bytes != 0) t.collective(event_kind::reduce_scatter, axes, bytes, bytes - bytes / n);
   }
   static constexpr bool needs(int, unsigned) { return false; }
@@ -243,7 +243,7 @@ template <class T> struct cut_op {
   static constexpr bool takes_complex = true;
 
   void fill(results y, operands x) const {
-    cut_part<T>(placement_of(x[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());
+    cut_part<T>(placement_of(y[0]), x[0].layout(), x[0].data<T>(), y[0].layout(), y[0].data<T>());
   }
   constexpr void cost(tally& t, results y, operands) const { t.compute(0, 2 * y[0].bytes()); }
   static constexpr bool needs(int, unsigned) { return false; }

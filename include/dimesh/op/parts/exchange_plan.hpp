@@ -81,17 +81,18 @@ constexpr bool is_dense(const placement& where, const table& from, const table& 
 /// As many elements as no buffer exceeds of the ranks of a group that talk. A rank packs a part of
 /// its block for each that wants a copy, which may be more than anybody's block where blocks are
 /// uneven. All of them ask, and find the same.
-index_t most_packed(const placement& where, const table& from, const table& to, unsigned talk);
+index_t most_packed(const placement& old, const table& from, const placement& now, const table& to,
+                    unsigned talk);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline index_t most_packed(const placement& where, const table& from,
-                                          const table& to, unsigned talk) {
-  const index_t ranks = group_size(talk, where.sizes);
+DIMESH_OUTLINE inline index_t most_packed(const placement& old, const table& from,
+                                          const placement& now, const table& to, unsigned talk) {
+  const index_t ranks = group_size(talk, old.sizes);
   index_t most = 0;
   for (index_t sender = 0; sender < ranks; ++sender) {
-    const box had = where.peers(from, sender, talk);
+    const box had = old.peers(from, sender, talk);
     index_t sent = 0;
     for (index_t r = 0; r < ranks; ++r)
-      if (r != sender) sent += intersection(had, where.peers(to, r, talk)).size();
+      if (r != sender) sent += intersection(had, now.peers(to, r, talk)).size();
     most = most > sent ? most : sent;
   }
   return most;
@@ -123,25 +124,26 @@ struct exchange_plan : move_plan {
 DIMESH_OUTLINE inline exchange_plan::exchange_plan(const tensor_core& x, const tensor_core& y,
                                                    const plan_hints& with) {
   const bool back = with[0] != 0;
-  const placement where = placement_of(x);
+  const tensor_core &first = back ? y : x, &last = back ? x : y;
+  const placement old = placement_of(first), now = placement_of(last);  // their cuts may differ
   const table from = back ? dual_of(y.layout()) : x.layout();
   const table to = back ? dual_of(x.layout()) : y.layout();
-  const index_t before = where.most(from), after = where.most(to);
-  const unsigned talk = talking(axes(from, to), where.sizes);
+  const index_t before = old.most(from), after = now.most(to);
+  const unsigned talk = talking(axes(from, to), old.sizes);
   wire = {x.facts->kind, x.facts->element};
   most = before > after ? before : after;
-  had.whole = where.own(from);
-  wanted.whole = where.own(to);
+  had.whole = old.own(from);
+  wanted.whole = now.own(to);
   kept = intersection(had.whole, wanted.whole);
   if (talk == 0) return;
   over = &x.grid->along(talk);
   // Rarely asked: it costs a step for each pair of ranks.
-  if (before * group_size(talk & ~to.mask(use::split), where.sizes) > wire.most_per_call())
-    most = std::max(most, most_packed(where, from, to, talk));
+  if (before * group_size(talk & ~to.mask(use::split), old.sizes) > wire.most_per_call())
+    most = std::max(most, most_packed(old, from, now, to, talk));
   const auto ranks = static_cast<std::size_t>(over->size());
   for (index_t r = 0; r < over->size(); ++r) {
-    had.part.push_back(intersection(had.whole, where.peers(to, r, talk)));
-    wanted.part.push_back(intersection(where.peers(from, r, talk), wanted.whole));
+    had.part.push_back(intersection(had.whole, now.peers(to, r, talk)));
+    wanted.part.push_back(intersection(old.peers(from, r, talk), wanted.whole));
   }
   const auto me = static_cast<std::size_t>(over->rank());
   had.lay_out(ranks, me, !back);
@@ -150,7 +152,7 @@ DIMESH_OUTLINE inline exchange_plan::exchange_plan(const tensor_core& x, const t
   had.count(wire.units());
   wanted.count(wire.units());
   const index_t n = had.whole.size() / over->size();
-  if (!back && is_dense(where, from, to) && had.in_rank_order(n) && wanted.in_rank_order(n))
+  if (!back && is_dense(old, from, to) && had.in_rank_order(n) && wanted.in_rank_order(n))
     dense = n;
 }
 DIMESH_OUTLINE inline const exchange_plan& exchange_plan::of(const tensor_core& x,
