@@ -118,6 +118,8 @@ template <Stage... S> struct zipped {
 template <Stage... S> struct mixed {
   static constexpr bool fixed = false;
   static constexpr std::size_t count = sizeof...(S);
+  using record = record_of<std::tuple_element_t<0, std::tuple<S...>>>;
+  static constexpr bool outlive = (outlives<S, record> && ...);
   std::tuple<S...> inner;
   random_key key;
   std::array<index_t, count> weight;
@@ -131,10 +133,8 @@ template <Stage... S> struct mixed {
       std::apply([](const auto&... p) { (detail::require_unchanged(p), ...); }, inner);
     }
     index_t size() const { return period * rounds; }
-    record_of<std::tuple_element_t<0, std::tuple<S...>>> operator()(index_t i) const {
-      return at(i, [](const auto& p, index_t j) {
-        return record_of<std::tuple_element_t<0, std::tuple<S...>>>(p(j));
-      });
+    record operator()(index_t i) const {
+      return at(i, [](const auto& p, index_t j) { return record(p(j)); });
     }
     std::string where(index_t i) const {
       return at(i, [](const auto& p, index_t j) { return p.where(j); });
@@ -264,6 +264,9 @@ template <Stage... S>
   requires(sizeof...(S) > 0)
 auto mixture(std::uint64_t seed, const std::array<index_t, sizeof...(S)>& weights,
              const S&... stages) {
+  static_assert(detail::mixed<S...>::outlive,
+                "input::mixture: the records that a stage makes are gone before their views are "
+                "read, which the first stage's records are; map those to values");
   index_t together = 0;
   for (const index_t w : weights) {
     if (w < 1) throw error("input::mixture: a weight of " + std::to_string(w) + "; give 1 or more");
@@ -271,7 +274,10 @@ auto mixture(std::uint64_t seed, const std::array<index_t, sizeof...(S)>& weight
       throw error("input::mixture: weights that are together more than can be counted");
     together += w;
   }
-  return detail::mixed<S...>{{stages...}, random_key(seed), weights};
+  if constexpr (detail::mixed<S...>::outlive)
+    return detail::mixed<S...>{{stages...}, random_key(seed), weights};
+  else
+    return detail::no_records{};
 }
 
 }  // namespace dimesh::input

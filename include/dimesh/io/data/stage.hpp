@@ -14,7 +14,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -75,6 +77,14 @@ namespace detail {
 template <class P> void require_unchanged(const P& p) {
   if constexpr (requires { p.require_unchanged(); }) p.require_unchanged();
 }
+
+template <class R> inline constexpr bool is_view = std::ranges::view<R>;
+template <class... R> inline constexpr bool is_view<std::tuple<R...>> = (is_view<R> || ...);
+template <class A, class B>
+inline constexpr bool is_view<std::pair<A, B>> = is_view<A> || is_view<B>;
+/// Are the records that S makes there as long as the R that is made of them?
+template <class S, class R>
+inline constexpr bool outlives = std::is_same_v<record_of<S>, R> || !is_view<R>;
 
 /// a * b; neither is negative. Throws dimesh::error where that is more than can be counted.
 inline index_t product(const char* what, index_t a, index_t b) {

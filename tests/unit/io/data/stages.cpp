@@ -201,6 +201,12 @@ TEST_CASE("mixture: epochs of a stage that differ in size are refused, and what 
   says(thrown([&] { wide.epoch(0); }), "are more than can be counted");
   CHECK(in::mixture(5, {most}, n).epoch(0).size() == most);
 }
+TEST_CASE("mixture: records of one stage become those of the first") {
+  const auto words = in::numbers(2) | in::map([](index_t i) { return std::string(40, "ab"[i]); });
+  const in::records<std::string_view> views({"x", "y"});
+  const auto got = sorted(all(in::mixture(5, {1, 1}, words, views)));
+  CHECK(got == std::vector<std::string>{std::string(40, 'a'), std::string(40, 'b'), "x", "y"});
+}
 
 TEST_CASE("mixture: weights of more than a small deck") {
   const auto b = in::numbers(5) | in::map([](index_t v) { return v + 1000; });
