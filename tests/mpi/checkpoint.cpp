@@ -125,6 +125,19 @@ TEST_CASE("load_safetensors: files of others, with and without an index") {
   });
 }
 
+TEST_CASE("texts of one rank are on all, whatever these had, in as many messages as they need") {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const std::size_t length : {0, 1, 6, 7, 8, 22}) {
+    std::string text, own(static_cast<std::size_t>(rank), 'x');
+    for (std::size_t i = 0; i < length; ++i) text += static_cast<char>('a' + i);
+    const int root = ranks - 1;
+    if (rank == root) own = text;
+    CHECK(dimesh::detail::text_from(MPI_COMM_WORLD, root, own, 7) == text);
+  }
+}
+
 TEST_CASE("loads that cannot have a tensor's memory on one rank throw on all, and change nothing") {
   with_grid([](const dimesh::grid<plane>& g) {
     const scratch at("lent");
