@@ -126,6 +126,44 @@ TEST_CASE("load_safetensors: files of others, with and without an index") {
   });
 }
 
+TEST_CASE("load_safetensors: a bool that is neither 0 nor 1 is an error on all ranks") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("truths");
+    using X = tensor<bool, rows, p, q>;
+    const auto s =
+        dimesh::generate<X>(g, [](auto i, auto j) { return (i + j) % 2 == 0; }, p{6}, q{3});
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("mask", s));
+    const std::string file = at.path + "/step-1/model.safetensors", whole = cp::read_text(file);
+    auto t = dimesh::constant<X>(g, false, p{6}, q{3});
+    dimesh::load_safetensors(file, part("mask", t));
+    CHECK(dimesh::to_rank(t, 0) == dimesh::to_rank(s, 0));
+    for (const std::size_t k : {1, 18}) {
+      on_first([&] {
+        std::string damaged = whole;
+        damaged[whole.size() - k] = 7;
+        cp::write_text(file, damaged);
+      });
+      const std::string text = said([&] { dimesh::load_safetensors(file, part("mask", t)); });
+      CHECK(has(text, "checkpoint: '" + file + "': tensor 'mask': a truth is 7"));
+      CHECK(dimesh::detail::text_from(MPI_COMM_WORLD, 0, text) == text);
+      t = dimesh::constant<X>(g, false, p{6}, q{3});
+    }
+  });
+}
+
+TEST_CASE("texts of one rank are on all, whatever these had, in as many messages as they need") {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const std::size_t length : {0, 1, 6, 7, 8, 22}) {
+    std::string text, own(static_cast<std::size_t>(rank), 'x');
+    for (std::size_t i = 0; i < length; ++i) text += static_cast<char>('a' + i);
+    const int root = ranks - 1;
+    if (rank == root) own = text;
+    CHECK(dimesh::detail::text_from(MPI_COMM_WORLD, root, own, 7) == text);
+  }
+}
+
 TEST_CASE("loads that cannot have a tensor's memory on one rank throw on all, and change nothing") {
   with_grid([](const dimesh::grid<plane>& g) {
     const scratch at("lent");

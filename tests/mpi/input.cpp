@@ -106,6 +106,50 @@ TEST_CASE("the same batches under every layout, into the second epoch, with 0 to
   });
 }
 
+/// Element k of record i is 1000 i + k: does this rank have its own, of these extents?
+template <class L> bool boxes_are_right(const dm::grid<plane>& g, std::array<index_t, 3> n) {
+  using boxes = dm::tensor<float, L, p, q, r, s>;
+  auto load = in::numbers(6) | in::map([&](index_t i) {
+                std::vector<float> box(static_cast<std::size_t>(n[0] * n[1] * n[2]));
+                for (std::size_t k = 0; k < box.size(); ++k)
+                  box[k] = static_cast<float>(1000 * i + static_cast<index_t>(k));
+                return box;
+              }) |
+              in::batch<boxes>(g, p{3}, q{n[0]}, r{n[1]}, s{n[2]}) | in::prefetch(0);
+  (void)load.next();
+  const boxes b = load.next();
+  const auto own = [&b](int d) { return b.block(d); };
+  const auto seen = on_host(b);
+  bool right = true;
+  index_t at = 0;
+  for (index_t i = 0; i < own(0).length; ++i)
+    for (index_t j = 0; j < own(1).length; ++j)
+      for (index_t k = 0; k < own(2).length; ++k)
+        for (index_t l = 0; l < own(3).length; ++l, ++at) {
+          const index_t place =
+              ((own(1).offset + j) * n[1] + own(2).offset + k) * n[2] + own(3).offset + l;
+          right = right && seen[at] == static_cast<float>(1000 * (3 + own(0).offset + i) + place);
+        }
+  return right;
+}
+TEST_CASE("records of several dims, unlike in length, of which ranks have parts") {
+  using of_channels = dm::layout<plane, dm::split<dm::uneven<q>, x>>;
+  using of_rows = dm::layout<plane, dm::split<dm::uneven<r>, x>>;
+  using of_columns = dm::layout<plane, dm::split<dm::uneven<s>, x>, dm::split<dm::uneven<p>, y>>;
+  using of_both = dm::layout<plane, dm::split<dm::uneven<q>, y>, dm::split<dm::uneven<s>, x>>;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for (const std::array<index_t, 3> n :
+         {std::array<index_t, 3>{3, 4, 4}, {1, 2, 6}, {1, 6, 2}, {2, 3, 5}, {5, 1, 3}, {4, 3, 1}}) {
+      CAPTURE(n[0]);
+      CAPTURE(n[1]);
+      CHECK(boxes_are_right<of_channels>(g, n));
+      CHECK(boxes_are_right<of_rows>(g, n));
+      CHECK(boxes_are_right<of_columns>(g, n));
+      CHECK(boxes_are_right<of_both>(g, n));
+    }
+  });
+}
+
 template <class L> struct view {
   BOOST_HANA_DEFINE_STRUCT(view, (dm::tensor<std::int8_t, L, p>, x), (dm::tensor<double, L, p>, y));
 };

@@ -95,6 +95,46 @@ TEST_CASE("batches made ahead: ranks ask each other once for those that all of t
     }
 }
 
+/// Epochs 0 and 3 have four records, epoch 1 has two, and epoch 2 none that can be had.
+struct uneven_epochs {
+  static constexpr bool fixed = false;
+  in::numbers epoch(index_t e) const {
+    if (e == 2) throw std::runtime_error("no epoch 2");
+    return in::numbers(e == 1 ? 2 : 4);
+  }
+};
+TEST_CASE("batches made ahead: the last of an epoch comes, though the next epoch has none") {
+  const dm::grid<line> g;
+  for (const int threads : {0, 1, 3})
+    for (const index_t ahead : {1, 4}) {
+      CAPTURE(threads);
+      CAPTURE(ahead);
+      const auto stage = uneven_epochs{} | in::map([](index_t i) { return std::int64_t{i}; });
+      auto load = stage | in::batch<numbers_of>(g, p{3}) | in::prefetch(threads, ahead);
+      const auto ends_with_epoch = [&](index_t epoch, const std::string& why) {
+        CHECK(holds(load.next(), 0));
+        CHECK(load.records() == 3);
+        CHECK(load.position() == in::position{epoch + 1, 0});
+        for (int again = 0; again < 2; ++again)
+          CHECK(thrown_by_all(g, [&] { (void)load.next(); }) == why);
+        CHECK(load.position() == in::position{epoch + 1, 0});
+      };
+      ends_with_epoch(0, "input::batch: epoch 1 has 2 records, a batch has 3");
+      load.seek({0, 0});
+      CHECK(holds(load.next(), 0));
+      load.seek({3, 0});
+      CHECK(holds(load.next(), 0));
+      CHECK(load.position() == in::position{4, 0});
+      CHECK(holds(load.next(), 0));
+
+      auto filled = stage | in::batch<numbers_of>(g, p{2}) | in::prefetch(threads, ahead);
+      for (const index_t first : {0, 2, 0}) CHECK(holds(filled.next(), first));
+      CHECK(filled.position() == in::position{2, 0});
+      for (int again = 0; again < 2; ++again)
+        CHECK(thrown_by_all(g, [&] { (void)filled.next(); }) == "no epoch 2");
+    }
+}
+
 TEST_CASE("batches made ahead: of other numbers on each rank, by other threads") {
   const dm::grid<line> g;
   auto load = in::numbers(rows * batches) | in::map([](index_t i) { return std::int64_t{i}; }) |

@@ -155,6 +155,31 @@ TEST_CASE("what is refused: on all ranks, naming file and tensor") {
   CHECK(!std::filesystem::exists(file.path + ".part"));
 }
 
+TEST_CASE("a file that one rank alone does not find, which rank 0 has made, is an error on all") {
+  namespace fs = std::filesystem;
+  const dm::grid<band> g;
+  const auto v = dm::generate<image<float>>(g, [](auto i, auto j) { return float(i + j); });
+  const std::string one =
+      dm::detail::text_from(MPI_COMM_WORLD, 0, "/tmp/dimesh_npy_at_" + std::to_string(getpid()));
+  const std::string other = one + "_other", file = "x.npy";
+  if (my_rank() == 0) fs::create_directory(one), fs::create_directory(other);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const fs::path before = fs::current_path();
+  fs::current_path(my_rank() > 0 && my_rank() == g.ranks() - 1 ? other : one);
+  const std::string said = thrown([&] { dm::save_npy(v, file); });
+  fs::current_path(before);
+  if (g.ranks() == 1)
+    CHECK(said == "nothing");
+  else
+    CHECK(said == "npy: tensor [batch, pixel] in 'x.npy': cannot be opened (rank " +
+                      std::to_string(g.ranks() - 1) + ")");
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK(!fs::exists(one + "/x.npy.part"));
+  CHECK(fs::exists(one + "/x.npy") == (g.ranks() == 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (my_rank() == 0) fs::remove_all(one), fs::remove_all(other);
+}
+
 /// Does this hold in NumPy? -1 where no Python has it; the first one in the path may be another
 /// than the system's, which has the package python3-numpy.
 int in_numpy(const std::string& text) {

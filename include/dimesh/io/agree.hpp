@@ -5,6 +5,8 @@
 //   together(comm, [&] { if (rank == 0) make_folder(); });
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <string>
@@ -15,13 +17,17 @@
 
 namespace dimesh::detail {
 
-/// A text of rank `root`, on all ranks. Collective.
-inline std::string text_from(MPI_Comm comm, int root, std::string text) {
+/// A text of rank `root`, on all ranks, in messages of at most `limit` bytes. Collective.
+inline std::string text_from(MPI_Comm comm, int root, std::string text,
+                             std::size_t limit = std::size_t{1} << 30) {
   const waiting here("agree");
-  auto length = static_cast<int>(text.size());
-  check(MPI_Bcast(&length, 1, MPI_INT, root, comm), "agree");
-  text.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "agree");
+  std::uint64_t length = text.size();
+  check(MPI_Bcast(&length, 1, MPI_UINT64_T, root, comm), "agree");
+  text.resize(length);
+  for (std::size_t at = 0; at < length; at += limit) {
+    const auto count = static_cast<int>(std::min(limit, text.size() - at));
+    check(MPI_Bcast(text.data() + at, count, MPI_CHAR, root, comm), "agree");
+  }
   return text;
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "dimesh/collective/staging.hpp"
@@ -116,6 +117,10 @@ inline void save(const tensor_core& x, const std::string& path) {
     together(all.comm, [&] {
       if (all.rank == 0) write_header(part, of, x);
     });
+    together(all.comm, [&] {  // MPI waits for ever where one of several ranks cannot open it
+      if (!std::fstream(part, std::ios::binary | std::ios::in | std::ios::out))
+        throw error("npy: " + of + ": cannot be opened");
+    });
     const auto head = static_cast<index_t>(npy_header_text(x.facts->kind, shape_of(x)).size());
     move_blocks<false>(all.comm, part, x, head, {"npy: " + of, {}});
     together(all.comm, [&] {
@@ -215,11 +220,14 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
       head = npy::read_header(path, of);
       npy::require_match(of, head, unmade);
     });
-    X x(g, npy::shape_from<X>(head.shape, std::make_index_sequence<spec_of<X>::rank>{}));
-    npy::move_blocks<true>(all.comm, path, detail::core_of(x), head.data_at, {"npy: " + of, {}});
+    std::optional<X> x;
+    detail::together(all.comm, [&] {  // where one rank lacks the memory, too
+      x.emplace(g, npy::shape_from<X>(head.shape, std::make_index_sequence<spec_of<X>::rank>{}));
+    });
+    npy::move_blocks<true>(all.comm, path, detail::core_of(*x), head.data_at, {"npy: " + of, {}});
     if constexpr (std::is_same_v<typename X::value_type, bool>)
-      detail::together(all.comm, [&] { npy::require_truths(of, detail::core_of(x)); });
-    return x;
+      detail::together(all.comm, [&] { npy::require_truths(of, detail::core_of(*x)); });
+    return *std::move(x);
   } else {
     return X();
   }

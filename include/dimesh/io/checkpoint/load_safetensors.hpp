@@ -57,7 +57,8 @@ inline foreign_files foreign_files_at(const fs::path& path) {
 /// Reads the tensors of all parts, which have been made, from a safetensors file, or from those of
 /// a folder, under whatever layouts they have. Collective. Names, shapes, types and the structure
 /// of the files are compared first (there is no checksum: options.verify is of no use); if anything
-/// is wrong, every rank throws a text that names file and tensor, and no tensor has changed.
+/// is wrong, every rank throws a text that names file and tensor, and no tensor has changed. Where
+/// a bool is neither 0 nor 1 it throws, too, and they have.
 template <class... S>
 void load_safetensors(const std::string& path, const load_options& options,
                       const checkpoint_part<S>&... parts) {

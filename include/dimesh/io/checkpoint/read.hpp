@@ -6,6 +6,7 @@
 #pragma once
 
 #include "dimesh/collective/staging.hpp"
+#include "dimesh/core/replicas.hpp"
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/element/half.hpp"
 #include "dimesh/io/checkpoint/find.hpp"
@@ -91,6 +92,18 @@ inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together
   near.bring();
 }
 
+/// A byte that is neither 0 nor 1 is no truth. Halos hold whatever they held.
+inline void require_truths(const found_tensor& f) {
+  const tensor_core& x = *f.to->core;
+  if (x.facts->kind != element_kind::boolean || own_elements(x) == 0) return;
+  const std::vector<std::byte> all = bytes_on_host(x);
+  for_each_own_run(x, [&](index_t first, index_t count, index_t) {
+    for (index_t i = first; i < first + count; ++i)
+      if (const std::byte b = all[static_cast<std::size_t>(i)]; b > std::byte{1})
+        fail_tensor(f.file, f.entry.name, "a truth is " + std::to_string(std::to_integer<int>(b)));
+  });
+}
+
 /// Files as the manifest has them. Collective; throws on all ranks or on none.
 inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& m, bool contents) {
   for (const auto& entry : m.files) {
@@ -149,6 +162,9 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
     fault.note(MPI_File_close(&file), "cannot be closed");
     agree_on_fault(comm, fault.text);
   }
+  together(comm, [&] {
+    for (const found_tensor& f : found) require_truths(f);
+  });
 }
 
 /// The bytes of the program's own files, which the manifest names.

@@ -7,20 +7,9 @@
 //   texts | input::batch<...>(...)        // compiled once for both
 #pragma once
 
-#include <ranges>
-#include <tuple>
-#include <utility>
-
 #include "dimesh/io/data/stage.hpp"
 
 namespace dimesh::input {
-
-namespace detail {
-template <class R> inline constexpr bool is_view = std::ranges::view<R>;
-template <class... R> inline constexpr bool is_view<std::tuple<R...>> = (is_view<R> || ...);
-template <class A, class B>
-inline constexpr bool is_view<std::pair<A, B>> = is_view<A> || is_view<B>;
-}  // namespace detail
 
 /// Any stage whose records are R, or become R. A copy shares the stage.
 template <class R> class any_stage {
@@ -39,10 +28,6 @@ template <class R> class any_stage {
     void require_unchanged() const override { detail::require_unchanged(of); }
     P of;
   };
-  /// Are the records that S makes there as long as what is made of them?
-  template <class S>
-  static constexpr bool outlives = std::is_same_v<record_of<S>, R> || !detail::is_view<R>;
-
   struct any {
     virtual ~any() = default;
     virtual std::shared_ptr<const any_pass> epoch(index_t e) const = 0;
@@ -55,7 +40,7 @@ template <class R> class any_stage {
     S of;
   };
   template <class S> static std::shared_ptr<const any> made(const S& of) {
-    if constexpr (outlives<S>)
+    if constexpr (detail::outlives<S, R>)
       return std::make_shared<const this_stage<S>>(of);
     else
       return nullptr;  // which has been said
@@ -67,7 +52,7 @@ template <class R> class any_stage {
   template <class S>
     requires(!std::is_same_v<S, any_stage>) && Stage<S> && std::is_convertible_v<record_of<S>, R>
   any_stage(const S& of) : of_(made(of)) {
-    static_assert(outlives<S>,
+    static_assert(detail::outlives<S, R>,
                   "input::any_stage: the records that the stage makes are gone before their views "
                   "are read; let the any_stage have values, or those records themselves");
   }

@@ -26,7 +26,6 @@
 #include "dimesh/reflect/paths.hpp"
 
 namespace dimesh::input {
-
 namespace detail {
 
 using dimesh::detail::tensor_core;
@@ -76,6 +75,8 @@ class host_source {
   virtual index_t records(index_t epoch) const = 0;
   /// Batches of an epoch.
   index_t count(index_t epoch) const;
+  /// Throws dimesh::error where the epoch has no batch.
+  void require_batch(index_t epoch) const;
   /// The place at or after p where a batch begins. Throws dimesh::error where there is none.
   position normal(position p) const;
   /// Where the batch of record p begins: behind the last one, that is the next epoch. Throws where
@@ -133,13 +134,16 @@ DIMESH_OUTLINE inline index_t host_source::count(index_t epoch) const {
   const index_t n = records(epoch), b = rows();
   return last_ == last_batch::drop ? n / b : (n + b - 1) / b;
 }
+DIMESH_OUTLINE inline void host_source::require_batch(index_t epoch) const {
+  const index_t n = records(epoch), b = rows();
+  if (n == 0 || (n < b && last_ == last_batch::drop))
+    throw error("input::batch: epoch " + std::to_string(epoch) + " has " + std::to_string(n) +
+                " records, a batch has " + std::to_string(b));
+}
 DIMESH_OUTLINE inline position host_source::normal(position p) const {
   const index_t n = records(p.epoch), left = n - p.record, b = rows();
   if (left >= b || (left > 0 && last_ != last_batch::drop)) return p;
-  const index_t then = records(p.epoch + 1);
-  if (then == 0 || (then < b && last_ == last_batch::drop))
-    throw error("input::batch: epoch " + std::to_string(p.epoch + 1) + " has " +
-                std::to_string(then) + " records, a batch has " + std::to_string(b));
+  require_batch(p.epoch + 1);
   return {p.epoch + 1, 0};
 }
 DIMESH_OUTLINE inline position host_source::begin_at(position p) const {

@@ -61,8 +61,13 @@ inline void require_same_records(const host_source& from, const dimesh::detail::
     throw error("input: the ranks do not see the same records: one has " + std::to_string(least) +
                 ", another one " + std::to_string(most) + "; give all of them the same files");
 }
+/// Where none can begin behind it, it is the one at the next epoch's beginning that cannot be had.
 inline position batch_after(const host_source& from, const position& p) {
-  return from.normal({p.epoch, p.record + from.rows()});
+  try {
+    return from.normal({p.epoch, p.record + from.rows()});
+  } catch (...) {
+    return {p.epoch + 1, 0};
+  }
 }
 
 /// A batch is made in parts, by as many threads as there are: the first of an epoch is there as
@@ -87,6 +92,7 @@ class loading_ahead final : public loading {
                                       : first_part(batch_after(*of, p.of->at));
             },
             [of = from_, n = parts_](const batch_part& p) {
+              if (p.of->at.record == 0) of->require_batch(p.of->at.epoch);
               of->build(*p.of, p.number, n);
               if (p.number == 0) p.of->next = batch_after(*of, p.of->at);
               return p.of;

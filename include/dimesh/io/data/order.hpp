@@ -75,7 +75,7 @@ template <Stage S> struct repeated {
   static constexpr bool fixed = S::fixed;
   S inner;
   index_t times;
-  passes<S> epoch(index_t e) const { return {inner, e * times, times}; }
+  passes<S> epoch(index_t e) const { return {inner, product("repeat", e, times), times}; }
 };
 
 template <Stage... S> struct zipped {
@@ -118,6 +118,8 @@ template <Stage... S> struct zipped {
 template <Stage... S> struct mixed {
   static constexpr bool fixed = false;
   static constexpr std::size_t count = sizeof...(S);
+  using record = record_of<std::tuple_element_t<0, std::tuple<S...>>>;
+  static constexpr bool outlive = (outlives<S, record> && ...);
   std::tuple<S...> inner;
   random_key key;
   std::array<index_t, count> weight;
@@ -131,10 +133,8 @@ template <Stage... S> struct mixed {
       std::apply([](const auto&... p) { (detail::require_unchanged(p), ...); }, inner);
     }
     index_t size() const { return period * rounds; }
-    record_of<std::tuple_element_t<0, std::tuple<S...>>> operator()(index_t i) const {
-      return at(i, [](const auto& p, index_t j) {
-        return record_of<std::tuple_element_t<0, std::tuple<S...>>>(p(j));
-      });
+    record operator()(index_t i) const {
+      return at(i, [](const auto& p, index_t j) { return record(p(j)); });
     }
     std::string where(index_t i) const {
       return at(i, [](const auto& p, index_t j) { return p.where(j); });
@@ -182,21 +182,23 @@ template <Stage... S> struct mixed {
     index_t rounds = 0;
     for (std::size_t k = 0; k < count; ++k) {
       if (n[k] == 0) throw error("input::mixture: stage " + std::to_string(k) + " has no records");
-      rounds = std::max(rounds, (n[k] + weight[k] - 1) / weight[k]);
+      rounds = std::max(rounds, (n[k] - 1) / weight[k] + 1);
     }
+    const index_t period = std::accumulate(weight.begin(), weight.end(), index_t{0});
+    (void)product("mixture", period, rounds);
     // Stage k goes on where it ended in the epoch before.
     std::array<index_t, count> start{}, first{}, passed{};
     for (std::size_t k = 0; k < count; ++k) {
-      const index_t dealt = rounds * weight[k];
-      first[k] = e * dealt / n[k];
-      start[k] = e * dealt % n[k];
+      const index_t dealt = rounds * weight[k], before = product("mixture", e, dealt);
+      first[k] = before / n[k];
+      start[k] = before % n[k];
       passed[k] = (start[k] + dealt + n[k] - 1) / n[k];
     }
-    return {{passes<S>(std::get<K>(inner), first[K], passed[K])...},
+    return {{passes<S>(std::get<K>(inner), first[K], passed[K], n[K])...},
             key.fold(static_cast<std::uint64_t>(e)),
             weight,
             start,
-            std::accumulate(weight.begin(), weight.end(), index_t{0}),
+            period,
             rounds};
   }
 };
@@ -238,7 +240,8 @@ inline auto skip(index_t n) {
   });
 }
 /// n passes as one epoch; a shuffle before it gives each an order of its own. Throws dimesh::error
-/// where n is less than 1.
+/// where n is less than 1, and, of an epoch, where its passes are not of one size, or its records
+/// more than can be counted.
 inline auto repeat(index_t n) {
   detail::require_count("repeat", n, 1);
   return detail::records_adaptor(
@@ -254,14 +257,27 @@ auto zip(const S&... stages) {
 /// Records of several stages: of each sum(weights) of them, weights[k] of stage k, in an order
 /// drawn by `seed`. An epoch ends when the longest stage (by its weight) has been seen whole;
 /// shorter ones go on from their beginning, shuffled anew, and where they stopped in the next
-/// epoch. Throws dimesh::error where a weight is less than 1, and where a stage is empty.
+/// epoch. Records are those of the first stage, which the others' become. Throws dimesh::error
+/// where a weight is less than 1, where all together are more than can be counted, and, of an
+/// epoch, where a stage is empty, or has another number of records than in its epoch 0.
 template <Stage... S>
   requires(sizeof...(S) > 0)
 auto mixture(std::uint64_t seed, const std::array<index_t, sizeof...(S)>& weights,
              const S&... stages) {
-  for (const index_t w : weights)
+  static_assert(detail::mixed<S...>::outlive,
+                "input::mixture: the records that a stage makes are gone before their views are "
+                "read, which the first stage's records are; map those to values");
+  index_t together = 0;
+  for (const index_t w : weights) {
     if (w < 1) throw error("input::mixture: a weight of " + std::to_string(w) + "; give 1 or more");
-  return detail::mixed<S...>{{stages...}, random_key(seed), weights};
+    if (w > std::numeric_limits<index_t>::max() - together)
+      throw error("input::mixture: weights that are together more than can be counted");
+    together += w;
+  }
+  if constexpr (detail::mixed<S...>::outlive)
+    return detail::mixed<S...>{{stages...}, random_key(seed), weights};
+  else
+    return detail::no_records{};
 }
 
 }  // namespace dimesh::input

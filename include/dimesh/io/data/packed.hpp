@@ -82,20 +82,25 @@ class packed_writer {
     std::remove(part_.c_str());
   }
 
+  /// Throws dimesh::error where it cannot be written; the file is then no more to be had.
   void append(std::string_view record) {
     if (file_ == nullptr) detail::refuse_file(path_, "the file is closed; append before close()");
+    begin_to_write();
     put(record);
     ends_.push_back(ends_.back() + record.size());
     checksums_.push_back(detail::checksum(record));
+    is_whole_ = true;
   }
   template <class T>
     requires std::is_arithmetic_v<T>
   void append(std::span<const T> record) {
     append(std::string_view(reinterpret_cast<const char*>(record.data()), record.size_bytes()));
   }
-  /// Writes the index and gives the file its name. Throws dimesh::error where the disk is full.
+  /// Writes the index and gives the file its name. Throws dimesh::error where the disk is full, and
+  /// where it was before.
   void close() {
     if (file_ == nullptr) return;
+    begin_to_write();
     std::string index, header(detail::packed_magic);
     for (const std::uint64_t n : ends_) detail::store_number(index, n);
     for (const std::uint64_t n : checksums_) detail::store_number(index, n);
@@ -116,12 +121,19 @@ class packed_writer {
   }
 
  private:
+  /// Of what throws half is in the file: nothing that comes behind it would stand where it should.
+  void begin_to_write() {
+    if (!is_whole_)
+      detail::refuse_file(path_, "could not be written before; begin again with another writer");
+    is_whole_ = false;
+  }
   void put(std::string_view bytes) {
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
       detail::refuse_file(path_, std::string("cannot be written: ") + std::strerror(errno));
   }
   std::string path_, part_;
   std::FILE* file_;
+  bool is_whole_ = true;  // all that was appended
   std::vector<std::uint64_t> ends_{0}, checksums_;
 };
 

@@ -78,7 +78,7 @@ struct row_place {
       index_t from = inner[static_cast<std::size_t>(last)].offset, rest = n, stride = 1;
       for (int d = last - 1; d >= 0; --d) {
         const auto at = static_cast<std::size_t>(d);
-        stride *= extents[at + 1];
+        stride *= extents[at + 2];  // of the dim behind; extents[0] is the batch's
         from += (inner[at].offset + rest % inner[at].length) * stride;
         rest /= inner[at].length;
       }

@@ -11,8 +11,12 @@
 #pragma once
 
 #include <concepts>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <ranges>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -74,6 +78,22 @@ template <class P> void require_unchanged(const P& p) {
   if constexpr (requires { p.require_unchanged(); }) p.require_unchanged();
 }
 
+template <class R> inline constexpr bool is_view = std::ranges::view<R>;
+template <class... R> inline constexpr bool is_view<std::tuple<R...>> = (is_view<R> || ...);
+template <class A, class B>
+inline constexpr bool is_view<std::pair<A, B>> = is_view<A> || is_view<B>;
+/// Are the records that S makes there as long as the R that is made of them?
+template <class S, class R>
+inline constexpr bool outlives = std::is_same_v<record_of<S>, R> || !is_view<R>;
+
+/// a * b; neither is negative. Throws dimesh::error where that is more than can be counted.
+inline index_t product(const char* what, index_t a, index_t b) {
+  if (b > 0 && a > std::numeric_limits<index_t>::max() / b)
+    throw error(std::string("input::") + what + ": " + std::to_string(a) + " times " +
+                std::to_string(b) + " records are more than can be counted");
+  return a * b;
+}
+
 /// A stage whose epochs are alike is its own pass: `Of` has size(), operator() and where().
 template <class Of> struct source {
   static constexpr bool fixed = true;
@@ -85,26 +105,25 @@ template <class Of> struct source {
               std::to_string(n));
 }
 
-/// Several epochs of a stage one after the other, from epoch `first` on. Where they differ, up to
-/// `kept` passes are made beforehand, since making one may cost more than a record.
+/// Several epochs of a stage one after the other, from epoch `first` on, with `each` records: as
+/// many as the first of them has, where nothing is said. Where they differ, up to `kept` passes are
+/// made beforehand, since making one may cost more than a record. An epoch of another number of
+/// records is an error, here or where its records are asked for.
 template <Stage S> class passes {
   using pass = std::remove_cvref_t<pass_of<S>>;
 
  public:
   static constexpr index_t kept = 64;
 
-  passes(const S& stage, index_t first, index_t count)
-      : stage_(std::make_shared<const S>(stage)), first_(first), count_(count) {
+  passes(const S& stage, index_t first, index_t count, std::optional<index_t> each = {})
+      : stage_(std::make_shared<const S>(stage)), first_(first) {
     const index_t n = S::fixed ? 1 : (count < kept ? count : kept);
     for (index_t k = 0; k < n; ++k) made_.push_back(stage_->epoch(first + k));
-    each_ = made_.empty() ? 0 : made_[0].size();
-    for (const pass& p : made_)
-      if (p.size() != each_)
-        throw error("input: epochs of " + std::to_string(each_) + " and of " +
-                    std::to_string(p.size()) +
-                    " records follow one another; filter and pack before the shuffle");
+    each_ = each ? *each : made_[0].size();
+    for (const pass& p : made_) require_size(p);
+    size_ = product("repeat or mixture", each_, count);
   }
-  index_t size() const { return each_ * count_; }
+  index_t size() const { return size_; }
   void require_unchanged() const {
     if (!made_.empty()) detail::require_unchanged(made_[0]);  // epochs share their files
   }
@@ -121,10 +140,18 @@ template <Stage S> class passes {
     const index_t k = S::fixed ? 0 : i / each_;
     if (k < static_cast<index_t>(made_.size()))
       return f(made_[static_cast<std::size_t>(k)], i % each_);
-    return f(pass(stage_->epoch(first_ + k)), i % each_);
+    const pass p(stage_->epoch(first_ + k));
+    require_size(p);
+    return f(p, i % each_);
+  }
+  void require_size(const pass& p) const {
+    if (p.size() != each_)
+      throw error("input: epochs of " + std::to_string(each_) + " and of " +
+                  std::to_string(p.size()) +
+                  " records follow one another; filter and pack before the shuffle");
   }
   std::shared_ptr<const S> stage_;
-  index_t first_, count_, each_ = 0;
+  index_t first_, each_ = 0, size_ = 0;
   std::vector<pass> made_;
 };
 

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <csignal>
+
 #include "support/gzip.hpp"
 #include "support/scratch.hpp"
 
@@ -274,6 +276,28 @@ TEST_CASE("packed_writer: without close nothing is left; where nothing can be wr
     says(thrown([&] { w.close(); }), "3': cannot be written to its end: No space left");
     CHECK(!std::filesystem::exists(f.path + "3"));
   }
+}
+
+TEST_CASE("packed_writer: a file of which something could not be written does not get its name") {
+  const scratch_file f("as before");
+  ::rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  ::rlimit small = before;
+  small.rlim_cur = 8192;
+  const auto none = std::signal(SIGXFSZ, SIG_IGN);
+  {
+    in::packed_writer w(f.path);
+    w.append(std::string(100, 'a'));
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const std::string said = thrown([&] { w.append(std::string(16384, 'b')); });
+    CHECK(::setrlimit(RLIMIT_FSIZE, &before) == 0);  // there is room again
+    says(said, "'" + f.path + "': cannot be written: File too large");
+    says(thrown([&] { w.append("c"); }), "could not be written before; begin again");
+    says(thrown([&] { w.close(); }), "'" + f.path + "': could not be written before; begin again");
+  }
+  std::signal(SIGXFSZ, none);
+  CHECK(f.read() == "as before");
+  CHECK(!std::filesystem::exists(in::detail::unfinished_name(f.path)));
 }
 
 TEST_CASE("damaged packed records: every bit that flips, every end in the middle") {

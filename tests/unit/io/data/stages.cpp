@@ -98,6 +98,16 @@ TEST_CASE("take and skip: parts, also of more than there is") {
   says(thrown([] { in::skip(-1); }), "input::skip: -1 records or times; give 0 or more");
 }
 
+/// Epoch e has sizes[e] records, 0, 1 ..; those behind it as many as the last.
+struct uneven_epochs {
+  static constexpr bool fixed = false;
+  std::vector<index_t> sizes;
+  in::numbers epoch(index_t e) const {
+    return in::numbers(sizes[std::min(static_cast<std::size_t>(e), sizes.size() - 1)]);
+  }
+};
+constexpr index_t most = std::numeric_limits<index_t>::max();
+
 TEST_CASE("repeat: passes one after the other, each shuffled as an epoch is") {
   const auto s = in::numbers(5) | in::shuffle(3);
   for (const index_t times : {1, 3, 70})  // 70: more passes than are kept
@@ -123,6 +133,17 @@ TEST_CASE("repeat: passes one after the other, each shuffled as an epoch is") {
       in::filter([](index_t v) { return v == 0; });
   says(thrown([&] { (uneven | in::repeat(50)).epoch(0); }),
        "records follow one another; filter and pack before the shuffle");
+  // Of passes that are not made beforehand it is said where a record of theirs is asked for.
+  std::vector<index_t> sizes(70, 4);
+  sizes[65] = 5;
+  const auto late = (uneven_epochs{sizes} | in::repeat(70)).epoch(0);
+  CHECK(late(4 * 64 + 3) == 3);
+  says(thrown([&] { late(4 * 65); }), "input: epochs of 4 and of 5 records follow one another");
+  says(thrown([] { (in::numbers(10) | in::repeat(most)).epoch(0); }),
+       "10 times 9223372036854775807 records are more than can be counted");
+  says(thrown([] { (in::numbers(1) | in::repeat(most)).epoch(2); }),
+       "are more than can be counted");
+  CHECK((in::numbers(1) | in::repeat(most)).epoch(0).size() == most);
 }
 
 TEST_CASE("zip: records at one place; unequal ones are refused") {
@@ -163,6 +184,28 @@ TEST_CASE("mixture: weights hold in every round; all of the longest, the others 
        "input::mixture: a weight of 0; give 1 or more");
   says(thrown([&] { in::mixture(5, {1, 1}, a, in::numbers(0)).epoch(0); }),
        "input::mixture: stage 1 has no records");
+}
+
+TEST_CASE("mixture: epochs of a stage that differ in size are refused, and what none can count") {
+  for (const index_t other : {3, 7}) {
+    const auto m = in::mixture(5, {1, 2}, uneven_epochs{{5, other, 5}}, in::numbers(4));
+    CHECK(sorted(all(m, 0)) == numbers{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4});
+    says(thrown([&] { m.epoch(1); }), "input: epochs of 5 and of " + std::to_string(other) +
+                                          " records follow one another; filter and pack before");
+    CHECK(m.epoch(2).size() == 15);
+  }
+  const auto n = in::numbers(3);
+  says(thrown([&] { in::mixture(5, {1, most}, n, n); }),
+       "input::mixture: weights that are together more than can be counted");
+  const auto wide = in::mixture(5, {1, most / 2}, n, n);
+  says(thrown([&] { wide.epoch(0); }), "are more than can be counted");
+  CHECK(in::mixture(5, {most}, n).epoch(0).size() == most);
+}
+TEST_CASE("mixture: records of one stage become those of the first") {
+  const auto words = in::numbers(2) | in::map([](index_t i) { return std::string(40, "ab"[i]); });
+  const in::records<std::string_view> views({"x", "y"});
+  const auto got = sorted(all(in::mixture(5, {1, 1}, words, views)));
+  CHECK(got == std::vector<std::string>{std::string(40, 'a'), std::string(40, 'b'), "x", "y"});
 }
 
 TEST_CASE("mixture: weights of more than a small deck") {
