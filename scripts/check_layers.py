@@ -147,6 +147,8 @@ def asserts_without_text(text: str) -> list[int]:
     return lines
 
 
+# A Kokkos made for other spaces of the host has no Serial.
+SERIAL = re.compile(r"(?<!#ifdef KOKKOS_ENABLE_SERIAL\n)^(?!\s*//).*\bKokkos::Serial\b", re.M)
 NO_FUNCTION = re.compile(r"^(for|if|else|while|do|switch|case|struct|class|namespace|}|#)\b|\]\(|^}")
 
 
@@ -193,6 +195,9 @@ def check_headers(headers: Headers) -> list[str]:
         for line in kernels_in_silence(text):
             problems.append(f"{header}:{line}: a loop in a function that does not begin by "
                             "writes_memory (detail/writes_memory.hpp)")
+        for use in SERIAL.finditer(text):
+            problems.append(f"{header}:{text.count(chr(10), 0, use.start()) + 1}: Kokkos::Serial, "
+                            "which not every Kokkos has; ask runs_as_call (local/pieces.hpp)")
         macros |= set(MACRO.findall(text))
     if len(macros) > MAX_MACROS:
         problems.append(f"{len(macros)} macros are defined, more than {MAX_MACROS}: {sorted(macros)}")

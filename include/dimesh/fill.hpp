@@ -11,7 +11,11 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "dimesh/core/fill_elements.hpp"
@@ -42,11 +46,47 @@ template <int R, class Draw> struct keyed {
     return draw(n);
   }
 };
+/// Ends of numbers that are rounded to elements afterwards.
+template <class T> struct number_range {
+  T least = -std::numeric_limits<T>::infinity(), most = std::numeric_limits<T>::infinity();
+};
+/// The element next to one, above or below it.
+template <class E> computed<E> next_element(E e, bool above) {
+  using T = computed<E>;
+  const T at = static_cast<T>(e);
+  if constexpr (std::is_floating_point_v<E>) {
+    return std::nextafter(at, above ? number_range<T>().most : number_range<T>().least);
+  } else {  // two bytes: a sign and a size
+    if (at == 0) return static_cast<T>(E::from_bits(above ? 0x0001 : 0x8001));
+    const int step = (at > 0) == above ? 1 : -1;
+    return static_cast<T>(E::from_bits(static_cast<std::uint16_t>(e.bits() + step)));
+  }
+}
+/// The first and the last element in [lo, hi], or in [lo, hi): what lies between them stays there
+/// when it is rounded. No ends where there is no element, or where elements are not ordered.
+template <class E, class T> number_range<T> elements_within(T lo, T hi, bool closed) {
+  if constexpr (!std::is_floating_point_v<computed<E>>) {
+    return {};
+  } else {
+    number_range<T> r{static_cast<T>(static_cast<E>(lo)), static_cast<T>(static_cast<E>(hi))};
+    if (r.least < lo) r.least = static_cast<T>(next_element(static_cast<E>(lo), true));
+    if (r.most > hi || (!closed && r.most == hi))
+      r.most = static_cast<T>(next_element(static_cast<E>(hi), false));
+    return r.least <= r.most ? r : number_range<T>{};
+  }
+}
+
+/// In [lo, hi), the end of which rounding would reach.
 template <class T> struct draw_uniform {
   random_key key;
   T lo, width;
+  number_range<T> range;
   KOKKOS_INLINE_FUNCTION T operator()(index_t n) const {
-    return lo + width * uniform_at<T>(key, n);
+    const T v = lo + width * uniform_at<T>(key, n);
+    if constexpr (!std::is_floating_point_v<T>)
+      return v;  // refused above
+    else
+      return v < range.least ? range.least : v > range.most ? range.most : v;
   }
 };
 template <class T> struct draw_normal {
@@ -161,10 +201,11 @@ template <class X, class Draw> void fill_keyed(X& x, const Draw& draw) {
 }
 }  // namespace detail
 
-/// Sets the elements to random numbers: uniform in [lo, hi).
+/// Sets the elements to random numbers: uniform in [lo, hi), rounded to elements in there.
 template <detail::Fillable X>
 void fill_uniform(X& x, random_key key, computed<value_of<X>> lo, computed<value_of<X>> hi) {
-  detail::fill_keyed(x, detail::draw_uniform<computed<value_of<X>>>{key, lo, hi - lo});
+  detail::fill_keyed(x, detail::draw_uniform<computed<value_of<X>>>{
+                            key, lo, hi - lo, detail::elements_within<value_of<X>>(lo, hi, false)});
 }
 /// Sets the elements to random numbers: normal with this mean and standard deviation.
 template <detail::Fillable X>

@@ -309,6 +309,26 @@ TEST_CASE("float, complex numbers of Kokkos, and plans that are kept" * needs_ff
   CHECK(dm::local::fft_plan_count<float>() == plans);
 }
 
+#ifdef FFTW_FORWARD
+// One thread at a time may make or destroy plans: those that run are not let go by the table.
+TEST_CASE(
+    "a full table keeps the plans that are held, so that none is destroyed without its lock") {
+  using dm::local::detail::fft_kind;
+  auto& plans = dm::local::detail::fft_plans<double>::all();
+  std::complex<double> x[700] = {};
+  const auto find = [&](index_t n) {
+    dm::local::fft_loops l;
+    l.along(n, 1, 1);
+    return plans.find(l, fft_kind::forward, x, x);
+  };
+  const auto held = find(3);
+  std::size_t most = 0;
+  for (index_t n = 4; n < 700; ++n) (void)find(n), most = std::max(most, plans.size());
+  CHECK(find(3) == held);
+  CHECK(plans.size() < most);  // the others were forgotten
+}
+#endif
+
 template <class F> std::string told(const F& f) {
   try {
     f();

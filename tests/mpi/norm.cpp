@@ -126,9 +126,9 @@ TEST_CASE("a small epsilon, and single-precision rows that lie far from 0") {
   });
 }
 
-// Float holds whole numbers alone there, and not the mean of them; the variance is of numbers near
-// zero all the same.
-TEST_CASE("single-precision rows near 1e7: variances to its last digits") {
+// Float holds whole numbers alone there, and not the mean of them; results are of numbers near zero
+// all the same.
+TEST_CASE("single-precision rows near 1e7: means, variances and gradients to its last digits") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
     const array a = make({"p", "q"}, {5, 50}, [](const extents& i) {
@@ -137,7 +137,27 @@ TEST_CASE("single-precision rows near 1e7: variances to its last digits") {
     const auto y = dm::layer_norm<q>(1e-5, scattered<dm::tensor<float, L, p, q>>(g, a));
     const array one = make({"p"}, {5}, [](const extents&) { return 1.0; });
     CHECK(agrees(dm::var<q>(dm::cast<double>(y)), one, 1e-5));
+    const array gain = make({"q"}, {50}, [](const extents&) { return 1.0; });
+    CHECK(agrees(y, norm(true, a, {"p"}, 50, gain, nullptr, 1e-5), 1e-5));
   });
+
+  constexpr int n = 50;
+  const auto bars = [](auto one) {
+    using T = decltype(one);
+    std::vector<T> ybar(n), x(n), gain(n), bar(3 * n);
+    for (int i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      ybar[k] = static_cast<T>(1 + i % 3), gain[k] = static_cast<T>(1 + i % 4);
+      x[k] = static_cast<T>(1e7) + static_cast<T>(5 * i % 13);
+    }
+    dm::local::normalize_transpose<true>(1, n, T(1e-5), ybar.data(), x.data(), gain.data(),
+                                         bar.data(), bar.data() + n, bar.data() + 2 * n);
+    return bar;
+  };
+  const auto single = bars(1.0f);
+  const auto exact = bars(1.0);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    CHECK(static_cast<double>(single[i]) == doctest::Approx(exact[i]).epsilon(1e-5));
 }
 
 }  // namespace

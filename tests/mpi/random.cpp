@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "dimesh/create.hpp"
+#include "dimesh/element/half.hpp"
 #include "dimesh/random/fill.hpp"
 #include "support/host.hpp"
 #include "support/layouts.hpp"
@@ -186,4 +187,48 @@ TEST_CASE("other distributions: elements of all kinds, scalars, extremes, wrong 
   CHECK(dm::permutation<counts>(g, key, p{128}).local_size() == 128);
   says([&] { (void)dm::permutation<counts>(g, key, p{129}); },
        "fill_permutation: the elements are too short for the number 128");
+}
+
+namespace {
+
+/// How many of many numbers, drawn by draw(x), have bad(element).
+template <class T> dm::index_t count_drawn(const auto& draw, const auto& bad) {
+  using L = dm::layout<ts::line, dm::split<dm::uneven<p>, ts::x>>;
+  const dm::grid<ts::line> g;
+  dm::tensor<T, L, p> x(g, p{1 << 17});
+  draw(x);
+  dm::index_t n = 0;
+  for (dm::index_t k = 0; k < x.local_size(); ++k)
+    n += bad(static_cast<dm::computed<T>>(test_support::on_host(x)[k]));
+  return n;
+}
+template <class T> void check_ends(dm::computed<T> lo, dm::computed<T> hi) {
+  CAPTURE(hi);
+  CHECK(count_drawn<T>([&](auto& x) { dm::fill_uniform(x, dm::random_key{3}, lo, hi); },
+                       [&](auto v) { return !(lo <= v && v < hi); }) == 0);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "uniform numbers do not reach their end, nor truncated ones pass their bound, by rounding") {
+  check_ends<float>(1000, 1001);
+  check_ends<double>(0x1p52, 0x1p52 + 4);
+  check_ends<dm::bfloat16>(0, 1);
+  check_ends<dm::bfloat16>(-0.3f, 0);  // -0.3 is no element
+  check_ends<dm::bfloat16>(-2, -1);
+  check_ends<dm::half>(0, 1);
+  const auto beyond = [](auto v) { return std::abs(v) > 0.04; };
+  const auto draw = [](auto& x) { dm::fill_truncated_normal(x, dm::random_key{3}, 0, 0.02); };
+  CHECK(count_drawn<dm::bfloat16>(draw, beyond) == 0);
+  CHECK(count_drawn<float>(draw, beyond) == 0);
+
+  // where no element lies between them, or the ends are one, they are what they were
+  const auto all = [](float lo, float hi, float want) {
+    return count_drawn<dm::bfloat16>(
+        [&](auto& x) { dm::fill_uniform(x, dm::random_key{3}, lo, hi); },
+        [&](auto v) { return v != want; });
+  };
+  CHECK(all(3, 3, 3) == 0);
+  CHECK(all(1001, 1001.5f, 1000) == 0);
 }

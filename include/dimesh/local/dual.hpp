@@ -233,7 +233,7 @@ template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> softplus(const 
 }
 template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> silu(const dual<T, N>& x) {
   const T v = dimesh::maximum(x.value, T(-1000)), s = dimesh::sigmoid(v);
-  return detail::chain(x, v * s, s + v * s * (1 - s));
+  return detail::chain(x, v * s, dimesh::select(s == T(1), T(1), s + v * s * (1 - s)));
 }
 template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> gelu(const dual<T, N>& x) {
   if constexpr (elementary::Native<T>) {
@@ -241,7 +241,8 @@ template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> gelu(const dual
     return detail::chain(x, g.value(), g.derivative());
   } else {
     const dual<T, N> v = detail::pick(x.value < T(-64), dual<T, N>(T(-64)), x);
-    return v * sigmoid(T(1.5957691216057307117598) * v * (T(1) + T(0.044715) * v * v));
+    const auto y = v * sigmoid(T(1.5957691216057307117598) * v * (T(1) + T(0.044715) * v * v));
+    return detail::pick(x.value > T(64), x, y);
   }
 }
 

@@ -191,8 +191,10 @@ KOKKOS_FORCEINLINE_FUNCTION float pow(float x, float y) {
   float r = static_cast<float>(size);
   const bool whole = floor(y) == y, odd = whole & (floor(y * 0.5f) * 2.0f != y);
   r = choose(odd, std::copysign(r, x), r);
-  r = choose((x < 0.0f) & !whole, std::numeric_limits<float>::quiet_NaN(), r);
-  return choose((x == 1.0f) | (y == 0.0f), 1.0f, r);
+  constexpr float most = std::numeric_limits<float>::max();
+  r = choose((x < 0.0f) & (x >= -most) & !whole, std::numeric_limits<float>::quiet_NaN(), r);
+  const bool endless = std::abs(y) > most;
+  return choose((x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & endless), 1.0f, r);
 }
 KOKKOS_FORCEINLINE_FUNCTION double pow(double x, double y) { return std::pow(x, y); }
 
@@ -208,7 +210,11 @@ template <Native T> struct gelu_parts {
     slope = c * (T(1) + T(3) * x2);
   }
   KOKKOS_FORCEINLINE_FUNCTION T value() const { return x * s; }
-  KOKKOS_FORCEINLINE_FUNCTION T derivative() const { return s + x * s * (T(1) - s) * slope; }
+  /// s' is 0 from where slope, which grows without end, is still finite.
+  KOKKOS_FORCEINLINE_FUNCTION T derivative() const {
+    const T ds = s * (T(1) - s);
+    return choose(ds == T(0), s, s + x * ds * slope);
+  }
 };
 
 }  // namespace dimesh::elementary

@@ -155,7 +155,7 @@ class fft_form {
   std::array<index_t, 2 + 6 * max_dims> value_{};
 };
 
-/// The plans of one precision. FFTW's planner serves one thread at a time; plans run in any.
+/// The plans of one precision. One thread at a time may make or destroy them; they run in any.
 template <class T> class fft_plans {
   using library = fftw<T>;
   using plan = std::remove_pointer_t<typename library::plan>;
@@ -170,7 +170,9 @@ template <class T> class fft_plans {
     const fft_form wanted(l, kind, x == y, aligned);
     const std::lock_guard alone(mutex_);
     if (const auto known = known_.find(wanted); known != known_.end()) return known->second;
-    if (known_.size() == most) known_.clear();  // those that run are held by who runs them
+    // Those that run are held by who runs them, and would be destroyed there, without the lock.
+    if (known_.size() >= most)
+      std::erase_if(known_, [](const auto& one) { return one.second.use_count() == 1; });
     const unsigned how = FFTW_ESTIMATE | (aligned ? 0u : FFTW_UNALIGNED) |
                          (kind == fft_kind::from_half ? FFTW_DESTROY_INPUT : FFTW_PRESERVE_INPUT);
     std::shared_ptr<plan> made(make(l, kind, x, y, how), [](plan* p) {

@@ -24,9 +24,9 @@ namespace detail {
 inline constexpr index_t norm_rows = 4;
 
 /// x (rows, n) -> mean and scale of its first norm_rows rows. The variance is that of the
-/// differences, and these are of elements less the row's first: no digits cancel, and a mean far
-/// from zero, which is rounded as it is, does not count. Rows that are lacking repeat the last, so
-/// that every row is summed by the same code, wherever its block begins.
+/// differences, and these are of elements less the row's first: no digits cancel, even where the
+/// mean is far from zero. Rows that are lacking repeat the last, so that every row is summed by the
+/// same code, wherever its block begins.
 template <bool Center, class T>
 void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
   const dimesh::detail::writes_memory kernel;
@@ -57,7 +57,8 @@ void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
   square[0] = sum_a, square[1] = sum_b, square[2] = sum_c, square[3] = sum_d;
   const T first[norm_rows] = {first_a, first_b, first_c, first_d};
   for (index_t r = 0; r < norm_rows; ++r)
-    to[r] = {first[r] + mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps)};
+    to[r] =
+        moments_from(first[r], mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps));
 }
 
 }  // namespace detail
@@ -72,16 +73,17 @@ void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const 
   detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, y += n) {
     if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
-    const T mean = of[r % detail::norm_rows].mean, scale = of[r % detail::norm_rows].scale;
+    const detail::moments<T> m = of[r % detail::norm_rows];
+    const T scale = m.scale;
     if (gain != nullptr && bias != nullptr) {
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gain[i] + bias[i];
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i] + bias[i];
     } else if (gain != nullptr) {
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gain[i];
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i];
     } else {
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale;
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale;
     }
   }
 }
@@ -101,10 +103,11 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
   detail::moments<T> of[detail::norm_rows];
   for (index_t r = 0; r < rows; ++r, x += n, ybar += n) {
     if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
-    const T mean = of[r % detail::norm_rows].mean, scale = of[r % detail::norm_rows].scale;
+    const detail::moments<T> m = of[r % detail::norm_rows];
+    const T scale = m.scale;
     if (gain_bar != nullptr) {
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * (x[i] - mean) * scale;
+      for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * m.moved(x[i]) * scale;
     }
     if (bias_bar != nullptr) {
 #pragma omp simd simdlen(detail::whole_lanes<T>)
@@ -118,12 +121,12 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
     for (index_t i = 0; i < n; ++i) {
       const T g = gained(i);
       sum += g;
-      along += g * (x[i] - mean);
+      along += g * m.moved(x[i]);
     }
     const T drift = Center ? sum / static_cast<T>(n) : T(0);
     const T slope = along * scale * scale / static_cast<T>(n);
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-    for (index_t i = 0; i < n; ++i) xbar[i] = scale * (gained(i) - drift - (x[i] - mean) * slope);
+    for (index_t i = 0; i < n; ++i) xbar[i] = scale * (gained(i) - drift - m.moved(x[i]) * slope);
     xbar += n;
   }
 }

@@ -13,9 +13,18 @@
 
 namespace dimesh::local::detail {
 
+/// Of a row. The mean of numbers far from zero is rounded by as much as they differ: `rest` is what
+/// it lacks.
 template <class T> struct moments {
-  T mean, scale;  // scale = 1 / sqrt(var + eps)
+  T mean, rest, scale;  // scale = 1 / sqrt(var + eps)
+  KOKKOS_INLINE_FUNCTION T moved(T x) const { return (x - mean) - rest; }
 };
+/// first + beyond as a mean and its rest, without rounding (Knuth, The Art of Computer Programming,
+/// volume 2, section 4.2.2, theorem B).
+template <class T> KOKKOS_INLINE_FUNCTION moments<T> moments_from(T first, T beyond, T scale) {
+  const T mean = first + beyond, moved = mean - first;
+  return {mean, (first - (mean - moved)) + (beyond - moved), scale};
+}
 
 /// How many threads share a row, and how many rows a part of a column has.
 inline constexpr index_t row_shares = 32, column_part = 64;
@@ -63,8 +72,8 @@ template <bool Center, class T> struct row_moments {
   moments<T>* moment;
   KOKKOS_FUNCTION void operator()(index_t r) const {
     const T size = static_cast<T>(n), first = Center && n > 0 ? x[r * n] : T(0);
-    moment[r] = {Center ? first + sum_of_shares(sums, r) / size : T(0),
-                 T(1) / dimesh::sqrt(sum_of_shares(squares, r) / size + eps)};
+    moment[r] = moments_from(first, Center ? sum_of_shares(sums, r) / size : T(0),
+                             T(1) / dimesh::sqrt(sum_of_shares(squares, r) / size + eps));
   }
 };
 template <class T> struct normalized_element {
@@ -74,7 +83,7 @@ template <class T> struct normalized_element {
   T* y;
   KOKKOS_FUNCTION void operator()(index_t e) const {
     const auto [r, i] = divided(e, n);
-    T u = (x[e] - moment[r].mean) * moment[r].scale;
+    T u = moment[r].moved(x[e]) * moment[r].scale;
     if (gain != nullptr) u *= gain[i];
     y[e] = bias != nullptr ? u + bias[i] : u;
   }
@@ -89,7 +98,7 @@ template <class T> struct norm_pull {
     return gain != nullptr ? ybar[r * n + i] * gain[i] : ybar[r * n + i];
   }
   KOKKOS_INLINE_FUNCTION T moved(index_t r, index_t i) const {
-    return x[r * n + i] - moment[r].mean;
+    return moment[r].moved(x[r * n + i]);
   }
 };
 template <class T> struct row_slope_share {

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 
 namespace dimesh::local {
 
@@ -31,6 +30,12 @@ namespace detail {
 template <class Space>
 inline constexpr bool runs_on_host =
     Kokkos::SpaceAccessibility<Space, Kokkos::HostSpace>::accessible;
+
+/// Is a kernel a call, on one thread? (A Kokkos made for other host spaces has no Serial.)
+template <class Space> inline constexpr bool runs_as_call = false;
+#ifdef KOKKOS_ENABLE_SERIAL
+template <> inline constexpr bool runs_as_call<Kokkos::Serial> = true;
+#endif
 
 /// Does a kernel of a device's space run on the host's threads, since this thread works on tensors
 /// that lie where the device does not reach?
@@ -97,7 +102,7 @@ template <class Space, class Body> void each_for_itself(index_t n, const Body& b
 /// or one by one on a device.
 template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
   const dimesh::detail::opened memory;
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+  if constexpr (detail::runs_as_call<Space>) {
     work(index_t{0}, n);
   } else if constexpr (detail::runs_on_host<Space>) {
     const index_t count = std::min(n, detail::pieces<Space>::most());

@@ -232,7 +232,7 @@ void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T
     const array_loops all(l, y, x...);
     if (l.size() == 0)
       k.fill(all.at[0], elements_of(all, 0));
-    else if constexpr (std::is_same_v<Space, Kokkos::Serial>)
+    else if constexpr (runs_as_call<Space>)
       reduce_blocks(all, k);
     else
       reduce_in_pieces<Space>(all, k);

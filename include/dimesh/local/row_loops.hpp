@@ -127,7 +127,7 @@ inline index_t staged_columns(const array_loops& l) {
 /// work(part of l) in pieces along group cut_of(l) on the threads of a space; -1: in one piece.
 template <class Space, class Cut, class Work>
 void in_pieces(const array_loops& l, const Cut& cut_of, const Work& work) {
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+  if constexpr (runs_as_call<Space>) {
     work(l);
   } else {
     const int cut = cut_of(l);

@@ -16,8 +16,10 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -106,6 +108,10 @@ class pool {
   // Sizes are 4, 5, 6, 7 times a power of two: at most a quarter is wasted.
   static int slot_of(std::size_t bytes);
   static std::size_t size_of(int slot);
+  /// Memory of the space; where it has none left, once more without the free buffers.
+  void* take_anew(std::size_t bytes);
+  /// Gives free buffers back to the space. Returns their bytes.
+  std::size_t free_all(bool those_of_slabs);
   void drain();
 
   const space_facts* space_;  // null: the default one
@@ -199,19 +205,20 @@ inline buffer* pool::take(std::size_t bytes) {
           "dimesh::runtime first, and tensors in main, after it");
     if (!hooked_) Kokkos::push_finalize_hook([this] { drain(); });
     hooked_ = true;
-    b = new buffer;
+    auto made = std::make_unique<buffer>();
+    b = made.get();
     b->home = this;
     b->slot = slot;
     b->capacity = size_of(slot);
-    const space_facts& space = facts_of_space(space_);
 #ifdef DIMESH_CLOSED
-    if (!space.is_near) b->data = closed_pages::all().take(b->capacity);
+    if (!facts_of_space(space_).is_near) b->data = closed_pages::all().take(b->capacity);
 #else
     if (space_ == nullptr) b->data = slabs_.take(b->capacity);
 #endif
     b->in_slab = b->data != nullptr;
-    if (!b->in_slab) b->data = space.take(b->capacity);
+    if (!b->in_slab) b->data = take_anew(b->capacity);
     ++figures_.allocations;
+    (void)made.release();
   }
   b->asked = bytes;
   b->owners.store(1, std::memory_order_relaxed);
@@ -230,14 +237,42 @@ DIMESH_OUTLINE inline std::size_t pool::size_of(int slot) {
   const int width = (slot - 1) / 4 + 7;
   return (std::size_t{4} + static_cast<std::size_t>((slot - 1) % 4) + 1) << (width - 3);
 }
-DIMESH_OUTLINE inline void pool::drain() {
-  const std::lock_guard lock(lock_);
+inline void* pool::take_anew(std::size_t bytes) {
+  const space_facts& space = facts_of_space(space_);
+  std::size_t freed = 0;
+  try {
+    return space.take(bytes);
+  } catch (const std::exception&) {
+    if constexpr (!hosts_only) Kokkos::fence();  // kernels that wait may have been given them
+    freed = free_all(false);
+  }
+  try {
+    return space.take(bytes);
+  } catch (const std::exception&) {
+    throw error("tensor: " + std::string(space.name) + " has no " + std::to_string(bytes) +
+                " bytes left; of this process " + std::to_string(figures_.live) +
+                " bytes are in use there, and " + std::to_string(freed) + " were freed in vain");
+  }
+}
+DIMESH_OUTLINE inline std::size_t pool::free_all(bool those_of_slabs) {
+  std::size_t bytes = 0;
   for (buffer*& head : free_)
-    while (head != nullptr) {
-      buffer* b = std::exchange(head, head->next);
+    for (buffer** at = &head; *at != nullptr;) {
+      buffer* const b = *at;
+      if (b->in_slab && !those_of_slabs) {
+        at = &b->next;
+        continue;
+      }
+      *at = b->next;
+      bytes += b->capacity;
       if (!b->in_slab) facts_of_space(space_).give_back(b->data);
       delete b;
     }
+  return bytes;
+}
+DIMESH_OUTLINE inline void pool::drain() {
+  const std::lock_guard lock(lock_);
+  (void)free_all(true);
   if (figures_.live == 0) slabs_.give_back();  // else a handle that outlives Kokkos may need one
   drained_ = true;
 }

@@ -62,6 +62,8 @@ template <class T> struct dropout_op {
 /// A linear map of each element, which the run finds by its global index.
 struct dropout_rule : keeps_dims {
   static constexpr outcome of(rule_operands x, dim_list) {
+    if (x[0].kind >= element_kind::boolean && x[0].kind <= element_kind::uint64)
+      return blamed_place(fault_code::element_not_differentiable, 0);
     if (const int a = x[0].layout.first_partial(false); a >= 0)
       return blamed_axis(fault_code::partial_operand, a);
     const dim_facts* const haloed = haloed_dim(x[0]);
@@ -83,6 +85,9 @@ DIMESH_INSTANCE(dropout_op<double>, 1);
 /// 0 <= rate <= 1.
 template <Operand X> constexpr auto dropout(double rate, random_key key, const X& x) {
   using fault = detail::fault_of<detail::dropout_rule, X>;
+  static_assert(ok<only<fault, element_not_differentiable>>,
+                "dropout: the elements are whole numbers, and what stays is divided by 1 - rate; "
+                "cast them to float first");
   static_assert(ok<only<fault, partial_operand>>,
                 "dropout: the operand is a maximum or minimum yet to be found; complete it first");
   static_assert(ok<only<fault, dim_has_halo>>,

@@ -21,17 +21,18 @@ namespace dimesh {
 
 namespace detail {
 
-/// A multiple of a number that is drawn for each element, moved by `mean`.
+/// A multiple of a number that is drawn for each element, moved by `mean`, within a range.
 template <class One> struct draw_each {
   One one;
   double factor = 1, mean = 0;
+  number_range<double> range = {};
   template <int Count>
   KOKKOS_INLINE_FUNCTION void operator()(const index_t (&at)[Count], double (&out)[Count]) const {
     const writes_memory kernel;
     const One f = one;
-    const double by = factor, from = mean;
+    const double by = factor, from = mean, lo = range.least, hi = range.most;
 #pragma omp simd
-    for (int j = 0; j < Count; ++j) out[j] = from + by * f(at[j]);
+    for (int j = 0; j < Count; ++j) out[j] = elementary::clamp(from + by * f(at[j]), lo, hi);
   }
 };
 struct one_bernoulli {
@@ -160,9 +161,13 @@ void fill_truncated_normal(X& x, random_key key, double mean, double stddev, dou
   detail::assert_drawn<fault>();
   detail::positive("fill_truncated_normal", "standard deviation", stddev, true);
   detail::positive("fill_truncated_normal", "bound", bound, false);
-  if constexpr (ok<fault>)
-    detail::fill_drawn<double>(x, detail::draw_each<detail::one_truncated>{
-                                      {key, detail::mass_within(bound)}, stddev, mean});
+  if constexpr (ok<fault>) {
+    const double most = bound * stddev;
+    const auto range = detail::elements_within<value_of<X>>(mean - most, mean + most, true);
+    const detail::one_truncated one{key, detail::mass_within(bound)};
+    detail::fill_drawn<double>(x,
+                               detail::draw_each<detail::one_truncated>{one, stddev, mean, range});
+  }
 }
 /// Sets the elements to random numbers: gamma of this shape and scale, whose mean is their product.
 /// Throws dimesh::error if the shape is not above 0, or the scale negative.

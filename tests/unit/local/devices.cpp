@@ -67,9 +67,11 @@ TEST_CASE_TEMPLATE("boxes: copied, added and filled in any order of strides", T,
     }
 }
 
-template <bool Center, class T> void check_norm(index_t rows, index_t n, bool gains, bool biases) {
-  const auto x = numbers<T>(rows * n, 1), ybar = numbers<T>(rows * n, 2), gain = numbers<T>(n, 3),
-             bias = numbers<T>(n, 4);
+template <bool Center, class T>
+void check_norm(index_t rows, index_t n, bool gains, bool biases, T far = 0) {
+  auto x = numbers<T>(rows * n, 1);
+  for (T& v : x) v += far;
+  const auto ybar = numbers<T>(rows * n, 2), gain = numbers<T>(n, 3), bias = numbers<T>(n, 4);
   const T *g = gains ? gain.data() : nullptr, *b = biases ? bias.data() : nullptr;
   const auto size = static_cast<std::size_t>(rows * n), wide = static_cast<std::size_t>(n);
   std::vector<T> y(size), z(size), xbar(size), zbar(size), gbar(wide), hbar(wide), bbar(wide),
@@ -95,6 +97,7 @@ TEST_CASE_TEMPLATE("norms: rows, and the columns of gains and biases", T, float,
   for (const index_t rows : {1, 5, 9, 150})
     for (const index_t n : {1, 7, 64}) {
       if (n > 1) check_norm<true, T>(rows, n, true, true);
+      if (n > 1) check_norm<true, T>(rows, n, true, true, sizeof(T) == 4 ? T(1e7) : T(1e15));
       if (n > 1) check_norm<true, T>(rows, n, false, false);
       check_norm<false, T>(rows, n, true, false);
       check_norm<false, T>(rows, n, false, false);

@@ -161,6 +161,11 @@ TEST_CASE("dual: conventions at kinks, ties and ends") {
   CHECK(dimesh::relu(pair::variable(-inf, 0)).partial[0] == 0);
   CHECK(dimesh::sigmoid(pair::variable(-inf, 0)).partial[0] == 0);
   CHECK(dimesh::gelu(pair::variable(-inf, 0)).partial[0] == 0);
+  CHECK(dimesh::gelu(pair::variable(inf, 0)).partial[0] == 1);
+  CHECK(dimesh::gelu(dual<float, 1>::variable(1e20f, 0)).partial[0] == 1);
+  CHECK(dimesh::gelu(dual<pair, 1>::variable(pair::variable(1e200, 0), 0)).partial[0].value == 1);
+  CHECK(dimesh::silu(pair::variable(-inf, 0)).partial[0] == 0);
+  CHECK(dimesh::silu(pair::variable(inf, 0)).partial[0] == 1);
   CHECK(dimesh::tanh(pair::variable(inf, 0)).partial[0] == 0);
   CHECK(std::isnan(dimesh::relu(pair::variable(std::nan(""), 0)).value));
 }

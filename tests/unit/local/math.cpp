@@ -146,6 +146,15 @@ TEST_CASE("math: pow") {
       CHECK((std::isnan(want) ? std::isnan(got) : ulps<float>(got, want) <= 1));
     }
   }
+  constexpr float end = inf<float>;
+  for (const float x : {-end, -2.0f, -1.0f, -0.5f, -0.0f, 0.0f, 0.5f, 1.0f, 2.0f, end})
+    for (const float y : {-end, -3.0f, -2.0f, -0.5f, 0.5f, 2.0f, 3.0f, end}) {
+      CAPTURE(x);
+      CAPTURE(y);
+      const float got = dimesh::pow(x, y), want = std::pow(x, y);
+      CHECK((std::isnan(want) ? std::isnan(got) : ulps<float>(got, want) <= 1 || got == want));
+      CHECK((std::isnan(want) || std::signbit(got) == std::signbit(want)));
+    }
   CHECK(dimesh::pow(0.0f, 0.0f) == 1);
   CHECK(dimesh::pow(0.0f, 2.0f) == 0);
   CHECK(dimesh::pow(0.0f, -2.0f) == inf<float>);

@@ -6,7 +6,10 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -180,6 +183,43 @@ TEST_CASE("figures: what is live, and the most that was") {
   const storage c = storage::acquire(100);
   CHECK(pool::instance().figures().peak == before + 500);
   CHECK(live() == before + 100);
+}
+
+/// A space with little room.
+struct narrow {
+  static inline std::size_t left = std::size_t{1} << 20;
+  static inline std::map<void*, std::size_t> taken;
+  static void* take(std::size_t n) {
+    if (n > left) throw std::bad_alloc();
+    void* const at = std::aligned_alloc(64, n);
+    left -= n, taken[at] = n;
+    return at;
+  }
+  static void give_back(void* at) {
+    left += taken.extract(at).mapped();
+    std::free(at);
+  }
+};
+TEST_CASE(
+    "where a space has no room left, free buffers make some, and an error says that none is") {
+  static constexpr detail::space_facts facts = [] {
+    detail::space_facts f = detail::facts_of_memory<Kokkos::HostSpace>;
+    f.name = "narrow", f.take = &narrow::take, f.give_back = &narrow::give_back;
+    return f;
+  }();
+  auto* const buffers = new pool(&facts);  // drained when Kokkos ends
+  buffers->release(buffers->acquire(600'000));
+  detail::buffer* const held = buffers->acquire(100'000);
+  detail::buffer* const large = buffers->acquire(700'000);
+  CHECK(large->capacity >= 700'000);
+  CHECK_THROWS_WITH_AS((void)buffers->acquire(2'000'000),
+                       "tensor: narrow has no 2097152 bytes left; of this process 800000 bytes are "
+                       "in use there, and 0 were freed in vain",
+                       dimesh::error);
+  CHECK(buffers->figures().live == 800'000);
+  CHECK(buffers->figures().allocations == 3);
+  buffers->release(held);
+  buffers->release(large);
 }
 
 TEST_CASE("an empty handle") {

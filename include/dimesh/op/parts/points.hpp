@@ -69,7 +69,7 @@ template <class Rows> struct each_kept {
 template <class Space, class Rows>
 void for_each_row(const point_box& box, unsigned kept, const Rows& rows) {
   using namespace local::detail;
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+  if constexpr (runs_as_call<Space>) {
     walk_rows(box, rows);
   } else if constexpr (runs_on_host<Space>) {
     int cut = -1;
