@@ -63,7 +63,8 @@ template <class Ledger> struct no_constant_cost {
   static constexpr bool known = false;
   static constexpr Ledger value{};
 };
-#ifdef __CUDACC__  // to nvcc a value of a class, asked for so, is no constant; that it is computed is
+// To nvcc a value of a class, asked for so, is no constant; that it is computed is one.
+#ifdef __CUDACC__
 template <class Cost> struct computed_cost {
   static constexpr bool known = true;
   static constexpr auto value = Cost::counted_cost();
