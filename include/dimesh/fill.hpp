@@ -84,7 +84,8 @@ struct fill_fault<X> {
 
 }  // namespace detail
 
-/// Sets every stored element to 0, under any layout.
+/// Sets every stored element to 0, under any layout. Throws dimesh::error, as all that fills does,
+/// where the tensor was moved from or never made, or costs are being counted.
 template <detail::Fillable X> void clear(X& x) {
   detail::clear_core<value_of<X>>(detail::core_of(x));
 }

@@ -62,9 +62,11 @@ DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
 #endif
 
 /// All of its memory is about to be written: it has its own then, with an addend on each rank.
+/// Throws dimesh::error where there is none, of a tensor that was moved from or never made.
 void begin_to_fill(tensor_core& x);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
+  require_grid("fill", x);
   own_memory(x.memory, x.bytes(), false);
   x.once = 0;
 #ifdef DIMESH_CHECKED
