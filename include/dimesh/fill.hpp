@@ -59,7 +59,7 @@ template <class T> struct draw_normal {
 
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
 template <class X> struct fill_fault {
-  using type = no_fault;  // of layouts that are values: they are made without (facts_now)
+  using type = no_fault;  // of layouts that are values the run asks (holds_value)
 };
 template <class X>
   requires(!is_probe<X>)

@@ -9,14 +9,17 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <census.hpp>
 #include <cmath>
+#include <vector>
 
 #include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
+#include "dimesh/random/fill.hpp"
 
 namespace dm = dimesh;
 namespace {
@@ -170,6 +173,21 @@ TEST_CASE("what types refuse, the run refuses") {
   CHECK_THROWS_WITH_AS(dm::value(total), doctest::Contains("value: partial_operand"), dm::error);
   CHECK(dm::value(dm::complete(total)) == 128);
   CHECK_THROWS_WITH_AS(dm::exp(dm::sum<batch>(x)), doctest::Contains("partial_operand"), dm::error);
+  const auto refuses = [](const auto& given, const char* why) {
+    using T = dm::value_of<std::remove_cvref_t<decltype(given)>>;
+    auto y = given;
+    const std::vector<T> whole(static_cast<std::size_t>(y.shape().size()));
+    const auto place = [](auto... i) { return static_cast<double>((i + ...)); };
+    CHECK_THROWS_WITH_AS(dm::fill(y, 1), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_by(y, place), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_from(y, whole), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_bernoulli(y, dm::random_key{1}, 0.5), doctest::Contains(why),
+                         dm::error);
+    dm::clear(y);
+    CHECK(std::all_of(y.data(), y.data() + y.local_size(), [](T v) { return v == 0; }));
+  };
+  refuses(dm::halo_exchange<1, batch>(x), "fill: dim_has_halo: blocks of dim 'batch'");
+  refuses(dm::max<batch>(x), "fill: partial_operand: the layout is that of a maximum");
   auto p = dm::make<network<any>>(g);
   dm::for_each_tensor([](const auto&, auto& w) { dm::fill(w, 0.1); }, p);
   const auto in = dm::constant<dm::runtime_tensor<double, pod, batch, pixel>>(g, 1.0);
