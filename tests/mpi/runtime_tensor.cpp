@@ -153,6 +153,31 @@ TEST_CASE("from type to value and back, by a handle; from layout to layout") {
   CHECK(dm::to_rank(dm::await(std::move(moving))) == dm::to_rank(x));
 }
 
+TEST_CASE("tensors like another have its layout, whatever the rules of the moment are") {
+  const dm::grid<pod> g(rows{1});
+  using R = dm::runtime_tensor<double, pod, batch, hidden>;
+  auto [x, s] = [&] {
+    const dm::under_layout here(layout_value(L<dm::split<batch, cols>>{}));
+    const auto made = dm::normal<R>(g, dm::random_key{3}, 0, 1);
+    return std::pair(made, dm::sum<batch>(made));
+  }();
+  const auto same = [](const auto& y) {
+    const auto zeros = dm::zeros_like(y);
+    CHECK(dm::describe(zeros) == dm::describe(y));
+    CHECK(dm::describe(dm::shapes_of(y)) == dm::describe(y));
+    CHECK(dm::to_rank(zeros + y) == dm::to_rank(y));
+    const auto twice = [](const auto& v) { return dm::complete(v + dm::zeros_like(v)); };
+    const auto one = dm::count(twice, y), other = dm::count(twice, dm::shapes_of(y));
+    CHECK(one.template bytes<>() == other.template bytes<>());
+    CHECK(one.peak() == other.peak());
+  };
+  same(x);
+  same(s);
+  const dm::under_layout elsewhere(layout_value(L<dm::split<hidden, rows>>{}));
+  same(x);
+  same(s);
+}
+
 TEST_CASE("what types refuse, the run refuses") {
   const dm::grid<pod> g(rows{1});
   using R = dm::runtime_tensor<double, pod, batch, hidden>;
