@@ -178,6 +178,36 @@ TEST_CASE("tensors like another have its layout, whatever the rules of the momen
   same(s);
 }
 
+TEST_CASE("elements are asked for and set by their places, under any rules") {
+  const dm::grid<pod> g(rows{1});
+  using R = dm::runtime_tensor<double, pod, batch, hidden>;
+  const auto check = [&](const auto& rules) {
+    const dm::under_layout here{layout_value(rules)};
+    auto x = dm::generate<R>(g, [](dm::index_t i, dm::index_t j) { return 100. * i + j; });
+    for (const dm::index_t i : {0, 3, 7}) {
+      if (x.holds(hidden{4}, batch{i})) CHECK(x.at(hidden{4}, batch{i}) == 100 * i + 4);
+      x.set(-1, batch{i}, hidden{4});
+      CHECK(dm::broadcast_element(x, {i, 4}) == -1);
+    }
+    const auto s = dm::sum<batch>(x);
+    CHECK(s.holds(hidden{0}) == x.holds(batch{x.block(0).offset}, hidden{0}));
+    auto h = dm::halo_exchange<1, batch>(x);
+    CHECK(h.at(batch{h.block(0).offset}, hidden{h.block(1).offset}) ==
+          x.at(batch{h.block(0).offset}, hidden{h.block(1).offset}));
+    CHECK_THROWS_WITH_AS(h.set(1, batch{3}, hidden{4}),
+                         doctest::Contains("tensor::set: dim_has_halo: blocks of dim 'batch'"),
+                         dm::error);
+  };
+  check(L<dm::split<batch, cols>>{});
+  check(L<dm::split<hidden, cols>>{});
+  const dm::under_layout here(layout_value(L<dm::split<batch, cols>>{}));
+  auto s = dm::sum<batch>(dm::zeros<R>(g));
+  CHECK_THROWS_WITH_AS(s.at(hidden{0}), doctest::Contains("tensor::at: partial_operand"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS(s.set(1, hidden{0}), doctest::Contains("tensor::set: partial_operand"),
+                       dm::error);
+}
+
 TEST_CASE("what types refuse, the run refuses") {
   const dm::grid<pod> g(rows{1});
   using R = dm::runtime_tensor<double, pod, batch, hidden>;
