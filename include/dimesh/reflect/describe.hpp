@@ -111,9 +111,9 @@ inline std::string text_of(const layout_facts& f) {
 template <Tensor X> layout_facts facts_of() { return detail::type_facts<spec_of<X>>(); }
 template <Tensor X> layout_facts facts_of(const X& x) {
   const detail::tensor_core& core = detail::core_of(x);
-  const index_t* sizes = core.sizes();
-  if constexpr (!detail::is_shaped<X>) sizes = x.grid().state().sizes();
-  return detail::shape_facts<spec_of<X>>(x.shape(), sizes, core.cuts, core.layout());
+  if constexpr (!detail::is_shaped<X>)
+    if (!core.is_shape) detail::require_grid("describe", core);  // else it stands for its cost
+  return detail::shape_facts<spec_of<X>>(x.shape(), core.sizes(), core.cuts, core.layout());
 }
 /// The facts of a tensor that would stand on a grid, or on a mesh of these sizes.
 template <Tensor X, Extents... E>
