@@ -191,6 +191,24 @@ TEST_CASE("ragged: words and pictures say how long blocks are") {
     CHECK(drawn.across.blocks[i].length == lengths[i]);
 }
 
+TEST_CASE("ragged: the lengths said are those of blocks, where cuts are finer") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using R = dm::layout<plane, dm::split<ragged<p>, x, y>>;
+    const auto over_x = static_cast<index_t>(g.size<x>()),
+               over_y = static_cast<index_t>(g.size<y>());
+    const std::vector<index_t> lengths(static_cast<std::size_t>(over_x * over_y), 3);
+    const auto v = dm::zeros<dm::tensor<double, R, p>>(g, dm::cuts<p>(lengths));
+    const auto w = dm::all_gather<y>(v);
+    std::string want = "double[p=" + std::to_string(3 * over_x * over_y) +
+                       "/x:" + std::to_string(over_x) + " ragged";
+    for (index_t i = 0; i < over_x; ++i) want += " " + std::to_string(3 * over_y);
+    CHECK(dm::describe(w) == want + "]");
+    const dm::detail::picture drawn(dm::facts_of(w));
+    CHECK(static_cast<index_t>(drawn.across.blocks.size()) == over_x);
+    CHECK(drawn.across.blocks.back().length == 3 * over_y);
+  });
+}
+
 TEST_CASE("a step whose cuts stay works out no plan; other cuts need others, and both stay known") {
   const dm::grid<line> g;
   using R = dm::layout<line, dm::split<ragged<p>, x>>;
