@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/layout/layout_set.hpp"
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/show/picture.hpp"
 #include "support/adjoint.hpp"
@@ -84,6 +85,30 @@ TEST_CASE("ragged: from any layout to any other, and to even and uneven blocks a
       for_each_layout<plane, dm::detail::list<p, q>, some_raggedly>(check);
       for_each_layout<plane, dm::detail::list<p, q>, some_unevenly>(check);
     });
+  });
+}
+
+TEST_CASE("ragged: to finer blocks of any kind, where there are no finer cuts") {
+  for_each_grid<cube>([](const dm::grid<cube>& g) {
+    const array a = numbers({"p", "q"}, {7, 5}, 1);
+    std::vector<index_t> lengths(static_cast<std::size_t>(g.size<x>()), 0);
+    lengths.front() += 3;
+    lengths.back() += 4;
+    const auto check = [&]<class From, class... To>(dm::layout_tag<From>, dm::layout_tag<To>...) {
+      const auto v = scattered<dm::tensor<double, From, p, q>>(g, a, dm::cuts<p>(lengths));
+      const auto to = [&](const auto& y) { CHECK(agrees(y, a)); };
+      (to(dm::relayout<To>(v)), ...);
+    };
+    using finer = dm::layout<cube, dm::split<dm::uneven<p>, x, y>>;
+    using other = dm::layout<cube, dm::split<dm::uneven<p>, y, x>>;
+    using third = dm::layout<cube, dm::split<dm::uneven<p>, z, x>, dm::split<dm::uneven<q>, y>>;
+    const dm::layout_tag<finer> to_finer;
+    const dm::layout_tag<other> to_other;
+    const dm::layout_tag<third> to_third;
+    using one = dm::layout<cube, dm::split<ragged<p>, x>, dm::partial<y>>;
+    using two = dm::layout<cube, dm::split<ragged<p>, x>, dm::partial<y>, dm::partial<z>>;
+    check(dm::layout_tag<one>{}, to_finer, to_other, to_third);
+    check(dm::layout_tag<two>{}, to_finer, to_other, to_third);
   });
 }
 

@@ -4,7 +4,7 @@
 // refuse, the run refuses.
 //
 // ranks: 1 2 4
-// checks: 148 282 416
+// checks: 198 331 461
 #include "dimesh/plan/runtime_tensor.hpp"
 
 #include <doctest/doctest.h>
