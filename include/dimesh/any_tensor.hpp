@@ -24,13 +24,16 @@ class [[nodiscard]] any_tensor {
   template <Tensor X>
     requires(!detail::is_tracked<X>)
   any_tensor(const X& x)
-      : core_(detail::core_of(x)), element_(detail::number_of<value_of<X>>()), text_(&text_of<X>) {}
+      : core_(detail::core_of(x)),
+        element_(detail::number_of<value_of<X>>()),
+        shaped_(detail::is_shaped<X>),
+        text_(&text_of<X>) {}
 
   bool defined() const { return text_ != nullptr; }
 
   /// Is it a tensor of type X? A runtime_tensor is one whatever the layout.
   template <Tensor X> bool is() const {
-    if (!defined() || core_.is_shape != detail::is_shaped<X>) return false;
+    if (!defined() || shaped_ != detail::is_shaped<X>) return false;
     const detail::tensor_facts& facts = facts_as<X>();
     return core_.facts == &facts ||
            (element_ == detail::number_of<value_of<X>>() && core_.facts->same_content(facts));
@@ -84,6 +87,7 @@ class [[nodiscard]] any_tensor {
   }
   detail::tensor_core core_;
   std::uint64_t element_ = 0;  // the number of the elements' type
+  bool shaped_ = false;  // by its type; one with data may stand for its cost
   std::string (*text_)(const detail::tensor_core&) = nullptr;
 };
 

@@ -256,18 +256,26 @@ template <class X, class... A> [[nodiscard]] auto normal(const A&... grid_key_an
     return detail::nothing_made<X>();
   }
 }
-/// A tensor, or a struct of them, of the same types, extents and grid; its elements not yet filled.
+namespace detail {
+/// A copy gets elements of its own; blocks and layout, which only the run may know, stay.
+struct renew_elements {
+  template <class X> constexpr void operator()(const auto&, X& y) const {
+    tensor_core& core = core_of(y);
+    if (core.is_shape) {
+      core.live = live_bytes(core.count, core.bytes());
+    } else {
+      require_grid("empty_like", core);
+      core.memory = core.fresh_memory();
+    }
+    core.once = 0;
+  }
+};
+}  // namespace detail
+/// A tensor, or a struct of them, of the same types, layouts, extents and grid; its elements not
+/// yet filled.
 template <class S> [[nodiscard]] constexpr S empty_like(const S& other) {
   S s(other);
-  for_each_tensor(
-      [](const auto&, auto& y, const auto& x) {
-        using X = std::remove_cvref_t<decltype(x)>;
-        if constexpr (detail::is_shaped<X>)
-          y = X(x.sizes(), x.shape(), x.tally(), detail::core_of(x).cuts);
-        else if (!detail::core_of(x).is_shape)
-          y = X(x.grid(), x.shape(), detail::cuts_like(detail::core_of(x)));
-      },
-      s, other);
+  for_each_tensor(detail::renew_elements{}, s);
   return s;
 }
 /// The same, all elements 0.

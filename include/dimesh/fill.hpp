@@ -99,7 +99,7 @@ template <class T> struct draw_normal {
 
 /// What keeps a tensor from being filled: a halo, or a maximum yet to be found.
 template <class X> struct fill_fault {
-  using type = no_fault;  // of layouts that are values: they are made without (facts_now)
+  using type = no_fault;  // of layouts that are values the run asks (holds_value)
 };
 template <class X>
   requires(!is_probe<X>)
@@ -124,7 +124,8 @@ struct fill_fault<X> {
 
 }  // namespace detail
 
-/// Sets every stored element to 0, under any layout.
+/// Sets every stored element to 0, under any layout. Throws dimesh::error, as all that fills does,
+/// where the tensor was moved from or never made, or costs are being counted.
 template <detail::Fillable X> void clear(X& x) {
   detail::clear_core<value_of<X>>(detail::core_of(x));
 }

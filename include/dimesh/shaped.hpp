@@ -75,10 +75,11 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
 
   /// Of a layout that only the run knows: these facts say which.
   constexpr shaped_tensor(const mesh_sizes<mesh_type>& sizes, const shape_type& s, detail::tally* t,
-                          const detail::tensor_facts* known)
+                          const detail::tensor_facts* known, const detail::cut_list& where = {})
     requires detail::is_at_run_time<L>
   {
     detail::core_of(*this).facts = known;
+    this->cuts = where;
     set_up(sizes, s, t);
   }
 
@@ -100,7 +101,7 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
   /// The same as an operand of a computation that is being counted.
   constexpr shaped_tensor counted_by(detail::tally* t) const {
     if constexpr (detail::is_at_run_time<L>)
-      return shaped_tensor(sizes(), base::shape(), t, this->facts);
+      return shaped_tensor(sizes(), base::shape(), t, this->facts, this->cuts);
     else
       return shaped_tensor(sizes(), base::shape(), t, this->cuts);
   }

@@ -39,6 +39,7 @@ template <class T, class L, Dim... D>
 class [[nodiscard("tensors are values: nothing was changed in place")]] basic_tensor
     : public detail::typed_core<spec<T, L, D...>> {
   using base = detail::typed_core<spec<T, L, D...>>;
+  using element_call = detail::element_call;
   friend struct detail::core_access;
 
  public:
@@ -118,15 +119,15 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   /// Is the element at these global indices (dims with a value, in any order: holds(batch{3},
   /// hidden{4})) in this rank's block?
   template <class... I> [[nodiscard]] bool holds(const I&... index) const {
-    if constexpr (detail::assert_indices<false, spec_type, I...>())
-      return place_of("tensor::holds", index...) >= 0;
+    if constexpr (detail::assert_indices<element_call::holds, spec_type, I...>())
+      return place_of<element_call::holds>("tensor::holds", index...) >= 0;
     else
       return false;
   }
   /// That element, wherever tensors live. Throws dimesh::error where it is not on this rank.
   template <class... I> [[nodiscard]] T at(const I&... index) const {
-    if constexpr (detail::assert_indices<true, spec_type, I...>()) {
-      const index_t place = place_of("tensor::at", index...);
+    if constexpr (detail::assert_indices<element_call::at, spec_type, I...>()) {
+      const index_t place = place_of<element_call::at>("tensor::at", index...);
       if (place < 0)
         detail::refuse_element(detail::core_of(*this), detail::element_index<spec_type>(index...));
       const detail::in_space here(detail::space_of<mesh_type>);
@@ -137,8 +138,8 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   }
   /// Sets that element where this rank holds it: called on every rank alike, it keeps copies equal.
   template <class... I> void set(T value, const I&... index) {
-    if constexpr (detail::assert_indices<true, spec_type, I...>()) {
-      const index_t place = place_of("tensor::set", index...);
+    if constexpr (detail::assert_indices<element_call::set, spec_type, I...>()) {
+      const index_t place = place_of<element_call::set>("tensor::set", index...);
       if (place < 0) return;
       detail::own_memory(*this, true);
       const detail::in_space here(detail::space_of<mesh_type>);
@@ -163,9 +164,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     else
       return shape_type(extents...);
   }
-  template <class... I> index_t place_of(const char* call, const I&... index) const {
+  template <auto What, class... I> index_t place_of(const char* call, const I&... index) const {
     const auto at = detail::element_index<spec_type>(index...);
     detail::require_grid(call, *this);
+    if constexpr (detail::is_at_run_time<L>) detail::require_element(call, What, *this);
     detail::require_inside(call, *this, at);
     return detail::element_place(*this, at);
   }

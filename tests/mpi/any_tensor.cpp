@@ -7,6 +7,7 @@
 #include <map>
 
 #include "dimesh/dimesh.hpp"
+#include "dimesh/grad/cost.hpp"
 #include "dimesh/layout/layout_set.hpp"
 
 namespace dm = dimesh;
@@ -90,6 +91,24 @@ TEST_CASE("facts of one type at two addresses, as in libraries that hide their s
   CHECK(differs([](auto& f) { f.layout = dd::table{}; }));
   CHECK(differs([](auto& f) { f.kind = dm::element_kind::int32; }));
   CHECK(differs([](auto& f) { --f.rank; }));
+}
+
+TEST_CASE("a tensor that stands for its cost is described, and held, as it is elsewhere") {
+  using X = matrix<by_batch>;
+  const dm::grid<pod> g;
+  const auto x = dm::zeros<X>(g);
+  std::string described, held;
+  bool again = false;
+  const auto step = [&](const auto& v) {
+    described = dm::describe(v);
+    const dm::any_tensor any = v;
+    held = any.text();
+    again = any.is<X>() && dm::describe(any.as<X>()) == described;
+  };
+  CHECK(dm::count(step, x).bytes<>() == 0);
+  CHECK(described == dm::describe(x));
+  CHECK(held == dm::describe(x));
+  CHECK(again);
 }
 
 TEST_CASE("a layout chosen by name") {

@@ -16,6 +16,7 @@
 #include <dimesh/op/compound.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dm = dimesh;
 
@@ -77,6 +78,18 @@ TEST_CASE("tensors that were moved from, or never made, and what asks for their 
   CHECK(kept.defined());
   CHECK(!a.defined());  // NOLINT: that is what is asked
   CHECK(says(complaint([&] { (void)dm::sum(a); }), "sum: an operand is not defined"));
+  const std::vector<double> block(static_cast<std::size_t>(kept.local_size()), 3);
+  row<halves> unmade;
+  dm::tensor<double, whole> number;
+  const auto clears = [](const auto& given) {
+    auto x = given;
+    dm::clear(x);
+  };
+  CHECK(says(complaint([&] { dm::clear(a); }), "fill: an operand is not defined"));
+  CHECK(says(complaint([&] { dm::fill_block(a, block); }), "fill: an operand is not defined"));
+  CHECK(says(complaint([&] { dm::clear(unmade); }), "fill: an operand is not defined"));
+  CHECK(says(complaint([&] { dm::clear(number); }), "fill: an operand is not defined"));
+  CHECK(says(complaint([&] { (void)dm::count(clears, kept); }), "costs are being counted"));
   a = filled<halves>(g, 2);
   CHECK(dm::value(dm::complete(dm::sum(a))) == 12 * 2 + 66);
   row<halves> b;

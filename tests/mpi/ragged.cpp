@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/layout/layout_set.hpp"
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/show/picture.hpp"
 #include "support/adjoint.hpp"
@@ -84,6 +85,30 @@ TEST_CASE("ragged: from any layout to any other, and to even and uneven blocks a
       for_each_layout<plane, dm::detail::list<p, q>, some_raggedly>(check);
       for_each_layout<plane, dm::detail::list<p, q>, some_unevenly>(check);
     });
+  });
+}
+
+TEST_CASE("ragged: to finer blocks of any kind, where there are no finer cuts") {
+  for_each_grid<cube>([](const dm::grid<cube>& g) {
+    const array a = numbers({"p", "q"}, {7, 5}, 1);
+    std::vector<index_t> lengths(static_cast<std::size_t>(g.size<x>()), 0);
+    lengths.front() += 3;
+    lengths.back() += 4;
+    const auto check = [&]<class From, class... To>(dm::layout_tag<From>, dm::layout_tag<To>...) {
+      const auto v = scattered<dm::tensor<double, From, p, q>>(g, a, dm::cuts<p>(lengths));
+      const auto to = [&](const auto& y) { CHECK(agrees(y, a)); };
+      (to(dm::relayout<To>(v)), ...);
+    };
+    using finer = dm::layout<cube, dm::split<dm::uneven<p>, x, y>>;
+    using other = dm::layout<cube, dm::split<dm::uneven<p>, y, x>>;
+    using third = dm::layout<cube, dm::split<dm::uneven<p>, z, x>, dm::split<dm::uneven<q>, y>>;
+    const dm::layout_tag<finer> to_finer;
+    const dm::layout_tag<other> to_other;
+    const dm::layout_tag<third> to_third;
+    using one = dm::layout<cube, dm::split<ragged<p>, x>, dm::partial<y>>;
+    using two = dm::layout<cube, dm::split<ragged<p>, x>, dm::partial<y>, dm::partial<z>>;
+    check(dm::layout_tag<one>{}, to_finer, to_other, to_third);
+    check(dm::layout_tag<two>{}, to_finer, to_other, to_third);
   });
 }
 
@@ -235,6 +260,24 @@ TEST_CASE("ragged: words and pictures say how long blocks are") {
   REQUIRE(drawn.across.blocks.size() == lengths.size());
   for (std::size_t i = 0; i < lengths.size(); ++i)
     CHECK(drawn.across.blocks[i].length == lengths[i]);
+}
+
+TEST_CASE("ragged: the lengths said are those of blocks, where cuts are finer") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using R = dm::layout<plane, dm::split<ragged<p>, x, y>>;
+    const auto over_x = static_cast<index_t>(g.size<x>()),
+               over_y = static_cast<index_t>(g.size<y>());
+    const std::vector<index_t> lengths(static_cast<std::size_t>(over_x * over_y), 3);
+    const auto v = dm::zeros<dm::tensor<double, R, p>>(g, dm::cuts<p>(lengths));
+    const auto w = dm::all_gather<y>(v);
+    std::string want = "double[p=" + std::to_string(3 * over_x * over_y) +
+                       "/x:" + std::to_string(over_x) + " ragged";
+    for (index_t i = 0; i < over_x; ++i) want += " " + std::to_string(3 * over_y);
+    CHECK(dm::describe(w) == want + "]");
+    const dm::detail::picture drawn(dm::facts_of(w));
+    CHECK(static_cast<index_t>(drawn.across.blocks.size()) == over_x);
+    CHECK(drawn.across.blocks.back().length == 3 * over_y);
+  });
 }
 
 TEST_CASE("a step whose cuts stay works out no plan; other cuts need others, and both stay known") {

@@ -4,19 +4,22 @@
 // refuse, the run refuses.
 //
 // ranks: 1 2 4
-// checks: 148 282 416
+// checks: 198 331 461
 #include "dimesh/plan/runtime_tensor.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <census.hpp>
 #include <cmath>
+#include <vector>
 
 #include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
+#include "dimesh/random/fill.hpp"
 
 namespace dm = dimesh;
 namespace {
@@ -150,6 +153,61 @@ TEST_CASE("from type to value and back, by a handle; from layout to layout") {
   CHECK(dm::to_rank(dm::await(std::move(moving))) == dm::to_rank(x));
 }
 
+TEST_CASE("tensors like another have its layout, whatever the rules of the moment are") {
+  const dm::grid<pod> g(rows{1});
+  using R = dm::runtime_tensor<double, pod, batch, hidden>;
+  auto [x, s] = [&] {
+    const dm::under_layout here(layout_value(L<dm::split<batch, cols>>{}));
+    const auto made = dm::normal<R>(g, dm::random_key{3}, 0, 1);
+    return std::pair(made, dm::sum<batch>(made));
+  }();
+  const auto same = [](const auto& y) {
+    const auto zeros = dm::zeros_like(y);
+    CHECK(dm::describe(zeros) == dm::describe(y));
+    CHECK(dm::describe(dm::shapes_of(y)) == dm::describe(y));
+    CHECK(dm::to_rank(zeros + y) == dm::to_rank(y));
+    const auto twice = [](const auto& v) { return dm::complete(v + dm::zeros_like(v)); };
+    const auto one = dm::count(twice, y), other = dm::count(twice, dm::shapes_of(y));
+    CHECK(one.template bytes<>() == other.template bytes<>());
+    CHECK(one.peak() == other.peak());
+  };
+  same(x);
+  same(s);
+  const dm::under_layout elsewhere(layout_value(L<dm::split<hidden, rows>>{}));
+  same(x);
+  same(s);
+}
+
+TEST_CASE("elements are asked for and set by their places, under any rules") {
+  const dm::grid<pod> g(rows{1});
+  using R = dm::runtime_tensor<double, pod, batch, hidden>;
+  const auto check = [&](const auto& rules) {
+    const dm::under_layout here{layout_value(rules)};
+    auto x = dm::generate<R>(g, [](dm::index_t i, dm::index_t j) { return 100. * i + j; });
+    for (const dm::index_t i : {0, 3, 7}) {
+      if (x.holds(hidden{4}, batch{i})) CHECK(x.at(hidden{4}, batch{i}) == 100 * i + 4);
+      x.set(-1, batch{i}, hidden{4});
+      CHECK(dm::broadcast_element(x, {i, 4}) == -1);
+    }
+    const auto s = dm::sum<batch>(x);
+    CHECK(s.holds(hidden{0}) == x.holds(batch{x.block(0).offset}, hidden{0}));
+    auto h = dm::halo_exchange<1, batch>(x);
+    CHECK(h.at(batch{h.block(0).offset}, hidden{h.block(1).offset}) ==
+          x.at(batch{h.block(0).offset}, hidden{h.block(1).offset}));
+    CHECK_THROWS_WITH_AS(h.set(1, batch{3}, hidden{4}),
+                         doctest::Contains("tensor::set: dim_has_halo: blocks of dim 'batch'"),
+                         dm::error);
+  };
+  check(L<dm::split<batch, cols>>{});
+  check(L<dm::split<hidden, cols>>{});
+  const dm::under_layout here(layout_value(L<dm::split<batch, cols>>{}));
+  auto s = dm::sum<batch>(dm::zeros<R>(g));
+  CHECK_THROWS_WITH_AS(s.at(hidden{0}), doctest::Contains("tensor::at: partial_operand"),
+                       dm::error);
+  CHECK_THROWS_WITH_AS(s.set(1, hidden{0}), doctest::Contains("tensor::set: partial_operand"),
+                       dm::error);
+}
+
 TEST_CASE("what types refuse, the run refuses") {
   const dm::grid<pod> g(rows{1});
   using R = dm::runtime_tensor<double, pod, batch, hidden>;
@@ -170,6 +228,21 @@ TEST_CASE("what types refuse, the run refuses") {
   CHECK_THROWS_WITH_AS(dm::value(total), doctest::Contains("value: partial_operand"), dm::error);
   CHECK(dm::value(dm::complete(total)) == 128);
   CHECK_THROWS_WITH_AS(dm::exp(dm::sum<batch>(x)), doctest::Contains("partial_operand"), dm::error);
+  const auto refuses = [](const auto& given, const char* why) {
+    using T = dm::value_of<std::remove_cvref_t<decltype(given)>>;
+    auto y = given;
+    const std::vector<T> whole(static_cast<std::size_t>(y.shape().size()));
+    const auto place = [](auto... i) { return static_cast<double>((i + ...)); };
+    CHECK_THROWS_WITH_AS(dm::fill(y, 1), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_by(y, place), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_from(y, whole), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(dm::fill_bernoulli(y, dm::random_key{1}, 0.5), doctest::Contains(why),
+                         dm::error);
+    dm::clear(y);
+    CHECK(std::all_of(y.data(), y.data() + y.local_size(), [](T v) { return v == 0; }));
+  };
+  refuses(dm::halo_exchange<1, batch>(x), "fill: dim_has_halo: blocks of dim 'batch'");
+  refuses(dm::max<batch>(x), "fill: partial_operand: the layout is that of a maximum");
   auto p = dm::make<network<any>>(g);
   dm::for_each_tensor([](const auto&, auto& w) { dm::fill(w, 0.1); }, p);
   const auto in = dm::constant<dm::runtime_tensor<double, pod, batch, pixel>>(g, 1.0);

@@ -27,9 +27,18 @@ template <class T> T* hand_out(const tensor_core& x) {
   return x.template data<T>();
 }
 
-/// What is wrong with indices I... for a tensor of spec S, whose elements are whole if that is
-/// asked.
-template <bool Whole, class S, class... I> struct index_fault {
+/// What is done with an element. One that is read or set must be whole; where one is set, no other
+/// rank may hold a copy.
+enum class element_call { holds, at, set };
+
+/// The first dim whose blocks carry halos, -1 if none do.
+constexpr int first_haloed(const table& t) {
+  for (int d = 0; d < max_dims; ++d)
+    if (t.halo[d] > 0) return d;
+  return -1;
+}
+/// What is wrong with indices I... for a tensor of spec S.
+template <element_call What, class S, class... I> struct index_fault {
   template <class D> static constexpr int count = (0 + ... + int(std::is_same_v<D, I>));
   template <class D>
   using of = std::conditional_t<
@@ -40,20 +49,26 @@ template <bool Whole, class S, class... I> struct index_fault {
     return tag<typename first_of<
         std::conditional_t<count<D> == 0, dim_without_index<D>, no_fault>...>::type>{};
   }
-  static constexpr auto partial() {
-    constexpr int a = S::table.first_partial();
-    if constexpr (Whole && a >= 0)
-      return tag<partial_operand<type_at<a, typename S::mesh::axes>>>{};
-    else
-      return tag<no_fault>{};
+  static constexpr auto layout() {
+    if constexpr (What == element_call::holds || is_at_run_time<typename S::layout>) {
+      return tag<no_fault>{};  // of layouts that are values the run asks (require_element)
+    } else {
+      constexpr int a = S::table.first_partial(), d = first_haloed(S::table);
+      if constexpr (a >= 0)
+        return tag<partial_operand<type_at<a, typename S::mesh::axes>>>{};
+      else if constexpr (What == element_call::set && d >= 0)
+        return tag<dim_has_halo<type_at<d, typename S::dims>>>{};
+      else
+        return tag<no_fault>{};
+    }
   }
   using type = typename first_of<typename first_of<of<I>...>::type,
                                  typename decltype(missing(typename S::dims{}))::type,
-                                 typename decltype(partial())::type>::type;
+                                 typename decltype(layout())::type>::type;
 };
 
-template <bool Whole, class S, class... I> constexpr bool assert_indices() {
-  using fault = typename index_fault<Whole, S, I...>::type;
+template <element_call What, class S, class... I> constexpr bool assert_indices() {
+  using fault = typename index_fault<What, S, I...>::type;
   static_assert(ok<only<fault, not_a_dim>>,
                 "tensor: elements are named by dims with a value; write x.at(batch{3}, hidden{4})");
   static_assert(ok<only<fault, dim_not_in_tensor>>,
@@ -64,6 +79,9 @@ template <bool Whole, class S, class... I> constexpr bool assert_indices() {
                 "tensor: an element has an index for every dim; give the missing one");
   static_assert(ok<only<fault, partial_operand>>,
                 "tensor: ranks hold addends along this axis, and no element; complete it first");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "tensor: blocks of this dim carry a halo, and other ranks a copy of the element; "
+                "set it before halo_exchange");
   return ok<fault>;
 }
 
@@ -118,6 +136,25 @@ DIMESH_OUTLINE inline void require_inside(const char* call, const tensor_core& x
     w << " of dim '" << x.facts->dim[d]->name << "' is outside 0.." << x.extent(d) - 1;
     w.raise();
   }
+}
+#endif
+
+/// Of a layout that only the run knows. Throws dimesh::error where `what` is refused of its type.
+void require_element(const char* call, element_call what, const tensor_core& x);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_element(const char* call, element_call what,
+                                           const tensor_core& x) {
+  if (what == element_call::holds) return;
+  if (x.layout().any_partial())
+    (words() << call
+             << ": partial_operand: ranks hold addends, and no element; complete the tensor first")
+        .raise();
+  const int d = first_haloed(x.layout());
+  if (what == element_call::set && d >= 0)
+    (words() << call << ": dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
+             << "' carry a halo, and other ranks a copy of the element; set it before "
+                "halo_exchange")
+        .raise();
 }
 #endif
 

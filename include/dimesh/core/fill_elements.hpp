@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dimesh/core/rule.hpp"
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
@@ -52,19 +53,32 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
   }
 };
 
-/// Does this rank hold the value of a tensor with partial axes, or an addend of nothing?
+/// Does this rank hold the value of a tensor with partial axes, or an addend of nothing? Throws
+/// dimesh::error where only the run knows the layout, and it is one that types refuse (fill_fault).
 bool holds_value(const tensor_core& x);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline bool holds_value(const tensor_core& x) {
   require_grid("fill", x);
+  if (x.facts->at_run_time) {
+    if (const dim_facts* const d = haloed_dim(*x.facts); d != nullptr)
+      (words() << "fill: dim_has_halo: blocks of dim '" << d->name
+               << "' carry a halo; fill a tensor without it, then halo_exchange")
+          .raise();
+    if (x.layout().first_partial(false) >= 0)
+      (words() << "fill: partial_operand: the layout is that of a maximum yet to be found; fill a "
+                  "tensor of another layout")
+          .raise();
+  }
   return x.grid->is_first(x.layout().mask(use::partial));
 }
 #endif
 
 /// All of its memory is about to be written: it has its own then, with an addend on each rank.
+/// Throws dimesh::error where there is none, of a tensor that was moved from or never made.
 void begin_to_fill(tensor_core& x);
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void begin_to_fill(tensor_core& x) {
+  require_grid("fill", x);
   own_memory(x.memory, x.bytes(), false);
   x.once = 0;
 #ifdef DIMESH_CHECKED

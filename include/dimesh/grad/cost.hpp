@@ -88,7 +88,11 @@ template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
 template <class X> constexpr auto shape_like(const X& x) {
   mesh_sizes<typename X::mesh_type> sizes;
   for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes.size[a] = x.grid().state().sizes()[a];
-  return typename shaped_type<X>::type(sizes, x.shape(), cuts_like(core_of(x)));
+  using shaped = typename shaped_type<X>::type;
+  if constexpr (is_probe<X>)
+    return shaped(sizes, x.shape(), nullptr, core_of(x).facts, core_of(x).cuts);
+  else
+    return shaped(sizes, x.shape(), cuts_like(core_of(x)));
 }
 
 }  // namespace detail

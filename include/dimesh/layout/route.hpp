@@ -77,12 +77,13 @@ constexpr bool split_straight(table& now, const table& to, use what) {
 }
 
 /// Lets axes that have the use `what` split the dims they shall split, in whatever order they come
-/// to stand.
+/// to stand. Not what is ragged and shall not be: its cuts need not be for more ranks.
 constexpr bool split_anyhow(table& now, const table& to, use what) {
   bool any = false;
   for (int a = 0; a < now.axes; ++a)
     if (now.axis[a].what == what && to.axis[a].what == use::split) {
       const int d = to.axis[a].dim;
+      if (now.ragged[d] && !to.ragged[d]) continue;
       now.set_split(a, d);
       now.uneven[d] = true;
       any = true;
@@ -183,7 +184,7 @@ constexpr route route_between(table now, const table& goal, bool by_axis = false
   if (split_anyhow(now, to, use::partial)) r.add(hop::reduce_scatter, now);
   bool sums = false;
   for (int a = 0; a < now.axes; ++a)
-    if (now.axis[a].what == use::partial && to.axis[a].what == use::replicated) {
+    if (now.axis[a].what == use::partial && to.axis[a].what != use::partial) {
       now.axis[a] = {};
       sums = true;
     }

@@ -46,6 +46,13 @@ template <class S> layout_facts type_facts() {
   f.cuts.resize(f.dims.size());
   return f;
 }
+/// Where each of some blocks begins, of cuts of which each has several, and the extent.
+inline std::vector<index_t> begin_of_blocks(const std::vector<index_t>& cuts, index_t blocks) {
+  const std::size_t each = (cuts.size() - 1) / static_cast<std::size_t>(blocks);
+  std::vector<index_t> begin;
+  for (std::size_t i = 0; i < cuts.size(); i += each) begin.push_back(cuts[i]);
+  return begin;
+}
 template <class S>
 layout_facts shape_facts(const typename S::shape_type& shape, const index_t* sizes,
                          const cut_list& cuts, const table& layout = spec_facts<S>.layout) {
@@ -57,7 +64,9 @@ layout_facts shape_facts(const typename S::shape_type& shape, const index_t* siz
   f.extent.assign(extents.begin(), extents.end());
   f.size.assign(sizes, sizes + f.axes.size());
   for (std::size_t d = 0; d < f.dims.size(); ++d)
-    if (f.table.ragged[d]) f.cuts[d] = cuts_of_dim(cuts.first(), spec_facts<S>.dim[d])->begin;
+    if (f.table.ragged[d])
+      f.cuts[d] = begin_of_blocks(cuts_of_dim(cuts.first(), spec_facts<S>.dim[d])->begin,
+                                  ranks_over(f.table, static_cast<int>(d), sizes));
   return f;
 }
 
@@ -111,9 +120,9 @@ inline std::string text_of(const layout_facts& f) {
 template <Tensor X> layout_facts facts_of() { return detail::type_facts<spec_of<X>>(); }
 template <Tensor X> layout_facts facts_of(const X& x) {
   const detail::tensor_core& core = detail::core_of(x);
-  const index_t* sizes = core.sizes();
-  if constexpr (!detail::is_shaped<X>) sizes = x.grid().state().sizes();
-  return detail::shape_facts<spec_of<X>>(x.shape(), sizes, core.cuts, core.layout());
+  if constexpr (!detail::is_shaped<X>)
+    if (!core.is_shape) detail::require_grid("describe", core);  // else it stands for its cost
+  return detail::shape_facts<spec_of<X>>(x.shape(), core.sizes(), core.cuts, core.layout());
 }
 /// The facts of a tensor that would stand on a grid, or on a mesh of these sizes.
 template <Tensor X, Extents... E>

@@ -84,9 +84,8 @@ struct picture {
       }
       const auto& cuts = f.cuts[static_cast<std::size_t>(d)];
       if (!cuts.empty()) {
-        const auto each = (cuts.size() - 1) / static_cast<std::size_t>(count);
-        const index_t from = cuts[static_cast<std::size_t>(b) * each];
-        out.blocks.push_back({from, cuts[static_cast<std::size_t>(b + 1) * each] - from});
+        const index_t from = cuts[static_cast<std::size_t>(b)];
+        out.blocks.push_back({from, cuts[static_cast<std::size_t>(b + 1)] - from});
         continue;
       }
       out.blocks.push_back(block_at(f.table, d, out.extent, f.size.data(), coords));
