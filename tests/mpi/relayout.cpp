@@ -34,7 +34,7 @@ constexpr layout_choice exchange_to{.uneven = true, .stride = 3};
 
 TEST_CASE("relayout: from any layout to any other, block contents and all; and back") {
   for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
-    using X = decltype(v);
+    using X = std::remove_cvref_t<decltype(v)>;
     for_each_layout<plane, dimesh::detail::list<p, q>, unevenly>([&](auto t) {
       using L = typename decltype(t)::type;
       INFO("to ", std::string(dimesh::detail::spelled<L>()));
@@ -69,7 +69,7 @@ TEST_CASE("relayout of rank-3 tensors, and of one dim") {
 
 TEST_CASE("relayout: adjoint and cost") {
   for_each_case<plane, adjoint_from, p, q>({{4, 6}, {5, 3}}, [](auto v, const array& a) {
-    using X = decltype(v);
+    using X = std::remove_cvref_t<decltype(v)>;
     for_each_layout<plane, dimesh::detail::list<p, q>, adjoint_to>([&](auto t) {
       using L = typename decltype(t)::type;
       INFO("to ", std::string(dimesh::detail::spelled<L>()));
@@ -81,7 +81,7 @@ TEST_CASE("relayout: adjoint and cost") {
 
 TEST_CASE("exchange: any to any in one call, each element where it lacks, and its adjoint") {
   for_each_case<plane, exchange_from, p, q>({{4, 6}, {5, 3}, {0, 2}}, [](auto v, const array& a) {
-    using X = decltype(v);
+    using X = std::remove_cvref_t<decltype(v)>;
     for_each_layout<plane, dimesh::detail::list<p, q>, exchange_to>([&](auto t) {
       using L = typename decltype(t)::type;
       INFO("to ", std::string(dimesh::detail::spelled<L>()));

@@ -91,13 +91,27 @@ template <class F, class... X, class... V> struct no_recorded_call<F, list<X...>
       std::conditional_t<calls<const F&, const X&...>, function_takes_plain_only<F>, given>;
 };
 
+/// Does a type that is spelled so belong to a lambda? nvcc says "lambda [](long)->float", g++
+/// "f()::<lambda(long)>": both passes have to find the same.
+constexpr bool is_lambda(std::string_view spelled) {
+  const auto from = spelled.find("T = ") + 4;
+  if (spelled.substr(from).starts_with("lambda [")) return true;
+  int depth = 0;  // among the arguments of templates and functions
+  for (std::size_t i = from; i < spelled.size() && spelled[i] != ';'; ++i) {
+    if (depth == 0 && spelled.substr(i).starts_with("<lambda(")) return true;
+    if (spelled.substr(i).starts_with("operator"))  // its signs are no brackets
+      i = spelled.find_first_not_of("<>=-", i + 8);
+    depth += spelled[i] == '<' || spelled[i] == '(';
+    depth -= spelled[i] == '>' || spelled[i] == ')';
+  }
+  return false;
+}
 /// nvcc compiles kernels of function objects that have names and of lambdas that are made for them
 /// (KOKKOS_LAMBDA); of other lambdas it tells, once it has gone on, in files of its own.
 #if defined(__CUDACC__) && defined(__CUDACC_EXTENDED_LAMBDA__)
 template <class F>
 inline constexpr bool is_lambda_of_host =
-    spelled<F>().find("T = lambda [") != std::string_view::npos &&
-    !__nv_is_extended_device_lambda_closure_type(F) &&
+    is_lambda(spelled<F>()) && !__nv_is_extended_device_lambda_closure_type(F) &&
     !__nv_is_extended_host_device_lambda_closure_type(F);
 #else
 template <class F> inline constexpr bool is_lambda_of_host = false;

@@ -81,7 +81,9 @@ struct table {
     return m;
   }
   constexpr void set_split(int a, int d) {
-    axis[a] = {use::split, static_cast<signed char>(d), static_cast<signed char>(split_count(d))};
+    // Found before: g++ 13.3.0 dies of braces with a call that reads what they are assigned to.
+    const int level = split_count(d);
+    axis[a] = {use::split, static_cast<signed char>(d), static_cast<signed char>(level)};
   }
   constexpr void set_placed(int a, int coordinate) {
     axis[a] = {use::placed, -1, -1, static_cast<short>(coordinate)};

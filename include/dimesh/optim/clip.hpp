@@ -218,7 +218,7 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
     if (detail::counts_costs(gradients)) return detail::foresee_norm(gradients);
     const running named(detail::watcher, "global_norm");
     detail::split_grids on(gradients, "global_norm");
-    double sum[detail::split_grids::most]{}, all = 0;
+    double sum[detail::split_grids::most]{}, total = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {
           const detail::in_space here(detail::core_of(x).facts->space);
@@ -230,9 +230,9 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
     for (int i = 0; i < on.count(); ++i) {
       if (on.axes(i) != 0)
         collective::all_reduce(on.grid(i).along(on.axes(i)), sum + i, sum + i, 1);
-      all += sum[i];
+      total += sum[i];
     }
-    return std::sqrt(all);
+    return std::sqrt(total);
   }
 }
 

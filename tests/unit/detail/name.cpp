@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/names.hpp"
 
 struct at_file_scope {};
@@ -25,6 +26,16 @@ static_assert(name_of<my::app::outer::member>() == "member");
 static_assert(name_of<unnamed>() == "unnamed");
 static_assert(name_of<int>() == "int");
 static_assert(name_of<my::app::family<int>>() == "family<int>");
+
+// As nvcc and g++ spell lambdas, and what holds one.
+constexpr bool (*is_lambda)(std::string_view) = dimesh::detail::is_lambda;
+static_assert(is_lambda("spelled() [with T = lambda [](long)->float]"));
+static_assert(is_lambda("spelled() [with T = main()::<lambda(long int)>; V = int]"));
+static_assert(is_lambda("spelled() [with T = <lambda(auto:1)>; V = int]"));
+static_assert(is_lambda("spelled() [with T = a<b<int> >::operator<(int)::<lambda(int)>; V = int]"));
+static_assert(!is_lambda("spelled() [with T = wrap<main()::<lambda(long int)> >; V = int]"));
+static_assert(!is_lambda("spelled() [with T = wrap<lambda [](long)->float>]"));
+static_assert(!is_lambda("spelled() [with T = my::inside; V = int]"));
 
 TEST_CASE("names of local structs and of templates over other names") {
   struct local {};

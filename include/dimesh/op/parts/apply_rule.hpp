@@ -15,11 +15,15 @@
 
 namespace dimesh::detail {
 
-/// What is wrong with operands under a rule, as a type; of probes, only the run knows.
-template <class Rule, class... X>
-using fault_of =
-    typename element_fault<is_too_complex<(is_poison<X> || ...), Rule, X...>>::template type<
-        std::bool_constant<((is_poison<X> || is_probe<X>) || ...)>, Rule, X...>;
+/// What is wrong with operands under a rule, as a type; of probes, only the run knows. (Folds over
+/// packs stay out of aliases: g++ 12 gets them wrong, 13 and 14 refuse them.)
+template <class Rule, class... X> struct fault_under {
+  static constexpr bool poisoned = (is_poison<X> || ...);
+  static constexpr bool unasked = poisoned || (is_probe<X> || ...);
+  using type = typename element_fault<is_too_complex<poisoned, Rule, X...>>::template type<
+      std::bool_constant<unasked>, Rule, X...>;
+};
+template <class Rule, class... X> using fault_of = typename fault_under<Rule, X...>::type;
 
 /// The names of the axes that a caller of Rule names.
 template <class Rule> constexpr std::string_view named_axis(int k) {
