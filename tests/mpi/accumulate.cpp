@@ -3,6 +3,7 @@
 // batch, no memory beyond that of two gradients.
 //
 // ranks: 1 2 4
+// labels: device
 #include "dimesh/grad/accumulate.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2
+// labels: device
 #include "dimesh/any_tensor.hpp"
 
 #include <doctest/doctest.h>

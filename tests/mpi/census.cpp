@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// labels: device
 // Does the census count what a rank hands to MPI, by operation and by axes, no more and no less?
 #include <doctest/doctest.h>
 #include <census.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
 // checks: 34 34 34
-// labels: local
+// labels: local device
 // Products under a compute layout: whatever the layouts of operands and of the result, the values
 // are right, the result is under the compute layout, and the transposes and bytes as foreseen.
 #include "dimesh/nn/dense.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// labels: device
 // A feed-forward layer with experts: with slots for all it is the sum over all experts with masks;
 // with few, under every layout the same slots and values as on one rank; gradients; tokens that are
 // no numbers; experts that begin as copies of a dense checkpoint.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// labels: device
 // A layer of experts by other routings than its form's: experts that choose, scores with a bias;
 // slots whose number the type says; a layer in bfloat16; a rank of another opinion about capacity,
 // padding or experts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// labels: device
 // A layer of experts beside the same on one rank: experts over two axes by two all-to-alls, experts
 // on a mesh of their own, beside attention on another one, from a dense layer, in chunks; weights
 // split along each of their dims, and sharded; uneven groups and experts; a rank with other extents

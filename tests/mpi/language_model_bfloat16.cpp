@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2
-// labels: heavy
+// labels: heavy device
 // A language model with float parameters and bfloat16 activations: it learns as one in float does,
 // alike under every layout up to bfloat16's rounding, and a layer's messages are half as long.
 #include "support/language_model_run.hpp"

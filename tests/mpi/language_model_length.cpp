@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4 8
-// labels: heavy
+// labels: heavy device
 // A language model of the other form trains alike with its length split: beside heads and hidden
 // units on the same axis (sequence parallelism), and alone (context parallelism).
 #include "support/language_model_run.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 2 4 8
-// labels: heavy
+// labels: heavy device
 // A language model trains alike on two axes: batch and model split, and all of that with the length
 // and the parameters split, too.
 #include "support/language_model_run.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// labels: device
 // checks: 2420 9680 21780
 // relayout between two meshes of the same ranks, from every layout of one to every layout of the
 // other: the values, and that every rank is sent what it lacks and nothing else.

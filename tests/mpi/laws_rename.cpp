@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
+// labels: device
 // checks: 492 984 984 1476 1800 1800
 #include "dimesh/op/rename.hpp"
 

@@ -4,6 +4,7 @@
 // and Adam's state over them, too. Losses and weights are those of one rank.
 //
 // ranks: 2 4 8
+// labels: device
 #include <doctest/doctest.h>
 
 #include <dimesh/dimesh.hpp>

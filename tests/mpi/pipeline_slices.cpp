@@ -3,6 +3,7 @@
 // those before it left at the stage: loss and gradients are those of whole sequences.
 //
 // ranks: 1 2 4
+// labels: device
 #include <doctest/doctest.h>
 
 #include <cmath>

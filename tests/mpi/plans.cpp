@@ -3,6 +3,7 @@
 // same bits as with everything stored, and what is held is what the plan says.
 //
 // ranks: 1 2 4
+// labels: device
 #include <doctest/doctest.h>
 
 #include <cmath>

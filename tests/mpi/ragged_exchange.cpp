@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
-// labels: sanitize
+// labels: sanitize device
 // Blocks of any lengths, empty ones too, of which elements change ranks: parts, joins, orders and
 // products beside whole arrays, and their transposes.
 #include <doctest/doctest.h>

@@ -4,6 +4,7 @@
 // recomputed.
 //
 // ranks: 1 2 4
+// labels: device
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // back is counted and measured.
 //
 // ranks: 1 2 4
+// labels: device
 #include "dimesh/pipeline/recompute_by_plan.hpp"
 
 #include <doctest/doctest.h>

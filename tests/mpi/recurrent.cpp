@@ -3,7 +3,7 @@
 // recomputed or not; LSTM and GRU beside plain loops, with the batch or what is remembered split.
 // ranks: 1 2 4
 // checks: 109 212 315
-// labels: local
+// labels: local device
 #include "dimesh/nn/recurrent.hpp"
 
 #include <doctest/doctest.h>

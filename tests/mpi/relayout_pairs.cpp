@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // alone: docs/relayout.md runs its program
 // ranks: 1 2 4 8
+// labels: device
 // Relayout between every pair of layouts of meshes of one, two and three axes: the steps that a
 // route names, run one by one on layouts that only the run knows (so that all of them cost the
 // compiler nothing), contents against whole arrays, MPI's bytes against the costs that shapes

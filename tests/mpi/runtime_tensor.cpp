@@ -4,6 +4,7 @@
 // refuse, the run refuses.
 //
 // ranks: 1 2 4
+// labels: device
 // checks: 198 331 461
 #include "dimesh/plan/runtime_tensor.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Descriptors of blocks: does ScaLAPACK's own arithmetic find each element where the tensor has it?
 // ranks: 1 2 4
+// labels: device
 #include "dimesh/interop/scalapack.hpp"
 
 #include <doctest/doctest.h>

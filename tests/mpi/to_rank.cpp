@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
 // checks: 1038 2072 2072 3106 4140 4140
-// labels: sanitize
+// labels: sanitize device
 #include "dimesh/op/start_to_rank.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
+// labels: device
 // Do the spans of all ranks reach the file, calls with their bytes and axes, phases rightly nested?
 #include <dimesh/show/trace.hpp>
 

@@ -3,6 +3,7 @@
 // a disk that is full, on all ranks; a rank that stalls, on stderr. And who is told to end.
 //
 // ranks: 1 2 4 6
+// labels: device
 // alone: stderr is redirected
 #include <doctest/doctest.h>
 #include <fcntl.h>

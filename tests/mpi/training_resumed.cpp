@@ -3,6 +3,7 @@
 // and on whose word; the tensors of then.
 //
 // ranks: 1 2 4
+// labels: device
 #include <doctest/doctest.h>
 
 #include <array>

@@ -2,6 +2,7 @@
 // Right programs that are written in other ways than the tutorial's compile, and give the right
 // numbers: parameters in whatever structs, and losses in whatever functions.
 // ranks: 1 2 4
+// labels: device
 #include <doctest/doctest.h>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 4
+// labels: device
 // Networks whose number of layers only the run knows: with 1 to 3 layers in a vector, everything
 // that walks parameters gives the bits that it gives with an array; structs whose vectors differ in
 // length are refused, and the error names the call.
