@@ -7,6 +7,7 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/interop/from_array.hpp"
+#include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
@@ -44,6 +45,17 @@ TEST_CASE("fill: overwrites, and forgets that a value was to be counted once") {
   CHECK(test_support::on_host(x)[2] == 0);
   dm::fill_by(x, twice);  // a function is as good as an object
   CHECK(test_support::on_host(x)[2] == (g.rank() == 0 ? 4 : 0));
+}
+
+TEST_CASE("fill_by: of a value that was to be counted once, on ranks without an element, too") {
+  ts::for_each_grid<ts::plane>([](const dm::grid<ts::plane>& g) {
+    using L = dm::layout<ts::plane, dm::split<dm::uneven<p>, ts::x>, dm::partial<ts::y>>;
+    auto x = dm::constant<dm::tensor<float, L, p>>(g, 1, p{1});
+    x.set_once(2);
+    dm::fill_by(x, [](index_t) { return 3; });
+    CHECK(x.once() == 0);
+    CHECK(ts::agrees(dm::complete(x), ts::array{{"p"}, {1}, {3}}));
+  });
 }
 
 TEST_CASE("fill_block: every rank's block is an addend, whatever was counted once") {

@@ -159,8 +159,8 @@ template <int R, class T, class F> void fill_by_host(tensor_core& x, const F& f)
 /// Element (i...) of the whole is f(i...).
 template <int R, class T, class F> void fill_elements(tensor_core& x, const F& f) {
   if (!holds_value(x)) return clear_core<T>(x);
+  begin_to_fill(x);  // empty blocks, too: `once` is the same on all ranks
   if (x.elements() == 0) return;
-  begin_to_fill(x);
   if constexpr (is_function_of_host<F>) {
     fill_by_host<R, T>(x, f);
   } else {
