@@ -158,8 +158,8 @@ void fill(X&, const V&) {
 }
 
 /// Sets element (i...) to f(i...): global indices, in the order of the dims. On a device, a named
-/// function object with KOKKOS_FUNCTION is called there; other functions by the host, whose
-/// elements are then copied.
+/// function object with KOKKOS_FUNCTION and a KOKKOS_LAMBDA are called there; plain functions and
+/// other lambdas (of which nvcc alone tells) by the host, whose elements are then copied.
 template <class F, detail::Fillable X> void fill_by(X& x, const F& f) {
   using fault = typename detail::fill_fault<X>::type;
   static_assert(

@@ -143,6 +143,11 @@ template <class Space, int R, class T, class F> void fill_in(tensor_core& x, con
   if constexpr (flat) Space().fence();
 }
 
+/// Functions that no kernel of a device calls: it reaches nothing that a pointer names.
+template <class F>
+inline constexpr bool is_function_of_host =
+    is_lambda_of_host<F> || (!hosts_only && (std::is_pointer_v<F> || std::is_function_v<F>));
+
 /// The same by the calling thread, in memory of the host that is then copied: for functions that
 /// only the host can call.
 template <int R, class T, class F> void fill_by_host(tensor_core& x, const F& f) {

@@ -7,6 +7,7 @@
 //   result_fault<void>::type              -> function_gives_no_number<void>
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -99,8 +100,8 @@ constexpr bool is_lambda(std::string_view spelled) {
   int depth = 0;  // among the arguments of templates and functions
   for (std::size_t i = from; i < spelled.size() && spelled[i] != ';'; ++i) {
     if (depth == 0 && spelled.substr(i).starts_with("<lambda(")) return true;
-    if (spelled.substr(i).starts_with("operator"))  // its signs are no brackets
-      i = spelled.find_first_not_of("<>=-", i + 8);
+    if (spelled.substr(i).starts_with("::operator"))  // its signs are no brackets
+      i = std::min(spelled.find_first_not_of("<>=-", i + 10), spelled.size() - 1);
     depth += spelled[i] == '<' || spelled[i] == '(';
     depth -= spelled[i] == '>' || spelled[i] == ')';
   }
@@ -115,14 +116,6 @@ inline constexpr bool is_lambda_of_host =
     !__nv_is_extended_host_device_lambda_closure_type(F);
 #else
 template <class F> inline constexpr bool is_lambda_of_host = false;
-#endif
-/// Nor does a kernel on a device reach what a pointer names.
-#ifdef __CUDACC__
-template <class F>
-inline constexpr bool is_function_of_host =
-    is_lambda_of_host<F> || std::is_pointer_v<F> || std::is_function_v<F>;
-#else
-template <class F> inline constexpr bool is_function_of_host = is_lambda_of_host<F>;
 #endif
 template <class F> constexpr void assert_kernel_function() {
   static_assert(!is_lambda_of_host<F>,

@@ -259,13 +259,16 @@ DIMESH_OUTLINE inline std::size_t pool::free_all(bool those_of_slabs) {
   for (buffer*& head : free_)
     for (buffer** at = &head; *at != nullptr;) {
       buffer* const b = *at;
-      if (b->in_slab && !those_of_slabs) {
+      if (b->in_slab && !those_of_slabs && !slabs::has_own(b->capacity)) {
         at = &b->next;
         continue;
       }
       *at = b->next;
       bytes += b->capacity;
-      if (!b->in_slab) facts_of_space(space_).give_back(b->data);
+      if (!b->in_slab)
+        facts_of_space(space_).give_back(b->data);
+      else if (slabs::has_own(b->capacity))
+        slabs_.give_back(b->data);
       delete b;
     }
   return bytes;

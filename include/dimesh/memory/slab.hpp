@@ -4,13 +4,17 @@
 // numbers. The largest have a slab of their own.
 //
 //   slabs s;
-//   void* p = s.take(1 << 20);   // uninitialised, 64-byte aligned; null where slabs do not serve
+//   void* p = s.take(1 << 20);   // uninitialised, 64-byte aligned; null where slabs do not serve,
+//                                // or the system has no memory for one
+//   s.give_back(p);              // one that has a slab of its own
 //   s.give_back();               // all of it
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <type_traits>
 #include <vector>
 #if __has_include(<sys/mman.h>)
@@ -44,6 +48,8 @@ class slabs {
   static constexpr std::size_t least = std::size_t{256} << 10;
 
   void* take(std::size_t bytes);
+  static constexpr bool has_own(std::size_t bytes) { return bytes > usual / 2; }
+  void give_back(const void* own);
   void give_back();
 
  private:
@@ -51,6 +57,10 @@ class slabs {
 
   static std::size_t rounded_up(std::size_t n, std::size_t step) {
     return (n + step - 1) / step * step;
+  }
+  /// The first page of a slab.
+  static std::byte* begin_of(const void* slab) {
+    return reinterpret_cast<std::byte*>(rounded_up(reinterpret_cast<std::uintptr_t>(slab), page));
   }
   std::byte* begin_slab(std::size_t size);
 
@@ -63,14 +73,24 @@ class slabs {
 DIMESH_OUTLINE inline void* slabs::take(std::size_t bytes) {
   if (!serves || bytes < least) return nullptr;
   bytes = rounded_up(bytes, 64);
-  if (bytes > usual / 2) return begin_slab(rounded_up(bytes, page));  // of its own
-  if (bytes > left_) {
-    next_ = begin_slab(usual);
-    left_ = usual;
+  try {
+    if (has_own(bytes)) return begin_slab(rounded_up(bytes, page));
+    if (bytes > left_) {
+      next_ = begin_slab(usual);
+      left_ = usual;
+    }
+  } catch (const std::exception&) {
+    return nullptr;  // the pool knows what to do
   }
   std::byte* const p = next_;
   next_ += bytes, left_ -= bytes;
   return p;
+}
+DIMESH_OUTLINE inline void slabs::give_back(const void* own) {
+  const auto is_its = [&](const void* slab) { return begin_of(slab) == own; };
+  const auto at = std::find_if(all_.begin(), all_.end(), is_its);
+  Kokkos::kokkos_free<memory_space>(*at);
+  all_.erase(at);
 }
 DIMESH_OUTLINE inline void slabs::give_back() {
   for (void* p : all_) Kokkos::kokkos_free<memory_space>(p);
@@ -80,8 +100,7 @@ DIMESH_OUTLINE inline void slabs::give_back() {
 DIMESH_OUTLINE inline std::byte* slabs::begin_slab(std::size_t size) {
   all_.reserve(all_.size() + 1);
   all_.push_back(Kokkos::kokkos_malloc<memory_space>("dimesh", size + page));
-  const auto at = reinterpret_cast<std::uintptr_t>(all_.back());
-  std::byte* const begin = static_cast<std::byte*>(all_.back()) + (rounded_up(at, page) - at);
+  std::byte* const begin = begin_of(all_.back());
 #ifdef MADV_HUGEPAGE
   madvise(begin, size, MADV_HUGEPAGE);  // a wish: without it the pages are small ones
 #endif

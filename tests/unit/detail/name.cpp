@@ -33,6 +33,7 @@ static_assert(is_lambda("spelled() [with T = lambda [](long)->float]"));
 static_assert(is_lambda("spelled() [with T = main()::<lambda(long int)>; V = int]"));
 static_assert(is_lambda("spelled() [with T = <lambda(auto:1)>; V = int]"));
 static_assert(is_lambda("spelled() [with T = a<b<int> >::operator<(int)::<lambda(int)>; V = int]"));
+static_assert(is_lambda("spelled() [with T = heat_operator<int>::go()::<lambda(int)>; V = int]"));
 static_assert(!is_lambda("spelled() [with T = wrap<main()::<lambda(long int)> >; V = int]"));
 static_assert(!is_lambda("spelled() [with T = wrap<lambda [](long)->float>]"));
 static_assert(!is_lambda("spelled() [with T = my::inside; V = int]"));

@@ -3,13 +3,19 @@
 #include "dimesh/memory/storage.hpp"
 
 #include <doctest/doctest.h>
+#if defined(__linux__)
+#include <sys/resource.h>
+#include <unistd.h>
+#endif
 
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -221,6 +227,33 @@ TEST_CASE(
   buffers->release(held);
   buffers->release(large);
 }
+
+#if defined(__linux__) && !defined(DIMESH_CHECKED)  // which would write all of it
+/// Bytes of addresses that this process has.
+std::size_t addresses() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+TEST_CASE("the same of the host's memory, whose large buffers have slabs of their own") {
+  if (!detail::slabs::serves) return;
+  const std::size_t mib = std::size_t{1} << 20;
+  rlimit before{};
+  getrlimit(RLIMIT_AS, &before);
+  const rlimit narrow{addresses() + 1024 * mib, before.rlim_max};
+  setrlimit(RLIMIT_AS, &narrow);
+  { const storage s = storage::acquire(600 * mib); }
+  { const storage s = storage::acquire(800 * mib); }  // there is room for one of them
+  std::string said;
+  try {
+    const storage s = storage::acquire(2000 * mib);
+  } catch (const dimesh::error& e) {
+    said = e.what();
+  }
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(said.find("bytes left; of this process") != std::string::npos);
+}
+#endif
 
 TEST_CASE("an empty handle") {
   const storage none;
