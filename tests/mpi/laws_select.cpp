@@ -207,6 +207,12 @@ TEST_CASE(
       CHECK(agrees(dm::argsort<q>(v), order(false, n, "q")));
       CHECK(agrees(dm::argsort<q>(v, dm::order::descending), order(true, n, "q")));
       CHECK(agrees(dm::top_k<q, three>(v).places, order(true, 3, "three")));
+      const auto place = [](const char* along, index_t many) {
+        return make({"p", along}, {3, many}, [](const extents& i) { return double(i[1]); });
+      };
+      CHECK(agrees(dm::argsort<q>(dm::sort<q>(v)), place("q", n)));
+      CHECK(agrees(dm::argsort<three>(dm::top_k<q, three>(v).values, dm::order::descending),
+                   place("three", 3)));
     }
   });
 }
