@@ -164,7 +164,7 @@ constexpr S constant_on(const Where& where, T value, const From&... extents) {
   for_each_tensor(
       [&](const auto&, auto& x) {
         using X = std::remove_cvref_t<decltype(x)>;
-        if constexpr (!is_shaped<X>) dimesh::fill(x, static_cast<value_of<X>>(value));
+        if constexpr (!is_shaped<X>) dimesh::fill(x, as_element<value_of<X>>("constant", value));
       },
       s);
   return s;
@@ -174,7 +174,8 @@ template <class S, class Where, class T, class... E>
 inline constexpr bool makes_constant<S, Where, T, E...> =
     std::is_arithmetic_v<T> && makes<S, Where, E...>;
 }  // namespace detail
-/// The same, all elements equal to a number: constant<S>(grid, number, extents...).
+/// The same, all elements equal to a number: constant<S>(grid, number, extents...). Throws
+/// dimesh::error where elements are whole, and the number is none of them.
 template <class S, class... A>
 [[nodiscard]] constexpr auto constant(const A&... grid_number_and_extents) {
   if constexpr (std::is_class_v<S>) (void)sizeof(S);

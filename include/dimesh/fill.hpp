@@ -23,6 +23,7 @@
 #include "dimesh/core/kept_replicas.hpp"
 #include "dimesh/detail/key_uses.hpp"
 #endif
+#include "dimesh/core/number_as_element.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/random.hpp"
 #include "dimesh/tensor.hpp"
@@ -130,7 +131,7 @@ template <detail::Fillable X> void clear(X& x) {
   detail::clear_core<value_of<X>>(detail::core_of(x));
 }
 
-/// Sets every element to a value.
+/// Sets every element to a value. Throws dimesh::error where both are whole, and it is no element.
 template <detail::Fillable X, class V>
   requires std::is_convertible_v<V, computed<value_of<X>>>
 void fill(X& x, const V& number) {
@@ -138,14 +139,17 @@ void fill(X& x, const V& number) {
   static_assert(ok<detail::cut_fault<V, value_of<X>>>,
                 "fill: the elements are whole numbers, and a fraction would be cut; round it, or "
                 "let the tensor have fractions");
-  const computed<value_of<X>> value = static_cast<computed<value_of<X>>>(number);
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "fill: blocks of this dim carry a halo; fill a tensor without it, then halo_exchange");
   static_assert(
       ok<only<fault, partial_operand>>,
       "fill: the layout is that of a maximum yet to be found; fill a tensor of another layout");
-  detail::fill_core(detail::core_of(x), static_cast<value_of<X>>(value));
+  using T = value_of<X>;
+  if constexpr (detail::both_whole<T, V>)
+    detail::fill_core(detail::core_of(x), detail::as_element<T>("fill", number));
+  else
+    detail::fill_core(detail::core_of(x), static_cast<T>(static_cast<computed<T>>(number)));
 }
 
 /// Where a number is wanted there is something else.

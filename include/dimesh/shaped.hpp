@@ -47,10 +47,14 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_t
   constexpr shaped_tensor(const X&) {  // NOLINT: where a type is declared, too
     detail::assert_same<shaped_tensor, X>();
   }
-  template <Tensor X>
+  template <detail::TensorOrNumber X>
     requires(!std::is_same_v<X, shaped_tensor>)
   constexpr shaped_tensor& operator=(const X&) {
     detail::assert_same<shaped_tensor, X>();
+    return *this;
+  }
+  template <detail::TensorOrNumber X> constexpr const shaped_tensor& operator=(const X&) const {
+    detail::assert_not_const<shaped_tensor>();
     return *this;
   }
 

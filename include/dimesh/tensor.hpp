@@ -62,13 +62,13 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
   basic_tensor(const X&, detail::kind_said = detail::say_kind<basic_tensor, X>()) {  // NOLINT
     detail::assert_same<basic_tensor, X>();
   }
-  template <class X>
-    requires((Tensor<X> && !std::is_same_v<X, basic_tensor>) || std::is_arithmetic_v<X>)
+  template <detail::TensorOrNumber X>
+    requires(!std::is_same_v<X, basic_tensor>)
   constexpr auto& operator=(const X&) {  // auto: what it asserts is said where it is called
     detail::assert_same<basic_tensor, X>();
     return *this;
   }
-  template <Tensor X> constexpr const basic_tensor& operator=(const X&) const {
+  template <detail::TensorOrNumber X> constexpr const basic_tensor& operator=(const X&) const {
     detail::assert_not_const<basic_tensor>();
     return *this;
   }

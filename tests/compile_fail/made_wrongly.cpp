@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tensors made as in other libraries: of numbers, of arrays of other elements, without their type.
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
 #include <vector>
 
 #include "names.hpp"
@@ -98,6 +99,56 @@ void f(matrix& x) { x = 0; }
 #else
 void f(matrix& x) { dm::clear(x); }
 #endif
+
+// mistake: made_wrongly__number_assigned_in_a_loss
+// expect: tensor: a number is no tensor; fill(x, 0) sets all elements, and clear(x) sets them to 0
+// expect: wrong_arguments<float>
+// levels: 2
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const auto& x) {
+  auto h = x + x;
+  h = 0.0f;
+  return dm::mean(h * x);
+};
+#else
+constexpr auto loss = [](const auto& x) { return dm::mean((x + x) * x); };
+#endif
+auto f(const dm::tensor<float, dm::layout<pod>, hidden>& x) {
+  return dm::value_and_grad(loss, x)();
+}
+
+// mistake: made_wrongly__number_assigned_to_parameters
+// expect: tensor: a const one cannot be assigned to, as parameters in a loss; keep the new values beside them: auto w = 0.5f * p.w
+// expect: parameters_are_const<const
+// levels: 2
+#ifdef COMPILE_FAIL
+constexpr auto loss = [](const auto& x) {
+  x = 0.0f;
+  return dm::mean(x * x);
+};
+#else
+constexpr auto loss = [](const auto& x) { return dm::mean(x * x); };
+#endif
+auto f(const dm::tensor<float, dm::layout<pod>, hidden>& x) {
+  return dm::value_and_grad(loss, x)();
+}
+
+// mistake: made_wrongly__number_assigned_to_a_shape
+// expect: tensor: a number is no tensor; fill(x, 0) sets all elements, and clear(x) sets them to 0
+// expect: wrong_arguments<float>
+// levels: 3
+#ifdef COMPILE_FAIL
+constexpr auto doubled = [](const auto& x) {
+  auto h = x + x;
+  h = 0.0f;
+  return h;
+};
+#else
+constexpr auto doubled = [](const auto& x) { return x + x; };
+#endif
+auto f(const dm::tensor<float, dm::shaped<hybrid>, batch, hidden>& x) {
+  return dm::count(doubled, x);
+}
 
 // mistake: made_wrongly__make_without_type
 // expect: make: the type of what is made stands in the angle brackets, the grid in the parentheses: make<tensor<float, L, batch>>(grid)

@@ -49,6 +49,22 @@ void f(const row& w, const matrix& x) {
 }
 #endif
 
+// mistake: pulled_back_wrongly__const
+// expect: vjp: a call uses the pullback up, and this one is const; take it with auto [y, back] = vjp(f, x), and let a lambda that holds it be mutable
+// expect: wrong_arguments<
+// levels: 1
+#ifdef COMPILE_FAIL
+void f(const row& w, const matrix& x) {
+  const auto [y, back] = dm::vjp(scaled, w, x);
+  (void)back(y);
+}
+#else
+void f(const row& w, const matrix& x) {
+  auto [y, back] = dm::vjp(scaled, w, x);
+  (void)back(y);
+}
+#endif
+
 // mistake: pulled_back_wrongly__recur_without_parameters
 // expect: recur: the step, its parameters (std::tuple{} for none), the first carry, then what each step gets an element of: recur<length>(step, p, start, x)
 // expect: wrong_arguments<

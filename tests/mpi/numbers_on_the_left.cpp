@@ -110,23 +110,76 @@ TEST_CASE("numbers keep their value beside bool and short whole numbers") {
   check_short<std::uint16_t>(g, {0, 1, 300, 65535});
 }
 
+template <class F> std::string said(const F& f) {
+  try {
+    (void)f();
+  } catch (const dm::error& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
 TEST_CASE("a number that would become an element, and cannot, is an error") {
   const dm::grid<pod> g;
   const auto b = dm::zeros<dm::tensor<std::uint8_t, data, batch>>(g);
-  const auto said = [](const auto& f) -> std::string {
-    try {
-      (void)f();
-    } catch (const dm::error& e) {
-      return e.what();
-    }
-    return "nothing";
-  };
   const std::string why = " is no element: these are whole numbers from 0 to 255; cast the tensor";
   CHECK(said([&] { return dm::maximum(b, 300); }) == "maximum: 300" + why);
   CHECK(said([&] { return dm::minimum(b, -1); }) == "minimum: -1" + why);
   CHECK(said([&] { return dm::clamp(b, 256, 300); }) == "clamp: 256" + why);
   CHECK(said([&] { return dm::select(b > 0, b, 300); }) == "select: 300" + why);
   CHECK(said([&] { return dm::select(b > 0, -5, b); }) == "select: -5" + why);
+}
+
+template <class X> auto last(const X& x) {
+  return dm::value(dm::pick<batch>(dm::whole<batch>(x), 3));
+}
+
+TEST_CASE("tensors are filled with numbers that are elements, and with no others") {
+  const dm::grid<pod> g;
+  const auto filled = [&]<class T>(T, auto n) {
+    using X = dm::tensor<T, data, batch>;
+    X x = dm::zeros<X>(g);
+    dm::fill(x, n);
+    CHECK(dm::to_rank(x) == dm::to_rank(dm::constant<X>(g, n)));
+    return last(x);
+  };
+  CHECK(filled(std::uint8_t{}, 255) == 255);
+  CHECK(filled(bool{}, 1));
+  CHECK(filled(bool{}, 0) == false);
+  CHECK(filled('a', 98) == 'b');
+  CHECK(filled(std::int64_t{}, 7u) == 7);
+  CHECK(filled(float{}, std::int64_t{1} << 40) == 0x1p40f);
+  CHECK(filled(dm::half{}, 3) == dm::half(3));
+  using bytes = dm::tensor<std::uint8_t, data, batch>;
+  const std::string why = " is no element: these are whole numbers from 0 to 255; cast the tensor";
+  bytes b = dm::zeros<bytes>(g);
+  CHECK(said([&] { return dm::constant<bytes>(g, 300); }) == "constant: 300" + why);
+  CHECK(said([&] { return dm::fill(b, -1), 0; }) == "fill: -1" + why);
+  CHECK_THROWS_AS((void)(dm::constant<dm::tensor<bool, data, batch>>(g, 2)), dm::error);
+}
+
+TEST_CASE("a whole number beyond the type of a result is an error") {
+  const dm::grid<pod> g;
+  const auto x = dm::constant<dm::tensor<int, data, batch>>(g, 1);
+  const auto wide = std::int64_t{3000000000};
+  const std::string why =
+      ": 3000000000 is no element: these are whole numbers from -2147483648 to 2147483647; cast "
+      "the tensor";
+  CHECK(said([&] { return x + wide; }) == "operator+" + why);
+  CHECK(said([&] { return wide + x; }) == "operator+" + why);
+  CHECK(said([&] { return x - wide; }) == "operator-" + why);
+  CHECK(said([&] { return 3000000000u - x; }) == "operator-" + why);
+  CHECK(said([&] { return x * wide; }) == "operator*" + why);
+  CHECK(said([&] { return wide * x; }) == "operator*" + why);
+  CHECK(said([&] { return x / wide; }) == "operator/" + why);
+  CHECK(said([&] { return wide / x; }) == "operator/" + why);
+  CHECK(said([&] { return dm::pow(x, wide); }) == "pow" + why);
+  CHECK(said([&] { return dm::pow(wide, x); }) == "pow" + why);
+  static_assert(std::is_same_v<decltype(x + wide), std::remove_const_t<decltype(x)>>);
+  CHECK(last(x + std::int64_t{2}) == 3);
+  const auto u = dm::constant<dm::tensor<std::uint32_t, data, batch>>(g, 5);
+  CHECK(last(u + -1) == 4);
+  CHECK(last(dm::cast<double>(x) + wide) == 3000000001);
 }
 
 TEST_CASE("pad: a number that the elements do not hold is an error, and others keep their value") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6 8
-// checks: 1038 2072 2072 3106 4140 4140
+// checks: 1043 2082 2082 3121 4160 4160
 // labels: sanitize device
 #include "dimesh/op/start_to_rank.hpp"
 
@@ -93,6 +93,19 @@ TEST_CASE("a tensor without dims, and other element types") {
     CHECK(dimesh::to_rank(b) == (g.rank() == 0 ? bits : std::vector<bool>{}));
     CHECK(dimesh::broadcast_element(b, {3}));
     CHECK_FALSE(dimesh::broadcast_element(b, {1}));
+
+    // a vector of bool has no array of them, and a tensor is made of it all the same
+    CHECK(dimesh::to_rank(dimesh::from_array<B>(g, bits, p{5})) == dimesh::to_rank(b));
+    using W = dimesh::tensor<bool, dimesh::layout<plane>, p>;
+    const auto whole = dimesh::from_blocks<W>(g, bits, p{5});
+    CHECK(dimesh::to_rank(whole) == dimesh::to_rank(b));
+    auto other = dimesh::zeros_like(whole);
+    auto filled = dimesh::zeros_like(b);
+    dimesh::fill_block(other, bits);
+    CHECK(dimesh::to_rank(other) == dimesh::to_rank(b));
+    dimesh::fill_from(filled, bits);
+    CHECK(dimesh::to_rank(filled) == dimesh::to_rank(b));
+    CHECK_THROWS_AS(dimesh::fill_from(filled, std::vector<bool>(4)), dimesh::error);
   });
 }
 

@@ -54,10 +54,22 @@ whole ones(const grid<pod>& g, index_t n = 4) {
 const run_fail::table cases{
     // ---- who is called with what ---------------------------------------------------------------
     // case not_an_element_here: 2
-    //   rank 1: to_rank: rank 1 has none of the elements; they are on rank 0
+    //   rank 1: to_rank: rank 1 of the grid has none of the elements; they are on rank 0
     {"not_an_element_here",
      [] {
        const grid<pod> g;
+       const auto all = to_rank(ones(g));
+       std::printf("%g\n", all[3]);
+     }},
+    // case not_an_element_of_turned_ranks: 2
+    //   rank 0: to_rank: rank 1 of the grid has none of the elements; they are on rank 0
+    {"not_an_element_of_turned_ranks",
+     [] {
+       int rank = 0;
+       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+       MPI_Comm turned = MPI_COMM_NULL;
+       MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+       const grid<pod> g(turned);
        const auto all = to_rank(ones(g));
        std::printf("%g\n", all[3]);
      }},

@@ -23,6 +23,9 @@ template <class X> using value_of = typename X::value_type;
 
 namespace detail {
 
+/// What may stand on the right of a tensor's assignment by mistake.
+template <class X> concept TensorOrNumber = Tensor<X> || std::is_arithmetic_v<X>;
+
 template <class X> inline constexpr bool is_tracked = false;
 template <class V> inline constexpr bool is_tracked<tracked_tensor<V>> = true;
 template <class X> inline constexpr bool is_shaped = false;

@@ -33,8 +33,15 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] tracked_
     detail::assert_same<tracked_tensor, X>();
     return *this;
   }
+  /// No number does. (By the plain type: said once of a function that is given both.)
+  template <class X>
+    requires std::is_arithmetic_v<X>
+  constexpr auto& operator=(const X&) {
+    detail::assert_same<Value, X>();
+    return *this;
+  }
   /// No tensor that is const is another one later.
-  template <Tensor X> constexpr const tracked_tensor& operator=(const X&) const {
+  template <detail::TensorOrNumber X> constexpr const tracked_tensor& operator=(const X&) const {
     detail::assert_not_const<Value>();
     return *this;
   }

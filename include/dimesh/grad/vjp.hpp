@@ -68,6 +68,14 @@ template <class Y, class... X> class vjp_pullback {
     return {};
   }
 
+  /// Of one that is const.
+  template <class... A> poison operator()(const A&...) const {
+    static_assert(ok<wrong_arguments<A...>>,
+                  "vjp: a call uses the pullback up, and this one is const; take it with auto [y, "
+                  "back] = vjp(f, x), and let a lambda that holds it be mutable");
+    return {};
+  }
+
   /// The cotangents of the arguments: a tuple of them, or the one. Layouts and structs are those of
   /// the arguments with `gradient` around the layout. Throws dimesh::error if it was called before,
   /// if it was made inside another gradient that is over, or if the cotangent has other extents
@@ -133,7 +141,7 @@ inline constexpr bool takes_vjp<F, X...> = sizeof...(X) > 0 && is_function_objec
 
 /// In place of the pullback of a function that is at fault.
 struct poisoned_pullback {
-  template <class YBar> poison operator()(const YBar&) { return {}; }
+  template <class YBar> poison operator()(const YBar&) const { return {}; }
 };
 
 /// Says why f is not called with recorded arguments X....

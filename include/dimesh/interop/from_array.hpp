@@ -6,10 +6,13 @@
 //   from_blocks<X>(g, block)                          fill_from(x, image)    fill_block(x, block)
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dimesh/fill.hpp"
 
@@ -18,6 +21,20 @@ namespace dimesh {
 namespace detail {
 template <class A, class X>
 concept ArrayOf = std::is_convertible_v<const A&, std::span<const value_of<X>>>;
+/// A vector of bool, as to_rank gives of a mask: its elements are bits, and no array.
+template <class A, class X>
+concept BitsOf = std::is_same_v<value_of<X>, bool> && std::is_base_of_v<std::vector<bool>, A>;
+/// The array of them.
+struct unpacked_bits {
+  std::unique_ptr<bool[]> all;
+  std::size_t count;
+
+  explicit unpacked_bits(const std::vector<bool>& bits)
+      : all(std::make_unique<bool[]>(bits.size())), count(bits.size()) {
+    std::copy(bits.begin(), bits.end(), all.get());
+  }
+  operator std::span<const bool>() const { return {all.get(), count}; }  // NOLINT
+};
 
 /// What an array has for elements, or else what was given.
 template <class A> struct elements_of_array {
@@ -113,13 +130,19 @@ void fill_from(X& x, std::initializer_list<value_of<X>> whole) {
 }
 template <detail::Fillable X, class A>
   requires(!detail::ArrayOf<A, X>)
-void fill_block(X&, const A&) {
-  detail::assert_array<X, A>();
+void fill_block(X& x, const A& a) {
+  if constexpr (detail::BitsOf<A, X>)
+    dimesh::fill_block(x, std::span<const bool>(detail::unpacked_bits(a)));
+  else
+    detail::assert_array<X, A>();
 }
 template <detail::Fillable X, class A>
   requires(!detail::ArrayOf<A, X>)
-void fill_from(X&, const A&) {
-  detail::assert_array<X, A>();
+void fill_from(X& x, const A& a) {
+  if constexpr (detail::BitsOf<A, X>)
+    dimesh::fill_from(x, std::span<const bool>(detail::unpacked_bits(a)));
+  else
+    detail::assert_array<X, A>();
 }
 
 /// A tensor from an array on the host that holds all of it, on every rank; see fill_from.
@@ -139,9 +162,14 @@ template <Operand X, Extents... From>
 }
 template <Operand X, class A, Extents... From>
   requires(!detail::ArrayOf<A, X>)
-[[nodiscard]] X from_array(const grid<typename X::mesh_type>&, const A&, const From&...) {
-  detail::assert_array<X, A>();
-  return X{};
+[[nodiscard]] X from_array(const grid<typename X::mesh_type>& g, const A& a,
+                           const From&... extents) {
+  if constexpr (detail::BitsOf<A, X>) {
+    return dimesh::from_array<X>(g, std::span<const bool>(detail::unpacked_bits(a)), extents...);
+  } else {
+    detail::assert_array<X, A>();
+    return X{};
+  }
 }
 /// A tensor from arrays on the host that hold each rank's block; see fill_block.
 template <Operand X, Extents... From>
@@ -153,9 +181,14 @@ template <Operand X, Extents... From>
 }
 template <Operand X, class A, Extents... From>
   requires(!detail::ArrayOf<A, X>)
-[[nodiscard]] X from_blocks(const grid<typename X::mesh_type>&, const A&, const From&...) {
-  detail::assert_array<X, A>();
-  return X{};
+[[nodiscard]] X from_blocks(const grid<typename X::mesh_type>& g, const A& a,
+                            const From&... extents) {
+  if constexpr (detail::BitsOf<A, X>) {
+    return dimesh::from_blocks<X>(g, std::span<const bool>(detail::unpacked_bits(a)), extents...);
+  } else {
+    detail::assert_array<X, A>();
+    return X{};
+  }
 }
 
 }  // namespace dimesh

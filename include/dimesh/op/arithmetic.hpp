@@ -5,8 +5,10 @@
 //   partial + partial -> partial       partial * replicated -> partial      -partial -> partial
 //   partial + replicated, partial + 1, partial * partial  -> compile errors
 //   select(x > y, x, y)                -> elementwise choice
+//   int + 3000000000                   -> dimesh::error: the result is int, and no int is that
 #pragma once
 
+#include "dimesh/core/number_as_element.hpp"
 #include "dimesh/op/parts/arithmetic_functions.hpp"
 #include "dimesh/op/parts/operate.hpp"
 
@@ -202,55 +204,61 @@ template <Operand X, detail::Number N> constexpr auto operator+(const X& x, N n)
                 "operator+: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by("operator+", detail::offset_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator+",
+                           detail::offset_function<T>{detail::met_as<T>("operator+", n)}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator+(N n, const X& x) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator+: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by("operator+", detail::offset_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator+",
+                           detail::offset_function<T>{detail::met_as<T>("operator+", n)}, x);
 }
 template <Operand X, detail::Number N> constexpr auto operator-(const X& x, N n) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator-: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by("operator-",
-                           detail::offset_function<T>{static_cast<T>(-static_cast<T>(n))}, x);
+  return detail::offset_by(
+      "operator-", detail::offset_function<T>{static_cast<T>(-detail::met_as<T>("operator-", n))},
+      x);
 }
 template <detail::Number N, Operand X> constexpr auto operator-(N n, const X& x) {
   static_assert(ok<detail::offset_fault<X>>,
                 "operator-: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by("operator-", detail::subtract_from_function<T>{static_cast<T>(n)}, x);
+  return detail::offset_by("operator-",
+                           detail::subtract_from_function<T>{detail::met_as<T>("operator-", n)}, x);
 }
 template <Operand X, detail::Number N> constexpr auto operator*(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
                 "operator*: the operand is a maximum or minimum yet to be made; complete it first");
   using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::linear>(detail::scale_function<T>{static_cast<T>(n)}, x);
+  return detail::map_as<detail::join_kind::linear>(
+      detail::scale_function<T>{detail::met_as<T>("operator*", n)}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator*(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
                 "operator*: the operand is a maximum or minimum yet to be made; complete it first");
   using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::linear>(detail::scale_function<T>{static_cast<T>(n)}, x);
+  return detail::map_as<detail::join_kind::linear>(
+      detail::scale_function<T>{detail::met_as<T>("operator*", n)}, x);
 }
 template <Operand X, detail::Number N> constexpr auto operator/(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::linear, X>>,
                 "operator/: the operand is a maximum or minimum yet to be made; complete it first");
   using T = detail::number_as<X, N>;
-  return detail::map_as<detail::join_kind::linear>(detail::unscale_function<T>{static_cast<T>(n)},
-                                                   x);
+  return detail::map_as<detail::join_kind::linear>(
+      detail::unscale_function<T>{detail::met_as<T>("operator/", n)}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator/(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,
                 "operator/: the denominator is a sum yet to be made; complete it first");
   using T = detail::number_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
-      detail::divide_into_function<T>{static_cast<T>(n)}, x);
+      detail::divide_into_function<T>{detail::met_as<T>("operator/", n)}, x);
 }
 
 }  // namespace dimesh

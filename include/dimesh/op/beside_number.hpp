@@ -38,7 +38,8 @@ template <Operand X, detail::Number N> constexpr auto pow(const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
                 "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
                 "function of complex numbers");
-  return detail::map_beside(detail::pow_function{}, x, static_cast<detail::number_as<X, N>>(n));
+  return detail::map_beside(detail::pow_function{}, x,
+                            detail::met_as<detail::number_as<X, N>>("pow", n));
 }
 /// n to the x.
 template <detail::Number N, Operand X> constexpr auto pow(N n, const X& x) {
@@ -46,7 +47,7 @@ template <detail::Number N, Operand X> constexpr auto pow(N n, const X& x) {
                 "pow: the operand is a sum yet to be made, or complex; complete it, or map a "
                 "function of complex numbers");
   return detail::map_beside(detail::power_of_function{}, x,
-                            static_cast<detail::number_as<X, N>>(n));
+                            detail::met_as<detail::number_as<X, N>>("pow", n));
 }
 /// The larger of each element and n; ties go to the element. Throws dimesh::error where elements
 /// are whole and hold no number as large as a whole n.

@@ -6,8 +6,8 @@
 //   select(x > y, x, y)        -> elementwise choice; one of the two may be a number
 #pragma once
 
+#include "dimesh/core/number_as_element.hpp"
 #include "dimesh/op/arithmetic.hpp"
-#include "dimesh/op/parts/number_as_element.hpp"
 
 namespace dimesh {
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "dimesh/collective/communicator.hpp"
 #include "dimesh/detail/words.hpp"
 
 namespace dimesh {
@@ -20,7 +19,8 @@ template <class T> class [[nodiscard]] rank_values : public std::vector<T> {
   using base = std::vector<T>;
 
  public:
-  rank_values(base&& values, int root) : base(std::move(values)), root_(root) {}
+  rank_values(base&& values, int here, int root)
+      : base(std::move(values)), here_(here), root_(root) {}
 
   typename base::const_reference operator[](std::size_t i) const {
     require(i);
@@ -42,16 +42,15 @@ template <class T> class [[nodiscard]] rank_values : public std::vector<T> {
   }
   [[noreturn, gnu::noinline]] void refuse(std::size_t i) const {
     detail::words w;
-    if (this->empty() && detail::world_rank() != root_)
-      w << "to_rank: rank " << detail::world_rank()
-        << " has none of the elements; they are on rank " << root_
-        << ", so use them there, or broadcast_element(x, {...})";
+    if (this->empty() && here_ != root_)
+      w << "to_rank: rank " << here_ << " of the grid has none of the elements; they are on rank "
+        << root_ << ", so use them there, or broadcast_element(x, {...})";
     else
       w << "to_rank: element " << static_cast<index_t>(i) << " is none of the "
         << static_cast<index_t>(this->size());
     w.raise();
   }
-  int root_;
+  int here_, root_;  // ranks of the grid
 };
 
 }  // namespace dimesh

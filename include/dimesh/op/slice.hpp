@@ -13,9 +13,9 @@
 // Parts of addends are addends, as are addends among zeros.
 #pragma once
 
+#include "dimesh/core/number_as_element.hpp"
 #include "dimesh/op/parts/missing_header.hpp"
 #include "dimesh/op/parts/misuse_of_slice.hpp"
-#include "dimesh/op/parts/number_as_element.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
 

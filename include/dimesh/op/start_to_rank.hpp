@@ -48,6 +48,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
     template <class Y>
     move(const Y& y, int to)
         : values(y.grid().everyone(), detail::core_of(y), to, &under_way),
+          here(y.grid().everyone().rank()),
           root(to),
           axes(values.from.from_others ? y.grid().everyone().axes() : 0),
           mesh(y.grid().everyone().mesh()),
@@ -57,7 +58,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
     }
     collective::requests under_way;  // first: it is there when the values are sent
     detail::gathered<T> values;
-    int root;
+    int here, root;
     unsigned axes;
     std::uint64_t mesh;
     int exceptions;  // that were passing when it began
@@ -73,7 +74,7 @@ template <class T> class [[nodiscard("a move that is started is to be awaited")]
     const detail::watched here(event_kind::gather, it->axes, 0, 0, it->mesh);
     const detail::in_space there(it->values.received.space());
     it->under_way.wait(name);
-    return rank_values<T>(it->values.values(), it->root);
+    return rank_values<T>(it->values.values(), it->here, it->root);
   }
   void require_move(std::string_view call) const {
     if (!holds())

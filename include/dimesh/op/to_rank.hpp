@@ -233,7 +233,7 @@ template <Operand X> auto to_rank(const X& x, int root = 0) {
     const running now(detail::watcher, "to_rank");
     const detail::in_space here(detail::core_of(y).facts->space);
     const detail::gathered<value_of<X>> whole(y.grid().everyone(), detail::core_of(y), root);
-    return rank_values<value_of<X>>(whole.values(), root);
+    return rank_values<value_of<X>>(whole.values(), y.grid().everyone().rank(), root);
   }
 }
 

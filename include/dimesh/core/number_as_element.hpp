@@ -5,6 +5,7 @@
 //   as_element<std::uint8_t>("select", 44)       -> 44
 //   as_element<std::uint8_t>("select", 300)      -> dimesh::error
 //   as_least<std::uint8_t>("maximum", -1)        -> 0: the greater of both is the same
+//   met_as<int>("operator+", 3000000000)         -> dimesh::error
 #pragma once
 
 #include <limits>
@@ -56,6 +57,14 @@ template <class T, class N> constexpr T as_element(std::string_view call, N n) {
     else
       return static_cast<T>(n);
   }
+}
+/// n in the type T in which it meets elements. Throws dimesh::error where C++ would take another
+/// type for both, and n is none of T: the type of a result comes of the elements alone.
+template <class T, class N> constexpr T met_as(std::string_view call, N n) {
+  if constexpr (both_whole<T, N> && !std::is_same_v<std::common_type_t<T, N>, T>)
+    return as_element<T>(call, n);
+  else
+    return static_cast<T>(n);
 }
 /// A lower bound, and an upper one: what is below all elements, or beyond, bounds none.
 template <class T, class N> constexpr T as_least(std::string_view call, N n) {
