@@ -179,11 +179,7 @@ inline checkpoint_record load(const std::string& folder, const load_options& opt
                               const std::vector<named_core>& all) {
   manifest m;
   const own_comm c(all[0].core->grid->everyone().handle());
-  std::string place;
-  together(c.comm, [&] {
-    if (c.rank == 0) place = folder_of(folder).string();
-  });
-  place = text_from(c.comm, 0, place);
+  const std::string place = folder_for_all(c.comm, folder);
   std::vector<found_tensor> found;
   together(c.comm, [&] {
     const auto path = fs::path(place) / "manifest.json";
