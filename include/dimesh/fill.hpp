@@ -107,12 +107,7 @@ template <class X>
 struct fill_fault<X> {
   using S = spec_of<X>;
   static constexpr auto find() {
-    constexpr int dim = [] {
-      for (int d = 0; d < S::rank; ++d)
-        if (S::table.halo[d] > 0) return d;
-      return -1;
-    }();
-    constexpr int axis = S::table.first_partial(false);
+    constexpr int dim = first_haloed(S::table), axis = S::table.first_partial(false);
     if constexpr (dim >= 0)
       return tag<dim_has_halo<type_at<dim, typename S::dims>>>{};
     else if constexpr (axis >= 0)

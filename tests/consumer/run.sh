@@ -10,7 +10,8 @@
 #   own_kokkos        a Kokkos that is there already is the one used
 #   recorded          another Kokkos and CBLAS and no oneDNN, under folders with spaces: the package remembers
 #                     them, and where its headers are
-#   bare              without JSON, which is optional, the examples that need it are left out
+#   bare              without JSON, CLI11 or zlib, which are optional, the examples and benchmarks that
+#                     need them are left out
 #   compiled          links the compiled part of the library, into a program and a module, and is refused where
 #                     it was compiled otherwise
 set -euo pipefail
@@ -132,6 +133,14 @@ case $kind in
     cmake --build "$work/library" --target help > "$work/targets"
     grep '^example.02_matrix_product: phony' "$work/targets"
     grep -E '^example.(language_model|unet|image_classifier): phony' "$work/targets" && exit 1
+    library options -DDIMESH_EXAMPLES=ON -DDIMESH_CLI11_INCLUDE_DIR= "-DKokkos_DIR=$(cache Kokkos_DIR)"
+    grep "examples/language_model is left out (CLI11 was not found)" "$work/options.log"
+    cmake --build "$work/options" --target help > "$work/targets"
+    grep '^example.unet: phony' "$work/targets"
+    library zlib -DDIMESH_EXAMPLES=ON -DDIMESH_BENCHMARKS=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON \
+      "-DKokkos_DIR=$(cache Kokkos_DIR)"
+    grep "examples/unet is left out (zlib was not found)" "$work/zlib.log"
+    grep "benchmarks/input_files is left out (zlib was not found)" "$work/zlib.log"
     exit 0
     ;;
   compiled)

@@ -98,10 +98,11 @@ TEST_CASE("a tensor that stands for its cost is described, and held, as it is el
   using X = matrix<by_batch>;
   const dm::grid<pod> g;
   const auto x = dm::zeros<X>(g);
-  std::string described, held;
+  std::string described, held, shape;
   bool again = false;
   const auto step = [&](const auto& v) {
     described = dm::describe(v);
+    shape = dm::describe(dm::shapes_of(v));
     const dm::any_tensor any = v;
     held = any.text();
     again = any.is<X>() && dm::describe(any.as<X>()) == described;
@@ -109,6 +110,7 @@ TEST_CASE("a tensor that stands for its cost is described, and held, as it is el
   CHECK(dm::count(step, x).bytes<>() == 0);
   CHECK(described == dm::describe(x));
   CHECK(held == dm::describe(x));
+  CHECK(shape == dm::describe(dm::shapes_of(x)));
   CHECK(again);
 }
 

@@ -146,6 +146,8 @@ TEST_CASE("load_safetensors: a bool that is neither 0 nor 1 is an error on all r
       const std::string text = said([&] { dimesh::load_safetensors(file, part("mask", t)); });
       CHECK(has(text, "checkpoint: '" + file + "': tensor 'mask': a truth is 7"));
       CHECK(dimesh::detail::text_from(MPI_COMM_WORLD, 0, text) == text);
+      CHECK(said([&] { dimesh::load_checkpoint(at.path, {.verify = false}, part("mask", t)); }) ==
+            text);
       t = dimesh::constant<X>(g, false, p{6}, q{3});
     }
   });

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <census.hpp>
+#include <memory>
 #include <thread>
 
 #include "support/host.hpp"
@@ -118,6 +119,9 @@ TEST_CASE("batches made ahead: the last of an epoch comes, though the next epoch
         for (int again = 0; again < 2; ++again)
           CHECK(thrown_by_all(g, [&] { (void)load.next(); }) == why);
         CHECK(load.position() == in::position{epoch + 1, 0});
+        load.seek(load.position());  // as a run that goes on from there
+        CHECK(load.position() == in::position{epoch + 1, 0});
+        CHECK(thrown_by_all(g, [&] { (void)load.next(); }) == why);
       };
       ends_with_epoch(0, "input::batch: epoch 1 has 2 records, a batch has 3");
       load.seek({0, 0});
@@ -132,6 +136,39 @@ TEST_CASE("batches made ahead: the last of an epoch comes, though the next epoch
       CHECK(filled.position() == in::position{2, 0});
       for (int again = 0; again < 2; ++again)
         CHECK(thrown_by_all(g, [&] { (void)filled.next(); }) == "no epoch 2");
+      filled.seek(filled.position());
+      CHECK(filled.position() == in::position{2, 0});
+      CHECK(thrown_by_all(g, [&] { (void)filled.next(); }) == "no epoch 2");
+    }
+}
+
+/// Epochs of six records; one rank cannot have epoch 1 the first three times.
+struct late_epoch {
+  static constexpr bool fixed = false;
+  bool here;
+  std::shared_ptr<int> asked = std::make_shared<int>(0);
+  in::numbers epoch(index_t e) const {
+    if (here && e == 1 && ++*asked <= 3) throw std::runtime_error("not yet");
+    return in::numbers(6);
+  }
+};
+TEST_CASE("batches made ahead: an epoch that one rank has late is left out by none") {
+  const dm::grid<line> g;
+  for (const int threads : {0, 1, 3})
+    for (const index_t ahead : {1, 4}) {
+      CAPTURE(threads);
+      CAPTURE(ahead);
+      auto load = late_epoch{g.rank() == 0} | in::map([](index_t i) { return std::int64_t{i}; }) |
+                  in::batch<numbers_of>(g, p{3}) | in::prefetch(threads, ahead);
+      for (index_t b = 0; b < 6; ++b) {
+        CHECK(load.position() == in::position{b / 2, b % 2 * 3});
+        bool good = false;
+        const auto next = [&] { good = holds(load.next(), b % 2 * 3); };
+        for (int tries = 0; tries < 4; ++tries)
+          if (thrown_by_all(g, next) == "nothing") break;
+        CHECK(good);
+      }
+      CHECK(load.position() == in::position{3, 0});
     }
 }
 

@@ -86,13 +86,15 @@ template <class M, class X> void find_sizes(event_log<M>& log, const X& x) {
 }
 
 template <class X> constexpr auto shape_like(const X& x) {
+  const tensor_core& core = core_of(x);
+  if (!core.is_shape) require_grid("shapes_of", core);  // else it stands for its cost
   mesh_sizes<typename X::mesh_type> sizes;
-  for (std::size_t a = 0; a < sizes.size.size(); ++a) sizes.size[a] = x.grid().state().sizes()[a];
+  std::copy_n(core.sizes(), sizes.size.size(), sizes.size.begin());
   using shaped = typename shaped_type<X>::type;
   if constexpr (is_probe<X>)
-    return shaped(sizes, x.shape(), nullptr, core_of(x).facts, core_of(x).cuts);
+    return shaped(sizes, x.shape(), nullptr, core.facts, core.cuts);
   else
-    return shaped(sizes, x.shape(), cuts_like(core_of(x)));
+    return shaped(sizes, x.shape(), cuts_like(core));
 }
 
 }  // namespace detail

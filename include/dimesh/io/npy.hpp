@@ -159,13 +159,6 @@ inline void require_match(const std::string& of, const header& h, const tensor_c
   }
   throw error("npy: " + of + ": expected extents (" + want + "), found " + shape_text(h.shape));
 }
-/// A byte that is neither 0 nor 1 is no truth.
-inline void require_truths(const std::string& of, const tensor_core& x) {
-  for (const std::byte b : bytes_on_host(x))
-    if (b > std::byte{1})
-      throw error("npy: " + of + ": a truth is " + std::to_string(std::to_integer<int>(b)));
-}
-
 template <class X, std::size_t... I>
 typename X::shape_type shape_from(const std::vector<index_t>& n, std::index_sequence<I...>) {
   typename X::shape_type shape;
@@ -226,7 +219,10 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
     });
     npy::move_blocks<true>(all.comm, path, detail::core_of(*x), head.data_at, {"npy: " + of, {}});
     if constexpr (std::is_same_v<typename X::value_type, bool>)
-      detail::together(all.comm, [&] { npy::require_truths(of, detail::core_of(*x)); });
+      detail::together(all.comm, [&] {
+        if (const int byte = detail::checkpoint::find_no_truth(detail::core_of(*x)); byte >= 0)
+          throw error("npy: " + of + ": a truth is " + std::to_string(byte));
+      });
     return *std::move(x);
   } else {
     return X();

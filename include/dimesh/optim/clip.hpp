@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/core/element_place.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/map.hpp"
@@ -37,17 +38,12 @@ struct incomplete_fault<list<X, Rest...>> {
 template <class Leaves> struct haloed_fault {
   using type = no_fault;
 };
-template <class X> constexpr int haloed_place() {
-  for (int d = 0; d < spec_of<X>::rank; ++d)
-    if (spec_of<X>::table.halo[d] > 0) return d;
-  return -1;
-}
 template <class X, class... Rest>
 struct haloed_fault<list<X, Rest...>> : haloed_fault<list<Rest...>> {};
 template <class X, class... Rest>
-  requires(haloed_place<X>() >= 0)
+  requires(first_haloed(spec_of<X>::table) >= 0)
 struct haloed_fault<list<X, Rest...>> {
-  using type = dim_has_halo<type_at<haloed_place<X>(), typename spec_of<X>::dims>>;
+  using type = dim_has_halo<type_at<first_haloed(spec_of<X>::table), typename spec_of<X>::dims>>;
 };
 
 struct square_in_double {
@@ -129,6 +125,18 @@ template <class S> bool counts_costs(const S& s) {
                   s);
   return shapes;
 }
+/// Of a layout that only the run knows. Throws dimesh::error where the type would be refused.
+inline void require_norm(const tensor_core& x) {
+  if (x.layout().any_partial())
+    (words() << "global_norm: gradient_not_complete: a gradient is a sum yet to be made; pass "
+                "complete(gradients)")
+        .raise();
+  const int d = first_haloed(x.layout());
+  if (d >= 0)
+    (words() << "global_norm: dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
+             << "' carry a halo, which would count twice; take the tensor without it")
+        .raise();
+}
 /// Costs are being counted: enters that of a norm, on grids that are told apart by their meshes.
 template <class S> double foresee_norm(const S& gradients) {
   struct {
@@ -142,6 +150,7 @@ template <class S> double foresee_norm(const S& gradients) {
     for_each_tensor([&f](const auto&, const auto& x) { f(core_of(x)); }, gradients);
   };
   each([&](const tensor_core& x) {
+    require_norm(x);
     int i = 0;
     while (i < used && on[i].mesh != x.facts->mesh) ++i;
     if (i == used && used++ == split_grids::most) split_grids::refuse();

@@ -237,12 +237,14 @@ class training_run : public kept_state {
   loop_state resumed() {
     detail::checkpoint::require_parts("training_run", tensors_);
     require_no_halos();
-    detail::together(everyone_->handle(), [this] {  // before a tensor is read
-      const checkpoint_record r = detail::checkpoint::load_record_at(how_.resume);
+    // One step: what is checked of it is what is loaded.
+    const std::string step = detail::checkpoint::folder_for_all(everyone_->handle(), how_.resume);
+    detail::together(everyone_->handle(), [&] {  // before a tensor is read
+      const checkpoint_record r = detail::checkpoint::load_record_at(step);
       (void)detail::found_in(r.files, metrics_file, how_.resume);
       require_fits(r, how_.resume);
     });
-    const checkpoint_record r = detail::checkpoint::load(how_.resume, {}, tensors_);
+    const checkpoint_record r = detail::checkpoint::load(step, {}, tensors_);
     const auto found = [&](const auto& in, const std::string& name) {
       return detail::found_in(in, name, how_.resume);
     };

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <optional>
+
 #include "dimesh/pipeline/carried.hpp"
 #include "dimesh/pipeline/cell.hpp"
 
@@ -35,6 +38,15 @@ struct scaled {
     return static_cast<int>(by) * x + w;
   }
 };
+/// Of a third argument with a default: does it get the number?
+template <class Third> struct takes {
+  constexpr int operator()(int, int, Third = {}) const { return 0; }
+};
+template <class Third>
+constexpr bool is_numbered = dm::detail::pipeline::wants_number<takes<Third>, int, int>();
+static_assert(is_numbered<int> && is_numbered<dm::index_t> && is_numbered<std::optional<int>>);
+static_assert(!is_numbered<std::size_t> && !is_numbered<bool> && !is_numbered<double>);
+
 constexpr auto forwarded = [](const auto&... a) { return layer<1>{}(a...); };
 struct skip {};
 struct other {};

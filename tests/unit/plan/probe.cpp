@@ -10,6 +10,8 @@
 #include "dimesh/op/attention.hpp"
 #include "dimesh/op/operation.hpp"
 #include "dimesh/op/rotary.hpp"
+#include "dimesh/optim/adafactor.hpp"
+#include "dimesh/optim/clip.hpp"
 
 namespace dm = dimesh;
 
@@ -310,6 +312,42 @@ TEST_CASE("probe: every operation counts as it does under a type") {
   check_same(
       [](const auto& q, const auto& k) { return dm::attention<batch, other, pixel>(q, k, k); }, y,
       X<other, pixel>{});
+}
+
+namespace {
+/// A step that cuts its gradients to a norm, and goes along them.
+struct clipped_step {
+  template <class P, class X, class T> auto operator()(P p, const X& x, const T& target) const {
+    auto s = step{}(p, x, target);
+    dm::clip_by_global_norm(s.gradient, 1.0);
+    const dm::adafactor optimizer;
+    auto state = optimizer.start(p);
+    optimizer(p, s.gradient, state);
+    return s;
+  }
+};
+}  // namespace
+TEST_CASE("probe: norms of gradients") {
+  const auto x = dm::tensor<float, dm::shaped<hybrid>, batch, pixel>{};
+  const auto t = dm::tensor<float, dm::shaped<hybrid>, batch, label>{};
+  const value l{hybrid{}};
+  check_equal(
+      dm::count(clipped_step{}, dm::probe_of<network<any>>(l, sizes), probe_like(x), probe_like(t)),
+      dm::count(clipped_step{}, network<dm::shaped<hybrid>>{}, x, t));
+  const auto norm = [](const auto& a) { (void)dm::global_norm(a); };
+  check_same(norm, x);
+  const auto split_only = under<batch, hidden>(value(L<split<batch, rows>>{}));
+  CHECK(what_of([&] {
+          return dm::count([&](const auto& a) { norm(dm::halo_exchange<1, batch>(a)); },
+                           split_only);
+        }) ==
+        "global_norm: dim_has_halo: blocks of dim 'batch' carry a halo, which would count twice; "
+        "take the tensor without it");
+  CHECK(what_of([&] {
+          return dm::count([&](const auto& a) { norm(dm::sum<batch>(a)); }, split_only);
+        }) ==
+        "global_norm: gradient_not_complete: a gradient is a sum yet to be made; pass "
+        "complete(gradients)");
 }
 
 TEST_CASE("probe: recorded extremes go where their dims are whole") {

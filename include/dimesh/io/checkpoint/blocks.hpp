@@ -6,11 +6,13 @@
 //   writes(core_of(x))              -> does this rank write its block? One of all replicas does
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "dimesh/collective/communicator.hpp"
+#include "dimesh/core/replicas.hpp"
 #include "dimesh/core/tensor_core.hpp"
 
 namespace dimesh::detail::checkpoint {
@@ -99,6 +101,20 @@ template <class F> void for_each_own_run(const tensor_core& x, const F& f) {
     }
     f(first, run, k);
   }
+}
+
+/// Of a tensor of bool: what one of this rank's bytes is that is neither 0 nor 1, the first in its
+/// order; -1 if all are truths. Halos hold whatever they held.
+inline int find_no_truth(const tensor_core& x) {
+  if (own_elements(x) == 0) return -1;
+  int found = -1;
+  const std::vector<std::byte> all = bytes_on_host(x);
+  for_each_own_run(x, [&](index_t first, index_t n, index_t) {
+    for (index_t i = first; found < 0 && i < first + n; ++i)
+      if (const std::byte b = all[static_cast<std::size_t>(i)]; b > std::byte{1})
+        found = std::to_integer<int>(b);
+  });
+  return found;
 }
 /// Of all ranks that hold a block, the first along each axis that replicates writes it.
 inline bool writes(const tensor_core& x) {

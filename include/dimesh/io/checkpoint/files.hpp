@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "dimesh/io/agree.hpp"
 #include "dimesh/io/checkpoint/abandoned.hpp"
 #include "dimesh/io/checkpoint/descriptor.hpp"
 #include "dimesh/io/checkpoint/record.hpp"
@@ -77,6 +78,18 @@ inline fs::path folder_of(const fs::path& root) {
   const auto steps = steps_in(root);
   if (steps.empty()) fail_at(root, "expected a checkpoint, found none", 0);
   return root / step_name(steps.back());
+}
+
+/// The same on all ranks, as the first one finds it: another job may publish a step meanwhile.
+/// Collective; throws on all ranks or on none.
+inline std::string folder_for_all(MPI_Comm comm, const std::string& root) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  std::string place;
+  together(comm, [&] {
+    if (rank == 0) place = folder_of(root).string();
+  });
+  return text_from(comm, 0, place);
 }
 
 /// One checkpoint on its way to the disk, as rank 0 sees it. A step each; what an earlier one left

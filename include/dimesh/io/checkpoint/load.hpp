@@ -20,7 +20,8 @@ namespace dimesh {
 /// Reads the tensors of all parts, which have been made, from FOLDER's latest checkpoint (or FOLDER
 /// itself if it is one), whatever layouts and ranks have written it. Collective. All that can be
 /// compared beforehand is: names, shapes, types, sizes and checksums; if anything is wrong, every
-/// rank throws a text that names file and tensor, and no tensor has changed. Halos that a tensor
+/// rank throws a text that names file and tensor, and no tensor has changed. Where a bool is
+/// neither 0 nor 1, which is seen after reading, it throws, too, and they have. Halos that a tensor
 /// carries keep what they held: exchange them after (halo_exchange of the tensor without them).
 template <class... S>
 checkpoint_record load_checkpoint(const std::string& folder, const load_options& options,

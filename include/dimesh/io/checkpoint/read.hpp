@@ -92,18 +92,6 @@ inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together
   near.bring();
 }
 
-/// A byte that is neither 0 nor 1 is no truth. Halos hold whatever they held.
-inline void require_truths(const found_tensor& f) {
-  const tensor_core& x = *f.to->core;
-  if (x.facts->kind != element_kind::boolean || own_elements(x) == 0) return;
-  const std::vector<std::byte> all = bytes_on_host(x);
-  for_each_own_run(x, [&](index_t first, index_t count, index_t) {
-    for (index_t i = first; i < first + count; ++i)
-      if (const std::byte b = all[static_cast<std::size_t>(i)]; b > std::byte{1})
-        fail_tensor(f.file, f.entry.name, "a truth is " + std::to_string(std::to_integer<int>(b)));
-  });
-}
-
 /// Files as the manifest has them. Collective; throws on all ranks or on none.
 inline void verify_files(MPI_Comm comm, const fs::path& folder, const manifest& m, bool contents) {
   for (const auto& entry : m.files) {
@@ -163,7 +151,10 @@ inline void read_all(MPI_Comm comm, const std::vector<found_tensor>& found) {
     agree_on_fault(comm, fault.text);
   }
   together(comm, [&] {
-    for (const found_tensor& f : found) require_truths(f);
+    for (const found_tensor& f : found)
+      if (f.to->core->facts->kind == element_kind::boolean)
+        if (const int byte = find_no_truth(*f.to->core); byte >= 0)
+          fail_tensor(f.file, f.entry.name, "a truth is " + std::to_string(byte));
   });
 }
 
@@ -188,11 +179,7 @@ inline checkpoint_record load(const std::string& folder, const load_options& opt
                               const std::vector<named_core>& all) {
   manifest m;
   const own_comm c(all[0].core->grid->everyone().handle());
-  std::string place;
-  together(c.comm, [&] {
-    if (c.rank == 0) place = folder_of(folder).string();
-  });
-  place = text_from(c.comm, 0, place);
+  const std::string place = folder_for_all(c.comm, folder);
   std::vector<found_tensor> found;
   together(c.comm, [&] {
     const auto path = fs::path(place) / "manifest.json";

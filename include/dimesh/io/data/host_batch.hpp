@@ -77,11 +77,10 @@ class host_source {
   index_t count(index_t epoch) const;
   /// Throws dimesh::error where the epoch has no batch.
   void require_batch(index_t epoch) const;
-  /// The place at or after p where a batch begins. Throws dimesh::error where there is none.
-  position normal(position p) const;
-  /// Where the batch of record p begins: behind the last one, that is the next epoch. Throws where
-  /// p is no place of an epoch.
-  position begin_at(position p) const;
+  bool ends_before(const position& p) const;  ///< has p's epoch no batch that begins at p?
+  /// Where the batch of record p begins: behind the last one, that is the next epoch, which is
+  /// asked when it is built. Throws where p is no place of an epoch.
+  position begin_at(const position& p) const;
 
   /// This rank's rows of the batch, of so many parts that it is cut into part k. Threads may call
   /// it, for one batch, too; it does not talk to other ranks.
@@ -140,17 +139,18 @@ DIMESH_OUTLINE inline void host_source::require_batch(index_t epoch) const {
     throw error("input::batch: epoch " + std::to_string(epoch) + " has " + std::to_string(n) +
                 " records, a batch has " + std::to_string(b));
 }
-DIMESH_OUTLINE inline position host_source::normal(position p) const {
-  const index_t n = records(p.epoch), left = n - p.record, b = rows();
-  if (left >= b || (left > 0 && last_ != last_batch::drop)) return p;
-  require_batch(p.epoch + 1);
-  return {p.epoch + 1, 0};
+DIMESH_OUTLINE inline bool host_source::ends_before(const position& p) const {
+  const index_t left = records(p.epoch) - p.record;
+  return left <= 0 || (left < rows() && last_ == last_batch::drop);
 }
-DIMESH_OUTLINE inline position host_source::begin_at(position p) const {
+DIMESH_OUTLINE inline position host_source::begin_at(const position& p) const {
+  if (p.epoch > 0 && p.record == 0) return p;  // behind an epoch, whatever this one has
   if (p.epoch < 0 || p.record < 0 || p.record > records(p.epoch))
     throw error("input: there is no record " + std::to_string(p.record) + " in epoch " +
                 std::to_string(p.epoch));
-  return normal(p.record < records(p.epoch) ? p : position{p.epoch + 1, 0});
+  if (!ends_before(p)) return p;
+  if (p.record == 0) require_batch(1);  // so has the first epoch none
+  return {p.epoch + 1, 0};
 }
 /// Where records are put, and how many there are; zeros where they are too few. Once a batch.
 DIMESH_OUTLINE inline void host_source::make_blocks(host_batch& b) const {

@@ -61,13 +61,11 @@ inline void require_same_records(const host_source& from, const dimesh::detail::
     throw error("input: the ranks do not see the same records: one has " + std::to_string(least) +
                 ", another one " + std::to_string(most) + "; give all of them the same files");
 }
-/// Where none can begin behind it, it is the one at the next epoch's beginning that cannot be had.
+/// Where the batch after that at p begins. The next epoch is not asked: what is wrong with it is
+/// said when its first batch is built.
 inline position batch_after(const host_source& from, const position& p) {
-  try {
-    return from.normal({p.epoch, p.record + from.rows()});
-  } catch (...) {
-    return {p.epoch + 1, 0};
-  }
+  const position behind{p.epoch, p.record + from.rows()};
+  return from.ends_before(behind) ? position{p.epoch + 1, 0} : behind;
 }
 
 /// A batch is made in parts, by as many threads as there are: the first of an epoch is there as

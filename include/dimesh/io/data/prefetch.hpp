@@ -65,7 +65,8 @@ template <class B> class loader {
 
   /// Where the next batch begins.
   input::position position() const { return loading_->at(); }
-  /// Goes there, on all ranks alike. Throws dimesh::error where there is no such record.
+  /// Goes there, on all ranks alike. Throws dimesh::error where there is no such record; where an
+  /// epoch has no batch next() throws, as for one that is reached batch by batch.
   void seek(input::position p) {
     loading_->seek(p);
     tensors_.reset();
