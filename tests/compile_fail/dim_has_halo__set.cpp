@@ -2,6 +2,7 @@
 // The neighbours' copies of the element would keep their values.
 // expect: tensor: blocks of this dim carry a halo, and other ranks a copy of the element; set it before halo_exchange
 // expect: dim_has_halo<batch>
+// lines: 12
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"
