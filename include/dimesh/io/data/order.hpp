@@ -192,7 +192,8 @@ template <Stage... S> struct mixed {
       const index_t dealt = rounds * weight[k], before = product("mixture", e, dealt);
       first[k] = before / n[k];
       start[k] = before % n[k];
-      passed[k] = (start[k] + dealt + n[k] - 1) / n[k];
+      const index_t over = dealt % n[k];  // (start + dealt) / n rounded up, where sums may overflow
+      passed[k] = dealt / n[k] + (start[k] > 0 || over > 0) + (over > n[k] - start[k]);
     }
     return {{passes<S>(std::get<K>(inner), first[K], passed[K], n[K])...},
             key.fold(static_cast<std::uint64_t>(e)),
