@@ -145,7 +145,8 @@ inline std::vector<std::unique_ptr<flight>>& flight::spare() {
 }
 inline void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
-  if (between != nullptr && x.grid->alive())
+  const auto& on = x.grid != nullptr ? x.grid : y.grid;  // halos alone keep no operand
+  if (between != nullptr && on != nullptr && on->alive())
     collective::wait_for(under_way, *between, peer, name());
 #endif
   const in_space here(y.facts->space);
