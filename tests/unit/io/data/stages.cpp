@@ -199,7 +199,8 @@ TEST_CASE("mixture: epochs of a stage that differ in size are refused, and what 
        "input::mixture: weights that are together more than can be counted");
   const auto wide = in::mixture(5, {1, most / 2}, n, n);
   says(thrown([&] { wide.epoch(0); }), "are more than can be counted");
-  CHECK(in::mixture(5, {most}, n).epoch(0).size() == most);
+  const index_t whole = most - most % 3;  // records are read in passes over all three
+  CHECK(in::mixture(5, {whole}, n).epoch(0).size() == whole);
 }
 TEST_CASE("mixture: records of one stage become those of the first") {
   const auto words = in::numbers(2) | in::map([](index_t i) { return std::string(40, "ab"[i]); });
