@@ -107,7 +107,7 @@ template <class X>
 struct fill_fault<X> {
   using S = spec_of<X>;
   static constexpr auto find() {
-    constexpr int dim = first_haloed(S::table), axis = S::table.first_partial(false);
+    constexpr int dim = S::table.first_haloed(), axis = S::table.first_partial(false);
     if constexpr (dim >= 0)
       return tag<dim_has_halo<type_at<dim, typename S::dims>>>{};
     else if constexpr (axis >= 0)

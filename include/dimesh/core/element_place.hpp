@@ -31,12 +31,6 @@ template <class T> T* hand_out(const tensor_core& x) {
 /// rank may hold a copy.
 enum class element_call { holds, at, set };
 
-/// The first dim whose blocks carry halos, -1 if none do.
-constexpr int first_haloed(const table& t) {
-  for (int d = 0; d < max_dims; ++d)
-    if (t.halo[d] > 0) return d;
-  return -1;
-}
 /// What is wrong with indices I... for a tensor of spec S.
 template <element_call What, class S, class... I> struct index_fault {
   template <class D> static constexpr int count = (0 + ... + int(std::is_same_v<D, I>));
@@ -53,7 +47,7 @@ template <element_call What, class S, class... I> struct index_fault {
     if constexpr (What == element_call::holds || is_at_run_time<typename S::layout>) {
       return tag<no_fault>{};  // of layouts that are values the run asks (require_element)
     } else {
-      constexpr int a = S::table.first_partial(), d = first_haloed(S::table);
+      constexpr int a = S::table.first_partial(), d = S::table.first_haloed();
       if constexpr (a >= 0)
         return tag<partial_operand<type_at<a, typename S::mesh::axes>>>{};
       else if constexpr (What == element_call::set && d >= 0)
@@ -149,7 +143,7 @@ DIMESH_OUTLINE inline void require_element(const char* call, element_call what,
     (words() << call
              << ": partial_operand: ranks hold addends, and no element; complete the tensor first")
         .raise();
-  const int d = first_haloed(x.layout());
+  const int d = x.layout().first_haloed();
   if (what == element_call::set && d >= 0)
     (words() << call << ": dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
              << "' carry a halo, and other ranks a copy of the element; set it before "

@@ -145,7 +145,7 @@ inline std::vector<std::unique_ptr<flight>>& flight::spare() {
 }
 inline void flight::end_stage(tensor_core& y) {
 #ifdef DIMESH_CHECKED
-  const auto& on = x.grid != nullptr ? x.grid : y.grid;  // halos alone keep no operand
+  const auto& on = x.grid != nullptr ? x.grid : y.grid;  // a stencil keeps none
   if (between != nullptr && on != nullptr && on->alive())
     collective::wait_for(under_way, *between, peer, name());
 #endif

@@ -80,9 +80,8 @@ constexpr int foreign_operand(rule_operands x) {
 }
 /// The first dim whose blocks carry halos, null if none do.
 constexpr const dim_facts* haloed_dim(const tensor_facts& x) {
-  for (int d = 0; d < x.rank; ++d)
-    if (x.layout.halo[d] > 0) return x.dim[d];
-  return nullptr;
+  const int d = x.layout.first_haloed();
+  return d < 0 ? nullptr : x.dim[d];
 }
 constexpr int first_axis(unsigned axes) { return axes == 0 ? -1 : std::countr_zero(axes); }
 

@@ -73,6 +73,12 @@ struct table {
       if (is_partial(a) && (addends || axis[a].what != use::partial)) return a;
     return -1;
   }
+  /// The first dim whose blocks carry halos, -1 if none do.
+  constexpr int first_haloed() const {
+    for (int d = 0; d < max_dims; ++d)
+      if (halo[d] > 0) return d;
+    return -1;
+  }
   /// The axes that split dim d, by mask.
   constexpr unsigned axes_of(int d) const {
     unsigned m = 0;

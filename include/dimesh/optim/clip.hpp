@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "dimesh/collective/all_reduce.hpp"
-#include "dimesh/core/element_place.hpp"
 #include "dimesh/grad/complete.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/map.hpp"
@@ -41,9 +40,9 @@ template <class Leaves> struct haloed_fault {
 template <class X, class... Rest>
 struct haloed_fault<list<X, Rest...>> : haloed_fault<list<Rest...>> {};
 template <class X, class... Rest>
-  requires(first_haloed(spec_of<X>::table) >= 0)
+  requires(spec_of<X>::table.first_haloed() >= 0)
 struct haloed_fault<list<X, Rest...>> {
-  using type = dim_has_halo<type_at<first_haloed(spec_of<X>::table), typename spec_of<X>::dims>>;
+  using type = dim_has_halo<type_at<spec_of<X>::table.first_haloed(), typename spec_of<X>::dims>>;
 };
 
 struct square_in_double {
@@ -131,7 +130,7 @@ inline void require_norm(const tensor_core& x) {
     (words() << "global_norm: gradient_not_complete: a gradient is a sum yet to be made; pass "
                 "complete(gradients)")
         .raise();
-  const int d = first_haloed(x.layout());
+  const int d = x.layout().first_haloed();
   if (d >= 0)
     (words() << "global_norm: dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
              << "' carry a halo, which would count twice; take the tensor without it")
