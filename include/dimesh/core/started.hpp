@@ -24,7 +24,7 @@ template <class X> inline constexpr bool is_started<started<X>> = true;
 namespace detail {
 
 /// Every operation asks whether its operands are poison: the one place where they meet a move.
-template <class X> constexpr bool refuse_move() {
+template <class X> constexpr bool meets_poison(tag<started<X>>) {
   static_assert(ok<move_not_awaited<X>>,
                 "await: the operand is a move that has been started, not a tensor yet; take "
                 "await(std::move(s)) of it first");
@@ -43,7 +43,8 @@ template <class Op> constexpr event_kind kind_of_move() {
 
 template <class X> inline constexpr bool stands_for_tensor<started<X>> = true;
 /// Operations take it for poison, after they have refused it.
-template <class X> inline constexpr bool is_poison<started<X>> = detail::refuse_move<X>();
+template <class X>
+inline constexpr bool is_poison<started<X>> = detail::meets_poison(detail::tag<started<X>>{});
 
 /// An X that is on its way.
 template <class X> class [[nodiscard("a move that is started is to be awaited")]] started {
