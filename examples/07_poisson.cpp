@@ -8,18 +8,17 @@
 //   07_poisson [POINTS [PICTURE.png]]
 //
 // ranks: 1 2 4
-#include <algorithm>
 #include <census.hpp>
 #include <charconv>
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/op/fft_all_to_all.hpp>
-#include <dimesh/train/png.hpp>
-#include <fstream>
 #include <iostream>
 #include <numbers>
 #include <string>
+
+#include "common/paint.hpp"
 
 namespace dm = dimesh;
 
@@ -49,19 +48,6 @@ struct solve {
   }
 };
 
-/// Red where u is high, blue where it is low.
-void paint(const std::string& path, const std::vector<double>& u, dm::index_t n, double most) {
-  std::string pixels;
-  for (const double v : u) {
-    const double s = std::clamp(v / most, -1.0, 1.0), pale = 255 * (1 - std::abs(s));
-    for (const double c : {s > 0 ? 255 : pale, pale, s < 0 ? 255 : pale})
-      pixels += static_cast<char>(static_cast<unsigned char>(c));
-  }
-  const std::string png = dm::png_of(n, n, 3, pixels);
-  if (!(std::ofstream(path, std::ios::binary) << png << std::flush))
-    throw dm::error("poisson: '" + path + "' cannot be written");
-}
-
 void run(const dm::grid<square>& g, dm::index_t n, const std::string& picture) {
   const auto angle = [n](dm::index_t i) { return turn * double(i) / double(n); };
   const auto answer = [&](dm::index_t i, dm::index_t j) {
@@ -88,7 +74,7 @@ void run(const dm::grid<square>& g, dm::index_t n, const std::string& picture) {
   const double error = dm::value(dm::complete(dm::max(dm::abs(u - expected))));
   const std::vector<double> whole = dm::to_rank(u);
   if (g.rank() != 0) return;
-  if (!picture.empty()) paint(picture, whole, n, 1.5);
+  if (!picture.empty()) example::paint(picture, whole, n, 1.5);
   std::cout << n << " x " << n << " points on " << g.ranks() << " ranks: off the answer by "
             << error << ", bytes predicted " << foreseen.bytes<>() << " = counted " << seen.bytes()
             << "\n";

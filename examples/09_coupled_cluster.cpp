@@ -2,13 +2,18 @@
 // A term of coupled-cluster theory: the particle-particle ladder, the costliest one of CCSD,
 //   r[a, b, i, j] = sum over c, d of v[a, b, c, d] t[c, d, i, j],
 // of integrals and amplitudes that stand as blocks on a plane of ranks. Neither lies as a product
-// wants it; a schedule says what travels. Beside a serial sum, with bytes as foreseen and counted.
+// wants it; a schedule says what travels. Beside a serial sum, with bytes as foreseen and counted,
+// and a picture of which rank holds which integrals.
+//
+//   09_coupled_cluster [PICTURE.svg]
 //
 // ranks: 1 2 4
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
 #include <dimesh/op/contract.hpp>
+#include <dimesh/show/draw.hpp>
+#include <fstream>
 #include <iostream>
 
 #include "census.hpp"
@@ -98,7 +103,8 @@ template <class Schedule> void compute(const dm::grid<plane>& g, const char* nam
 }
 
 int main(int argc, char** argv) {
-  return dm::run(argc, argv, [] {
+  return dm::run(argc, argv, [&] {
+    if (argc > 2) throw dm::error("coupled_cluster: too many arguments; give: [PICTURE.svg]");
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int down = ranks % 2 == 0 && ranks > 2 ? 2 : 1;
@@ -106,5 +112,9 @@ int main(int argc, char** argv) {
     compute<dm::by::gather>(g, "gather");
     compute<dm::by::summa<rows, cols, 2>>(g, "summa");
     compute<dm::by::best<result_layout>>(g, "best");
+    if (g.rank() == 0) std::cout << dm::draw_text<integrals>(g);
+    if (g.rank() == 0 && argc > 1 &&
+        !(std::ofstream(argv[1]) << dm::draw_svg<integrals>(g) << std::flush))
+      throw dm::error(std::string("coupled_cluster: '") + argv[1] + "' cannot be written");
   });
 }
