@@ -53,8 +53,17 @@ def flags_of(build):
     return ["-std=c++20", "-O2", "-fopenmp-simd", "-DOMPI_SKIP_MPICXX", f"-I{include}"] + flags
 
 
+def code_of(file):
+    """Bytes of code in an object or a program; and with what else is read only, which `size` calls text."""
+    def size(*options):
+        told = subprocess.run(["size", *options, file], capture_output=True, text=True, check=True).stdout
+        return [line.split() for line in told.splitlines()]
+    return sum(int(words[1]) for words in size("-A") if words and words[0].startswith(".text")), int(size()[1][0])
+
+
 def compile_once(compiler, flags, source):
-    """User seconds and MB of one compilation; None where it fails. Flags win over the optimisation."""
+    """User seconds, MB and code_of one compilation; None where it fails. Flags win over the
+    optimisation."""
     with tempfile.TemporaryDirectory() as folder:
         pid = os.fork()
         if pid == 0:
@@ -63,11 +72,14 @@ def compile_once(compiler, flags, source):
             os.dup2(null, 2)
             os.execvp(compiler, [compiler, *flags, "-c", source, "-o", f"{folder}/out.o"])
         _, status, used = os.wait4(pid, 0)
-        return (used.ru_utime, used.ru_maxrss / 1024) if status == 0 else None
+        if status != 0:
+            return None
+        made = pathlib.Path(folder) / "out.o"
+        return used.ru_utime, used.ru_maxrss / 1024, code_of(made) if made.exists() else (0, 0)
 
 
 def best(compiler, flags, units, runs):
-    """The least of several rounds over all units: {name: (seconds, MB)}."""
+    """The least of several rounds over all units: {name: (seconds, MB, code_of)}."""
     found = {}
     for _ in range(runs):
         for name, (more, source) in units.items():
@@ -112,6 +124,8 @@ def main_table(compiler, flags, runs, folder):
         line(names[i], got[names[i]])
     more = (got[names[6]][0] - got[names[3]][0]) / 3
     print(f"  {'a further layout':46} {more:6.2f} s             {verdict(more / headers, 0.3, ' x')}")
+    code, all_of_it = ((got[names[6]][2][i] - got[names[3]][2][i]) / 3 / 1024 for i in range(2))
+    print(f"  {'its code':46} {code:6.1f} KB            {verdict(code, 8, ' KB')}, {all_of_it:.1f} KB with constants")
     line(names[7], got[names[7]], f"{got[names[7]][0] / got[names[3]][0]:.2f} of 2 x 2")
 
 
@@ -137,6 +151,18 @@ def with_one_layout(example, folder):
         sys.exit("measure.py: layouts.hpp does not list the layouts any more as this script knows them; mend it")
     (folder / "layouts.hpp").write_text(text)
     return folder
+
+
+def size_of_example(build):
+    """The program as the presets build it, with all its layouts and what examples share."""
+    found = [file for file in (root / "build").glob("*/examples/language_model") if file.is_file()]
+    for file in found or [build / "examples/language_model"]:
+        if not file.exists():
+            print("  (no examples/language_model is built: its size is not told)")
+            return
+        megabytes = code_of(file)[1] / 1e6
+        print(f"  {f'program in build/{file.parent.parent.name}':46} {megabytes:6.2f} MB            "
+              f"{verdict(megabytes, 1.5, ' MB')}")
 
 
 def language_model(compiler, flags, runs, folder):
@@ -237,6 +263,7 @@ def main():
                 layer_of_experts(compiler, flags, options.runs)
             if "language_model" in options.only:
                 language_model(compiler, flags, options.runs, folder)
+                size_of_example(options.build)
             if "pipelines" in options.only:
                 pipelines(compiler, flags, options.runs)
             if options.headers:

@@ -131,8 +131,8 @@ struct counting_fault<F, X...> {
 };
 }  // namespace detail
 
-/// What f(x...) costs the rank with the largest blocks; x are tensors, structs of them, or plain
-/// values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
+/// What f(x...) costs the rank at the mesh's origin, whose blocks are the largest (of ragged dims:
+/// the first, of any length); x are tensors, structs of them, or plain values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
 /// hold no elements, so that what is compiled for a step counts it, too. f takes all tensors that
 /// it needs as arguments, must not ask for elements (value, data), nor make tensors on a grid; a
 /// step with `sharded` is counted on shapes. While compiling, x are shapes. Of tensors that live at

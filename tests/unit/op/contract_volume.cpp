@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How much does a rank receive for a product on a plane of ranks, beside what it must? A rank that
+// computes its block of the result needs the rows of the first operand and the columns of the
+// second that meet in it, and owns a part of them: whoever moves no sums cannot receive less
+// (Irony, Toledo, Tiskin 2004; memory suffices). Bar: 1.1 of that.
+#include <doctest/doctest.h>
+#include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
+#include <dimesh/op/contract.hpp>
+
+namespace {
+
+namespace dm = dimesh;
+namespace by = dm::by;
+using dm::index_t;
+
+template <index_t N> struct height : dm::dim<N> {};
+template <index_t N> struct width : dm::dim<N> {};
+template <index_t N> struct depth : dm::dim<N> {};
+template <index_t N> struct rows : dm::axis<N> {};
+template <index_t N> struct cols : dm::axis<N> {};
+template <index_t R, index_t C> struct plane : dm::mesh<rows<R>, cols<C>> {};
+
+/// C[M, N] = A[M, K] B[K, N], all of them in blocks of R x C ranks.
+template <index_t R, index_t C, index_t M, index_t N, index_t K> struct product {
+  template <class A, class B>
+  using on = dm::layout<plane<R, C>, dm::split<A, rows<R>>, dm::split<B, cols<C>>>;
+  using a = dm::tensor<double, dm::shaped<on<height<M>, depth<K>>>, height<M>, depth<K>>;
+  using b = dm::tensor<double, dm::shaped<on<depth<K>, width<N>>>, depth<K>, width<N>>;
+
+  template <class Schedule> struct by_schedule {
+    constexpr auto operator()(const auto& x, const auto& y) const {
+      return dm::contract<Schedule, height<M>, width<N>>(x, y);
+    }
+  };
+  template <class Schedule> static constexpr double received() {
+    return dm::count(by_schedule<Schedule>{}, a{}, b{}).ring_bytes();
+  }
+  static constexpr double least() {
+    return 8.0 * (static_cast<double>(M / R * K - M / R * (K / C)) +
+                  static_cast<double>(K * (N / C) - K / R * (N / C)));
+  }
+  using goal = on<height<M>, width<N>>;
+  static constexpr bool best_is_near =
+      received<by::best<goal>>() >= least() && received<by::best<goal>>() <= 1.1 * least();
+  // Panels go from their owners to all, who are counted as receiving them, too.
+  static constexpr bool summa_is_near =
+      received<by::summa<rows<R>, cols<C>, 16>>() ==
+      8.0 * (static_cast<double>(M / R * K) + static_cast<double>(K * (N / C)));
+};
+
+static_assert(product<2, 2, 256, 256, 256>::best_is_near);
+static_assert(product<2, 4, 256, 256, 256>::best_is_near);
+static_assert(product<4, 2, 512, 256, 128>::best_is_near);
+static_assert(product<4, 4, 256, 512, 128>::best_is_near);
+static_assert(product<2, 4, 256, 256, 256>::summa_is_near);
+static_assert(product<4, 4, 256, 512, 128>::summa_is_near);
+
+}  // namespace
+
+TEST_CASE("a product receives what it must") {
+  CHECK(product<4, 4, 256, 512, 128>::least() == 8.0 * (64 * 96 + 96 * 128));
+}
