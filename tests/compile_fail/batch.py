@@ -5,7 +5,8 @@ writes down in DIR/passed which of them pass beyond doubt. run.py compiles all o
 refuses nothing, and what it accepts would be accepted alone, because
 
 - each case is in a namespace of its own with copies of names.hpp and deep.hpp, so that no two share
-  a type of the user's, and those of one batch include the same headers of the library;
+  a type of the user's. All headers of the library are there, precompiled: that a case includes those
+  that it needs, run.py --alone tells. Twins share names.hpp, and so what they instantiate alike;
 - a twin has passed when the batch that it is in compiles without a word. Whoever is mentioned in what
   the compiler says is left out, and the rest compiled again;
 - a mistake has passed when the lines about it, with the list of includes that the compiler prints only
@@ -16,9 +17,6 @@ refuses nothing, and what it accepts would be accepted alone, because
 - a name that is a global one of some header already would be hidden by the namespace, and is declared
   once more outside; `::name` is a name of the case's own namespace.
 
-With clang only the twins are compiled together: alone, a mistake takes a tenth of a second, once all
-headers of its batch are precompiled.
-
   batch.py --compiler CXX --flags FILE --precompiled DIR FILE...
 """
 import argparse
@@ -28,21 +26,23 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import sys
 
+import includes
 import run
 
 ROUNDS = 4
+MANY = 300  # cases that are compiled together: more take longer than two times as many starts
 FEW = 40  # cases that are not worth a division
 FEW_SHARING = 15  # nor three starts of the compiler
+NAMES, SHARED = "names.hpp", "shared_names"
 MARK = "case_{}_"
 MARKED = re.compile(r"\bcase_(\d+)_")
-INCLUDED = re.compile(r"(?:In file included from|                 from) (.+?):\d+(?::\d+)?[,:]$")
 CONTEXT = re.compile(r"^(\S+): (In .+|At global scope):?$|^(\S+?):\d+:\d+: +(required |recursively|in ‘constexpr’)")
+MARKING = re.compile(r"‘#pragma message: case_(\d+)_’|warning: case_(\d+)_ \[-W#pragma-messages\]")
 OF_TEMPLATE = re.compile(r"^\S+: In (instantiation|substitution) of ")
+IN_TEMPLATE = re.compile(r": note: in instantiation of ")
 EXCERPT = re.compile(r"^ +(\d+ )?\| ")
-LOCATED = re.compile(r"^(\S+?):(?:\d+:\d+:)? ")
 GLOBAL = re.compile(r"(?<![\w>:])::(?!(?:std|dimesh|boost|Kokkos)\b)(?=[a-z])")
 ALONE = re.compile(r"^// alone: |^namespace (?:dimesh|std|boost)\b|BOOST_HANA_ADAPT"
                    r"|^#(?:pragma|define)", re.M)
@@ -51,41 +51,44 @@ VALUE = re.compile(r"^(?!(?:using|struct|class|template|namespace|static_assert)
                    r"(?!decltype\b)(\w+)(?:;| = |\{|\()", re.M)
 
 
-def includes_of(text: str) -> tuple[str, ...]:
-    return tuple(re.findall(r'^#include (?:<.*>|"dimesh/.*")$', text, re.M))
-
-
-def body_of(file: pathlib.Path, text: str) -> list[str]:
-    """The text without the library's headers, with those of this folder in their place."""
+def body_of(file: pathlib.Path, text: str, sharing: bool) -> list[str]:
+    """The text without the library's headers, with those of this folder in their place; the names that most
+    use are those that all of them share, where sharing."""
     lines = [f'#line 1 "{file}"']
     for at, line in enumerate(text.splitlines(), 1):
         included = re.match(r'#include "(?!dimesh/)(.*)"$', line)
-        if included:
+        if included and included[1] == NAMES and sharing:
+            lines.append(f"using namespace {SHARED};")
+        elif included:
             header = file.parent / included[1]
-            lines += body_of(header, header.read_text()) + [f'#line {at + 1} "{file}"']
+            lines += body_of(header, header.read_text(), sharing) + [f'#line {at + 1} "{file}"']
         else:
             lines.append("" if re.match(r"#include |#pragma once", line) else line)
     return lines
 
 
 class Batch:
-    """Cases that include the same headers, by number."""
+    """Cases that are compiled together, by number."""
 
-    def __init__(self, cases: dict[int, run.Case], headers: tuple[str, ...], compiler: str,
-                 flags: list[str], precompiled: pathlib.Path):
-        self.cases, self.headers = cases, headers
+    def __init__(self, cases: dict[int, run.Case], compiler: str, flags: list[str], precompiled: pathlib.Path):
+        self.cases = cases
+        headers = dict.fromkeys(name for case in cases.values() for name in includes.includes_of(case.text))
+        self.headers = sorted(headers, key=lambda name: name != includes.UMBRELLA)
         self.compiler, self.flags, self.precompiled = compiler, flags, precompiled
         self.file = precompiled / "passed" / f"batch_{min(cases)}.cpp"
 
     def text(self, numbers: list[int], marks: bool) -> str:
-        lines = list(self.headers)
+        lines = [f"#include <{header}>" for header in self.headers]
+        names = run.HERE / NAMES
+        if not marks and any(f'"{NAMES}"' in self.cases[n].text for n in numbers):
+            lines += [f"namespace {SHARED} {{", *body_of(names, names.read_text(), False), "}"]
         for n in numbers:
             case = self.cases[n]
             if marks:
                 lines.append(f'#line {n} "{self.file}"\n#pragma message "{MARK.format(n)}"')
             if case.defined:
                 lines.append(f"#define {case.defined}")
-            body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text))
+            body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text, not marks))
             lines += [f"namespace {MARK.format(n)} {{", *body, "}"]
             if case.defined:
                 lines.append(f"#undef {case.defined}")
@@ -106,7 +109,7 @@ class Batch:
     def compile(self, numbers: list[int], mistake: bool) -> list[str]:
         self.file.write_text(self.text(numbers, mistake))
         more = ["-ferror-limit=0"] if "clang" in self.compiler else []
-        return run.run_compiler(self.compiler, self.flags + more, self.precompiled, mistake,
+        return run.run_compiler(self.compiler, self.flags + more, self.precompiled / "all", mistake,
                                 str(self.file))[1]
 
     def mentioned(self, lines: list[str]) -> set[int]:
@@ -181,40 +184,18 @@ class Batch:
             left = [n for n in left if n not in odd]
         return {}
 
-    def mistakes_alone(self) -> dict[int, list[str]]:
-        """With clang: what it says of each, with the headers of all of them precompiled."""
-        folder = self.precompiled / "passed" / f"headers_{min(self.cases)}"
-        folder.mkdir(exist_ok=True)
-        source = folder / run.PRELUDE
-        source.write_text("\n".join([*self.headers, ""]))
-        flags = [*self.flags, "-include-pch", str(self.precompiled / "prelude.pch")]
-        if run.compile_header(self.compiler, flags, source, folder / "prelude.pch"):
-            return {}
-        said = {n: run.compile_once(self.compiler, self.flags, case, True, folder) for n, case in self.cases.items()}
-        shutil.rmtree(folder)
-        return {n: lines for n, (compiled, lines) in said.items() if not compiled}
-
-    def included_first(self, n: int, header: str) -> bool:
-        """Is it one of those that the case itself includes?"""
-        return any(header.endswith("/" + line[10:-1]) for line in includes_of(self.cases[n].text))
-
     def said(self, lines: list[str], by_place: bool = False) -> dict[int, list[list[str]]]:
         """The messages of each case; those of nobody, or of several, are number 0's. Whose they are, their types
         say, or also their place."""
-        found, current, includer, excerpts = collections.defaultdict(list), None, {}, {}
+        found, current, excerpts = collections.defaultdict(list), None, {}
         for block in blocks_of(lines):
-            header = [INCLUDED.match(line) for line in block]
-            chain = [m[1] for m in header if m]
-            block = [line for line, m in zip(block, header) if not m]
+            block = [line for line in block if not includes.LISTED.match(line)]
             while block and block[0].endswith(": At global scope:"):  # after a message in a function
                 block = block[1:]
-            mark = re.search(r"‘#pragma message: case_(\d+)_’", block[0]) if block else None
+            mark = MARKING.search(block[0]) if block else None
             if mark:
-                current = int(mark[1])
+                current = int(mark[1] or mark[2])
                 continue
-            located = LOCATED.match(block[0]) if block else None
-            for inner, outer in zip([located[1] if located else "", *chain], chain):
-                includer.setdefault(inner, outer)
             ids = {int(n) for n in MARKED.findall("\n".join(block))}
             ids |= {n for n in [current] if n and not ids}
             if by_place and not ids:
@@ -222,17 +203,17 @@ class Batch:
             n = ids.pop() if len(ids) == 1 else 0
             if current and n != current:
                 n = 0  # a mark is followed by its own case's messages only
-            # The list of includes as it is when nothing was printed before.
-            listed, inner = [], located[1] if located else ""
-            while n and inner not in (str(self.cases[n].source), str(self.file)) and len(listed) < 30:
-                inner = includer.get(inner, str(self.cases[n].source) if self.included_first(n, inner)
-                                     else None)
-                if inner is None:
-                    n = 0  # how it was included, nobody knows
-                    break
-                listed.append(f"In file included from {inner}:")
-            found[n].append(listed + with_excerpt(block, excerpts))
+            listed = self.listed(n, block) if n else []
+            found[n if listed is not None else 0].append((listed or []) + with_excerpt(block, excerpts))
         return found
+
+    def listed(self, n: int, block: list[str]) -> list[str] | None:
+        """The list of includes of a message as it is when nothing was printed before; None where nobody knows."""
+        located = includes.LOCATED.match(block[0]) if block else None
+        if not located or located[1] in (str(self.cases[n].source), str(self.file)):
+            return []
+        way = includes.way_to(pathlib.Path(located[1]), self.cases[n].source, self.cases[n].text)
+        return None if way is None else [f"In file included from {file}:" for file in way]
 
 
 def blocks_of(lines: list[str]) -> list[list[str]]:
@@ -269,11 +250,14 @@ def with_excerpt(block: list[str], excerpts: dict[str, list[str]]) -> list[str]:
 
 def specific(block: list[str], case: run.Case) -> bool:
     """Does it come from a template with arguments of this case only, or from the case's own lines?"""
+    after = False  # clang says after the error in what it is
     for line in block:
-        if OF_TEMPLATE.match(line):
+        if (IN_TEMPLATE if after else OF_TEMPLATE).search(line):
             return bool(MARKED.search(line))
         if run.ERROR.search(line):
-            return line.startswith(f"{case.source}:")
+            if line.startswith(f"{case.source}:"):
+                return True
+            after = True
     return False
 
 
@@ -287,6 +271,19 @@ def plain(lines: list[str]) -> list[str]:
     return [re.sub(r"\bcase_\d+_::", "", line) for line in lines]
 
 
+def groups_of(cases: dict[int, run.Case], compiler: str) -> list[dict[int, run.Case]]:
+    """Those that need no more than what is precompiled, some hundreds at a time, and the others."""
+    known = {*includes.all_of([case.text for case in cases.values()], compiler)}
+    together, others = {}, {}
+    for n, case in cases.items():
+        if not ALONE.search(case.text):
+            (together if known.issuperset(includes.includes_of(case.text)) else others)[n] = case
+    numbers = list(together)
+    parts = -(-len(numbers) // MANY)
+    groups = [{n: together[n] for n in numbers[i::parts]} for i in range(parts)]
+    return [group for group in [*groups, others] if len(group) > 1]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", required=True)
@@ -298,21 +295,14 @@ def main() -> int:
     flags = shlex.split(arguments.flags.read_text())
     (precompiled / "passed").mkdir(parents=True, exist_ok=True)
     cases = dict(enumerate((case for file in arguments.files for case in run.cases_of(file.resolve())), 1))
-    groups = collections.defaultdict(dict)
-    for n, case in cases.items():
-        if not ALONE.search(case.text):
-            groups[includes_of(case.text)][n] = case
     passed = {case.source: {} for case in cases.values()}
     twins = mistakes = 0
-    for headers, group in groups.items():
-        if len(group) == 1:
-            continue
-        batch = Batch(group, headers, compiler, flags, precompiled)
+    for group in groups_of(cases, compiler):
+        batch = Batch(group, compiler, flags, precompiled)
         for n in batch.twins():
             passed[group[n].source][f"twin {group[n].name}"] = ""
             twins += 1
-        found = batch.mistakes_alone() if "clang" in compiler else batch.mistakes()
-        for n, lines in found.items():
+        for n, lines in batch.mistakes().items():
             if not run.judge(group[n], compiler, lines, False):
                 passed[group[n].source][f"mistake {group[n].name}"] = run.measured(group[n], compiler, lines)
                 mistakes += 1

@@ -41,7 +41,8 @@ the error, and the line in which g++ names the culprits. It must be what they do
 
 A compiler's start costs more than a case. So batch.py compiles all cases together first and keeps
 those that pass beyond doubt in DIR/passed; what it does not vouch for is compiled alone here. A
-comment `// alone: WHY` keeps a file out of batches; --alone trusts none. --tighten lowers `// lines:`
+comment `// alone: WHY` keeps a file out of batches; --alone trusts none. All headers are precompiled:
+what is wrong then is tried again with those that the case includes, and with --alone at once. --tighten lowers `// lines:`
 to the most that a compiler says, and drops it where that is within the limit.
 
   run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--alone] [--verbose] [--quote] FILE...
@@ -49,8 +50,10 @@ to the most that a compiler says, and drops it where that is within the limit.
   run.py [--compiler CXX]... [--flags FILE] --tighten FILE...
 """
 import argparse
+import contextlib
 import dataclasses
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -62,10 +65,13 @@ import sys
 import tempfile
 import textwrap
 
+import includes
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ERROR = re.compile(r"(?:^|: )(?:fatal )?error: ")
 PRELUDE = "precompiled_prelude.hpp"
+ALONE = re.compile(r"^// alone: ", re.M)
 MISTAKE = re.compile(r"^// mistake: ([a-z0-9_]+)$", re.M)
 WIDEST = 160
 # What is ours in the line with the error, or in g++'s note that names the culprits.
@@ -95,48 +101,30 @@ def default_compilers() -> list[str]:
 
 
 def precompile(compiler: str, flags: list[str], folder: pathlib.Path) -> int:
-    """Compiles the umbrella header into `folder`, unless that is done and nothing has changed."""
-    digest = hashlib.sha256("\n".join([compiler, *flags]).encode() + (HERE / "run.py").read_bytes())
-    for header in sorted((ROOT / "include").rglob("*.hpp")):
-        digest.update(header.read_bytes())
+    """Compiles the umbrella header into folder/plain, and it with all that cases include into folder/all, unless
+    that is done and nothing has changed."""
+    headers = {"plain": [includes.UMBRELLA],
+               "all": includes.all_of([file.read_text() for file in sorted(HERE.glob("*.cpp"))], compiler)}
+    digest = hashlib.sha256("\n".join([compiler, *flags, *headers["all"]]).encode())
+    for file in [HERE / "run.py", HERE / "includes.py", *sorted((ROOT / "include").rglob("*.hpp"))]:
+        digest.update(file.read_bytes())
     stamp = folder / "key"
     if stamp.is_file() and stamp.read_text() == digest.hexdigest():
         return 0
-    (folder / "dimesh").mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
-    source, result = ROOT / "include/dimesh/dimesh.hpp", folder / "dimesh/dimesh.hpp.gch"
-    if "clang" in compiler:
-        source, result = folder / PRELUDE, folder / "prelude.pch"
-        source.write_text("#include <dimesh/dimesh.hpp>\n")
-    status = compile_header(compiler, flags, source, result)
-    if status == 0:
-        stamp.write_text(digest.hexdigest())
-    return status
-
-
-def compile_header(compiler: str, flags: list[str], source: pathlib.Path, result: pathlib.Path) -> int:
-    """Precompiles a header. What it instantiates is done once, which is most of a start's time; g++ cannot."""
-    more = ["-fpch-instantiate-templates"] if "clang" in compiler else []
-    return subprocess.run([compiler, "-std=c++20", "-w", *flags, *more, "-x", "c++-header", "-o", str(result),
-                           str(source)], cwd=ROOT).returncode
-
-
-def as_if_included(compiler: str, lines: list[str], source: pathlib.Path) -> list[str]:
-    """The output as it is without a precompiled header. There g++ ends its first list of includes with
-    the main file, which it leaves out here; clang leaves out the prelude, which it names here."""
-    if "clang" in compiler:
-        return [line for line in lines if PRELUDE not in line]
-    result, listing, named = [], False, False
-    for line in lines:
-        listing = listing or line.startswith("In file included from ")
-        if listing and f" {source}:" in line:  # a header that is not among the precompiled ones
-            listing, named = False, True
-        if listing and line.endswith(":"):
-            result += [line] if named else [line[:-1] + ",", f"{'':17}from {source}:"]
-            listing, named = False, True
-        else:
-            result.append(line)
-    return result
+    for name, included in headers.items():
+        (folder / name / "dimesh").mkdir(parents=True, exist_ok=True)
+        source, result = folder / name / PRELUDE, folder / name / f"{includes.UMBRELLA}.gch"
+        source.write_text("".join(f"#include <{header}>\n" for header in included))
+        more = []
+        if "clang" in compiler:
+            result = folder / name / "prelude.pch"
+            more = ["-fpch-instantiate-templates"]  # most of a start's time; g++ cannot
+        command = [compiler, "-std=c++20", "-w", *flags, *more, "-x", "c++-header", "-o", str(result), str(source)]
+        if status := subprocess.run(command, cwd=ROOT).returncode:
+            return status
+    stamp.write_text(digest.hexdigest())
+    return 0
 
 
 @dataclasses.dataclass
@@ -188,18 +176,19 @@ def run_compiler(compiler: str, flags: list[str], precompiled: pathlib.Path | No
                                   if not TRAILER.match(line)]
 
 
-def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool,
-                 precompiled: pathlib.Path | None):
-    flags = flags + ([f"-D{case.defined}"] if case.defined else [])
+def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool, precompiled: pathlib.Path | None):
+    """The same of a case, as it is said of the case alone. precompiled: a folder of those of precompile()."""
+    own = flags + ([f"-D{case.defined}"] if case.defined else [])
     if case.part:
         with tempfile.NamedTemporaryFile("w", suffix=".cpp") as file:
             file.write(f'#line 1 "{case.source}"\n{case.text}')
             file.flush()
-            flags = [*flags, "-iquote", str(case.source.parent)]
-            compiled, lines = run_compiler(compiler, flags, precompiled, mistake, file.name)
+            own += ["-iquote", str(case.source.parent)]
+            compiled, lines = run_compiler(compiler, own, precompiled, mistake, file.name)
     else:
-        compiled, lines = run_compiler(compiler, flags, precompiled, mistake, str(case.source))
-    return compiled, as_if_included(compiler, lines, case.source) if precompiled else lines
+        compiled, lines = run_compiler(compiler, own, precompiled, mistake, str(case.source))
+    alone = includes.as_if_alone(lines, case.source, case.text) if precompiled else lines
+    return (compiled, alone) if alone is not None else compile_once(compiler, flags, case, mistake, None)
 
 
 def number(text: str, word: str, default: int) -> int:
@@ -313,10 +302,27 @@ def key_of(compiler: str, source: pathlib.Path, precompiled: pathlib.Path) -> st
 
 def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Namespace,
           passed: dict) -> list[str]:
-    """Everything that is wrong with this case on this compiler; prints the measured lengths."""
+    """Everything that is wrong with this case on this compiler; prints the measured lengths. If it includes more
+    than dimesh.hpp, with all headers precompiled first, and where that does not do, with its own."""
+    if not arguments.precompiled:
+        return check_with(None, compiler, flags, case, arguments, passed)
+    folders = [arguments.precompiled / name for name in ("all", "plain")]
+    by_itself = arguments.alone or ALONE.search(case.text) or includes.is_in_umbrella(case.text)
+    for folder in folders[bool(by_itself):]:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            problems = check_with(folder, compiler, flags, case, arguments, passed)
+        if not problems:
+            break
+    print(said.getvalue(), end="")
+    return problems
+
+
+def check_with(precompiled: pathlib.Path | None, compiler: str, flags: list[str], case: Case,
+               arguments: argparse.Namespace, passed: dict) -> list[str]:
     problems = malformed(case)
     if f"twin {case.name}" not in passed:
-        compiled, lines = compile_once(compiler, flags, case, False, arguments.precompiled)
+        compiled, lines = compile_once(compiler, flags, case, False, precompiled)
         if not compiled or lines:
             problems.append("the correct twin does not compile" if not compiled
                             else "the correct twin gives warnings")
@@ -324,7 +330,7 @@ def check(compiler: str, flags: list[str], case: Case, arguments: argparse.Names
     if f"mistake {case.name}" in passed:
         print(passed[f"mistake {case.name}"])
         return problems
-    compiled, lines = compile_once(compiler, flags, case, True, arguments.precompiled)
+    compiled, lines = compile_once(compiler, flags, case, True, precompiled)
     print(measured(case, compiler, lines))
     if compiled:
         problems.append("the mistake compiles")
