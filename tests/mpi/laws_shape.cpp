@@ -3,6 +3,7 @@
 // against whole arrays, under every layout that their rules allow; their transposes and costs; and
 // what only the run refuses.
 // ranks: 1 2 4
+// checks: 3069 5733 8397
 // labels: sanitize_all device
 #include <doctest/doctest.h>
 
