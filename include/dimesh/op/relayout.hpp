@@ -180,6 +180,8 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "relayout: the tensor holds maxima or minima of parts along this axis; complete it first");
+  static_assert(ok<only<fault, element_not_summable>>,
+                "relayout: ranks cannot add up elements of this type; cast the tensor first");
   static_assert(
       ok<only<fault, axis_not_partial>>,
       "relayout: the layout asks for addends where the tensor has none; name a layout that "
