@@ -18,6 +18,7 @@
 #include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/random/fill.hpp"
@@ -29,6 +30,7 @@ struct batch : dm::dim<8> {};
 struct pixel : dm::dim<12> {};
 struct hidden : dm::dim<16> {};
 struct label : dm::dim<4> {};
+struct token : dm::dim<> {};
 struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -188,6 +190,28 @@ TEST_CASE("a relayout that begins only goes where relayout goes, and gradients c
   const auto halo = dm::halo_exchange<1, pixel>(y);
   CHECK_THROWS_WITH_AS(dm::start_relayout<C>(halo), doctest::Contains("relayout: dim_has_halo"),
                        dm::error);
+}
+
+TEST_CASE("numbers around elements: as under the type, and not around addends") {
+  using M = dm::tensor<double, L<dm::split<dm::uneven<token>, cols>>, token, hidden>;
+  const dm::grid<pod> g(rows{1});
+  M x(g, token{7});
+  dm::fill_uniform(x, dm::random_key{3}, -1, 1);
+  const auto y = dm::any_tensor(x).as<dm::runtime_tensor<double, pod, token, hidden>>();
+  const auto check = [&](const auto& f) {
+    const auto here = f(y);
+    const auto there = f(x);
+    CHECK(dm::describe(here) == dm::describe(there));
+    CHECK(dm::to_rank(here) == dm::to_rank(there));
+  };
+  check([](const auto& v) { return dm::pad_exchange<dm::uneven<token>>(v, 1, 2, 5); });
+  check([](const auto& v) { return dm::pad<token>(dm::whole<token>(v), 1, 2, 5); });
+  const auto addends = dm::sum<hidden>(dm::relayout<L<dm::split<hidden, cols>>>(y));
+  CHECK(dm::pad<token>(addends, 1, 2).extent<token>() == 10);
+  CHECK_THROWS_WITH_AS((void)dm::pad<token>(addends, 1, 2, 5),
+                       doctest::Contains("pad: partial_meets_scalar"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::pad_exchange<dm::uneven<token>>(addends, 1, 2, 5),
+                       doctest::Contains("pad_exchange: partial_meets_scalar"), dm::error);
 }
 
 TEST_CASE("tensors like another have its layout, whatever the rules of the moment are") {
