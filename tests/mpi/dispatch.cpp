@@ -134,6 +134,28 @@ TEST_CASE("rows whose layout is a value go where those go whose layout is a type
   });
 }
 
+TEST_CASE("events: the wait for rows is told as the call that they travel by") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array of = make({"p"}, {9}, [](const extents& at) { return double(at[0] % 4); });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, x>(scattered<dm::tensor<int, L, p>>(g, of), s{4});
+    const auto v = scattered<dm::tensor<double, L, p>>(g, numbers({"p"}, {9}, 3));
+    dm::event_list list;
+    {
+      const dm::watch all(list);
+      [[maybe_unused]] const auto y = dm::await(dm::start_all_to_all(plan, v));
+    }
+    std::vector<dm::event_part> parts;
+    for (const dm::event& e : list.events)
+      if (dm::is_communication(e.kind)) {
+        CHECK(e.kind == dm::event_kind::all_to_all);
+        parts.push_back(e.part);
+      }
+    if (g.ranks() > 1) CHECK(parts == std::vector{dm::event_part::start, dm::event_part::finish});
+  });
+}
+
 TEST_CASE("where other axes replicate the rows, split their elements or hold addends") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     using rows = dm::layout<plane, dm::split<dm::uneven<p>, x>>;

@@ -73,6 +73,7 @@ struct row_counts {
 
 /// Elements T. Back: from groups to where the rows came from.
 template <class T, bool Back> struct dispatch_op {
+  static constexpr event_kind kind = event_kind::all_to_all;
   static constexpr bool on_host = true;
   static constexpr std::string_view call = Back ? "all_to_all_back" : "all_to_all";
   static constexpr bool takes_complex = true;
