@@ -197,6 +197,8 @@ TEST_CASE("bytes are foreseen where all ranks get as many rows of each; transpos
       return dm::all_to_all_back(plan, y * y);
     };
     check_operation(there, {}, {a}, v);
+    CHECK(costs_as_foreseen(
+        there, scattered<dm::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {2 * n * n, 0}, 5))));
     check_operation(and_back, precision{1e-3, 1e-5}, {a}, v);
   });
 }
