@@ -169,6 +169,20 @@ auto f(const deep& x, const plain& w) {
 }
 #endif
 
+// mistake: contract__truth_values
+// Truth values that are to be added up.
+// expect: contract: ranks cannot add up elements of this type; cast the operands first
+// expect: element_not_summable<bool>
+#ifdef COMPILE_FAIL
+using element = bool;
+#else
+using element = int;
+#endif
+auto f(const dm::tensor<element, on<dm::split<pixel, cols>>, batch, pixel>& x,
+       const dm::tensor<element, whole, pixel, hidden>& w) {
+  return dm::contract<by::reduce_scatter<batch, cols>, batch, hidden>(x, w);
+}
+
 // mistake: contract__not_divisible
 // A result that cannot be cut evenly.
 // expect: contract: the extent of a split dim of the result is not a multiple of its mesh axes; change one, or split uneven<dim>

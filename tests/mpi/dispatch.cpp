@@ -14,8 +14,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "dimesh/any_tensor.hpp"
 #include "dimesh/op/grouped_einsum.hpp"
 #include "dimesh/op/start.hpp"
+#include "dimesh/plan/runtime_tensor.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
 
@@ -95,6 +97,65 @@ TEST_CASE("where rows arrive, and that they come back") {
   });
 }
 
+/// The same rows, whose layout is a value: as many bits at the same places.
+template <class L, class Grid, class... Cuts>
+void check_as_values(const Grid& g, index_t rows, const Cuts&... cuts) {
+  using M = typename L::mesh;
+  const array of = make({"p"}, {rows}, [](const extents& at) { return double(at[0] * 3 % 4); });
+  const auto where = scattered<dm::tensor<std::int32_t, L, p>>(g, of, cuts...);
+  const auto v =
+      scattered<dm::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {rows, 3}, 7), cuts...);
+  const auto where_by_value = dm::any_tensor(where).as<dm::runtime_tensor<std::int32_t, M, p>>();
+  const auto by_value = dm::any_tensor(v).as<dm::runtime_tensor<double, M, p, q>>();
+  const auto check = [&](const auto& plan) {
+    const auto there = dm::all_to_all(plan, by_value);
+    const auto want = dm::all_to_all(dm::all_to_all_counts<p, dm::uneven<s>, x>(where, s{4}), v);
+    CHECK(dm::describe(there) == dm::describe(want));
+    CHECK(dm::to_rank(there) == dm::to_rank(want));
+    const auto back = dm::all_to_all_back(plan, there);
+    CHECK(dm::describe(back) == dm::describe(v));
+    CHECK(dm::to_rank(back) == dm::to_rank(v));
+    const auto later = dm::await(dm::start_all_to_all(plan, by_value));
+    CHECK(dm::to_rank(later) == dm::to_rank(want));
+    CHECK(dm::to_rank(dm::await(dm::start_all_to_all_back(plan, later))) == dm::to_rank(v));
+  };
+  check(dm::all_to_all_counts<p, dm::uneven<s>, x>(where, s{4}));
+  check(dm::all_to_all_counts<p, dm::uneven<s>, x>(where_by_value, s{4}));
+}
+
+TEST_CASE("rows whose layout is a value go where those go whose layout is a type") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto n = static_cast<index_t>(g.everyone().size());
+    check_as_values<dm::layout<line, dm::split<p, x>>>(g, 6 * n);
+    for (const index_t rows : {0, 1, 5, 13})
+      check_as_values<dm::layout<line, dm::split<dm::uneven<p>, x>>>(g, rows);
+    check_as_values<dm::layout<line, dm::split<dm::ragged<p>, x>>>(
+        g, 9, dm::cuts_by_speed<p>(9, std::vector<double>(static_cast<std::size_t>(n), 1.0)));
+  });
+}
+
+TEST_CASE("events: the wait for rows is told as the call that they travel by") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+    const array of = make({"p"}, {9}, [](const extents& at) { return double(at[0] % 4); });
+    const auto plan =
+        dm::all_to_all_counts<p, dm::uneven<s>, x>(scattered<dm::tensor<int, L, p>>(g, of), s{4});
+    const auto v = scattered<dm::tensor<double, L, p>>(g, numbers({"p"}, {9}, 3));
+    dm::event_list list;
+    {
+      const dm::watch all(list);
+      [[maybe_unused]] const auto y = dm::await(dm::start_all_to_all(plan, v));
+    }
+    std::vector<dm::event_part> parts;
+    for (const dm::event& e : list.events)
+      if (dm::is_communication(e.kind)) {
+        CHECK(e.kind == dm::event_kind::all_to_all);
+        parts.push_back(e.part);
+      }
+    if (g.ranks() > 1) CHECK(parts == std::vector{dm::event_part::start, dm::event_part::finish});
+  });
+}
+
 TEST_CASE("where other axes replicate the rows, split their elements or hold addends") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
     using rows = dm::layout<plane, dm::split<dm::uneven<p>, x>>;
@@ -136,6 +197,8 @@ TEST_CASE("bytes are foreseen where all ranks get as many rows of each; transpos
       return dm::all_to_all_back(plan, y * y);
     };
     check_operation(there, {}, {a}, v);
+    CHECK(costs_as_foreseen(
+        there, scattered<dm::tensor<double, L, p, q>>(g, numbers({"p", "q"}, {2 * n * n, 0}, 5))));
     check_operation(and_back, precision{1e-3, 1e-5}, {a}, v);
   });
 }

@@ -5,7 +5,7 @@
 //
 // ranks: 1 2 4
 // labels: device
-// checks: 198 331 461
+// checks: 228 361 491
 #include "dimesh/plan/runtime_tensor.hpp"
 
 #include <doctest/doctest.h>
@@ -18,6 +18,7 @@
 #include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/random/fill.hpp"
@@ -29,6 +30,7 @@ struct batch : dm::dim<8> {};
 struct pixel : dm::dim<12> {};
 struct hidden : dm::dim<16> {};
 struct label : dm::dim<4> {};
+struct token : dm::dim<> {};
 struct rows : dm::axis<> {};
 struct cols : dm::axis<> {};
 struct pod : dm::mesh<rows, cols> {};
@@ -150,8 +152,66 @@ TEST_CASE("from type to value and back, by a handle; from layout to layout") {
   const R z = dm::relayout<any>(y);
   CHECK(dm::describe(z) == "double[pixel=12/cols:" + std::to_string(g.ranks()) + ", hidden=16]");
   CHECK(dm::to_rank(z) == dm::to_rank(x));
-  auto moving = dm::start_relayout<any>(y);
-  CHECK(dm::to_rank(dm::await(std::move(moving))) == dm::to_rank(x));
+}
+
+TEST_CASE("a relayout that begins only goes where relayout goes, and gradients come back") {
+  using M = dm::tensor<double, L<dm::split<hidden, cols>>, pixel, hidden>;
+  const dm::grid<pod> g(rows{1});
+  const M x = dm::normal<M>(g, dm::random_key{3}, 0, 1);
+  const auto y = dm::any_tensor(x).as<dm::runtime_tensor<double, pod, pixel, hidden>>();
+  const dm::under_layout there(layout_value(L<dm::split<pixel, cols>>{}));
+  const auto check = [](const auto& from, auto to) {
+    using T = decltype(to);
+    const auto went = dm::relayout<T>(from);
+    census::reset();
+    const auto z = dm::await(dm::start_relayout<T>(from));
+    const auto seen = census::snapshot();
+    CHECK(dm::describe(z) == dm::describe(went));
+    CHECK(distance(dm::to_rank(z), dm::to_rank(went)) < 1e-12);
+    const auto cost =
+        dm::count([](const auto& v) { return dm::await(dm::start_relayout<T>(v)); }, from);
+    CHECK(cost.template calls<>() == seen.calls());
+  };
+  check(y, any{});
+  check(y, L<>{});
+  check(y, L<dm::split<pixel, cols>>{});
+  check(y, L<dm::split<hidden, cols>>{});
+  check(y, L<dm::split<hidden, rows>, dm::split<pixel, cols>>{});
+  const auto addends = dm::einsum<pixel>(y, y);  // partial over cols
+  check(addends, L<>{});
+  check(addends, L<dm::split<pixel, rows, cols>>{});
+  const auto by_start = [](const auto& v) {
+    return dm::sum(dm::await(dm::start_relayout<L<dm::split<pixel, cols>>>(dm::square(v))));
+  };
+  const auto [loss, slope] = dm::complete(dm::value_and_grad(by_start, y)());
+  CHECK(dm::describe(slope) == dm::describe(y));
+  CHECK(distance(dm::to_rank(slope), dm::to_rank(y + y)) < 1e-12);
+  using C = L<dm::split<hidden, cols>>;
+  const auto halo = dm::halo_exchange<1, pixel>(y);
+  CHECK_THROWS_WITH_AS((void)dm::start_relayout<C>(halo),
+                       doctest::Contains("relayout: dim_has_halo"), dm::error);
+}
+
+TEST_CASE("numbers around elements: as under the type, and not around addends") {
+  using M = dm::tensor<double, L<dm::split<dm::uneven<token>, cols>>, token, hidden>;
+  const dm::grid<pod> g(rows{1});
+  M x(g, token{7});
+  dm::fill_uniform(x, dm::random_key{3}, -1, 1);
+  const auto y = dm::any_tensor(x).as<dm::runtime_tensor<double, pod, token, hidden>>();
+  const auto check = [&](const auto& f) {
+    const auto here = f(y);
+    const auto there = f(x);
+    CHECK(dm::describe(here) == dm::describe(there));
+    CHECK(dm::to_rank(here) == dm::to_rank(there));
+  };
+  check([](const auto& v) { return dm::pad_exchange<dm::uneven<token>>(v, 1, 2, 5); });
+  check([](const auto& v) { return dm::pad<token>(dm::whole<token>(v), 1, 2, 5); });
+  const auto addends = dm::sum<hidden>(dm::relayout<L<dm::split<hidden, cols>>>(y));
+  CHECK(dm::pad<token>(addends, 1, 2).extent<token>() == 10);
+  CHECK_THROWS_WITH_AS((void)dm::pad<token>(addends, 1, 2, 5),
+                       doctest::Contains("pad: partial_meets_scalar"), dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::pad_exchange<dm::uneven<token>>(addends, 1, 2, 5),
+                       doctest::Contains("pad_exchange: partial_meets_scalar"), dm::error);
 }
 
 TEST_CASE("tensors like another have its layout, whatever the rules of the moment are") {

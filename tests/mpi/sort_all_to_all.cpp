@@ -12,7 +12,10 @@
 
 #include "dimesh/create.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/grad/value_and_grad.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/parts/sorted_lines.hpp"
+#include "dimesh/op/reduce.hpp"
 #include "support/adjoint.hpp"
 #include "support/host.hpp"
 
@@ -152,6 +155,28 @@ TEST_CASE("orders over ranks: transposes, and costs as foreseen") {
     check_operation([](const auto& t) { return dm::nth_largest_all_gather<q>(t, 1); }, smooth, {a},
                     v);
     CHECK(costs_as_foreseen([](const auto& t) { return dm::argsort_all_to_all<q>(t); }, v));
+  });
+}
+
+TEST_CASE("orders over ranks: calls are foreseen where the first rank has no elements") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    std::vector<index_t> lengths(static_cast<std::size_t>(g.state().sizes()[0]), 0);
+    lengths.back() = 5;
+    using L = dm::layout<line, dm::split<dm::ragged<q>, x>>;
+    const auto v =
+        scattered<dm::tensor<double, L, q>>(g, numbers({"q"}, {5}, 3), dm::cuts<q>(lengths));
+    const auto as_many_calls = [&](const auto& f) {
+      census::reset();
+      [[maybe_unused]] const auto y = f(v);
+      const auto seen = census::snapshot();
+      CHECK(seen.calls() == dm::count(f, v).template calls<>());
+    };
+    as_many_calls([](const auto& t) { return dm::sort_all_to_all<q>(t); });
+    as_many_calls([](const auto& t) { return dm::argsort_all_to_all<q>(t); });
+    as_many_calls([](const auto& t) {
+      const auto loss = [](const auto& u) { return dm::sum(dm::sort_all_to_all<q>(u)); };
+      return dm::value_and_grad(loss, t)();
+    });
   });
 }
 

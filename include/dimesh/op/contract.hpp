@@ -76,6 +76,8 @@ template <class Fault> constexpr void assert_contract() {
       ok<only<Fault, axis_not_partial, axis_not_replicated, dim_not_in_tensor>>,
       "contract: reduce_scatter wants an axis that splits a summed dim and a dim of the result; "
       "summa a spare axis that both operands replicate");
+  static_assert(ok<only<Fault, element_not_summable>>,
+                "contract: ranks cannot add up elements of this type; cast the operands first");
   static_assert(ok<only_not_divisible<Fault>>,
                 "contract: the extent of a split dim of the result is not a multiple of its mesh "
                 "axes; change one, or split uneven<dim>");

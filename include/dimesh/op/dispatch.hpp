@@ -213,11 +213,22 @@ auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
 
 namespace detail {
 
-template <class Rule, bool Back, class X>
-auto dispatched(const std::shared_ptr<const dispatch_table>& plan, std::uint64_t axis, const X& x) {
-  const tensor_core& core = core_of(x);
-  return apply_rule<Rule, value_of<X>>(
-      dispatch_op<value_of<X>, Back>(plan, core, core.facts->axis_of(axis)), x);
+/// How the rows of a probe were split is known when the program runs.
+template <class Was, class A, bool Back, class X>
+auto dispatched(const std::shared_ptr<const dispatch_table>& plan, const X& x) {
+  const auto by = [&]<class W>(tag<W>) {
+    const tensor_core& core = core_of(x);
+    return apply_rule<dispatch_rule<W, A, Back>, value_of<X>>(
+        dispatch_op<value_of<X>, Back>(plan, core, core.facts->axis_of(type_number<A>)), x);
+  };
+  if constexpr (is_probe<X>) {
+    using rows = plain_dim<Was>;
+    return plan->before.first() != nullptr ? by(tag<ragged<rows>>{})
+           : plan->is_uneven               ? by(tag<uneven<rows>>{})
+                                           : by(tag<rows>{});
+  } else {
+    return by(tag<Was>{});
+  }
 }
 
 }  // namespace detail
@@ -242,7 +253,7 @@ auto all_to_all(const dispatch<Was, A, Lengths>& plan, const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::dispatched<rule, false>(plan.table(), detail::type_number<A>, x);
+    return detail::dispatched<Was, A, false>(plan.table(), x);
 }
 /// Rows that lie with their groups, as all_to_all(plan, x) put them, back where they came from;
 /// zeros where a row went nowhere.
@@ -264,7 +275,7 @@ auto all_to_all_back(const dispatch<Was, A, Lengths>& plan, const X& x) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::dispatched<rule, true>(plan.table(), detail::type_number<A>, x);
+    return detail::dispatched<Was, A, true>(plan.table(), x);
 }
 /// Begins all_to_all(plan, x).
 template <class Was, Axis A, class Lengths, class X>

@@ -37,6 +37,13 @@ template <class S>
 using seen_of =
     seen_tensor<typename S::value_type, typename S::dims, dims_with_halos(S::table, S::rank)>;
 
+[[noreturn]] inline void refuse_probed_stencil(std::string_view call) {
+  (words() << call
+           << ": an operand is a probe, and how far a stencil sees is said by its operands' types; "
+              "count it on shapes whose layout is a type")
+      .raise();
+}
+
 template <class V, class D> struct at_fault {
   static constexpr int d = index_of<D, typename V::dims>;
   template <bool Has> static constexpr auto find() {

@@ -23,6 +23,8 @@ template <class D, Axis A, Operand X> constexpr auto reduce_scatter(const X& x) 
   static_assert(ok<only<fault, axis_not_partial>>,
                 "reduce_scatter: the tensor holds no addends along this axis; use own where it "
                 "is replicated");
+  static_assert(ok<only<fault, element_not_summable>>,
+                "reduce_scatter: ranks cannot add up elements of this type; cast the tensor first");
   static_assert(
       ok<only<fault, dim_has_halo>>,
       "reduce_scatter: the blocks carry halos; reduce the tensor before halo_exchange instead");

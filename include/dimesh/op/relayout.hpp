@@ -9,10 +9,7 @@
 // Cuts come first, then sums, then one step that brings each rank what it lacks and nothing else.
 #pragma once
 
-#include "dimesh/op/all_reduce.hpp"
-#include "dimesh/op/exchange.hpp"
-#include "dimesh/op/parts/places.hpp"
-#include "dimesh/op/parts/start.hpp"
+#include "dimesh/op/parts/relayout_of_probe.hpp"
 
 namespace dimesh {
 
@@ -33,12 +30,6 @@ template <class Place> struct place_step {};  ///< local: to placed<A, k>
 template <Layout L, Operand X> constexpr auto relayout(const X& x);
 
 namespace detail {
-
-constexpr route tidied_route(const tensor_facts& x, const table& to) {
-  route r = route_between(x.layout, to, x.moves_by_axis);
-  for (int i = 0; i + 1 < r.size; ++i) r.at[i].to = tidied(x, r.at[i].to);
-  return r;
-}
 
 /// The route of spec S to layout L and the tables along it, as types.
 template <class S, class L> struct route_of {
@@ -152,77 +143,14 @@ template <class Route, int I, class X> constexpr auto start_walk(const X& x) {
     return start_walk<Route, I + 1>(stepped_by<Route, I>(x));
 }
 
-/// One step of a probe.
-template <class X> X stepped(const X& x, const route::step& step) {
-  using T = value_of<X>;
-  const table& from = core_of(x).layout();
-  const auto run = [&](const auto& op) {
-    const tensor_facts* const facts[] = {&facts_under(spec_facts<spec_of<X>>, step.to)};
-    return apply_on_cores(list<spec_of<X>>{}, facts, op, nullptr, x);
-  };
-  const int a = first_axis(moved_axes(from, step.to));  // of a change of place
-  switch (step.kind) {
-    case hop::send:
-      return run(send_op<T>{a});
-    case hop::reduce:
-      return run(reduce_op<T>{a});
-    case hop::broadcast:
-      return run(broadcast_op<T>{a, 0});
-    case hop::place:
-      return run(place_op<T>{});
-    case hop::own:
-      return run(cut_op<T>{});
-    case hop::reduce_scatter:
-      return run(reduce_scatter_op<T>{});
-    case hop::all_reduce:
-      return run(all_reduce_op<T>{{moved_axes(from, step.to)}});
-    case hop::all_gather:
-      return run(all_gather_op<T>{});
-    default:
-      return run(exchange_op<T>{});
-  }
-}
-/// A sketch under the layout that a relayout names: what that says is said of its dims.
-template <class L, class X> constexpr X sketch_under(X x, sketch_value& from) {
-  if constexpr (is_at_run_time<L>) {
-    core_of(x).facts = &from.in->follow(from).facts;
-  } else {
-    const table to = target<L>::of(from.facts.dims()).layout;
-    sketch_value& y = from.in->add(from.facts);
-    y.of[0] = &from;
-    for (int d = 0; d < from.facts.rank; ++d) {
-      const layout_rule r = rule_in(to, d);
-      sketch_slot& s = from.slot[d].root();
-      if (!s.is_said && !s.follows) sketch::say(s, r, 0, &an_operation::said);
-      sketch::say(y.slot[d], r, 0, &an_operation::said);
-    }
-    core_of(x).facts = &y.facts;
-  }
-  return x;
-}
-/// Walks a route on a probe from step i on; what stands between lives to the end, as in walk.
-template <class X> X walked(const X& x, const route& r, int i = 0) {
-  return i == r.size ? x : walked(stepped(x, r.at[i]), r, i + 1);
-}
-/// x under a table that its type does not know.
-template <class X> X relaid_probe(const X& x, const table& to) {
-  return walked(x, tidied_route(*core_of(x).facts, to));
-}
-/// The route of a probe is known when the program runs.
-template <class Rule, class X> constexpr X walk_probe(const X& x) {
-  if constexpr (requires { typename Rule::goal; })
-    if (sketch_value* const s = core_of(x).facts->sketched; s != nullptr)
-      return sketch_under<typename Rule::goal>(x, *s);
-  const table to = ruled<Rule>("relayout", x).layout;
-  return relaid_probe(x, to);
-}
-
 template <class L, class X>
 using layout_for = typename canonical_over<L, typename spec_of<X>::dims>::type;
 
 template <class L, class X> constexpr auto start_relaid(const starting<X>& x) {
   if constexpr (is_shaped<X>)
     return started_on_shape(core_of(x.of).count, [&x] { return relayout<L>(x.of); });
+  else if constexpr (is_probe<X>)
+    return start_walk_probe<goal_rule<L, true>>(x.of);
   else
     return start_walk<route_of<spec_of<X>, layout_for<L, X>>, 0>(x.of);
 }
@@ -252,6 +180,8 @@ template <Layout L, Operand X> constexpr auto relayout(const X& x) {
   static_assert(
       ok<only<fault, partial_operand>>,
       "relayout: the tensor holds maxima or minima of parts along this axis; complete it first");
+  static_assert(ok<only<fault, element_not_summable>>,
+                "relayout: ranks cannot add up elements of this type; cast the tensor first");
   static_assert(
       ok<only<fault, axis_not_partial>>,
       "relayout: the layout asks for addends where the tensor has none; name a layout that "

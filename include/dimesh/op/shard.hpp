@@ -194,6 +194,8 @@ template <class... Rule, Operand X> constexpr auto shard(const X& x) {
     static_assert(ok<only_not_divisible<fault>>,
                   "shard: the extent of a split dim is not a multiple of its mesh axes; change "
                   "one, or split uneven<dim>");
+    static_assert(ok<only<fault, element_not_summable>>,
+                  "shard: ranks cannot add up elements of this type; cast the tensor first");
     static_assert(ok<only<fault, partial_operand, dim_has_halo>>,
                   "shard: the tensor holds halos, or maxima or minima of parts; complete it, or "
                   "annotate it before");
@@ -221,6 +223,8 @@ template <class... D, Operand X> constexpr auto replicate(const X& x) {
     using fault = detail::fault_of<rule, X>;
     static_assert(ok<only<fault, dim_repeated>>,
                   "replicate: a dim that is to be whole is named twice; name it once");
+    static_assert(ok<only<fault, element_not_summable>>,
+                  "replicate: ranks cannot add up elements of this type; cast the tensor first");
     static_assert(ok<only<fault, partial_operand, dim_has_halo>>,
                   "replicate: the tensor holds halos, or maxima or minima of parts; complete it, "
                   "or annotate it before");

@@ -88,6 +88,8 @@ template <class D, class... A, Operand X> constexpr auto shard_along(const X& x)
     static_assert(ok<only_not_divisible<fault>>,
                   "shard_along: the extent of the dim is not a multiple of its mesh axes; change "
                   "one, or split uneven<dim>");
+    static_assert(ok<only<fault, element_not_summable>>,
+                  "shard_along: ranks cannot add up elements of this type; cast the tensor first");
     static_assert(ok<only<fault, partial_operand, dim_has_halo>>,
                   "shard_along: the tensor holds halos, or maxima or minima of parts; complete it, "
                   "or annotate it before");

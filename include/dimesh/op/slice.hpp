@@ -32,13 +32,13 @@ template <class To> constexpr index_t extent_given(const To& to) {
   else
     return to.n;
 }
-template <class From, class To, class X>
+template <class From, class To, class Rule = strided_rule<From, To>, class X>
 constexpr auto apply_strided(std::string_view call, const X& x, const strided& w, index_t extent,
                              value_of<X> around = {}) {
   if (w.from_step == 0)  // the way back would add up what it copies
     (words() << call << ": a step of 0 leads nowhere; give one that is not 0").raise();
   require_strided(call, w, name_of<From>(), x.template extent<From>());
-  return apply_rule<strided_rule<From, To>, value_of<X>>(
+  return apply_rule<Rule, value_of<X>>(
       strided_op<value_of<X>>{w, &facts_of_dim<From>, &facts_of_dim<To>, extent, around, call}, x);
 }
 
@@ -54,12 +54,12 @@ constexpr index_t steps_between(index_t begin, index_t end, index_t step) {
   return way <= 0 ? 0 : (way + by - 1) / by;
 }
 
-template <class D, class X>
+template <class D, class Rule, class X>
 constexpr auto padded(const X& x, index_t before, index_t behind, value_of<X> value) {
   if (before < 0 || behind < 0)
     throw error("pad: a number of elements is negative; slice takes some away");
   const index_t n = x.template extent<D>();
-  return apply_strided<D, D>("pad", x, {0, 1, before, 1, n}, before + n + behind, value);
+  return apply_strided<D, D, Rule>("pad", x, {0, 1, before, 1, n}, before + n + behind, value);
 }
 template <class Fault> constexpr void assert_padded() {
   static_assert(ok<only<Fault, extent_is_static>>,
@@ -73,15 +73,6 @@ template <class Fault> constexpr void assert_padded() {
                 "pad: needs the whole dim, and it is split; whole<dim> it, or split another");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "pad: the blocks of the dim carry halos; pad it before halo_exchange");
-}
-
-/// Addends among numbers that are not zero would be counted on every rank.
-template <class X> constexpr auto first_partial_fault() {
-  constexpr int a = spec_of<X>::table.axes > 0 ? spec_of<X>::table.first_partial() : -1;
-  if constexpr (a >= 0)
-    return tag<partial_meets_scalar<type_at<a, typename spec_of<X>::mesh::axes>>>{};
-  else
-    return tag<no_fault>{};
 }
 
 }  // namespace detail
@@ -157,9 +148,8 @@ constexpr auto pad(const X& x, index_t before, const To& to = {}) {
 template <Dim D, Operand X, class N>
   requires std::is_convertible_v<N, double>
 constexpr auto pad(const X& x, index_t before, index_t behind, N value) {
-  using fault = typename detail::first_of<
-      detail::open_dim_fault<D, detail::fault_of<detail::strided_rule<D, D>, X>>,
-      typename decltype(detail::first_partial_fault<X>())::type>::type;
+  using rule = detail::beside_number<detail::strided_rule<D, D>>;
+  using fault = detail::open_dim_fault<D, detail::fault_of<rule, X>>;
   static_assert(
       ok<only<fault, partial_meets_scalar>>,
       "pad: every rank would add the value to a sum yet to be made; complete it first, or "
@@ -168,16 +158,18 @@ constexpr auto pad(const X& x, index_t before, index_t behind, N value) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::padded<D>(x, before, behind, detail::as_element<value_of<X>>("pad", value));
+    return detail::padded<D, rule>(x, before, behind,
+                                   detail::as_element<value_of<X>>("pad", value));
 }
 /// The same with zeros.
 template <Dim D, Operand X> constexpr auto pad(const X& x, index_t before, index_t behind) {
-  using fault = detail::open_dim_fault<D, detail::fault_of<detail::strided_rule<D, D>, X>>;
+  using rule = detail::strided_rule<D, D>;
+  using fault = detail::open_dim_fault<D, detail::fault_of<rule, X>>;
   detail::assert_padded<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::padded<D>(x, before, behind, value_of<X>{});
+    return detail::padded<D, rule>(x, before, behind, value_of<X>{});
 }
 
 /// The elements of dim D in reverse order. Shapes stay. Local.

@@ -113,28 +113,28 @@ template <class Fault> constexpr void assert_exchanged() {
                 "pad_exchange: every rank would add the value to a sum yet to be made; complete it "
                 "first, or pad with zeros");
 }
-template <class From, class To, class X>
+template <class From, class To, class Rule = strided_exchange_rule<From, To>, class X>
 constexpr auto exchange_strided(std::string_view call, const X& x, const strided& w, index_t extent,
                                 value_of<X> around = {}) {
   if (w.from_step == 0)
     (words() << call << ": a step of 0 leads nowhere; give one that is not 0").raise();
   require_strided(call, w, name_of<From>(), x.template extent<From>());
-  return apply_rule<strided_exchange_rule<From, To>, value_of<X>>(
+  return apply_rule<Rule, value_of<X>>(
       strided_exchange_op<value_of<X>>{w, &facts_of_dim<From>, &facts_of_dim<plain_dim<To>>, extent,
                                        around, call},
       x);
 }
-template <class D, class X>
-using open_exchange_fault =
-    open_dim_fault<plain_dim<D>, fault_of<strided_exchange_rule<plain_dim<D>, D>, X>>;
+template <class D> using open_exchange_rule = strided_exchange_rule<plain_dim<D>, D>;
+template <class D, class X, class Rule = open_exchange_rule<D>>
+using open_exchange_fault = open_dim_fault<plain_dim<D>, fault_of<Rule, X>>;
 
-template <class D, class X>
+template <class D, class Rule, class X>
 constexpr auto pad_exchanged(const X& x, index_t before, index_t behind, value_of<X> value) {
   if (before < 0 || behind < 0)
     throw error("pad_exchange: a number of elements is negative; slice_exchange takes some away");
   const index_t n = x.template extent<plain_dim<D>>();
-  return exchange_strided<plain_dim<D>, D>("pad_exchange", x, {0, 1, before, 1, n},
-                                           before + n + behind, value);
+  return exchange_strided<plain_dim<D>, D, Rule>("pad_exchange", x, {0, 1, before, 1, n},
+                                                 before + n + behind, value);
 }
 
 }  // namespace detail
@@ -212,22 +212,22 @@ constexpr auto pad_exchange(const X& x, index_t before, index_t behind) {
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pad_exchanged<D>(x, before, behind, value_of<X>{});
+    return detail::pad_exchanged<D, detail::open_exchange_rule<D>>(x, before, behind,
+                                                                   value_of<X>{});
 }
 /// The same with others that are `value`. Throws dimesh::error for one that whole elements do not
 /// hold.
 template <class D, Operand X, class N>
   requires Dim<detail::plain_dim<D>> && std::is_convertible_v<N, double>
 constexpr auto pad_exchange(const X& x, index_t before, index_t behind, N value) {
-  using fault =
-      typename detail::first_of<detail::open_exchange_fault<D, X>,
-                                typename decltype(detail::first_partial_fault<X>())::type>::type;
+  using rule = detail::beside_number<detail::open_exchange_rule<D>>;
+  using fault = detail::open_exchange_fault<D, X, rule>;
   detail::assert_exchanged<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::pad_exchanged<D>(x, before, behind,
-                                    detail::as_element<value_of<X>>("pad_exchange", value));
+    return detail::pad_exchanged<D, rule>(x, before, behind,
+                                          detail::as_element<value_of<X>>("pad_exchange", value));
 }
 
 /// The elements of dim D in reverse order. Shapes and layout stay; of ragged D, blocks are uneven.

@@ -89,7 +89,7 @@ template <class T, bool Back, class Way> struct sorted_move_op {
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(0, x[0].bytes() + y[0].bytes());
-    count_sorted_move(t, dim_in_order(x[0], d), x[0].bytes());
+    count_sorted_move(t, dim_in_order(x[0], d), lines_of(x[0], d), x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
   void fill(results y, operands x) const {
@@ -112,7 +112,7 @@ template <class T, bool Descending, class Way> struct sort_across_op {
     const cut_dim dim = dim_in_order(x[0], d);
     count_sorting(t, x[0], d, y[0].bytes());
     count_cuts(t, dim, lines_of(x[0], d), cuts_between_blocks(dim), sizeof(T));
-    count_sorted_move(t, dim, x[0].bytes());
+    count_sorted_move(t, dim, lines_of(x[0], d), x[0].bytes());
   }
   static constexpr bool needs(int, unsigned) { return false; }
   void fill(results y, operands x) const {
@@ -136,8 +136,8 @@ template <class T, bool Descending> struct argsort_across_op {
     const cut_dim dim = dim_in_order(x[0], d);
     count_sorting(t, x[0], d, y[0].bytes());
     count_cuts(t, dim, lines_of(x[0], d), cuts_between_blocks(dim), sizeof(T));
-    count_sorted_move(t, dim, x[0].bytes());
-    count_sorted_move(t, dim, y[0].bytes());
+    count_sorted_move(t, dim, lines_of(x[0], d), x[0].bytes());
+    count_sorted_move(t, dim, lines_of(y[0], d), y[0].bytes());
   }
   void fill(results y, operands x) const {
     const auto elements = static_cast<std::size_t>(x[0].elements());

@@ -260,9 +260,7 @@ constexpr auto stencil(const F& f, const X&... x) {
   if constexpr (!are_few || !ok<fault> || (is_poison<X> || ...)) {
     return poison{};
   } else if constexpr ((detail::is_probe<X> || ...)) {
-    (detail::words() << "stencil: an operand is a probe, and how far a stencil sees is said by its "
-                        "operands' types; count it on shapes whose layout is a type")
-        .raise();
+    detail::refuse_probed_stencil("stencil");
     return poison{};
   } else {
     detail::assert_kernel_function<F>();

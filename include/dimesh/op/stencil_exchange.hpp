@@ -141,6 +141,9 @@ constexpr auto stencil_exchange(const F& f, halo_way way, const U& u, const X&..
       "with all dims");
   if constexpr (!ok<fault> || is_poison<U> || (is_poison<X> || ...)) {
     return poison{};
+  } else if constexpr (detail::is_probe<U> || (detail::is_probe<X> || ...)) {
+    detail::refuse_probed_stencil("stencil_exchange");
+    return poison{};
   } else if constexpr (is_poison<decltype(f(std::declval<detail::seen_in<U>>(),
                                             std::declval<detail::seen_in<X>>()...))>) {
     return poison{};  // it looks where there is nothing

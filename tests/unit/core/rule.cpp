@@ -87,6 +87,10 @@ TEST_CASE("rules: the same answer while compiling and at run time") {
   CHECK(said<dm::detail::goal_rule<L<split<hidden, rows>>, true>, addends>() == 0);
   CHECK(said<dm::detail::goal_rule<L<split<hidden, rows>>, false>, addends>() ==
         code(fault_code::partial_operand));
+  CHECK(said<dm::detail::goal_rule<L<>, true>, flags>() == code(fault_code::element_not_summable));
+  CHECK(said<dm::detail::goal_rule<L<dm::partial<rows>>, true>, flags>() == 0);
+  CHECK(said<dm::detail::scatter_rule<batch, rows, dm::use::partial>, flags>() ==
+        code(fault_code::element_not_summable));
   CHECK(said<dm::detail::take_rule<hidden>, by_batch, ids>() ==
         code(fault_code::dim_already_in_tensor));
   CHECK(said<dm::detail::halo_exchange_rule<2, batch>, by_batch>() == 0);

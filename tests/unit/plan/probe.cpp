@@ -205,7 +205,11 @@ TEST_CASE("probe: an operation without a rule gives no layout, and so no result"
 TEST_CASE("probe: stencils see by types, and say so") {
   const auto x = under<batch, hidden>(value(L<split<batch, rows>>{}));
   const auto twice = [](const auto& a) { return 2.0f * a(); };
-  CHECK(what_of([&] { (void)dm::stencil(twice, x); }).find("stencil: an operand is a probe") == 0);
+  const std::string says = ": an operand is a probe, and how far a stencil sees is said by its ";
+  CHECK(what_of([&] { (void)dm::stencil(twice, x); }).find("stencil" + says) == 0);
+  CHECK(what_of([&] {
+          (void)dm::stencil_exchange(twice, dm::boundary::zero, x);
+        }).find("stencil_exchange" + says) == 0);
 }
 
 TEST_CASE("probe: a cotangent of another layout is refused") {

@@ -73,6 +73,7 @@ struct row_counts {
 
 /// Elements T. Back: from groups to where the rows came from.
 template <class T, bool Back> struct dispatch_op {
+  static constexpr event_kind kind = event_kind::all_to_all;
   static constexpr bool on_host = true;
   static constexpr std::string_view call = Back ? "all_to_all_back" : "all_to_all";
   static constexpr bool takes_complex = true;
@@ -115,7 +116,8 @@ template <class T, bool Back> struct dispatch_op {
   /// Of shapes as though every rank gave every other one as many rows.
   void cost(tally& t, results y, operands x) const {
     const index_t n = x[0].sizes()[axis];
-    if (n == 1 || x[0].extent(place_in(x[0])) == 0) return;
+    const int d = place_in(x[0]);
+    if (n == 1 || x[0].extent(d) == 0 || row_lines(x[0], d).across() == 0) return;
     const auto passed_on = [&](const tensor_core& of) {
       const index_t here = of.local(place_in(of));
       return here == 0 ? 0 : of.bytes() / here * (here - here / n);

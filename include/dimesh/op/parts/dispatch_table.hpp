@@ -24,6 +24,7 @@ struct dispatch_table : move_plan {
   cut_list before, after;  // of the rows; before: where they were ragged
   std::vector<index_t> leave, arrive;
   std::vector<collective::run> send, receive;  // rows for and from each rank
+  bool is_uneven;  // the rows, before
   index_t most = 0;  // rows of any rank, before or after
   bool is_fixed;  // the type says how many rows there are, so that all go somewhere
   std::uint64_t told = 0;  // a hash of what all ranks said: two plans of other rows differ in it
@@ -49,6 +50,7 @@ struct dispatch_table : move_plan {
         groups(g),
         extent(x.extent(0)),
         after(cut_by_ceil(r, extent, x.sizes()[axis])),
+        is_uneven(x.layout().uneven[0]),
         is_fixed(r->extent != dynamic) {
     if (x.facts->ragged != 0) before.add(rows, cuts_of_dim(x.cuts.first(), rows)->begin);
   }

@@ -25,6 +25,8 @@ constexpr outcome goal_rule_of(const tensor_facts& x, const table& to, bool sums
                            to.mask(use::partial_max) | to.mask(use::partial_min);
   const unsigned stuck = moved & (sums ? extreme : all_partial(from));
   if (stuck != 0) return blamed_axis(fault_code::partial_operand, first_axis(stuck));
+  if ((moved & from.mask(use::partial)) != 0 && !is_summable(x.kind))
+    return blamed_place(fault_code::element_not_summable, 0);
   const unsigned away = moved & (from.mask(use::placed) | to.mask(use::placed));
   if (!sums && away != 0) return blamed_axis(fault_code::tensor_is_placed, first_axis(away));
   const unsigned made = moved & all_partial(to);

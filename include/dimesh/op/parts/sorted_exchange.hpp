@@ -14,10 +14,11 @@
 
 namespace dimesh::detail {
 
-/// What it costs the rank at the origin to sort: as though each rank had as much for every other.
-constexpr void count_sorted_move(tally& t, const cut_dim& dim, index_t bytes) {
+/// What it costs the rank at the origin, which has so many lines and bytes, to sort: as though each
+/// rank had as much for every other.
+constexpr void count_sorted_move(tally& t, const cut_dim& dim, index_t lines, index_t bytes) {
   const index_t away = bytes - bytes / dim.ranks();
-  if (dim.talk != 0 && dim.extent() > 0 && bytes > 0)
+  if (dim.talk != 0 && dim.extent() > 0 && lines > 0)
     t.collective(event_kind::all_to_all, dim.talk, away, away);
 }
 

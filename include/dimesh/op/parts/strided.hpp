@@ -98,6 +98,15 @@ template <class From, class To> struct strided_rule {
   }
 };
 
+/// The same with a number beside the elements: every rank would add it to a sum yet to be made.
+template <class Rule> struct beside_number : Rule {
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    const outcome o = Rule::of(x, out);
+    const int a = x[0].layout.first_partial();
+    return o.ok() && a >= 0 ? blamed_axis(fault_code::partial_meets_scalar, a) : o;
+  }
+};
+
 [[noreturn]] inline void refuse_strided(std::string_view call, const strided& w,
                                         std::string_view dim, index_t n) {
   (words() << call << ": " << w.count << " elements of dim '" << dim << "' from " << w.from

@@ -97,6 +97,8 @@ constexpr outcome scatter_rule_of(const tensor_facts& x, int a, use from, const 
   if (x.layout.axis[a].what != from)
     return blamed_axis(
         from == use::partial ? fault_code::axis_not_partial : fault_code::axis_not_replicated, a);
+  if (from == use::partial && !is_summable(x.kind))
+    return blamed_place(fault_code::element_not_summable, 0);
   return without_halos_only(x, relaid(x, with_split(x.layout, a, d, uneven, ragged)));
 }
 /// D may be written uneven<D>.
