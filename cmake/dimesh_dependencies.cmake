@@ -48,7 +48,7 @@ unset(dimesh_recorded)
 
 block(SCOPE_FOR VARIABLES PROPAGATE
   dimesh_missing DIMESH_ONEDNN_FOUND DIMESH_CBLAS_FOUND DIMESH_FFTW_FOUND
-  DIMESH_CUBLAS_FOUND DIMESH_NVCC)
+  DIMESH_CUBLAS_FOUND DIMESH_NVCC DIMESH_HIP)
 
 # dimesh_find_library(<variable> <recorded file> <root> <names>...): the folders that the caller names come
 # first, then that of the recorded file, then the system's, each with all of the names.
@@ -109,6 +109,12 @@ if("CUDA" IN_LIST Kokkos_DEVICES OR (NOT kokkos_is_trilinos AND Kokkos_ENABLE_CU
   if(Kokkos_CXX_COMPILER_ID STREQUAL "NVIDIA" OR KOKKOS_CXX_COMPILER_ID STREQUAL "NVIDIA")
     set(DIMESH_NVCC TRUE)
   endif()
+endif()
+
+# A Kokkos with HIP, with which clang compiles for devices all that uses the library.
+set(DIMESH_HIP FALSE)
+if("HIP" IN_LIST Kokkos_DEVICES OR (NOT kokkos_is_trilinos AND Kokkos_ENABLE_HIP))
+  set(DIMESH_HIP TRUE)
 endif()
 
 # --- Boost.Hana: headers only --------------------------------------------------------------------
@@ -217,10 +223,13 @@ if(NOT dimesh_missing)
   else()
     dimesh_dependency(kokkos "" Kokkos::kokkos)
   endif()
-  if(DIMESH_NVCC)
-    set_target_properties(dimesh::kokkos PROPERTIES
-      INTERFACE_COMPILE_OPTIONS "--expt-relaxed-constexpr;--extended-lambda")
+  set(options "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang,IntelLLVM>:-fopenmp-simd>")
+  if(DIMESH_HIP)
+    set(options "")  # clang must not be given it there
+  elseif(DIMESH_NVCC)
+    list(APPEND options --expt-relaxed-constexpr --extended-lambda)
   endif()
+  set_target_properties(dimesh::kokkos PROPERTIES INTERFACE_COMPILE_OPTIONS "${options}")
   dimesh_dependency(hana "${DIMESH_HANA_INCLUDE_DIR}" "")
   if(DIMESH_ONEDNN_FOUND)
     dimesh_dependency(onednn "${DIMESH_ONEDNN_INCLUDE_DIR}" "${DIMESH_ONEDNN_LIBRARY}"

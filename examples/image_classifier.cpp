@@ -103,8 +103,7 @@ run_report train(const dm::grid<pod>& g, const image_source& from, int steps) {
 
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [&] {
-    const int asked = argc > 1 ? report::number("image_classifier", argv[1], 1, 1 << 20) : 200;
-    const int steps = std::min(asked, 900);  // an epoch at most
+    const int steps = argc > 1 ? report::number("image_classifier", argv[1], 1, 1 << 20) : 200;
     const std::string out = argc > 2 ? argv[2] : "demo-out";
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

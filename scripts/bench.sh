@@ -14,7 +14,7 @@ names=()
 compile=
 while [[ $# -gt 0 ]]; do
   case $1 in
-    -h | --help) sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -h | --help) sed -n '3,7s/^# \{0,1\}//p' scripts/bench.sh && exit 0 ;;
     --) shift && break ;;
     compile) compile=yes ;;
     *) names+=("$1") ;;

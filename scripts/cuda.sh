@@ -11,14 +11,13 @@
 #   --filter REGEX   of the tests for devices, those whose name matches
 #   --build-only     runs nothing: what is built needs nvcc, and no device
 #
-# What it made lies in build/kokkos-cuda and build/cuda. A device takes as many ranks as memory lets
-# it. Products want cuBLAS. Kokkos before 4.7 does not know CUDA 13: two calls in
-# Cuda/Kokkos_Cuda_Instance.hpp (cudaGraphAddDependencies, cudaMemPrefetchAsync) have other arguments
-# there, and default_arch in bin/nvcc_wrapper names a device that is gone.
+# What it made lies in build/kokkos-cuda and build/cuda; Kokkos is built once for KOKKOS and NAME. A
+# device takes as many ranks as memory lets it. Products want cuBLAS. Kokkos before 4.7 does not know
+# CUDA 13: two calls in Cuda/Kokkos_Cuda_Instance.hpp (cudaGraphAddDependencies, cudaMemPrefetchAsync)
+# have other arguments there, and default_arch in bin/nvcc_wrapper names a device that is gone.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cd "$root"
 
 kokkos=
 arch=HOPPER90
@@ -31,11 +30,13 @@ while [[ $# -gt 0 ]]; do
     --build-only) build_only=true ;;
     -h | --help) sed -n '3,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
     -*) echo "cuda.sh: unknown option $1; see --help" >&2 && exit 2 ;;
-    *) kokkos=$(realpath "$1") ;;
+    *) kokkos=$(realpath -m "$1") ;;
   esac
   shift
 done
+cd "$root"
 [[ -n $kokkos ]] || { echo "cuda.sh: name a folder with Kokkos' sources" >&2 && exit 2; }
+[[ -e $kokkos/bin/nvcc_wrapper ]] || { echo "cuda.sh: no sources of Kokkos are in '$kokkos'" >&2 && exit 2; }
 command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
 command -v nvcc > /dev/null || { echo "cuda.sh: there is no nvcc in PATH" >&2 && exit 1; }
 install_missing "${packages_build[@]}" "${packages_test[@]}"
@@ -45,7 +46,8 @@ export NVCC_APPEND_FLAGS="-diag-suppress 1675,177,2189,1301,3001"
 
 prefix=$root/build/kokkos-cuda
 mkdir -p "$root/build"
-if [[ ! -e $prefix/complete ]]; then
+if [[ ! -e $prefix/complete || $(cat "$prefix/complete") != "$kokkos $arch" ]]; then
+  rm -rf "$prefix" "$prefix-work"  # of other sources, or for another device
   echo "== Kokkos with CUDA ($(date +%T))"
   {
     cmake -S "$kokkos" -B "$prefix-work" -G Ninja -DCMAKE_BUILD_TYPE=Release \
@@ -55,7 +57,7 @@ if [[ ! -e $prefix/complete ]]; then
       -DKokkos_ENABLE_TESTS=OFF &&
       cmake --build "$prefix-work" -j "$(jobs_that_fit)" && cmake --install "$prefix-work"
   } > "$prefix.log" 2>&1 || { tail -n 40 "$prefix.log" && exit 1; }
-  touch "$prefix/complete"
+  echo "$kokkos $arch" > "$prefix/complete"
 fi
 
 build=$root/build/cuda

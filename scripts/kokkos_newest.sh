@@ -11,11 +11,11 @@
 #   --filter REGEX   only tests whose name matches; without it all that the preset `openmp` runs
 #   --build-only     builds and installs Kokkos, and runs nothing
 #
-# What it made lies in build/kokkos-newest and build/newest-SPACE; Kokkos is built once.
+# What it made lies in build/kokkos-newest and build/newest-SPACE; Kokkos is built once for SOURCE
+# and TAG.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cd "$root"
 
 source=
 spaces="serial openmp threads"
@@ -28,26 +28,36 @@ while [[ $# -gt 0 ]]; do
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
     --release) release=${2:?--release needs a tag} && shift ;;
     --build-only) build_only=true ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
     -*) echo "kokkos_newest.sh: unknown option $1; see --help" >&2 && exit 2 ;;
     *) source=$1 ;;
   esac
   shift
 done
+[[ -d $source ]] && source=$(realpath "$source")
+cd "$root"
 [[ -n $source ]] || { echo "kokkos_newest.sh: name a folder with Kokkos' sources, or a git URL" >&2 && exit 2; }
 install_missing "${packages_build[@]}" "${packages_test[@]}"
 set_run_environment
 top=$root/build/kokkos-newest
 mkdir -p "$top"
+asked="$source $release"
 if [[ ! -d $source ]]; then
-  [[ -d $top/source ]] || git clone --depth 1 ${release:+--branch "$release"} "$source" "$top/source"
+  if [[ ! -e $top/cloned || $(cat "$top/cloned") != "$asked" ]]; then
+    rm -rf "$top/source" "$top/cloned"  # of another address or release
+    git clone --depth 1 ${release:+--branch "$release"} "$source" "$top/source"
+    echo "$asked" > "$top/cloned"
+  fi
   source=$top/source
+elif [[ ! -e $source/CMakeLists.txt ]]; then
+  echo "kokkos_newest.sh: no sources of Kokkos are in '$source'" >&2 && exit 2
 fi
 
 # build_kokkos SPACE: installs Kokkos with that space, and Serial, into build/kokkos-newest/SPACE.
 build_kokkos() {
   local space=$1 options=()
-  [[ -e $top/$space/complete ]] && return
+  [[ -e $top/$space/complete && $(cat "$top/$space/complete") == "$asked" ]] && return
+  rm -rf "${top:?}/$space" "$top/work-$space"  # of other sources
   [[ $space == openmp ]] && options=(-DKokkos_ENABLE_OPENMP=ON)
   [[ $space == threads ]] && options=(-DKokkos_ENABLE_THREADS=ON)
   echo "== Kokkos with $space ($(date +%T))"
@@ -59,7 +69,7 @@ build_kokkos() {
       cmake --build "$top/work-$space" -j "$(jobs_that_fit)" && cmake --install "$top/work-$space"
   } > "$top/$space.log" 2>&1 || { tail -n 40 "$top/$space.log" && return 1; }
   rm -rf "$top/work-$space"
-  touch "$top/$space/complete"
+  echo "$asked" > "$top/$space/complete"
 }
 
 failed=()

@@ -11,7 +11,7 @@ cd "$root"
 
 case ${1:-} in
   '') ;;
-  -h | --help) sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+  -h | --help) sed -n '3,6s/^# \{0,1\}//p' scripts/kokkos_openmp.sh && exit 0 ;;
   *) echo "kokkos_openmp.sh: unknown option $1; see --help" >&2 && exit 2 ;;
 esac
 

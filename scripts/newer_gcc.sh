@@ -14,7 +14,6 @@
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cd "$root"
 
 suite=trixie
 versions="13 14"
@@ -25,10 +24,11 @@ while [[ $# -gt 0 ]]; do
     --versions) versions=${2:?--versions needs a list} && shift ;;
     -h | --help) sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
     -*) echo "newer_gcc.sh: unknown option $1; see --help" >&2 && exit 2 ;;
-    *) files+=("$1") ;;
+    *) files+=("$(realpath "$1")") ;;
   esac
   shift
 done
+cd "$root"
 install_missing "${packages_build[@]}" "${packages_test[@]}"
 
 top=$root/build/newer-gcc
@@ -58,6 +58,9 @@ if [[ ${#files[@]} -eq 0 ]]; then
   mapfile -t files < <(echo "$top/all_headers.cpp" && find examples benchmarks tests/mpi tests/unit \
     tests/run_fail -name '*.cpp' ! -name device.cpp | sort)
 fi
+# Of the tests of random cases some text is generated, as in tests/CMakeLists.txt.
+python3 tests/support/make_differential.py --seed 1 --count 60 \
+  --out "$top/generated/differential_cases.hpp"
 read -ra flags < <(cd tests/compile_fail && python3 -c 'import run; print(*run.default_flags())')
 
 # read_by VERSION FILE: its name and the first errors, if there are any
@@ -70,11 +73,11 @@ read_by() {
     -imultiarch "$triple" -D_GNU_SOURCE -DOMPI_SKIP_MPICXX -nostdinc \
     -isystem "$tree/usr/include/c++/$1" -isystem "$tree/usr/include/$triple/c++/$1" \
     -isystem "$tree/usr/lib/gcc/$triple/$1/include" "${flags[@]}" -Itests -Iexamples \
-    -Isupport/census -idirafter "/usr/include/$triple" -idirafter /usr/include "$2" 2>&1) ||
+    "-I$top/generated" -Isupport/census -idirafter "/usr/include/$triple" -idirafter /usr/include "$2" 2>&1) ||
     { echo "g++ $1: $2" && grep -m 3 -E "error" <<< "$said"; return 1; }
 }
 export -f read_by
-export libraries tree triple
+export libraries tree triple top
 status=0
 for v in $versions; do
   echo "== g++ $v: ${#files[@]} files ($(date +%T))"

@@ -25,7 +25,7 @@ while [[ $# -gt 0 ]]; do
     --all) all=true ;;
     --openmp) openmp=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -h | --help) sed -n '3,13s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift

@@ -9,6 +9,7 @@
 #include <dimesh/io/data/order.hpp>
 #include <dimesh/io/data/transform.hpp>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 
 namespace dm = dimesh;
@@ -34,20 +35,30 @@ inline labelled_images read_images(const std::string& base, float mean, float de
 }
 
 /// Brightness of a pixel and label of an image, read or drawn: stripes as far apart as the label.
+/// Behind the last image that was read comes the first one again. Throws dimesh::error where files
+/// have no images of 28 x 28, or another number of labels.
 struct image_source {
   const std::string base;  // of the files' names
   const bool there = std::filesystem::exists(base + "images-idx3-ubyte.gz");
-  dm::idx_array images = read("images-idx3-ubyte.gz"), labels = read("labels-idx1-ubyte.gz");
+  dm::idx_array images = read("images-idx3-ubyte.gz", {dm::dynamic, 28, 28});
+  dm::idx_array labels = read("labels-idx1-ubyte.gz", {dm::dynamic});
+  const dm::index_t count = there ? count_images() : 0;  // that were read
 
-  dm::idx_array read(const std::string& name) const {
-    return there ? dm::read_idx(base + name) : dm::idx_array(name, {}, {});
+  dm::idx_array read(const std::string& name, std::initializer_list<dm::index_t> extents) const {
+    return there ? dm::read_idx(base + name).require(extents) : dm::idx_array(name, {}, {});
+  }
+  dm::index_t count_images() const {
+    const dm::index_t n = images.extents()[0], m = labels.extents()[0];
+    if (n == 0 || n != m)
+      throw dm::error("'" + images.path() + "' has " + std::to_string(n) + " images, '" +
+                      labels.path() + "' " + std::to_string(m) + " labels");
+    return n;
   }
   dm::index_t right(dm::index_t i) const {
-    return there ? labels.bytes()[static_cast<std::size_t>(i)] : i * 7 % 10;
+    return there ? labels.bytes()[static_cast<std::size_t>(i % count)] : i * 7 % 10;
   }
   double at(dm::index_t i, dm::index_t h, dm::index_t w) const {
-    const dm::index_t pixel = (i * 28 + h) * 28 + w;
-    return there ? images.bytes()[static_cast<std::size_t>(pixel)] / 255. - 0.3
-                 : std::sin(static_cast<double>((h + 2 * w) * (right(i) + 1) + i) / 9);
+    if (!there) return std::sin(static_cast<double>((h + 2 * w) * (right(i) + 1) + i) / 9);
+    return images.bytes()[static_cast<std::size_t>((i % count * 28 + h) * 28 + w)] / 255. - 0.3;
   }
 };

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <limits>
@@ -49,7 +50,7 @@ struct run_result {
   double seconds = 0;
   double steps_per_second = 0;
   bool told_to_end = false;  ///< before the last step
-  double max_loss_difference = 0;  ///< over all steps, from the first layout; see compare()
+  double max_loss_difference = 0;  ///< from the first layout; see compare()
   std::vector<figure> figures = {};
 
   double final_loss() const {
@@ -98,17 +99,26 @@ inline double loss_difference(const std::vector<double>& a, const std::vector<do
   return most;
 }
 
+/// The first n losses, or all.
+inline std::vector<double> beginning(const std::vector<double>& losses, std::size_t n) {
+  return {losses.begin(), losses.begin() + static_cast<std::ptrdiff_t>(std::min(n, losses.size()))};
+}
+/// How far runs are from the first one, over the steps that both made: patience may end one of them
+/// before the other, where an evaluation is the best one by rounding alone.
 template <class R> void compare(std::vector<R>& all) {
-  for (auto& r : all) r.max_loss_difference = loss_difference(r.losses, all.front().losses);
+  const std::vector<double>& first = all.front().losses;
+  for (auto& r : all)
+    r.max_loss_difference =
+        loss_difference(beginning(r.losses, first.size()), beginning(first, r.losses.size()));
 }
 
-/// Does a run follow the losses of the first one, as far as it goes, and move the bytes that its
+/// Does a run follow the losses of the first one, as far as both go, and move the bytes that its
 /// types predict? Says so where it does not. Training amplifies rounding: the first `early` losses
 /// must be equal to `near`, and the others stay close.
 inline bool agrees(const run_result& r, const std::vector<double>& first, std::size_t early,
                    double near) {
-  bool close = r.losses.size() <= first.size();
-  for (std::size_t t = 0; close && t < r.losses.size(); ++t)
+  bool close = true;
+  for (std::size_t t = 0; close && t < std::min(r.losses.size(), first.size()); ++t)
     close = std::abs(r.losses[t] - first[t]) <= (t < early ? near : 0.05);
   if (!close) std::cout << "FAILED: the losses of '" << r.layout << "' part from the first.\n";
   if (!bytes_agree(r))

@@ -57,10 +57,9 @@ int main(int argc, char** argv) {
       all.back().compared = size == 1;  // it is that one
       if (s.compare == 0 || size == 1 || !all.back().as_asked) continue;
       const auto alone = train(experts, c, s, true).losses;
-      const std::vector<double> beginning(
-          all.back().losses.begin(),
-          all.back().losses.begin() + static_cast<std::ptrdiff_t>(alone.size()));
-      all.back().max_loss_difference = report::loss_difference(beginning, alone);
+      const auto& losses = all.back().losses;
+      all.back().max_loss_difference = report::loss_difference(
+          report::beginning(losses, alone.size()), report::beginning(alone, losses.size()));
       all.back().compared = true;
     }
     return rank == 0 ? conclude(all, c, s) : 0;

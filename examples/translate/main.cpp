@@ -23,12 +23,9 @@ int conclude(std::vector<outcome> all, const corpus& c, const settings& s) {
                                      "types = counted", "symbols/s"}},
                        .left = {0, 1, 5}};
   bool agree = true;
+  report::compare(all);
   for (outcome& o : all) {
     agree = report::agrees(o, first.losses, 12, 5e-5) && agree;
-    const std::size_t n = std::min(o.losses.size(), first.losses.size());
-    const std::vector<double> beginning(first.losses.begin(),
-                                        first.losses.begin() + static_cast<std::ptrdiff_t>(n));
-    o.max_loss_difference = report::loss_difference(o.losses, beginning);
     report::add_rows(
         t, o,
         {o.layout, o.mesh, std::to_string(o.losses.size()), report::format("%.4f", o.final_loss()),

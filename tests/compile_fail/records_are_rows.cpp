@@ -13,6 +13,7 @@ struct half_record {
 constexpr auto number = [](dm::index_t i) { return static_cast<int>(i); };
 constexpr auto no_number = [](dm::index_t i) { return half_record{static_cast<int>(i)}; };
 using labels = dm::tensor<float, by_batch, batch>;
+using addends_by_batch = dm::layout<pod, dm::split<batch, rows>, dm::partial<cols>>;
 
 // mistake: record_of_no_numbers
 // expect: input::batch: a record is a number, a range of numbers in memory, or a tuple of these; make it so by a map before the batch
@@ -32,6 +33,18 @@ auto f(const dm::grid<pod>& g) {
 #ifdef COMPILE_FAIL
 auto f(const dm::grid<pod>& g) {
   return in::batch<dm::tensor<float, by_batch, hidden, batch>>(g, batch{});
+}
+#else
+auto f(const dm::grid<pod>& g) {
+  return in::batch<dm::tensor<float, by_batch, batch, hidden>>(g, batch{});
+}
+#endif
+
+// mistake: rows_are_addends
+// expect: input::batch: a record is a row of each tensor: the batch's dim comes first, no dim has a halo, and no axis is partial
+#ifdef COMPILE_FAIL
+auto f(const dm::grid<pod>& g) {
+  return in::batch<dm::tensor<float, addends_by_batch, batch, hidden>>(g, batch{});
 }
 #else
 auto f(const dm::grid<pod>& g) {

@@ -100,6 +100,7 @@ case $kind in
   missing | own_kokkos)
     configure "$kind"
     [[ $kind == missing ]] || configure "$kind" -DWITH_CUDA=ON
+    [[ $kind == missing ]] || configure "$kind" -DWITH_HIP=ON
     exit 0
     ;;
   recorded)
@@ -119,6 +120,11 @@ case $kind in
       grep -E '^Cflags: [^;]* -I\$\{includedir\} [^;]*-fopenmp -Wno-pass-failed ' \
         "$work/library_of_clang/dimesh.pc"
     fi
+    other_kokkos "$work/a kokkos with HIP"
+    echo 'set(Kokkos_DEVICES "HIP;SERIAL")' >> "$work/a kokkos with HIP/KokkosConfig.cmake"
+    library library_with_hip "${options[@]}" "-DKokkos_DIR=$work/a kokkos with HIP" -DDIMESH_COMPILED=ON
+    grep -e '-fopenmp-simd' "$work/library/dimesh.pc"
+    grep -re '-fopenmp-simd' "$work/library_with_hip/dimesh.pc" "$work/library_with_hip/build.ninja" && exit 1
     cmake --install "$work/library" > /dev/null
     configure find_package "-DEXPECTED=$expected"
     by_pkg_config "$work/$kind"

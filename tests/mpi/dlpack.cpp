@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dimesh/create.hpp"
+#include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "support/host.hpp"
 #include "support/scratch.hpp"
@@ -64,6 +65,15 @@ TEST_CASE("out: the tensor's own memory, alive until it is given back") {
   for (std::int64_t i = 0; i < m->view.extents[0] * 4; ++i)
     CHECK(static_cast<float*>(m->view.data)[i] == float(4 * first + i));
   m->deleter(m);
+}
+
+TEST_CASE("out: of a sum that each rank holds whole, addends") {
+  const dm::grid<band> g;
+  using sum = dm::tensor<float, dm::layout<band, dm::partial<rows>>, pixel>;
+  const auto x = dm::from_rank<sum>(g, {7, 8, 9, 10});
+  REQUIRE(x.once() == 1);
+  const auto y = dm::from_dlpack<sum>(g, dm::to_dlpack(x));
+  CHECK(dm::to_rank(dm::complete(y)) == dm::to_rank(dm::complete(x)));
 }
 
 TEST_CASE("in: a tensor over the array, given back once, after the last copy") {

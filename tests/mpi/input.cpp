@@ -19,7 +19,9 @@
 #include <dimesh/op/einsum.hpp>
 #include <dimesh/op/functions.hpp>
 #include <dimesh/op/masked_mean.hpp>
+#include <dimesh/op/to_rank.hpp>
 #include <dimesh/op/value.hpp>
+#include <dimesh/plan/runtime_tensor.hpp>
 
 #include <doctest/doctest.h>
 
@@ -482,6 +484,30 @@ TEST_CASE("records that do not fit the tensors") {
   CHECK(thrown([] { in::prefetch(-1); }) ==
         "input::prefetch: -1 threads, 4 batches ahead; give 0 or more, and 1 or more");
   CHECK(thrown([] { in::prefetch(1, 0); }).starts_with("input::prefetch: 1 threads, 0 batches"));
+}
+
+TEST_CASE("batches whose layout is a value: rows of elements, under the loader's rules") {
+  const dm::grid<line> g;
+  using held = dm::layout<line, dm::held_at_run_time>;
+  const dm::layout_value<line> cut(dm::layout<line, dm::split<dm::uneven<p>, x>>{});
+  const auto batches = [&] { return stages(10) | in::batch<examples<held>>(g, p{5}, q{width}); };
+  const dm::under_layout here(cut);
+  auto load = batches() | in::prefetch(0);
+  const auto read = load.next();
+  const auto whole = dm::to_rank(read.x);
+  {
+    const dm::under_layout elsewhere(
+        dm::layout_value<line>(dm::layout<line, dm::split<dm::uneven<q>, x>>{}));
+    CHECK(thrown([&] { load.next(); }) ==
+          "input: 'x' has another layout than when its loader was made; ask for batches under the "
+          "rules that batch() was called under");
+    auto other = batches() | in::prefetch(0);
+    CHECK(dm::to_rank(other.next().x) == whole);
+  }
+  CHECK(load.position() == in::position{0, 5});
+  load.next();
+  const dm::under_layout sums(dm::layout_value<line>(dm::layout<line, dm::partial<x>>{}));
+  CHECK(thrown(batches).starts_with("input::batch: partial_operand: 'x' is a sum"));
 }
 
 TEST_CASE("ranks that see other records, or none: all say so") {

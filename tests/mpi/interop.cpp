@@ -15,6 +15,7 @@
 #include "dimesh/op/halo_exchange.hpp"
 #include "dimesh/op/operation.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/reflect/clone.hpp"
 #include "support/host.hpp"
@@ -115,7 +116,7 @@ TEST_CASE("at: halos are other ranks' elements") {
 }
 
 TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whatever the strides") {
-  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array&) {
+  for_each_case<plane, unevenly_with_partial, p, q>(sizes, [](auto v, const array& a) {
     using X = decltype(v);
     const X& fixed = v;
     const auto seen = dm::view_of(fixed);
@@ -131,17 +132,33 @@ TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whate
     const Kokkos::View<double***> wide("wide", n, m, 2);
     const auto strided = Kokkos::subview(wide, Kokkos::ALL, Kokkos::ALL, 1);
     dm::copy_to(strided, v);
-    const auto same = [&](const X& w) {
-      return std::equal(test_support::on_host(w).data(),
-                        test_support::on_host(w).data() + w.local_size(),
-                        test_support::on_host(v).data());
-    };
-    CHECK(same(dm::from_view<X>(v.grid(), turned, v.shape())));
-    CHECK(same(dm::from_view<X>(v.grid(), strided, v.shape())));
+    CHECK(agrees(dm::from_view<X>(v.grid(), turned, v.shape()), a));
+    CHECK(agrees(dm::from_view<X>(v.grid(), strided, v.shape()), a));
     const std::string text = error_of([&] { (void)dm::borrow<X>(v.grid(), strided, v.shape()); });
     CHECK((text.find("borrow: the View's elements along dim '") != std::string::npos) ==
           (v.local_size() > 1));
   });
+}
+
+TEST_CASE("blocks of a sum that each rank holds whole are addends outside of the library") {
+  const dm::grid<test_support::line> g;
+  using X = dm::tensor<double, dm::layout<test_support::line, dm::partial<x>>, p>;
+  const array whole{{"p"}, {3}, {7, 8, 9}};
+  auto v = dm::from_rank<X>(g, {7, 8, 9}, p{3});
+  REQUIRE(v.once() == 1);
+  const Kokkos::View<double*> out("out", 3);
+  dm::copy_to(out, v);
+  CHECK(agrees(dm::from_view<X>(g, out, p{3}), whole));
+  const dm::host_block b(v);
+  CHECK(agrees(dm::from_blocks<X>(g, std::vector<double>(b.begin(), b.end()), p{3}), whole));
+  CHECK(v.once() == 1);
+  const X copy = v;
+  (void)dm::view_of(v);
+  CHECK(agrees(v, whole));
+  Kokkos::deep_copy(dm::view_of(v), static_cast<double>(g.rank() + 1));
+  const double all = static_cast<double>(g.ranks() * (g.ranks() + 1) / 2);
+  CHECK(agrees(v, array{{"p"}, {3}, {all, all, all}}));
+  CHECK(agrees(copy, whole));
 }
 
 struct ranks : dm::axis<> {};

@@ -5,7 +5,7 @@
 //
 // ranks: 1 2 4
 // labels: device
-// checks: 228 361 491
+// checks: 248 381 511
 #include "dimesh/plan/runtime_tensor.hpp"
 
 #include <doctest/doctest.h>
@@ -13,15 +13,20 @@
 #include <algorithm>
 #include <census.hpp>
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "dimesh/any_tensor.hpp"
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
+#include "dimesh/interop/scalapack.hpp"
+#include "dimesh/io/npy.hpp"
 #include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/random/fill.hpp"
+#include "dimesh/train/histogram.hpp"
+#include "support/checkpoints.hpp"
 
 namespace dm = dimesh;
 namespace {
@@ -267,6 +272,54 @@ TEST_CASE("elements are asked for and set by their places, under any rules") {
                        dm::error);
   CHECK_THROWS_WITH_AS(s.set(1, hidden{0}), doctest::Contains("tensor::set: partial_operand"),
                        dm::error);
+}
+
+TEST_CASE("checkpoints, arrays and histograms, from layout to layout") {
+  const dm::grid<pod> g(rows{1});
+  const test_support::scratch folder("held_at_run_time"), file("held_at_run_time.npy");
+  using R = dm::runtime_tensor<double, pod, batch, hidden>;
+  static_assert(!dm::is_scalapack_matrix<R>);
+  const layout_value hybrid(L<dm::split<pixel, rows>, dm::split<hidden, cols>>{});
+  const layout_value by_batch(L<dm::split<batch, cols>>{}), sums(L<dm::partial<cols>>{});
+  const auto weights = [](const network<any>& p) {
+    return std::array{dm::to_rank(p.w1), dm::to_rank(p.b1), dm::to_rank(p.w2), dm::to_rank(p.b2)};
+  };
+  const auto [p, x, total] = [&] {
+    const dm::under_layout here(hybrid);
+    auto made = dm::make<network<any>>(g);
+    std::uint64_t seed = 1;
+    dm::for_each_tensor(
+        [&](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -0.5, 0.5); },
+        made);
+    const dm::under_layout there(by_batch);
+    const auto y = dm::normal<R>(g, dm::random_key{3}, 0, 1);
+    return std::tuple(made, y, dm::sum<batch>(y));
+  }();
+  dm::save_checkpoint(folder.path, {.step = 1}, dm::part("model", p));
+  dm::save_npy(x, file.path);
+  const auto refused = [](const auto& f, const char* why) {
+    CHECK_THROWS_WITH_AS(f(), doctest::Contains(why), dm::error);
+  };
+  const char* const no_elements = "partial_operand: ranks hold addends, and no elements";
+  refused([&, &t = total] { dm::save_npy(t, file.path); }, no_elements);
+  refused([&, &t = total] { dm::save_checkpoint(folder.path, {.step = 2}, dm::part("total", t)); },
+          "save_checkpoint: partial_operand: tensor 'total' is a sum yet to be made");
+  for (const layout_value& l : {by_batch, hybrid, layout_value()}) {
+    const dm::under_layout here(l);
+    auto q = dm::make<network<any>>(g);
+    CHECK(dm::load_checkpoint(folder.path, dm::part("model", q)).step == 1);
+    CHECK(weights(q) == weights(p));
+    CHECK(dm::to_rank(dm::load_npy<R>(g, file.path)) == dm::to_rank(x));
+    const auto h = dm::histogram_of(q.w1);
+    CHECK(h.count == 12 * 16);
+    CHECK(h.max == dm::histogram_of(p.w1).max);
+  }
+  CHECK(dm::histogram_of(total).count == 16);
+  const dm::under_layout here(sums);
+  refused([&] { (void)dm::load_npy<R>(g, file.path); }, no_elements);
+  auto q = dm::make<network<any>>(g);
+  refused([&] { dm::load_checkpoint(folder.path, dm::part("model", q)); },
+          "load_checkpoint: partial_operand: tensor 'model.w1' is a sum yet to be made");
 }
 
 TEST_CASE("what types refuse, the run refuses") {

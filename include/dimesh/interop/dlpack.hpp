@@ -78,13 +78,15 @@ inline void require_dlpack(bool holds, const char* what) {
 }  // namespace detail
 
 /// This rank's block of x for another library, to be read: its memory, which stays alive until
-/// deleter is called. Local. On the host.
+/// deleter is called. Of a sum yet to be made that each rank holds whole (x.once()), the first one
+/// gives it, and the others zeros. Local. On the host.
 template <Tensor X>
   requires(dlpack::type_of<value_of<X>>().bits > 0 && detail::on_host)
 dlpack::managed_tensor* to_dlpack(const X& x) {
   detail::require_grid("to_dlpack", detail::core_of(x));
   auto out = std::make_unique<detail::lent_out<X>>(x);
-  const detail::tensor_core& c = detail::core_of(out->tensor);
+  detail::tensor_core& c = detail::core_of(out->tensor);
+  detail::settle(c, c.once);
   for (int d = 0; d < X::rank; ++d) out->extents[d] = c.local(d), out->strides[d] = c.stride(d);
   out->managed.view = {c.data<void>(), {},           X::rank, dlpack::type_of<value_of<X>>(),
                        out->extents,   out->strides, 0};

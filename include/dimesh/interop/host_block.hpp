@@ -11,6 +11,7 @@
 #include <span>
 #include <type_traits>
 
+#include "dimesh/core/addends.hpp"
 #include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
@@ -18,16 +19,19 @@
 namespace dimesh {
 
 /// This rank's block of a tensor, contiguous, row-major in the order of the dims, halos included;
-/// readable on the host as long as this lives. Does not change with x where it is a copy. Throws
-/// dimesh::error where x is not defined. Local.
+/// readable on the host as long as this lives. Does not change with x where it is a copy. Of a sum
+/// yet to be made that each rank holds whole (x.once()), the first one's; zeros on the others.
+/// Throws dimesh::error where x is not defined. Local.
 template <Tensor X>
   requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
 class host_block {
  public:
   using value_type = value_of<X>;
 
-  explicit host_block(const X& x) : memory_(x.memory()) {
-    detail::require_grid("host_block", detail::core_of(x));
+  explicit host_block(const X& of) : x_(of) {
+    detail::require_grid("host_block", detail::core_of(of));
+    detail::settle(detail::core_of(x_), of.once());
+    const X& x = x_;
     const auto n = static_cast<std::size_t>(x.local_size());
     if constexpr (is_there) {
       detail::is_settled(true);
@@ -50,7 +54,7 @@ class host_block {
  private:
   static constexpr bool is_there = detail::host_reaches<detail::memory_of<typename X::mesh_type>>;
   struct nothing {};
-  detail::storage memory_;  // stays taken
+  X x_;  // its memory stays taken
   [[no_unique_address]] detail::opened open_;
   [[no_unique_address]] std::conditional_t<is_there, nothing,
                                            Kokkos::View<value_type*, Kokkos::HostSpace>> near_;

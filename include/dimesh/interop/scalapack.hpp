@@ -50,7 +50,7 @@ inline index_t scalapack_block(const tensor_core& x, int d) {
 template <class X>
 inline constexpr bool is_scalapack_matrix = [] {
   using S = spec_of<X>;
-  if constexpr (S::rank != 2 || S::mesh::rank != 2) {
+  if constexpr (S::rank != 2 || S::mesh::rank != 2 || detail::is_probe<X>) {
     return false;
   } else {
     constexpr detail::table t = S::table;

@@ -11,7 +11,9 @@
 #include <Kokkos_Core.hpp>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include "dimesh/core/addends.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -91,16 +93,18 @@ template <class X, class V> constexpr bool assert_fits() {
 }  // namespace detail
 
 /// This rank's block as a View of T*...*, one dimension for each dim. What others share of x's
-/// memory they keep: x gets its own before it can be written. Local.
+/// memory they keep: x gets its own before it can be written. A sum yet to be made that each rank
+/// held whole (x.once()) is one of addends from then on: zeros on all but the first rank. Local.
 template <Tensor X>
   requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
 auto view_of(X& x) {
   detail::require_grid("view_of", detail::core_of(x));
+  detail::settle(detail::core_of(x), x.once());
   detail::own_memory(x, true);
   return detail::block_view_at<value_of<X>, X::rank, detail::memory_of<typename X::mesh_type>>(
       x.data(), detail::core_of(x));
 }
-/// The same to be read only.
+/// The same to be read only; of a sum yet to be made x.once() says whether it is addends.
 template <Tensor X>
   requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
 auto view_of(const X& x) {
@@ -123,8 +127,9 @@ template <class T, int R, Tensor X> poison view_of(const X&) {
   return {};
 }
 
-/// Copies this rank's block into a View of the same lengths, and any strides and memory space.
-/// Throws dimesh::error if lengths differ.
+/// Copies this rank's block into a View of the same lengths, and any strides and memory space; of
+/// a sum yet to be made the ranks' addends, also where each held the whole (x.once()). Throws
+/// dimesh::error if lengths differ.
 template <class V, Tensor X>
   requires(detail::is_view<V> && !detail::is_tracked<X> && !detail::is_shaped<X>)
 void copy_to(const V& to, const X& x) {
@@ -132,8 +137,10 @@ void copy_to(const V& to, const X& x) {
     detail::require_grid("copy_to", detail::core_of(x));
     detail::require_extents("copy_to", x, to);
     if (x.local_size() == 0) return;  // also of a number that lives elsewhere
+    X addends = x;
+    detail::settle(detail::core_of(addends), x.once());
     const auto near = Kokkos::create_mirror_view(detail::memory_of<typename X::mesh_type>{}, to);
-    Kokkos::deep_copy(near, dimesh::view_of(x));
+    Kokkos::deep_copy(near, dimesh::view_of(std::as_const(addends)));
     Kokkos::deep_copy(to, near);
   }
 }

@@ -105,6 +105,14 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   agree_on_fault(comm, faults.text);
 }
 
+/// Of a layout that only the run knows. Throws where the type would be refused.
+inline void require_elements(const std::string& of, const tensor_core& x) {
+  if (x.layout().any_partial())
+    throw error(
+        "npy: " + of +
+        ": partial_operand: ranks hold addends, and no elements; complete the tensor first, "
+        "or load one of another layout");
+}
 inline void write_header(const std::string& path, const std::string& of, const tensor_core& x) {
   const std::string head = npy_header_text(x.facts->kind, shape_of(x));
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
@@ -113,6 +121,7 @@ inline void write_header(const std::string& path, const std::string& of, const t
 inline void save(const tensor_core& x, const std::string& path) {
   const own_comm all(x.grid->everyone().handle());
   const std::string of = said(x, path), part = path + ".part";
+  require_elements(of, x);
   try {
     together(all.comm, [&] {
       if (all.rank == 0) write_header(part, of, x);
@@ -217,6 +226,7 @@ template <Tensor X> X load_npy(const grid<typename X::mesh_type>& g, const std::
     detail::together(all.comm, [&] {  // where one rank lacks the memory, too
       x.emplace(g, npy::shape_from<X>(head.shape, std::make_index_sequence<spec_of<X>::rank>{}));
     });
+    npy::require_elements(of, detail::core_of(*x));
     npy::move_blocks<true>(all.comm, path, detail::core_of(*x), head.data_at, {"npy: " + of, {}});
     if constexpr (std::is_same_v<typename X::value_type, bool>)
       detail::together(all.comm, [&] {

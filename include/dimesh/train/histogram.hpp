@@ -96,7 +96,8 @@ namespace detail {
 template <class X> std::vector<value_of<X>> own_values(const X& x) {
   using T = value_of<X>;
   const placement where = placement_of(x);
-  const box own = where.own(spec_of<X>::table), stored = stored_box(where, spec_of<X>::table);
+  const table& layout = core_of(x).layout();
+  const box own = where.own(layout), stored = stored_box(where, layout);
   const in_space there(core_of(x).facts->space);
   const storage packed = room_for<T>(own.size());
   if (!own.none)
@@ -115,9 +116,8 @@ template <Tensor X> value_histogram histogram_of(const X& x) {
   value_histogram h;
   if constexpr (is_real_number) {
     const auto y = complete(detail::untracked(x));
-    using Y = std::remove_const_t<decltype(y)>;
-    constexpr unsigned apart =
-        spec_of<Y>::table.mask(use::split) | spec_of<Y>::table.mask(use::placed);
+    const detail::table& layout = detail::core_of(y).layout();
+    const unsigned apart = layout.mask(use::split) | layout.mask(use::placed);
     if (detail::core_of(y).away == 0)
       for (const auto v : detail::own_values(y)) h.add(static_cast<double>(v));
     const auto& grid = y.grid().state();

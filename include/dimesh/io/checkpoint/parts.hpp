@@ -97,13 +97,18 @@ struct named_core {
   std::string part{};
 };
 
-/// The first axis along which a leaf has addends, as a fault.
+/// The first axis along which a leaf has addends, as a fault. (Of layouts that are values
+/// require_parts asks.)
 template <class X> constexpr auto partial_fault_of() {
-  constexpr int a = spec_of<X>::table.first_partial();
-  if constexpr (a >= 0)
-    return tag<partial_operand<type_at<a, typename spec_of<X>::mesh::axes>>>{};
-  else
+  if constexpr (is_probe<X>) {
     return tag<no_fault>{};
+  } else {
+    constexpr int a = spec_of<X>::table.first_partial();
+    if constexpr (a >= 0)
+      return tag<partial_operand<type_at<a, typename spec_of<X>::mesh::axes>>>{};
+    else
+      return tag<no_fault>{};
+  }
 }
 template <class Leaves> struct partial_among;
 template <class... X> struct partial_among<list<X...>> {
@@ -122,8 +127,8 @@ using loaded_fault =
 /// The tensors of a part whose type is gone, with their names.
 void note_cores(const std::string& part, const void* tensors, member_path (*path)(const void*, int),
                 tensor_core* const* cores, int count, std::vector<named_core>& to);
-/// Throws where there is no tensor, where one is not there, or recorded, and where they do not live
-/// on the same ranks.
+/// Throws where there is no tensor, where one is not there, recorded, or a sum yet to be made, and
+/// where they do not live on the same ranks.
 void require_parts(const char* call, const std::vector<named_core>& all);
 #if DIMESH_COMPILED_FILES != 1
 inline void note_cores(const std::string& part, const void* tensors,
@@ -149,6 +154,9 @@ inline void require_parts(const char* call, const std::vector<named_core>& all) 
     if (x.core->record != nullptr)
       throw error(std::string(call) + ": tensor '" + x.name +
                   "' is recorded on a tape; take the parameters themselves");
+    if (x.core->layout().any_partial())
+      throw error(std::string(call) + ": partial_operand: tensor '" + x.name +
+                  "' is a sum yet to be made; complete it first");
   }
 }
 #endif

@@ -28,11 +28,15 @@ namespace detail {
 
 /// What keeps a tensor's rows from being records.
 template <class D, class X> constexpr bool takes_rows() {
-  if constexpr (spec_of<X>::rank == 0)
+  using S = spec_of<X>;
+  if constexpr (S::rank == 0)
     return false;
+  else if constexpr (!std::is_same_v<dimesh::detail::type_at<0, typename S::dims>, D>)
+    return false;
+  else if constexpr (dimesh::detail::is_probe<X>)
+    return true;  // places_of asks the layout
   else
-    return std::is_same_v<dimesh::detail::type_at<0, typename spec_of<X>::dims>, D> &&
-           ok<typename dimesh::detail::fill_fault<X>::type>;
+    return S::table.first_haloed() < 0 && !S::table.any_partial();
 }
 
 template <class D, class Leaves> struct all_take_rows;

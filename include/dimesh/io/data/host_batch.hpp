@@ -20,15 +20,12 @@
 #include "dimesh/core/fill_elements.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/io/data/agree.hpp"
-#include "dimesh/io/data/rows.hpp"
+#include "dimesh/io/data/places.hpp"
 #include "dimesh/io/data/stage.hpp"
 #include "dimesh/memory/memory.hpp"
-#include "dimesh/reflect/paths.hpp"
 
 namespace dimesh::input {
 namespace detail {
-
-using dimesh::detail::tensor_core;
 
 /// A batch on its way: this rank's blocks of all tensors, or why there is none. Several threads may
 /// make it, a part of its rows each.
@@ -109,10 +106,6 @@ class host_source {
   block own_{};
 };
 
-/// Where the rows of these tensors are; `path` names them.
-std::vector<row_place> places_of(const void* tensors, tensor_core* const* cores, int count,
-                                 member_path (*path)(const void*, int));
-
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void host_source::require_members(std::size_t members) {
   const bool masked = places_.size() == members + 1;
@@ -185,6 +178,7 @@ DIMESH_OUTLINE inline void host_source::put_into(tensor_core* const* tensors, ho
   for (std::size_t k = 0; k < places_.size(); ++k) {
     tensor_core& x = *tensors[k];
     const row_place& p = places_[k];
+    require_place(x, p);
     if (p.is_near) {  // made where the tensor lives; who watches this thread has not seen it made
       using dimesh::detail::watcher;
       if (watcher != nullptr) [[unlikely]]
@@ -201,31 +195,6 @@ DIMESH_OUTLINE inline void host_source::put_into(tensor_core* const* tensors, ho
 DIMESH_OUTLINE inline bool host_source::copies() const { return !places_[0].is_near; }
 DIMESH_OUTLINE inline void host_source::wait_for_copies() const {
   dimesh::detail::facts_of_space(places_[0].home).wait_for_copies();
-}
-DIMESH_OUTLINE inline std::vector<row_place> places_of(const void* tensors,
-                                                       tensor_core* const* cores, int count,
-                                                       member_path (*path)(const void*, int)) {
-  std::vector<row_place> all;
-  for (int k = 0; k < count; ++k) {
-    const tensor_core& x = *cores[k];
-    row_place& p = all.emplace_back();
-    p.name = path(tensors, k).text();
-    if (p.name.empty()) p.name = "the tensor";
-    p.rows = x.own(0);
-    p.element = static_cast<std::size_t>(x.facts->element);
-    p.kind = x.facts->kind;
-    p.member = k;
-    p.home = x.facts->space;
-    p.is_near = dimesh::detail::facts_of_space(p.home).is_near;
-    p.space = p.is_near ? p.home : &dimesh::detail::facts_of_memory<dimesh::detail::pinned_space>;
-    for (int d = 0; d < x.rank(); ++d) p.extents.push_back(x.extent(d));
-    for (int d = 1; d < x.rank(); ++d) {
-      p.inner.push_back(x.own(d));
-      p.local *= x.own(d).length;
-      p.whole *= x.extent(d);
-    }
-  }
-  return all;
 }
 #endif
 

@@ -20,6 +20,10 @@
 #include "dimesh/layout/block.hpp"
 #include "dimesh/memory/space.hpp"
 
+namespace dimesh::detail {
+struct tensor_facts;
+}
+
 namespace dimesh::input::detail {
 
 template <class R> concept Number = std::is_arithmetic_v<R>;
@@ -66,6 +70,7 @@ struct row_place {
   const dimesh::detail::space_facts* home = nullptr;  // where the tensor lives
   bool is_near = true;                                // may the host write there?
   const dimesh::detail::space_facts* space = nullptr; // where the block is made
+  const dimesh::detail::tensor_facts* facts = nullptr;  // of the tensor: its layout
 
   std::size_t bytes() const { return static_cast<std::size_t>(rows.length * local) * element; }
   bool has(index_t row) const { return row >= rows.offset && row < rows.offset + rows.length; }
