@@ -39,6 +39,7 @@
 #include "dimesh/op/compare.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/beside_number.hpp"  // pow(x, 3), maximum(x, 0)
+#include "dimesh/op/piecewise.hpp"      // elu, sign, floor_div, mod
 #include "dimesh/op/complex.hpp"        // conj, real, imag, norm2
 #include "dimesh/op/reduce.hpp"
 #include "dimesh/op/einsum.hpp"

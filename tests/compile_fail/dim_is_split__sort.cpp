@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sorted along a dim that is split.
-// expect: sort, argsort, top_k, nth_largest: the dim is split; go over the ranks with sort_all_to_all, top_k_all_gather and so on, or gather it with whole<dim>
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: the dim is split; go over the ranks with sort_all_to_all, top_k_all_gather ..., or gather it with whole<dim>
 // expect: dim_is_split<hidden, cols>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/sort.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sorted along a dim that the tensor lacks.
-// expect: sort, argsort, top_k, nth_largest: the tensor lacks this dim; name one of its own
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: the tensor lacks this dim; name one of its own
 // expect: dim_not_in_tensor<pixel>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/sort.hpp>

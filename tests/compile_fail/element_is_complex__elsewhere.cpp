@@ -23,7 +23,7 @@ extern const dm::pool_window<pixel, broad> window;
 // mistake: element_is_complex__sort
 // lines: 12
 // Elements in order.
-// expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::sort<pixel>(z); }
@@ -34,7 +34,7 @@ auto f() { return dm::sort<pixel>(dm::real(z)); }
 // mistake: element_is_complex__argsort
 // lines: 12
 // Likewise.
-// expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::argsort<pixel>(z); }
@@ -45,7 +45,7 @@ auto f() { return dm::argsort<pixel>(dm::real(z)); }
 // mistake: element_is_complex__top_k
 // lines: 12
 // The greatest few.
-// expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::top_k<pixel, best>(z); }
@@ -56,7 +56,7 @@ auto f() { return dm::top_k<pixel, best>(dm::real(z)); }
 // mistake: element_is_complex__nth_largest
 // lines: 12
 // Likewise.
-// expect: sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or norm2(x) first
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: complex numbers have no order; take real(x) or norm2(x) first
 // expect: element_is_complex<std::complex<float>
 #ifdef COMPILE_FAIL
 auto f() { return dm::nth_largest<pixel>(z, 0); }

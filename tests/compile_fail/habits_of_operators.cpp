@@ -25,14 +25,12 @@ auto f(const matrix& x) { return dm::pow(x, 2); }
 #endif
 
 // mistake: habits_of_operators__remainder
-// expect: operator%: remainders are taken of elements: map([](auto i) { return i % 2; }, x)
+// expect: operator%: remainders are a function, mod(x, 2), with the sign of the divisor
 // expect: wrong_arguments<
 #ifdef COMPILE_FAIL
 auto f(const dm::tensor<int, whole, batch>& x) { return x % 2; }
 #else
-auto f(const dm::tensor<int, whole, batch>& x) {
-  return dm::map([](auto i) { return i % 2; }, x);
-}
+auto f(const dm::tensor<int, whole, batch>& x) { return dm::mod(x, 2); }
 #endif
 
 // mistake: habits_of_operators__and

@@ -83,6 +83,16 @@ auto f(const matrix& x) { return dm::nth_largest<hidden>(x, 2); }
 auto f(const matrix& x) { return dm::nth_largest<hidden>(x, 2); }
 #endif
 
+// mistake: nth_smallest
+// expect: nth_smallest: has a header of its own; #include <dimesh/op/sort.hpp>
+// expect: header_missing<
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::nth_smallest<hidden>(x, 2); }
+#else
+#include <dimesh/op/sort.hpp>
+auto f(const matrix& x) { return dm::nth_smallest<hidden>(x, 2); }
+#endif
+
 // mistake: cumsum
 // expect: cumsum: has a header of its own; #include <dimesh/op/scan.hpp>
 // expect: header_missing<

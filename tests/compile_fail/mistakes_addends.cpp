@@ -121,6 +121,96 @@ auto f() { return dm::softplus(addends); }
 auto f() { return dm::softplus(dm::complete(addends)); }
 #endif
 
+// mistake: addends__elu
+// Of a sum of products it is no sum.
+// expect: elu: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::elu(addends); }
+#else
+auto f() { return dm::elu(dm::complete(addends)); }
+#endif
+
+// mistake: addends__selu
+// Of a sum of products it is no sum.
+// expect: selu: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::selu(addends); }
+#else
+auto f() { return dm::selu(dm::complete(addends)); }
+#endif
+
+// mistake: addends__leaky_relu
+// Of a sum of products it is no sum.
+// expect: leaky_relu: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::leaky_relu(addends); }
+#else
+auto f() { return dm::leaky_relu(dm::complete(addends)); }
+#endif
+
+// mistake: addends__sign
+// Of a sum of products it is no sum.
+// expect: sign: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::sign(addends); }
+#else
+auto f() { return dm::sign(dm::complete(addends)); }
+#endif
+
+// mistake: addends__floor_div
+// Of a sum of products it is no sum.
+// expect: floor_div: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
+#ifdef COMPILE_FAIL
+auto f() { return dm::floor_div(addends, addends); }
+#else
+auto f() { return dm::floor_div(dm::complete(addends), dm::complete(addends)); }
+#endif
+
+// mistake: addends__floor_div_number
+// Of a sum of products it is no sum.
+// expect: floor_div: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::floor_div(addends, 3); }
+#else
+auto f() { return dm::floor_div(dm::complete(addends), 3); }
+#endif
+
+// mistake: addends__number_floor_div
+// Of a sum of products it is no sum.
+// expect: floor_div: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::floor_div(3, addends); }
+#else
+auto f() { return dm::floor_div(3, dm::complete(addends)); }
+#endif
+
+// mistake: addends__mod
+// Of a sum of products it is no sum.
+// expect: mod: the operands do not fit; complete what is partial, relayout what is split differently, take real parts of what is complex
+#ifdef COMPILE_FAIL
+auto f() { return dm::mod(addends, addends); }
+#else
+auto f() { return dm::mod(dm::complete(addends), dm::complete(addends)); }
+#endif
+
+// mistake: addends__mod_number
+// Of a sum of products it is no sum.
+// expect: mod: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::mod(addends, 3); }
+#else
+auto f() { return dm::mod(dm::complete(addends), 3); }
+#endif
+
+// mistake: addends__number_mod
+// Of a sum of products it is no sum.
+// expect: mod: the operand is a sum yet to be made, or complex; complete it, or take its real part
+#ifdef COMPILE_FAIL
+auto f() { return dm::mod(3, addends); }
+#else
+auto f() { return dm::mod(3, dm::complete(addends)); }
+#endif
+
 // mistake: addends__sin
 // Of a sum of products it is no sum.
 // expect: sin: the operand is a sum yet to be made, or complex; complete it, or map a function of complex numbers

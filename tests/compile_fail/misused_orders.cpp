@@ -105,6 +105,14 @@ auto f() { return dm::nth_largest<hidden>(0, x); }
 auto f() { return dm::nth_largest<hidden>(x, 0); }
 #endif
 
+// mistake: misused_orders__nth_smallest
+// expect: nth_smallest: a dim stands in the angle brackets, the tensor and how many are smaller in the parentheses: nth_smallest<token>(x, 0)
+#ifdef COMPILE_FAIL
+auto f() { return dm::nth_smallest<hidden>(0, x); }
+#else
+auto f() { return dm::nth_smallest<hidden>(x, 0); }
+#endif
+
 // mistake: misused_orders__nth_largest_all_gather
 // expect: nth_largest_all_gather: a dim stands in the angle brackets, the tensor and how many are greater in the parentheses: nth_largest_all_gather<token>(x, 0)
 #ifdef COMPILE_FAIL

@@ -58,7 +58,7 @@ auto f(const dm::tensor<float, by_batch, batch>& x) {
 
 // mistake: orders_over_ranks__halo_here
 // The same on one rank.
-// expect: sort, argsort, top_k, nth_largest: blocks of this dim carry a halo, which would count twice; take the tensor without it
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a halo, which would count twice; take the tensor without it
 // expect: dim_has_halo<hidden>
 // lines: 12
 using haloed =

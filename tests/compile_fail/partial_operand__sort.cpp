@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sorted addends.
-// expect: sort, argsort, top_k, nth_largest: the operand is a sum yet to be made; complete it first
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: the operand is a sum yet to be made; complete it first
 // expect: partial_operand<cols>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/sort.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4 6
-// checks: 888 1695 1695 2502 3309
+// checks: 1096 1931 1931 2766 3601
 // Elementwise operations in every layout: the values, broadcasting by name, which of them keep
 // addends, their transposes; and that none of them says a word to MPI.
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/outer.hpp"
+#include "dimesh/op/piecewise.hpp"
 
 #include <doctest/doctest.h>
 
@@ -119,6 +120,49 @@ TEST_CASE("functions of one tensor, where blocks are uneven") {
                      },
                      {a}),
                  1e-12));
+    smoothly([](const auto& v) { return dm::elu(v) * dm::selu(v) + dm::leaky_relu(v, 0.1); });
+    const auto left = [](const std::vector<double>& v) {
+      return v[0] < 0 ? std::expm1(v[0]) : v[0];
+    };
+    CHECK(agrees(dm::elu(r), map(left, {a}), 1e-14));
+    CHECK(agrees(dm::leaky_relu(r),
+                 map([](const std::vector<double>& v) { return std::max(v[0], v[0] / 5); }, {a}),
+                 1e-15));
+  });
+}
+
+TEST_CASE("signs, quotients rounded down and what they leave, of floats and whole numbers") {
+  const auto sign = [](const std::vector<double>& v) {
+    return double(v[0] > 0) - double(v[0] < 0);
+  };
+  const auto quotient = [](const std::vector<double>& v) { return std::floor(v[0] / v[1]); };
+  const auto rest = [=](const std::vector<double>& v) { return v[0] - v[1] * quotient(v); };
+  for_each_case<line, unevenly, p, q>(sizes, [&](const auto& x, const array& a) {
+    using X = std::remove_cvref_t<decltype(x)>;
+    const array some = numbers({"q"}, {a.size[1]}, 9);
+    const array b = test_support::map(
+        [](const std::vector<double>& v) { return v[0] < 0 ? v[0] : v[0] + 1; }, {some});
+    const array three = test_support::map([](const auto&) { return 3.0; }, {some});
+    const auto check = [&]<class T>(dm::detail::tag<T>) {
+      using L = typename dm::spec_of<X>::layout;
+      const auto u = scattered<dm::tensor<T, L, p, q>>(x.grid(), a);
+      const auto v = scattered<dm::tensor<T, L, q>>(x.grid(), b);  // none is 0
+      CHECK(agrees(dm::sign(u), map(sign, {a})));
+      CHECK(agrees(dm::floor_div(u, v), map(quotient, {a, b})));
+      CHECK(agrees(dm::mod(u, v), map(rest, {a, b})));
+      CHECK(agrees(dm::mod(u, 3), map(rest, {a, three})));
+      CHECK(agrees(dm::floor_div(3, v), map(quotient, {three, b})));
+      CHECK(agrees(dm::mod(3, v), map(rest, {three, b})));
+      CHECK(agrees(dm::floor_div(u, 3), map(quotient, {a, three})));
+    };
+    check(dm::detail::tag<double>{});
+    check(dm::detail::tag<int>{});
+    const auto left = [](const auto& s, const auto& t) {  // away from where they jump
+      return dm::mod(s * 0.01 + 2.5, dm::square(t) * 0.001 + 1) * dm::floor_div(s * 0.01 + 2.5, 1) +
+             dm::sign(t) * s;
+    };
+    const auto y = scattered<sibling<X, q>>(x.grid(), b);
+    check_operation(left, smooth, {a, b}, x, y);
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fourier transforms along dims that are whole or split: against naive sums over whole arrays under
-// every layout that their rules allow; their transposes and costs; which layouts come out.
+// every layout that their rules allow, three dims under a sample; their transposes and costs; which
+// layouts come out.
 // alone: it alone links FFTW
 // ranks: 1 2 4
 // checks: 2801 3349 3897
@@ -218,6 +219,31 @@ TEST_CASE("transposes and costs: those that move" * needs_fftw) {
               return dm::irfft_all_to_all<h, p, q>(y * dm::conj(y), p{n});
             },
             precision{1, 1e-9}, {a}, v);
+      });
+}
+
+TEST_CASE("three dims in slabs and pencils: values, there and back, transposes and costs" *
+          needs_fftw) {
+  for_each_case<plane, layout_choice{.uneven = true, .stride = 7, .first = 1}, p, q, r>(
+      {{4, 6, 3}, {5, 2, 4}}, [](auto v, const array& a) {
+        using X = decltype(v);
+        const array b = numbers(a.dims, a.size, 9);
+        const auto w = scattered<X>(v.grid(), b);
+        const auto y = dm::fft_all_to_all<p, q, r>(dm::as_complex(v, w));
+        check_parts(y, dft(dft(dft({a, b}, "p", -1), "q", -1), "r", -1));
+        check_parts(dm::ifft_all_to_all<p, q, r>(y), {a, b});
+        check_operation(
+            [](const auto& i, const auto& j) {
+              const auto f = dm::fft_all_to_all<p, q, r>(dm::as_complex(i, j));
+              return dm::real(f) + dm::imag(f) * 2.0;
+            },
+            transforms, {a, b}, v, w);
+        const index_t n = a.size[0];
+        const auto convolved = [n](const auto& i) {  // with itself, the way that codes do it
+          const auto f = dm::rfft_all_to_all<p, h, q, r>(i);
+          return dm::irfft_all_to_all<h, p, q, r>(f * f, p{n});
+        };
+        check_operation(convolved, precision{1, 1e-9}, {a}, v);
       });
 }
 

@@ -137,6 +137,9 @@ TEST_CASE("sort, argsort, top_k: of equals the first, under every layout that le
           CHECK(agrees(dm::nth_largest<q>(v, k), make({"p"}, {a.size[0]}, [&](const extents& at) {
                          return value_at(all, all.dims, {at[0], k});
                        })));
+          CHECK(agrees(dm::nth_smallest<q>(v, k), make({"p"}, {a.size[0]}, [&](const extents& at) {
+                         return value_at(all, all.dims, {at[0], n - 1 - k});
+                       })));
         }
         const auto best = dm::top_k<q, three>(v);
         CHECK(agrees(best.values, in_order(a, 3, true, false, "three")));
@@ -147,6 +150,7 @@ TEST_CASE("sort, argsort, top_k: of equals the first, under every layout that le
         check_operation([](const auto& x) { return dm::top_k<q, r>(x, r{2}).values; }, smooth, {b},
                         y);
         check_operation([](const auto& x) { return dm::nth_largest<q>(x, 1); }, smooth, {b}, y);
+        check_operation([](const auto& x) { return dm::nth_smallest<q>(x, 1); }, smooth, {b}, y);
       } else if (n == 0) {
         std::string said;
         try {

@@ -4,7 +4,7 @@
 // they stand.
 //
 //   order_along({4, 10, 3, 8}, x, false, ids)    // ids: places of the 3 smallest of 10, in order
-//   nth_along({4, 10, 1, 8}, x, 5, ids)          // ids: places of the medians
+//   nth_along({4, 10, 1, 8}, x, 5, true, ids)    // ids: places of the medians
 //
 // NaN counts as greater than all numbers. On the host.
 #pragma once
@@ -211,8 +211,8 @@ template <bool Descending, class T, class I> struct compared_work {
   }
 };
 
-/// The place of the element before which n others come, from the greatest, of all lines.
-template <class T, class I> struct nth_work {
+/// The place of the element before which n others come, of all lines.
+template <bool Descending, class T, class I> struct nth_work {
   picked_lines l;
   const T* x;
   index_t n;
@@ -224,7 +224,7 @@ template <class T, class I> struct nth_work {
     for (index_t i = begin; i < end; ++i) {
       take_line(l, x, i, line);
       const auto nth = line.begin() + n;
-      std::nth_element(line.begin(), nth, line.end(), before<true>{});
+      std::nth_element(line.begin(), nth, line.end(), before<Descending>{});
       ids[i] = nth->at;
     }
   }
@@ -254,10 +254,15 @@ void order_along(const picked_lines& l, const T* x, bool descending, I* ids) {
 }
 
 /// x (outer, from, inner) -> ids (outer, inner): the places of the elements before which n < from
-/// others come, counting from the greatest; of equals the first place first. On the host.
+/// others come, from the smallest or the greatest; of equals the first place first. On the host.
 template <class Space = default_space, class T, class I>
-void nth_along(const picked_lines& l, const T* x, index_t n, I* ids) {
-  in_ranges<detail::ordering_space<Space>>(l.outer * l.inner, detail::nth_work<T, I>{l, x, n, ids});
+void nth_along(const picked_lines& l, const T* x, index_t n, bool descending, I* ids) {
+  using space = detail::ordering_space<Space>;
+  const index_t lines = l.outer * l.inner;
+  if (descending)
+    in_ranges<space>(lines, detail::nth_work<true, T, I>{l, x, n, ids});
+  else
+    in_ranges<space>(lines, detail::nth_work<false, T, I>{l, x, n, ids});
 }
 
 }  // namespace dimesh::local

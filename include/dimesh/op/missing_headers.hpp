@@ -67,6 +67,13 @@ constexpr poison nth_largest(const A&...) {
   return {};
 }
 template <class... N, class... A>
+  requires detail::calls_without<op_header::sort, detail::list<N...>, A...>
+constexpr poison nth_smallest(const A&...) {
+  static_assert(ok<detail::missing_header<op_header::sort, A...>>,
+                "nth_smallest: has a header of its own; #include <dimesh/op/sort.hpp>");
+  return {};
+}
+template <class... N, class... A>
   requires detail::calls_without<op_header::scan, detail::list<N...>, A...>
 constexpr poison cumsum(const A&...) {
   static_assert(ok<detail::missing_header<op_header::scan, A...>>,

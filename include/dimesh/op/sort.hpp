@@ -6,6 +6,7 @@
 //   argsort<token>(x, order::descending)                 -> places of token, int32
 //   top_k<token, best>(x)      best : dim<4>             -> {values, places} [batch/rows, best]
 //   nth_largest<token>(x, 0)                             -> [batch/rows]: the greatest
+//   nth_smallest<token>(x, 0)                            -> [batch/rows]: the smallest
 //
 // Over ranks that split the dim: sort_all_to_all.hpp, top_k_all_gather.hpp.
 #pragma once
@@ -18,7 +19,7 @@
 #include "dimesh/op/gather.hpp"
 #include "dimesh/op/parts/few_places.hpp"
 #include "dimesh/op/parts/missing_header.hpp"
-#include "dimesh/op/parts/misuse.hpp"
+#include "dimesh/op/parts/misuse_of_sort.hpp"
 #include "dimesh/op/slice.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
@@ -65,18 +66,19 @@ template <class T> struct order_op {
 /// The one place of an n-th element.
 struct nth_place : dim<1> {};
 
-/// The place along dim d of the element T that n others come before, from the greatest.
+/// The place along dim d of the element T that n others come before.
 template <class T> struct nth_op {
   static constexpr bool on_host = true;
   int d;
   index_t n;
-  static constexpr std::string_view call = "nth_largest";
+  bool descending;
+  std::string_view call;
 
   constexpr void cost(tally& t, results y, operands x) const {
     t.compute(2 * x[0].elements(), x[0].bytes() + y[0].bytes());
   }
   void fill(results y, operands x) const {
-    local::nth_along(lines_along(x[0], d, x[0].local(d), 1), x[0].data<const T>(), n,
+    local::nth_along(lines_along(x[0], d, x[0].local(d), 1), x[0].data<const T>(), n, descending,
                      y[0].data<std::int32_t>());
   }
 };
@@ -113,31 +115,47 @@ constexpr auto ordered(std::string_view call, const X& x, bool descending, index
         x);
 }
 
+template <class D> using nth_rule = sorted_rule<D, nth_place>;
+
+template <class D, class X>
+constexpr auto nth_in_order(std::string_view call, const X& x, index_t n, bool descending) {
+  using T = value_of<X>;
+  if constexpr (is_storage_only<T>) {
+    return cast<T>(nth_in_order<D>(call, cast<computed<T>>(x), n, descending));
+  } else {
+    require_nth<D>(call, n, x.template extent<D>());
+    require_few_places<D>(call, x.template extent<D>());
+    const nth_op<T> op{index_of<D, typename spec_of<X>::dims>, n, descending, call};
+    const auto at = apply_rule<nth_rule<D>, std::int32_t>(op, stop_gradient(x));
+    return dimesh::pick<nth_place>(dimesh::gather<D, nth_place>(x, at), 0);
+  }
+}
+
 template <class Fault> constexpr void assert_ordered() {
   static_assert(ok<only<Fault, dim_not_in_tensor>>,
-                "sort, argsort, top_k, nth_largest: the tensor lacks this dim; name one of its "
-                "own");
+                "sort, argsort, top_k, nth_largest, nth_smallest: the tensor lacks this dim; name "
+                "one of its own");
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "top_k: the tensor has the new dim already; choose another for the greatest");
   static_assert(ok<only<Fault, dim_is_split>>,
-                "sort, argsort, top_k, nth_largest: the dim is split; go over the ranks with "
-                "sort_all_to_all, top_k_all_gather and so on, or gather it with whole<dim>");
+                "sort, argsort, top_k, nth_largest, nth_smallest: the dim is split; go over the "
+                "ranks with sort_all_to_all, top_k_all_gather ..., or gather it with whole<dim>");
   static_assert(ok<only<Fault, dim_has_halo>>,
-                "sort, argsort, top_k, nth_largest: blocks of this dim carry a halo, which would "
-                "count twice; take the tensor without it");
+                "sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a "
+                "halo, which would count twice; take the tensor without it");
   static_assert(ok<only<Fault, partial_operand>>,
-                "sort, argsort, top_k, nth_largest: the operand is a sum yet to be made; complete "
-                "it first");
+                "sort, argsort, top_k, nth_largest, nth_smallest: the operand is a sum yet to be "
+                "made; complete it first");
   static_assert(ok<only<Fault, element_is_complex>>,
-                "sort, argsort, top_k, nth_largest: complex numbers have no order; take real(x) or "
-                "norm2(x) first");
+                "sort, argsort, top_k, nth_largest, nth_smallest: complex numbers have no order; "
+                "take real(x) or norm2(x) first");
 }
 
 }  // namespace detail
 
 /// The places along D of the elements in their order: of the first, the second, ... Shapes and
 /// layout stay, int32. Takes no gradient. Local; D is whole. On the host. Throws dimesh::error, as
-/// sort, top_k and nth_largest do, where D has more elements than int32 can number.
+/// sort, top_k, nth_largest and nth_smallest do, where D has more elements than int32 can number.
 template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::ascending) {
   using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
   detail::assert_ordered<fault>();
@@ -185,105 +203,22 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
 /// half of the extent the median. Shapes: x without D. The cotangent goes to where it stood. Local;
 /// D is whole. Throws dimesh::error where D has no such element. On the host.
 template <Dim D, Operand X> constexpr auto nth_largest(const X& x, index_t n) {
-  using rule = detail::sorted_rule<D, detail::nth_place>;
-  using fault = detail::fault_of<rule, X>;
+  using fault = detail::fault_of<detail::nth_rule<D>, X>;
   detail::assert_ordered<fault>();
-  if constexpr (!ok<fault> || is_poison<X>) {
+  if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
-  } else if constexpr (is_storage_only<value_of<X>>) {
-    return cast<value_of<X>>(dimesh::nth_largest<D>(cast<computed<value_of<X>>>(x), n));
-  } else {
-    detail::require_nth<D>("nth_largest", n, x.template extent<D>());
-    detail::require_few_places<D>("nth_largest", x.template extent<D>());
-    const detail::nth_op<value_of<X>> op{detail::index_of<D, typename spec_of<X>::dims>, n};
-    const auto at = detail::apply_rule<rule, std::int32_t>(op, stop_gradient(x));
-    return dimesh::pick<detail::nth_place>(dimesh::gather<D, detail::nth_place>(x, at), 0);
-  }
+  else
+    return detail::nth_in_order<D>("nth_largest", x, n, true);
 }
-
-// ---- names and arguments of the wrong kind ------------------------------------------------------
-
-namespace detail {
-using argsort_call = call_taking<one_dim, 1, a_tensor, order>;
-using sort_call = call_taking<one_dim, 1, a_tensor, order>;
-using top_k_call = call_taking<two_dims, 1, a_tensor, no_tensor>;
-using nth_largest_call = call_taking<one_dim, 2, a_tensor, index_t>;
-}  // namespace detail
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::argsort_call, detail::list<N...>, A...>
-constexpr poison argsort(const A&...) {
-  static_assert(ok<detail::misuse<detail::argsort_call, detail::list<N...>, A...>>,
-                "argsort: a dim stands in the angle brackets, a tensor in the parentheses: "
-                "argsort<token>(x)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison argsort(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "argsort: a dim stands in the angle brackets, a tensor in the parentheses: "
-                "argsort<token>(x)");
-  return {};
-}
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::sort_call, detail::list<N...>, A...>
-constexpr poison sort(const A&...) {
-  static_assert(ok<detail::misuse<detail::sort_call, detail::list<N...>, A...>>,
-                "sort: a dim stands in the angle brackets, a tensor in the parentheses: "
-                "sort<token>(x)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison sort(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "sort: a dim stands in the angle brackets, a tensor in the parentheses: "
-                "sort<token>(x)");
-  return {};
-}
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::top_k_call, detail::list<N...>, A...>
-constexpr poison top_k(const A&...) {
-  static_assert(ok<detail::misuse<detail::top_k_call, detail::list<N...>, A...>>,
-                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
-                "parentheses: top_k<token, best>(x), best a dim<3>");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison top_k(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
-                "parentheses: top_k<token, best>(x), best a dim<3>");
-  return {};
-}
-template <class, index_t K, class... A>
-  requires detail::has_operand<A...>
-constexpr poison top_k(const A&...) {
-  static_assert(ok<detail::dim_by_number<K>>,
-                "top_k: a dim and a new one stand in the angle brackets, a tensor in the "
-                "parentheses: top_k<token, best>(x), best a dim<3>");
-  return {};
-}
-
-template <class... N, class... A>
-  requires detail::is_misused<detail::nth_largest_call, detail::list<N...>, A...>
-constexpr poison nth_largest(const A&...) {
-  static_assert(ok<detail::misuse<detail::nth_largest_call, detail::list<N...>, A...>>,
-                "nth_largest: a dim stands in the angle brackets, the tensor and how many are "
-                "greater in the parentheses: nth_largest<token>(x, 0)");
-  return {};
-}
-template <index_t First, index_t... More, class... A>
-  requires detail::has_operand<A...>
-constexpr poison nth_largest(const A&...) {
-  static_assert(ok<detail::dim_by_number<First, More...>>,
-                "nth_largest: a dim stands in the angle brackets, the tensor and how many are "
-                "greater in the parentheses: nth_largest<token>(x, 0)");
-  return {};
+/// The same, counting from the smallest: 0 is the smallest. Over ranks that split D its value is
+/// nth_largest_all_gather<D>(x, x.extent<D>() - 1 - n).
+template <Dim D, Operand X> constexpr auto nth_smallest(const X& x, index_t n) {
+  using fault = detail::fault_of<detail::nth_rule<D>, X>;
+  detail::assert_ordered<fault>();
+  if constexpr (!ok<fault> || is_poison<X>)
+    return poison{};
+  else
+    return detail::nth_in_order<D>("nth_smallest", x, n, false);
 }
 
 }  // namespace dimesh

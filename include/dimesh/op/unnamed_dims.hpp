@@ -80,6 +80,16 @@ constexpr poison nth_largest(detail::any_operand, detail::any_argument, detail::
 
 template <class... No>
   requires(sizeof...(No) == 0)
+constexpr poison nth_smallest(detail::any_operand, detail::any_argument, detail::any_argument = {},
+                              detail::any_argument = {}) {
+  static_assert(ok<not_a_dim<detail::nothing<No...>>>,
+                "nth_smallest: a dim stands in the angle brackets, the tensor and how many are "
+                "smaller in the parentheses: nth_smallest<token>(x, 0)");
+  return {};
+}
+
+template <class... No>
+  requires(sizeof...(No) == 0)
 constexpr poison sort(detail::any_operand, detail::any_argument, detail::any_argument = {},
                       detail::any_argument = {}) {
   static_assert(

@@ -37,9 +37,8 @@ constexpr poison operator^(const A&, const B&) {
 template <class A, class B>
   requires detail::TensorMeetsAny<A, B>
 constexpr poison operator%(const A&, const B&) {
-  static_assert(
-      ok<detail::wrong_unless_poison<A, B>>,
-      "operator%: remainders are taken of elements: map([](auto i) { return i % 2; }, x)");
+  static_assert(ok<detail::wrong_unless_poison<A, B>>,
+                "operator%: remainders are a function, mod(x, 2), with the sign of the divisor");
   return {};
 }
 template <class A, class B>

@@ -2,6 +2,7 @@
 #include "dimesh/local/dual.hpp"
 
 #include "dimesh/local/dual_in_std.hpp"
+#include "dimesh/local/piecewise.hpp"
 
 #include <doctest/doctest.h>
 
@@ -82,6 +83,11 @@ TEST_CASE("dual: functions against finite differences") {
   check_everywhere([](auto x, auto y) { return dimesh::relu(x) * dimesh::relu(-y); }, at);
   check_everywhere([](auto x, auto y) { return dimesh::gelu(x + 0.5) * y; }, at);
   check_everywhere([](auto x, auto y) { return dimesh::silu(x) + dimesh::softplus(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::elu(x) * dimesh::selu(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::leaky_relu(x, 0.2) * dimesh::sign(y); }, at);
+  check_everywhere([](auto x, auto y) { return dimesh::mod(x + 0.05, y) + dimesh::mod(y, 0.9); },
+                   at);
+  check_everywhere([](auto x, auto y) { return dimesh::floor_div(x, 0.3) * y; }, at);
   check_everywhere([](auto x, auto y) { return dimesh::maximum(x, y + 0.1); }, at);
   check_everywhere([](auto x, auto y) { return dimesh::minimum(x + 0.1, y); }, at);
   check_everywhere([](auto x, auto y) { return dimesh::maximum(x, 0.1) + dimesh::minimum(0.3, y); },
@@ -133,6 +139,8 @@ TEST_CASE("dual: duals of duals") {
   check_second([](auto x) { return dimesh::gelu(x); }, both);
   check_second([](auto x) { return dimesh::silu(x); }, both);
   check_second([](auto x) { return dimesh::softplus(x); }, both);
+  check_second([](auto x) { return dimesh::elu(x) * x; }, both);
+  check_second([](auto x) { return dimesh::selu(x) * dimesh::leaky_relu(x, 0.1); }, both);
   check_second([](auto x) { return dimesh::tanh(x) * dimesh::sigmoid(x); }, both);
   check_second([](auto x) { return dimesh::sin(x) + dimesh::cos(x * x); }, both);
   check_second([](auto x) { return dimesh::maximum(x, x * x) + dimesh::minimum(x, -x * x); }, both);
@@ -150,6 +158,10 @@ TEST_CASE("dual: conventions at kinks, ties and ends") {
   const auto x = pair::variable(0, 0), y = pair::variable(0, 1);
   CHECK(dimesh::relu(x).partial[0] == 0);
   CHECK(dimesh::abs(x).partial[0] == 0);
+  CHECK(dimesh::elu(x).partial[0] == 1);
+  CHECK(dimesh::selu(x).partial[0] == 1.0507009873554804934);
+  CHECK(dimesh::leaky_relu(x, 0.2).partial[0] == 0.2);
+  CHECK(dimesh::sign(x).partial[0] == 0);
   CHECK(dimesh::maximum(x, y).partial[0] == 1);
   CHECK(dimesh::maximum(x, y).partial[1] == 0);
   CHECK(dimesh::minimum(y, x).partial[0] == 0);

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include "dimesh/local/piecewise.hpp"
 
 namespace {
 
@@ -83,6 +86,12 @@ TEST_CASE_TEMPLATE("math: errors stay within the stated bounds over the whole ra
                    return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
                  }) <= 4);
   CHECK(worst<T>([](T x) { return dimesh::floor(x); }, [](L x) { return std::floor(x); }) == 0);
+  const auto elu = [](L x) { return x < 0 ? std::expm1(x) : x; };
+  CHECK(worst<T>([](T x) { return dimesh::elu(x); }, elu) <= 8);
+  CHECK(worst<T>([](T x) { return dimesh::selu(x); },
+                 [&](L x) {
+                   return 1.0507009873554804934L * (x < 0 ? 1.6732632423543772848L * elu(x) : x);
+                 }) <= 8);
 }
 
 TEST_CASE_TEMPLATE("math: gelu", T, float, double) {
@@ -163,6 +172,52 @@ TEST_CASE("math: pow") {
   CHECK(std::isnan(dimesh::pow(nan_of<float>, 1.0f)));
   CHECK(dimesh::pow(2.0, 10) == 1024);
   CHECK(dimesh::pow(2, 10) == 1024);
+}
+
+TEST_CASE_TEMPLATE("math: pieces, at their ends and at the ends of the range", T, float, double) {
+  const T i = inf<T>, n = nan_of<T>;
+  CHECK(dimesh::elu(-i) == -1);
+  CHECK(dimesh::elu(i) == i);
+  CHECK(std::signbit(dimesh::elu(T(-0.0))));
+  CHECK(dimesh::selu(-i) == T(-1.7580993408473768599));
+  CHECK(dimesh::selu(T(2)) == T(1.0507009873554804934) * 2);
+  CHECK(dimesh::leaky_relu(T(-4), 0.25) == -1);
+  CHECK(dimesh::leaky_relu(T(4), 0.25) == 4);
+  CHECK(dimesh::leaky_relu(-i, 0.25) == -i);
+  CHECK(dimesh::sign(-i) == -1);
+  CHECK(dimesh::sign(T(1e-30)) == 1);
+  CHECK(dimesh::sign(T(0)) == 0);
+  CHECK(dimesh::floor_div(T(-7), T(2)) == -4);
+  CHECK(dimesh::floor_div(T(1), T(0)) == i);
+  CHECK(dimesh::mod(T(-7.5), T(2)) == T(0.5));
+  CHECK(dimesh::mod(T(7.5), T(-2)) == T(-0.5));
+  CHECK(dimesh::mod(T(6), T(-2)) == 0);
+  CHECK(dimesh::mod(T(1e30), T(7)) == std::fmod(T(1e30), T(7)));  // the quotient has no point
+  for (const T y : {dimesh::elu(n), dimesh::selu(n), dimesh::leaky_relu(n, 0.2), dimesh::sign(n),
+                    dimesh::floor_div(n, T(1)), dimesh::mod(n, T(1)), dimesh::mod(T(1), T(0))})
+    CHECK(std::isnan(y));
+}
+
+TEST_CASE("math: quotients and remainders of whole numbers are exact, for all signs") {
+  for (int x = -9; x <= 9; ++x)
+    for (const int y : {-4, -1, 1, 3}) {
+      const int q = dimesh::floor_div(x, y), r = dimesh::mod(x, y);
+      CHECK(q == static_cast<int>(std::floor(double(x) / double(y))));
+      CHECK(q * y + r == x);
+      CHECK((r == 0 || ((r < 0) == (y < 0) && std::abs(r) < std::abs(y))));
+    }
+  const long long big = 9007199254740993;  // no double is that
+  CHECK(dimesh::floor_div(-big, 2LL) == -4503599627370497);
+  CHECK(dimesh::mod(-big, 2LL) == 1);
+  CHECK(dimesh::floor_div(7u, 2u) == 3);
+  CHECK(dimesh::mod(7u, 2u) == 1);
+  CHECK(dimesh::sign(-3) == -1);
+  CHECK(dimesh::sign(3u) == 1u);
+  static_assert(std::is_same_v<decltype(dimesh::sign(std::int8_t{1})), std::int8_t>);
+  static_assert(std::is_same_v<decltype(dimesh::mod(std::int8_t{1}, std::int8_t{1})), int>);
+  static_assert(std::is_same_v<decltype(dimesh::mod(1, 2.5f)), float>);
+  static_assert(std::is_same_v<decltype(dimesh::elu(1)), double>);
+  static_assert(std::is_same_v<decltype(dimesh::leaky_relu(1.0f, 0.2)), float>);
 }
 
 TEST_CASE("math: types") {
