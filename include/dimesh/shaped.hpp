@@ -21,7 +21,8 @@ template <Tensor X> struct shaped<X> : poison {
 template <Tensor X> inline constexpr bool is_poison<shaped<X>> = true;
 
 /// A tensor without data; stands for the rank at the origin of the mesh, whose blocks are largest
-/// (of ragged dims: the first, of any length). Of what lives at one place of an axis, for a rank there.
+/// (of ragged dims: the first, of any length). Of what lives at one place of an axis, for a rank
+/// there.
 template <class T, class L, Dim... D>
 class [[nodiscard("tensors are values: nothing was changed in place")]] shaped_tensor
     : public detail::typed_core<spec<T, L, D...>> {

@@ -132,13 +132,13 @@ struct counting_fault<F, X...> {
 }  // namespace detail
 
 /// What f(x...) costs the rank at the mesh's origin, whose blocks are the largest (of ragged dims:
-/// the first, of any length); x are tensors, structs of them, or plain values. Nothing is computed or sent: where x has data, f gets tensors of the same types that
-/// hold no elements, so that what is compiled for a step counts it, too. f takes all tensors that
-/// it needs as arguments, must not ask for elements (value, data), nor make tensors on a grid; a
-/// step with `sharded` is counted on shapes. While compiling, x are shapes. Of tensors that live at
-/// different places it is the cost of a rank that holds them all, so no rank has more; that of one
-/// place is count_at's. The ledger's axes are those of the mesh of the first one;
-/// .on<M>() has those of others.
+/// the first, of any length); x are tensors, structs of them, or plain values. Nothing is computed
+/// or sent: where x has data, f gets tensors of the same types that hold no elements, so that what
+/// is compiled for a step counts it, too. f takes all tensors that it needs as arguments, must not
+/// ask for elements (value, data), nor make tensors on a grid; a step with `sharded` is counted on
+/// shapes. While compiling, x are shapes. Of tensors that live at different places it is the cost
+/// of a rank that holds them all, so no rank has more; that of one place is count_at's. The
+/// ledger's axes are those of the mesh of the first one; .on<M>() has those of others.
 template <class F, class... X> [[nodiscard]] constexpr auto count(const F& f, const X&... x) {
   using M = typename detail::mesh_of_arguments<X...>::type;
   using fault = typename detail::counting_fault<F, X...>::type;
