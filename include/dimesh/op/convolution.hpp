@@ -15,9 +15,11 @@
 //                                             window<high, tall, height>{.stride = 2})
 //
 // Local: the dims of windows are whole on each rank (of split ones: convolution_exchange.hpp); all
-// others may lie as a product allows. A convolution, its transpose and the filter's gradient are
-// one operation whose three tensors change parts.
+// others may lie as a product allows, without halos. A convolution, its transpose and the filter's
+// gradient are one operation whose three tensors change parts.
 #pragma once
+
+#include <algorithm>
 
 #include "dimesh/local/convolve.hpp"
 #include "dimesh/op/parts/misuse_of_convolution.hpp"
