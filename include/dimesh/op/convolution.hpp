@@ -150,6 +150,7 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
              << " take off more of '" << name_of<To>() << "' than windows from " << n
              << " elements cover; pad less")
         .raise();
+  to = std::max(to, index_t{0});  // windows of no elements may cover less than none
   if (back && results(to) != n)
     (words() << call << ": " << n << " elements of dim '" << name_of<From>()
              << "' are not what windows over " << to << " of '" << name_of<To>() << "' give")
