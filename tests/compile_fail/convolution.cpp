@@ -99,6 +99,30 @@ auto f(const image& x, const filter& k) {
 auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
 #endif
 
+// mistake: convolution__halo_beside
+// Blocks with halos along a dim that is in no window.
+// expect: convolution: blocks of a dim carry halos; take the tensor without them
+// expect: dim_has_halo<hidden>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(dm::halo_exchange<1, hidden>(x), k, w{});
+}
+#else
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
+// mistake: convolution__halo_of_filter
+// The filter's blocks with halos.
+// expect: convolution: blocks of a dim carry halos; take the tensor without them
+// expect: dim_has_halo<out>
+#ifdef COMPILE_FAIL
+auto f(const image& x, const filter& k) {
+  return dm::convolution<batch, high, out>(x, dm::halo_exchange<1, out>(k), w{});
+}
+#else
+auto f(const image& x, const filter& k) { return dm::convolution<batch, high, out>(x, k, w{}); }
+#endif
+
 // mistake: convolution__not_summed
 // The channels of the filter are neither kept nor the tensor's.
 // expect: convolution: the result has dims of its operands, with the windows' new dims, each once; what it lacks stands in both operands, and is summed
@@ -221,6 +245,16 @@ auto f(const rows_of_pixels& x) { return dm::mean_pool_exchange(x, v{.size = 3})
 auto f(const image& x) { return dm::max_pool(dm::halo_exchange<1, pixel>(x), v{.size = 3}); }
 #else
 auto f(const image& x) { return dm::max_pool(x, v{.size = 3}); }
+#endif
+
+// mistake: pool__halo_beside
+// Blocks with halos along a dim that is in no window.
+// expect: max_pool, mean_pool: blocks of a dim carry halos; take the tensor without them
+// expect: dim_has_halo<hidden>
+#ifdef COMPILE_FAIL
+auto f(const image& x) { return dm::mean_pool(dm::halo_exchange<1, hidden>(x), v{.size = 3}); }
+#else
+auto f(const image& x) { return dm::mean_pool(x, v{.size = 3}); }
 #endif
 
 // mistake: pool__addends

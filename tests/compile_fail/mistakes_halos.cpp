@@ -199,6 +199,15 @@ auto f() { return dm::cut<hidden, one_part, in_part>(ho); }
 auto f() { return dm::cut<hidden, one_part, in_part>(x); }
 #endif
 
+// mistake: halo__take
+// Places of a dim with halos.
+// expect: take: blocks of the dim whose places are taken carry halos; take the table without them
+#ifdef COMPILE_FAIL
+auto f() { return dm::take<hidden>(dm::halo_exchange<1, hidden>(w), ids); }
+#else
+auto f() { return dm::take<hidden>(w, ids); }
+#endif
+
 // mistake: lacking__halo_exchange
 // A dim that the tensor lacks.
 // expect: halo_exchange: the tensor lacks the dim; name one of its dims

@@ -58,7 +58,7 @@ auto f(const dm::tensor<float, by_batch, batch>& x) {
 
 // mistake: orders_over_ranks__halo_here
 // The same on one rank.
-// expect: sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a halo, which would count twice; take the tensor without it
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a halo; take the tensor without it
 // expect: dim_has_halo<hidden>
 // lines: 12
 using haloed =
@@ -67,4 +67,15 @@ using haloed =
 auto f(const haloed& x) { return dm::sort<hidden>(x); }
 #else
 auto f(const dm::tensor<float, whole, hidden>& x) { return dm::sort<hidden>(x); }
+#endif
+
+// mistake: orders_over_ranks__halo_beside
+// Halos along a dim that is not put in order: the places are found, the elements not picked.
+// expect: sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a halo; take the tensor without it
+// expect: dim_has_halo<batch>
+// lines: 12
+#ifdef COMPILE_FAIL
+auto f(const matrix& x) { return dm::top_k<hidden, best>(dm::halo_exchange<1, batch>(x)); }
+#else
+auto f(const matrix& x) { return dm::argsort<hidden>(dm::halo_exchange<1, batch>(x)); }
 #endif

@@ -151,21 +151,28 @@ array to_the_first(const array& x, const array& w, double sign, dm::scan_options
 TEST_CASE("extremes: of equals the first gets the gradient, infinite ones at the beginning too") {
   for_all_cases<line, unevenly, p, q>({{5, 3}, {8, 2}}, [](auto v, const array& a) {
     const array b = numbers(a.dims, a.size, 3);
-    const auto w = scattered<decltype(v)>(v.grid(), b);
-    for (const double sign : {1.0, -1.0}) {
-      array c = numbers(a.dims, a.size, 4);
-      for (std::size_t k = 0; k < c.values.size(); ++k)
-        if (k % 2 == 0 || k / static_cast<std::size_t>(a.size[1]) < 3)
-          c.values[k] = -sign * HUGE_VAL;
-      const auto x = scattered<decltype(v)>(v.grid(), c);
-      for (const dm::scan_options o : all_options) {
-        const auto f = [&](const auto& u) {
-          return dm::sum(w * (sign > 0 ? dm::cummax_exscan<p>(u, o) : dm::cummin_exscan<p>(u, o)));
-        };
-        const auto g = dm::value_and_grad(f, x)().gradient;
-        CHECK(agrees(dm::complete(g), to_the_first(c, b, sign, o)));
+    const auto of_type = [&]<class T>(dd::tag<T>) {
+      const auto w = dm::cast<T>(scattered<decltype(v)>(v.grid(), b));
+      for (const double sign : {1.0, -1.0}) {
+        array c = numbers(a.dims, a.size, 4);
+        for (std::size_t k = 0; k < c.values.size(); ++k)
+          if (k % 2 == 0 || k / static_cast<std::size_t>(a.size[1]) < 3)
+            c.values[k] = -sign * HUGE_VAL;
+        const auto x = dm::cast<T>(scattered<decltype(v)>(v.grid(), c));
+        for (const dm::scan_options o : all_options) {
+          const auto f = [&](const auto& u) {
+            return dm::sum(w *
+                           (sign > 0 ? dm::cummax_exscan<p>(u, o) : dm::cummin_exscan<p>(u, o)));
+          };
+          const auto g = dm::value_and_grad(f, x)().gradient;
+          CHECK(agrees(dm::cast<double>(dm::complete(g)), to_the_first(c, b, sign, o)));
+        }
       }
-    }
+    };
+    of_type(dd::tag<double>{});
+#ifndef __CUDACC__
+    of_type(dd::tag<long double>{});
+#endif
   });
 }
 

@@ -40,10 +40,10 @@ template <class L> struct pick_each {
     return dm::gather<q, r>(x, dm::permute<r, p>(places_beside<L, p, r>(x, place_at, p{n}, r{m})));
   }
 };
-template <class L> struct add_each {
+template <class L, class To = q> struct add_each {
   index_t n, m;
   template <class X> auto operator()(const X& rows) const {
-    return dm::scatter_add<r, q>(rows, places_beside<L, p, r>(rows, place_at, p{n}, r{m}), q{5});
+    return dm::scatter_add<r, To>(rows, places_beside<L, p, r>(rows, place_at, p{n}, r{m}), To{5});
   }
 };
 
@@ -88,8 +88,13 @@ TEST_CASE("scatter_add: what splits the rows leaves addends") {
             const array a = numbers({"p", "r"}, n, 1);
             const auto x = scattered<dm::tensor<double, L, p, r>>(g, a);
             const add_each<L> f{n[0], n[1]};
-            CHECK(agrees(f(x), scattered_to(a)));
+            array sums = scattered_to(a);
+            CHECK(agrees(f(x), sums));
             check_operation(f, {}, {a}, x);
+            const add_each<L, r> as_before{n[0], n[1]};  // of the old name and a new extent
+            sums.dims[1] = "r";
+            CHECK(agrees(as_before(x), sums));
+            check_operation(as_before, {}, {a}, x);
             const auto ids = places_beside<L, p, r>(x, place_at, p{n[0]}, r{n[1]});
             array ones = a;
             for (double& v : ones.values) v = 1;
@@ -144,10 +149,13 @@ TEST_CASE("sort, argsort, top_k: of equals the first, under every layout that le
         const auto best = dm::top_k<q, three>(v);
         CHECK(agrees(best.values, in_order(a, 3, true, false, "three")));
         CHECK(agrees(best.places, in_order(a, 3, true, true, "three")));
+        CHECK(agrees(dm::top_k<q, q>(v, q{2}).values, in_order(a, 2, true, false, "q")));
         const array b = reals(a.dims, a.size, 3);
         const auto y = scattered<X>(v.grid(), b);
         check_operation([](const auto& x) { return dm::sort<q>(x); }, smooth, {b}, y);
         check_operation([](const auto& x) { return dm::top_k<q, r>(x, r{2}).values; }, smooth, {b},
+                        y);
+        check_operation([](const auto& x) { return dm::top_k<q, q>(x, q{2}).values; }, smooth, {b},
                         y);
         check_operation([](const auto& x) { return dm::nth_largest<q>(x, 1); }, smooth, {b}, y);
         check_operation([](const auto& x) { return dm::nth_smallest<q>(x, 1); }, smooth, {b}, y);

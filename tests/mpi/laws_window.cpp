@@ -73,6 +73,25 @@ TEST_CASE("the transpose of a convolution is a convolution's gradient, on its ow
   });
 }
 
+TEST_CASE("the transpose of a convolution of no elements gives none") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const dm::tensor<double, dm::layout<line>, p, rows> v(g, p{2}, rows{0});
+    struct none {
+      index_t taps, stride;
+      dm::padding around;
+    };
+    for (const none& m : {none{3, 2, {1, 1}}, none{1, 2, {}}, none{1, 3, {}}}) {
+      const dm::tensor<double, dm::layout<line>, tall> w(g, tall{m.taps});
+      const auto x = dm::transposed_convolution<p, high>(
+          v, w, dm::window<rows, tall, high>{.stride = m.stride, .around = m.around});
+      CHECK(x.template extent<high>() == 0);
+      const auto y = dm::convolution<p, rows>(
+          x, w, dm::window<high, tall, rows>{.stride = m.stride, .around = m.around});
+      CHECK(y.template extent<rows>() == 0);
+    }
+  });
+}
+
 TEST_CASE("two dims and three, groups, any order of dims, and addends") {
   using L = dm::layout<plane, dm::split<dm::uneven<p>, x>, dm::split<dm::uneven<r>, y>>;
   for_each_grid<plane>([](const dm::grid<plane>& g) {

@@ -150,6 +150,8 @@ TEST_CASE("orders over ranks: transposes, and costs as foreseen") {
     const auto v = scattered<dm::tensor<double, L, p, q>>(g, a);
     check_operation([](const auto& t) { return dm::sort_all_to_all<q>(t); }, smooth, {a}, v);
     check_operation([](const auto& t) { return dm::sort_all_to_all<q>(t, down); }, smooth, {a}, v);
+    check_operation([](const auto& t) { return dm::top_k_all_gather<q, q>(t, q{2}).values; },
+                    smooth, {a}, v);
     check_operation([](const auto& t) { return dm::top_k_all_gather<q, r>(t, r{2}).values; },
                     smooth, {a}, v);
     check_operation([](const auto& t) { return dm::nth_largest_all_gather<q>(t, 1); }, smooth, {a},

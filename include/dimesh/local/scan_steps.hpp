@@ -14,6 +14,9 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
+#include <cstring>
+#include <limits>
 
 #include "dimesh/local/dual.hpp"
 #include "dimesh/local/pull_loop.hpp"
@@ -43,6 +46,15 @@ template <elementary::Native T> KOKKOS_FORCEINLINE_FUNCTION constexpr bool is_no
   using word = std::make_unsigned_t<typename elementary::ieee<T>::bits>;
   return std::bit_cast<word>(x) == std::bit_cast<word>(no_element<T>());
 }
+template <std::same_as<long double> T> constexpr T no_element() {
+  return __builtin_nanl("0x7cd1e5b");
+}
+template <std::same_as<long double> T> bool is_no_element(T x) {
+  // Of the x87 format, ten bytes are the number.
+  constexpr std::size_t bytes = std::numeric_limits<T>::digits == 64 ? 10 : sizeof(T);
+  const T none = no_element<T>();
+  return std::memcmp(&x, &none, bytes) == 0;
+}
 
 /// An extreme that over nothing is no element, not the lowest or highest value, which an element
 /// may have. Transposes ask it: of equals the first gets the gradient, infinite ones too.
@@ -59,8 +71,9 @@ template <class Join, class T> struct joined_before {
   using type = Join;
   static constexpr type of(const Join& by) { return by; }
 };
-template <class Join, elementary::Native T>
-  requires(std::is_same_v<Join, greatest> || std::is_same_v<Join, least>)
+template <class Join, class T>
+  requires((std::is_same_v<Join, greatest> || std::is_same_v<Join, least>) &&
+           (elementary::Native<T> || std::is_same_v<T, long double>))
 struct joined_before<Join, T> {
   using type = or_none<Join>;
   static constexpr type of(const Join&) { return {}; }

@@ -15,9 +15,11 @@
 //                                             window<high, tall, height>{.stride = 2})
 //
 // Local: the dims of windows are whole on each rank (of split ones: convolution_exchange.hpp); all
-// others may lie as a product allows. A convolution, its transpose and the filter's gradient are
-// one operation whose three tensors change parts.
+// others may lie as a product allows, without halos. A convolution, its transpose and the filter's
+// gradient are one operation whose three tensors change parts.
 #pragma once
+
+#include <algorithm>
 
 #include "dimesh/local/convolve.hpp"
 #include "dimesh/op/parts/misuse_of_convolution.hpp"
@@ -148,6 +150,7 @@ constexpr local::window_loop window_moves_of(std::string_view call, bool back, i
              << " take off more of '" << name_of<To>() << "' than windows from " << n
              << " elements cover; pad less")
         .raise();
+  to = std::max(to, index_t{0});  // windows of no elements may cover less than none
   if (back && results(to) != n)
     (words() << call << ": " << n << " elements of dim '" << name_of<From>()
              << "' are not what windows over " << to << " of '" << name_of<To>() << "' give")

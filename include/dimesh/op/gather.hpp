@@ -18,6 +18,7 @@
 #include "dimesh/op/parts/misuse_of_gather.hpp"
 #include "dimesh/op/parts/strided.hpp"
 #include "dimesh/op/permute.hpp"
+#include "dimesh/op/rename.hpp"
 
 namespace dimesh {
 
@@ -195,13 +196,25 @@ struct one_function {
   template <class A> KOKKOS_INLINE_FUNCTION index_t operator()(const A&) const { return 1; }
 };
 
+/// Dim D of operands beside which there is a tensor with another extent of it: operands of one
+/// operation, here or on the way back, have one extent.
+template <class D> struct former : dim<> {};
+template <class From, class To>
+inline constexpr bool may_change_extent = std::is_same_v<From, To> && !is_static_dim<To>;
+
 template <class From, class X, class I, class D>
 constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d) {
-  return apply_rule<added_rule<From, D>, value_of<X>>(
-      scatter_add_op<value_of<X>, value_of<I>>{index_of<From, typename spec_of<X>::dims>,
-                                               &facts_of_dim<D>, shape<D>(d).template extent<D>(),
-                                               call},
-      rows, permuted<typename spec_of<X>::dims>(ids));
+  if constexpr (may_change_extent<From, D>) {
+    if (d.n == dynamic) d.n = rows.template extent<D>();
+    return scattered<former<D>>(call, dimesh::rename<D, former<D>>(rows),
+                                dimesh::rename<D, former<D>>(ids), d);
+  } else {
+    return apply_rule<added_rule<From, D>, value_of<X>>(
+        scatter_add_op<value_of<X>, value_of<I>>{index_of<From, typename spec_of<X>::dims>,
+                                                 &facts_of_dim<D>, shape<D>(d).template extent<D>(),
+                                                 call},
+        rows, permuted<typename spec_of<X>::dims>(ids));
+  }
 }
 
 }  // namespace detail
@@ -222,6 +235,17 @@ template <Dim D, Dim To, Operand X, Operand I> constexpr auto gather(const X& x,
         detail::gather_op<value_of<X>, value_of<I>>{detail::index_of<D, typename spec_of<X>::dims>},
         x, detail::permuted<detail::dims_beside<X, D, To>>(ids));
 }
+
+namespace detail {
+/// gather of places along To, which may be D and have another extent.
+template <class D, class To, class X, class I>
+constexpr auto elements_at(const X& x, const I& ids) {
+  if constexpr (may_change_extent<D, To>)
+    return dimesh::gather<former<D>, To>(dimesh::rename<D, former<D>>(x), ids);
+  else
+    return dimesh::gather<D, To>(x, ids);
+}
+}  // namespace detail
 
 /// y[.., ids[.., f, ..], ..] += rows[.., f, ..], from zeros, in the order of f: the same bits on
 /// every run. Shapes: rows[.., From, ..] and whole numbers with the same dims -> [.., D, ..]; D

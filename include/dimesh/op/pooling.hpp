@@ -8,7 +8,7 @@
 //   mean_pool(x, v{.size = 3, .stride = 2, .around = padding::same}, h{.size = 2})
 //
 // Local: the dims of windows are whole on each rank (split ones: pooling_exchange.hpp); all others
-// may lie in any way.
+// may lie in any way, without halos.
 #pragma once
 
 #include "dimesh/local/pooling.hpp"
@@ -205,6 +205,7 @@ template <bool Split, bool Addends, class... V> struct pool_rule {
   static constexpr outcome of(rule_operands x, dim_list out) {
     if (const int a = x[0].layout.first_partial(!Addends); a >= 0)
       return blamed_axis(fault_code::partial_operand, a);
+    if (const dim_facts* const h = haloed_dim(x[0])) return blamed(fault_code::dim_has_halo, h);
     constexpr const dim_facts *from[] = {&facts_of_dim<typename V::from>...},
                               *to[] = {&facts_of_dim<typename V::to>...};
     tensor_facts array = x[0];

@@ -90,26 +90,29 @@ template <class D> constexpr void require_nth(std::string_view call, index_t n, 
         .raise();
 }
 
-/// D is whole, and called To in the result.
-template <class D, class To> struct sorted_rule {
+/// D is whole, and called To in the result. Picks: a gather of the elements follows, which takes no
+/// halos of other dims either.
+template <class D, class To, bool Picks = true> struct sorted_rule {
   using named = list<D, To>;
   static constexpr bool of_reals = true;
   template <class First> struct dims : replaced_dims<D, To, First> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
     const outcome o = strided_rule<D, To>::of(x, out);
     if (!o.ok()) return o;
+    if (const dim_facts* const h = haloed_dim(x[0]); Picks && h != nullptr)
+      return blamed(fault_code::dim_has_halo, h);
     const int a = x[0].layout.first_partial();
     return a < 0 ? o : blamed_axis(fault_code::partial_operand, a);
   }
 };
 
-template <class D, class To, class X>
+template <class D, class To, bool Picks = true, class X>
 constexpr auto ordered(std::string_view call, const X& x, bool descending, index_t n) {
   require_few_places<D>(call, x.template extent<D>());
   if constexpr (is_storage_only<value_of<X>>)
-    return ordered<D, To>(call, cast<computed<value_of<X>>>(x), descending, n);
+    return ordered<D, To, Picks>(call, cast<computed<value_of<X>>>(x), descending, n);
   else
-    return apply_rule<sorted_rule<D, To>, std::int32_t>(
+    return apply_rule<sorted_rule<D, To, Picks>, std::int32_t>(
         order_op<value_of<X>>{index_of<D, typename spec_of<X>::dims>, descending, &facts_of_dim<To>,
                               n, call},
         x);
@@ -142,7 +145,7 @@ template <class Fault> constexpr void assert_ordered() {
                 "ranks with sort_all_to_all, top_k_all_gather ..., or gather it with whole<dim>");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "sort, argsort, top_k, nth_largest, nth_smallest: blocks of this dim carry a "
-                "halo, which would count twice; take the tensor without it");
+                "halo; take the tensor without it");
   static_assert(ok<only<Fault, partial_operand>>,
                 "sort, argsort, top_k, nth_largest, nth_smallest: the operand is a sum yet to be "
                 "made; complete it first");
@@ -157,12 +160,13 @@ template <class Fault> constexpr void assert_ordered() {
 /// layout stay, int32. Takes no gradient. Local; D is whole. On the host. Throws dimesh::error, as
 /// sort, top_k, nth_largest and nth_smallest do, where D has more elements than int32 can number.
 template <Dim D, Operand X> constexpr auto argsort(const X& x, order o = order::ascending) {
-  using fault = detail::fault_of<detail::sorted_rule<D, D>, X>;
+  using fault = detail::fault_of<detail::sorted_rule<D, D, false>, X>;
   detail::assert_ordered<fault>();
   if constexpr (!ok<fault> || is_poison<X>)
     return poison{};
   else
-    return detail::ordered<D, D>("argsort", x, o == order::descending, x.template extent<D>());
+    return detail::ordered<D, D, false>("argsort", x, o == order::descending,
+                                        x.template extent<D>());
 }
 
 /// The elements along D in their order. The cotangent of an element goes to where it stood. Shapes
@@ -194,7 +198,7 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
                        << "', which has " << all << " elements")
           .raise();
     const auto places = detail::ordered<D, K>("top_k", stop_gradient(x), true, n);
-    auto values = dimesh::gather<D, K>(x, places);
+    auto values = detail::elements_at<D, K>(x, places);
     return top_elements<decltype(values), std::remove_const_t<decltype(places)>>{values, places};
   }
 }

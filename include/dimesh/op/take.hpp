@@ -22,7 +22,9 @@ namespace detail {
 constexpr outcome take_rule_of(rule_operands x, const dim_facts* d, dim_list out) {
   const tensor_facts &table = x[0], &ids = x[1];
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
-  if (table.place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  const int at = table.place_of(d);
+  if (at < 0) return blamed(fault_code::dim_not_in_tensor, d);
+  if (table.layout.halo[at] > 0) return blamed(fault_code::dim_has_halo, d);
   for (int i = 0; i < table.rank; ++i)
     if (ids.place_of(table.dim[i]) >= 0)
       return blamed(fault_code::dim_already_in_tensor, table.dim[i]);
@@ -101,6 +103,9 @@ template <Dim D, Operand X, Operand I> constexpr auto take(const X& table, const
                 "that all of them hold (free), or send<axis, k> the one that lives elsewhere");
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "take: the table lacks the dim whose places are taken; name one of its dims");
+  static_assert(ok<only<fault, dim_has_halo>>,
+                "take: blocks of the dim whose places are taken carry halos; take the table "
+                "without them");
   static_assert(ok<only<fault, dim_already_in_tensor>>,
                 "take: table and places share a dim; rename it in one of them");
   static_assert(ok<only<fault, partial_operand>>,

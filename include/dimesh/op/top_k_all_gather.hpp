@@ -26,8 +26,11 @@ namespace detail {
 /// The elements of x at places along D, on all ranks.
 template <class D, class To, class X, class I>
 constexpr auto picked_among(std::string_view call, const X& x, const I& places) {
-  return dimesh::complete(apply_rule<told_rule<D, To>, value_of<X>>(
-      pick_among_op<value_of<X>>{index_of<D, typename spec_of<X>::dims>, call}, x, places));
+  if constexpr (may_change_extent<D, To>)
+    return picked_among<former<D>, To>(call, dimesh::rename<D, former<D>>(x), places);
+  else
+    return dimesh::complete(apply_rule<told_rule<D, To>, value_of<X>>(
+        pick_among_op<value_of<X>>{index_of<D, typename spec_of<X>::dims>, call}, x, places));
 }
 
 // ---- the greatest few ---------------------------------------------------------------------------

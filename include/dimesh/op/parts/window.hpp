@@ -88,7 +88,6 @@ constexpr tensor_facts facts_renamed(tensor_facts x, const dim_facts* from, cons
 constexpr outcome windowed_dim(const tensor_facts& x, const dim_facts* d, bool may_split) {
   const int at = x.place_of(d);
   if (at < 0) return blamed(fault_code::dim_not_in_tensor, d);
-  if (x.layout.halo[at] > 0) return blamed(fault_code::dim_has_halo, d);
   const int axis = first_axis(x.layout.axes_of(at));
   return axis < 0 || may_split ? allowed(x.layout) : blamed(fault_code::dim_is_split, d, axis);
 }
@@ -98,10 +97,13 @@ constexpr outcome laid_out(tensor_facts x, dim_list dims, const table& t) {
   return relaid(x, t);
 }
 
-/// Arrays and filters: windows aside, a product.
+/// Arrays and filters: windows aside, a product. Views of what windows see are boxes without halos,
+/// of other dims neither.
 constexpr outcome convolution_rule_of(rule_operands x, const window_dims* w, int windows,
                                       dim_list out, bool may_split) {
   if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
+  for (int k = 0; k < 2; ++k)
+    if (const dim_facts* const h = haloed_dim(x[k])) return blamed(fault_code::dim_has_halo, h);
   tensor_facts array = x[0], filter = x[1];
   for (int i = 0; i < windows; ++i) {
     const auto [from, tap, to] = w[i].dim;
