@@ -2,6 +2,8 @@
 // The same in a contraction.
 // expect: einsum: the operands split a dim in different ways; relayout one of them
 // expect: dim_split_differently<wide>
+// expect: relayout_operand<2,
+// expect: received_bytes<
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

@@ -2,6 +2,8 @@
 // A summed dim is split in one operand and whole in the other.
 // expect: einsum: a dim is split in one operand only; take own<dim, axis> of the other (free), or gather it with whole<dim>
 // expect: dim_split_in_one_operand_only<hidden, cols>
+// expect: relayout_operand<2,
+// expect: received_bytes<0>
 #include <dimesh/dimesh.hpp>
 
 #include "names.hpp"

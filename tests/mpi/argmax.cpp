@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ranks: 1 2 3 4
 // labels: device
-// checks: 364 722 722 1080
+// checks: 1100 2187 2187 3274
 #include "dimesh/op/argmax.hpp"
 
 #include <doctest/doctest.h>
 
+#include "dimesh/grad/cost.hpp"
 #include "dimesh/op/cast.hpp"
-#include "dimesh/op/categorical.hpp"
+#include "dimesh/op/categorical_all_gather.hpp"
+#include "dimesh/op/cuts.hpp"
 #include "dimesh/op/one_hot.hpp"
+#include "support/adjoint.hpp"
 #include "support/host.hpp"
-#include "support/laws.hpp"
 
 namespace {
 using namespace test_support;
@@ -27,7 +29,8 @@ array first_extreme(const array& a, const names& keep, const std::string& dim, d
       extents whole = index;
       whole.insert(whole.begin() + static_cast<std::ptrdiff_t>(d), k);
       const double v = sign * value_at(a, a.dims, whole);
-      if (found < 0 || v > best) best = v, found = static_cast<double>(k);
+      if (found < 0 || v > best || (std::isnan(v) && !std::isnan(best)))
+        best = v, found = static_cast<double>(k);
     }
     out.values[at++] = found;
   });
@@ -66,15 +69,72 @@ TEST_CASE("one_hot: 1 at the place, nothing for numbers that are none; argmax un
   });
 }
 
+/// Logits and a Gumbel number each, keyed by the place in the whole tensor.
+array disturbed(array a, const dm::random_key& key) {
+  std::size_t place = 0;
+  for (double& v : a.values)
+    v -= std::log(dm::exponential_at<double>(key, static_cast<index_t>(place++)));
+  return a;
+}
+
+TEST_CASE("over ranks: the first of equals, the same classes, under every layout") {
+  const dm::random_key key{41};
+  for_all_cases<plane, layout_choice{.uneven = true, .places = 1}, p, q, r>(
+      {{4, 5, 6}, {3, 1, 2}, {2, 0, 3}, {2, 7, 20}}, [&](const auto& x, const array& a) {
+        const auto greatest = [](const auto& t) { return dm::argmax_all_gather<q>(t); };
+        const auto smallest = [](const auto& t) { return dm::argmin_all_gather<r>(t); };
+        const auto drawn = [&](const auto& t) { return dm::categorical_all_gather<q>(key, t); };
+        CHECK(agrees(greatest(x), first_extreme(a, {"p", "r"}, "q", 1)));
+        CHECK(agrees(smallest(x), first_extreme(a, {"p", "q"}, "r", -1)));
+        CHECK(agrees(drawn(x), first_extreme(disturbed(a, key), {"p", "r"}, "q", 1)));
+        CHECK(costs_as_foreseen(greatest, x));
+        CHECK(costs_as_foreseen(smallest, x));
+        CHECK(costs_as_foreseen(drawn, x));
+      });
+}
+
+TEST_CASE("over ranks: NaN, infinities, other types, axes in the other order, ragged blocks") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const double nan = std::nan(""), none = std::numeric_limits<double>::infinity();
+    const array a{{"p", "q"}, {4, 5}, {1, 2, nan, 7, nan, -none, -none, -none, -none, -none,  //
+                                       3, 3, 3,   3, 3,   none,  0,     none,  -1,    -1}};
+    const array top = first_extreme(a, {"p"}, "q", 1), low = first_extreme(a, {"p"}, "q", -1);
+    const auto check = [&](const auto& v) {
+      CHECK(agrees(dm::argmax_all_gather<q>(v), top));
+      CHECK(agrees(dm::argmin_all_gather<q>(v), low));
+    };
+    using turned = dm::layout<plane, dm::split<dm::uneven<q>, y, x>>;
+    check(scattered<dm::tensor<double, turned, p, q>>(g, a));
+    check(scattered<dm::tensor<double, turned, q, p>>(g, transpose({"q", "p"}, a)));
+    check(scattered<dm::tensor<dm::bfloat16, turned, p, q>>(g, a));
+    using ragged = dm::layout<plane, dm::split<dm::ragged<q>, y, x>>;
+    std::vector<double> last(g.everyone().size(), 0.0);
+    last.back() = 1;
+    check(scattered<dm::tensor<float, ragged, p, q>>(g, a, dm::cuts_by_speed<q>(5, last)));
+    const array b = numbers({"p", "q"}, {3, 11}, 2);
+    CHECK(agrees(dm::argmin_all_gather<q>(scattered<dm::tensor<std::int32_t, turned, p, q>>(g, b)),
+                 first_extreme(b, {"p"}, "q", -1)));
+  });
+}
+
+struct wide : dm::dim<4096> {};
+struct four : dm::axis<4> {};
+struct ring : dm::mesh<four> {};
+struct finding {
+  template <class V> constexpr auto operator()(const V& v) const {
+    return dm::argmax_all_gather<wide>(v);
+  }
+};
+// A value and its place to each of three others.
+using wide_row = dm::tensor<float, dm::shaped<dm::layout<ring, dm::split<wide, four>>>, wide>;
+static_assert(dm::cost_of<finding, wide_row>.template ring_bytes<four> == 3 * (4 + 4));
+
 TEST_CASE("categorical: the same classes in every layout that leaves the dim whole") {
   const dm::random_key key{41};
   for_each_case<plane, unevenly, p, q, r>(
       {{4, 5, 6}, {3, 1, 2}, {2, 0, 3}, {2, 33, 40}}, [&](auto x, const array& a) {
         using S = dm::spec_of<decltype(x)>;
-        std::size_t place = 0;
-        array noisy = a;  // keyed by the place in the whole tensor
-        for (double& v : noisy.values)
-          v -= std::log(dm::exponential_at<double>(key, static_cast<index_t>(place++)));
+        const array noisy = disturbed(a, key);
         if constexpr (!dm::is_split<S, q>)
           CHECK(agrees(dm::categorical<q>(key, x), first_extreme(noisy, {"p", "r"}, "q", 1)));
         if constexpr (!dm::is_split<S, r>)
@@ -106,6 +166,10 @@ TEST_CASE("argmax, argmin, categorical: more places than int32 can tell") {
   CHECK_THROWS_WITH((void)dm::argmin<q>(much), ("argmin" + says).c_str());
   CHECK_THROWS_WITH((void)dm::categorical<q>(dm::random_key{1}, much),
                     ("categorical" + says).c_str());
+  CHECK_THROWS_WITH((void)dm::argmax_all_gather<q>(much), ("argmax_all_gather" + says).c_str());
+  CHECK_THROWS_WITH((void)dm::argmin_all_gather<q>(much), ("argmin_all_gather" + says).c_str());
+  CHECK_THROWS_WITH((void)dm::categorical_all_gather<q>(dm::random_key{1}, much),
+                    ("categorical_all_gather" + says).c_str());
   const dm::shaped_tensor<float, dm::layout<line>, q> most(dm::mesh_sizes<line>{x{1}},
                                                            q{(index_t{1} << 31) - 1});
   CHECK(dm::argmax<q>(most).local_size() == 1);

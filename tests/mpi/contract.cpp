@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dimesh/op/complex.hpp"
 #include "dimesh/op/parts/contract_call.hpp"
 #include "dimesh/op/parts/panels.hpp"
 #include "dimesh/op/parts/schedules.hpp"
@@ -79,6 +80,60 @@ TEST_CASE("a spare axis") {
   using LX = L<cube, cut<p, x>, cut<q, y>>;
   using LY = L<cube, cut<q, x>, cut<r, y>>;
   check_schedules<cube, LX, LY, by::summa<x, y, 2, z>>();
+}
+
+/// What comes of both parts of a complex tensor, told apart.
+struct both_parts {
+  template <class Z> auto operator()(const Z& z) const { return dm::real(z) + dm::imag(z) * 2.0; }
+};
+template <class Schedule, class LX, class LY, class Grid> void check_complex_by(const Grid& g) {
+  INFO("schedule ", std::string(dm::detail::spelled<Schedule>()));
+  for (const extents& n : {extents{5, 4, 3}, extents{2, 9, 6}, extents{3, 0, 2}}) {
+    const array re = numbers({"p", "q"}, {n[0], n[1]}, 1), im = numbers(re.dims, re.size, 2);
+    const array to = numbers({"q", "r"}, {n[1], n[2]}, 3), by = numbers(to.dims, to.size, 4);
+    const auto dot = [](const array& a, const array& b) { return einsum({"r", "p"}, {a, b}); };
+    const auto v = [&](const array& a) { return scattered<dm::tensor<double, LX, p, q>>(g, a); };
+    const auto w = [&](const array& a) { return scattered<dm::tensor<double, LY, q, r>>(g, a); };
+    const auto product = [](const auto& i, const auto& j, const auto& k, const auto& l) {
+      return dm::contract<Schedule, r, p>(dm::as_complex(i, j), dm::as_complex(k, l));
+    };
+    const auto y = product(v(re), v(im), w(to), w(by));
+    const auto less = [](const auto& e) { return e[0] - e[1]; };
+    const auto more = [](const auto& e) { return e[0] + e[1]; };
+    CHECK(agrees(dm::real(y), map(less, {dot(re, to), dot(im, by)})));
+    CHECK(agrees(dm::imag(y), map(more, {dot(re, by), dot(im, to)})));
+    check_operation([&](const auto&... part) { return both_parts{}(product(part...)); }, {},
+                    {re, im, to, by}, v(re), v(im), w(to), w(by));
+  }
+}
+template <class M, class LX, class LY, class... Schedule> void check_complex() {
+  for_each_grid<M>([](const dm::grid<M>& g) { (check_complex_by<Schedule, LX, LY>(g), ...); });
+}
+TEST_CASE("complex operands by every schedule") {
+  check_complex<line, L<line, cut<p, x>>, L<line, cut<r, x>>, by::ring<x>, by::gather,
+                by::best<>>();
+  check_complex<line, L<line, cut<q, x>>, L<line>, by::reduce_scatter<dm::uneven<p>, x>>();
+  check_complex<plane, L<plane, cut<p, x>, cut<q, y>>, L<plane, cut<q, x>, cut<r, y>>,
+                by::summa<x, y, 2>>();
+}
+TEST_CASE("three complex operands") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    const array a = numbers({"p", "q"}, {3, 4}, 1), b = numbers({"q", "r"}, {4, 5}, 2),
+                c = numbers({"r", "s"}, {5, 2}, 3);
+    const auto u = scattered<dm::tensor<double, L<plane, cut<p, x>, cut<q, y>>, p, q>>(g, a);
+    const auto v = scattered<dm::tensor<double, L<plane, cut<q, x>, cut<r, y>>, q, r>>(g, b);
+    const auto w = scattered<dm::tensor<double, L<plane, cut<r, x>, cut<s, y>>, r, s>>(g, c);
+    const auto product = [](const auto& i, const auto& j, const auto& k) {  // times (1 + 2i)(1 - i)
+      return dm::contract<by::best<>, s, p>(dm::as_complex(i, i * 2.0), dm::as_complex(j, -j),
+                                            dm::as_complex(k));
+    };
+    const array right = einsum({"s", "p"}, {einsum({"p", "r"}, {a, b}), c});
+    const auto y = product(u, v, w);
+    CHECK(agrees(dm::real(y), map([](const auto& e) { return 3 * e[0]; }, {right})));
+    CHECK(agrees(dm::imag(y), right));
+    check_operation([&](const auto&... t) { return both_parts{}(product(t...)); }, smooth,
+                    {a, b, c}, u, v, w);
+  });
 }
 
 TEST_CASE("three operands and four, whatever their layouts") {

@@ -63,9 +63,10 @@ array scattered_to(const array& y) {
   });
 }
 
-TEST_CASE("gather: by the numbers' layout, whatever splits the other dims") {
+TEST_CASE(
+    "gather: under every layout, places among them; what splits the elements leaves addends") {
   for_each_grid<plane>([](const dm::grid<plane>& g) {
-    for_each_layout<plane, dd::list<p, r>, layout_choice{.uneven = true, .orders = false}>(
+    for_all_layouts<plane, dd::list<p, q, r>, layout_choice{.uneven = true, .places = 1}>(
         [&](auto t) {
           using L = typename decltype(t)::type;
           for (const extents& n : {extents{4, 5, 6}, extents{3, 2, 1}, extents{0, 2, 3}}) {
@@ -76,6 +77,40 @@ TEST_CASE("gather: by the numbers' layout, whatever splits the other dims") {
             check_operation(f, {}, {a}, x);
           }
         });
+  });
+}
+
+/// Numbers under a layout of their own, called q as the elements they stand for.
+template <class L> struct pick_alike {
+  index_t n, m;
+  template <class X> auto operator()(const X& x) const {
+    return dm::gather<q, q>(x, places_beside<L, p, q>(x, place_at, p{n}, q{m}));
+  }
+};
+
+TEST_CASE("gather: numbers split otherwise, addends, evenly split elements, static ones") {
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    using dm::layout;
+    using dm::split;
+    const index_t n = 2 * g.template size<x>(), m = 3 * g.template size<y>();
+    const array a = numbers({"p", "q"}, {n, m}, 1);
+    const auto check = [&](auto f, const auto& v) {
+      CHECK(agrees(f(v), renamed(gathered_from(a, f.m), "r", "q")));
+      check_operation(f, {}, {a}, v);
+    };
+    using by_y = layout<plane, split<q, y>>;
+    const auto along = scattered<dm::tensor<double, by_y, p, q>>(g, a);
+    check(pick_alike<layout<plane>>{n, m}, along);
+    check(pick_alike<layout<plane, split<dm::uneven<q>, x>>>{n, m}, along);
+    const auto tiles =
+        scattered<dm::tensor<double, layout<plane, split<p, x>, split<q, y>>, p, q>>(g, a);
+    check(pick_alike<layout<plane, split<p, x>>>{n, m}, tiles);
+    using sums = layout<plane, dm::partial<x>, split<q, y>>;
+    const auto addends = scattered<dm::tensor<double, sums, p, q>>(g, a);
+    check(pick_alike<layout<plane>>{n, m}, addends);
+    using found = decltype(pick_alike<layout<plane>>{n, m}(addends));
+    static_assert(std::is_same_v<typename dm::spec_of<found>::layout,
+                                 layout<plane, dm::partial<x>, dm::partial<y>>>);
   });
 }
 

@@ -10,6 +10,7 @@
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/grad/vjp.hpp>
+#include <dimesh/op/gather.hpp>
 
 namespace dm = dimesh;
 
@@ -158,8 +159,17 @@ struct with_cases {
   }
 };
 
-template <class L> double check_cases(const dm::grid<pod>& g) {
-  const norm_of_gradient<with_cases> f{};
+/// Picked by number: each rank the places that it has.
+struct of_picked {
+  dm::tensor<int, whole, label> places;
+  template <class W> constexpr auto operator()(const W& w) const {
+    const auto y = dm::complete(dm::gather<hidden, label>(w * w, places));
+    return dm::complete(dm::sum(y * y));
+  }
+};
+
+template <class L, class F> double check_second(const dm::grid<pod>& g, const F& of) {
+  const norm_of_gradient<F> f{of};
   const auto w = waves<row<L>>(g, 0.7), step = waves<row<L>>(g, 0.3);
   const auto gradient = dm::complete(dm::value_and_grad(f, w)().gradient);
   const auto at = [&](double by) { return dm::value(f(w + step * by)); };
@@ -169,9 +179,17 @@ template <class L> double check_cases(const dm::grid<pod>& g) {
 }
 TEST_CASE("gradients of gradients of functions with cases") {
   const dm::grid<pod> g = both_axes();
-  const double slope = check_cases<whole>(g);
+  const double slope = check_second<whole>(g, with_cases{});
   CHECK(std::abs(slope) > 1e-3);
-  CHECK(check_cases<model>(g) == doctest::Approx(slope).epsilon(1e-12));
+  CHECK(check_second<model>(g, with_cases{}) == doctest::Approx(slope).epsilon(1e-12));
+}
+TEST_CASE("gradients of gradients of elements picked along a split dim") {
+  const dm::grid<pod> g = both_axes();
+  const auto place = [](dm::index_t i) { return static_cast<int>(5 * i % 7); };
+  const of_picked f{dm::generate<dm::tensor<int, whole, label>>(g, place)};
+  const double slope = check_second<whole>(g, f);
+  CHECK(std::abs(slope) > 1e-3);
+  CHECK(check_second<model>(g, f) == doctest::Approx(slope).epsilon(1e-12));
 }
 
 TEST_CASE("a gradient that is constant has the gradient 0") {

@@ -9,6 +9,7 @@
 
 #include "dimesh/layout/layout_set.hpp"
 #include "dimesh/op/cuts.hpp"
+#include "dimesh/op/gather.hpp"
 #include "dimesh/show/picture.hpp"
 #include "support/adjoint.hpp"
 #include "support/places.hpp"
@@ -218,6 +219,20 @@ TEST_CASE("ragged: transposes of products, sums, maps and rows of tables") {
                                     i, [](index_t e) { return (3 * e + 1) % 7; }, r{4}));
         };
         check_operation(rows, {}, {a}, v);
+        const auto place = [](index_t e, index_t j) { return (3 * e + j + 1) % 7; };
+        const auto elements = [=](const auto& i) {
+          return dm::gather<p, r>(i, places_beside<dm::layout<plane>, r, q>(i, place, r{4}, q{3}));
+        };
+        CHECK(agrees(elements(v), make({"r", "q"}, {4, 3}, [&](const extents& at) {
+                       return value_at(a, a.dims, {place(at[0], at[1]), at[1]});
+                     })));
+        check_operation(elements, {}, {a}, v);
+        const auto ids = dm::generate<dm::tensor<int, L, p, q>>(
+            g, [](index_t e, index_t j) { return static_cast<int>((4 * e + j) % 7); }, cuts, q{3});
+        CHECK(agrees(dm::scatter_add<p, p>(v, ids), make({"p", "q"}, {7, 3}, [&](extents at) {
+                       at[0] = 2 * (at[0] - at[1] + 7) % 7;  // 4 * 2 = 1 modulo 7
+                       return value_at(a, a.dims, at);
+                     })));
       }
     });
   });

@@ -5,7 +5,7 @@
 //   gather_along({4, 10, 3, 8}, x, ids, y)       // y[o, k, j] = x[o, ids[o, k, j], j]
 //   scatter_along({4, 10, 3, 8}, y, ids, x)      // x[o, ids[o, k, j], j] += y[o, k, j], from 0
 //
-// A number that is no place reads 0 and is added nowhere.
+// A number that is no place of x reads 0 and is added nowhere; x may hold some places only.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@
 
 namespace dimesh::local {
 
-/// Arrays (outer, from, inner), picked from, and (outer, to, inner), of what was picked.
+/// Arrays (outer, from, inner), picked from, and (outer, to, inner), of what was picked. Numbers
+/// first .. first + from are the places of the one picked from.
 struct picked_lines {
-  index_t outer, from, to, inner;
+  index_t outer, from, to, inner, first = 0;
 };
 
 namespace detail {
@@ -37,9 +38,10 @@ template <class T, class I> struct gather_work {
       stop = next < end ? next : end;
       const T* const from = x + o * l.from * l.inner;
       // Places of 32 bits are gathered twice as many at once, and multiplied faster.
+      constexpr index_t most = std::numeric_limits<std::int32_t>::max();
       if (l.inner == 1)
         elements(from, row, stop);
-      else if (sizeof(I) <= 4 && l.from * l.inner <= std::numeric_limits<std::int32_t>::max())
+      else if (sizeof(I) <= 4 && l.from * l.inner <= most && l.first + l.from <= most)
         rows<std::uint32_t>(from, row, stop);
       else
         rows<std::uint64_t>(from, row, stop);
@@ -51,10 +53,11 @@ template <class T, class I> struct gather_work {
   /// results lie pages apart, that takes three times as long.
   KOKKOS_FORCEINLINE_FUNCTION void elements(const T* from, index_t begin, index_t stop) const {
     const auto all = static_cast<std::uint64_t>(l.from);  // beyond it are negative numbers, too
+    const auto first = static_cast<std::uint64_t>(l.first);
     const I* const at = ids + begin;
     T* const to = y + begin;
     for (index_t i = 0; i < stop - begin; ++i) {
-      const auto k = static_cast<std::uint64_t>(at[i]);
+      const auto k = static_cast<std::uint64_t>(at[i]) - first;
       to[i] = k < all ? from[k] : T(0);
     }
   }
@@ -62,12 +65,13 @@ template <class T, class I> struct gather_work {
   KOKKOS_FORCEINLINE_FUNCTION void rows(const T* from, index_t row, index_t stop) const {
     using place = std::make_signed_t<Word>;
     const auto all = static_cast<Word>(l.from), apart = static_cast<Word>(l.inner);
+    const auto first = static_cast<Word>(l.first);
     for (; row < stop; ++row) {
       const I* const at = ids + row * l.inner;
       T* const to = y + row * l.inner;
 #pragma omp simd
       for (index_t j = 0; j < l.inner; ++j) {
-        const auto k = static_cast<Word>(at[j]);
+        const auto k = static_cast<Word>(static_cast<Word>(at[j]) - first);
         to[j] = k < all ? from[static_cast<place>(k * apart + static_cast<Word>(j))] : T(0);
       }
     }
@@ -83,14 +87,15 @@ template <class T, class I, class Sum> struct scatter_work {
   KOKKOS_FUNCTION void operator()(index_t o) const {
     const dimesh::detail::writes_memory kernel;
     const index_t inner = l.inner;
-    const auto all = static_cast<std::uint64_t>(l.from);
+    const auto all = static_cast<std::uint64_t>(l.from),
+               first = static_cast<std::uint64_t>(l.first);
     Sum* const to = x + o * l.from * inner;
     for (index_t i = 0; i < l.from * inner; ++i) to[i] = Sum(0);
     const I* at = ids + o * l.to * inner;
     const T* rows = y + o * l.to * inner;
     for (index_t k = 0; k < l.to; ++k, at += inner, rows += inner)
       for (index_t j = 0; j < inner; ++j) {
-        const auto place = static_cast<std::uint64_t>(at[j]);
+        const auto place = static_cast<std::uint64_t>(at[j]) - first;
         if (place < all) to[static_cast<index_t>(place) * inner + j] += rows[j];
       }
   }

@@ -2,7 +2,9 @@
 // Where along a dim is the greatest element, or the smallest? Local: a rank must hold all of it.
 //
 //   argmax<label>(tensor<float, L, batch/rows, label>)  -> tensor<std::int32_t, L, batch/rows>
-//   argmax<label>(tensor[batch, label/cols])  -> dim_is_split<label, cols>: gather it first
+//   argmax<label>(tensor[batch, label/cols])  -> dim_is_split<label, cols>
+//
+// Over ranks that split the dim: argmax_all_gather.hpp.
 #pragma once
 
 #include <bit>

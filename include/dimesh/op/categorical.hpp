@@ -5,6 +5,8 @@
 // in the logits, so that the classes drawn are the same under every layout. Local.
 //
 //   categorical<label>(key, logits[batch/rows, label])  -> tensor<std::int32_t, L, batch/rows>
+//
+// Over ranks that split the dim: categorical_all_gather.hpp.
 #pragma once
 
 #include "dimesh/op/argmax.hpp"
@@ -15,6 +17,24 @@
 namespace dimesh {
 
 namespace detail {
+
+/// sum (count) = elements first .. first + count, x (count), and a Gumbel number for each.
+template <class T>
+void disturb(const random_key& key, const block_places& where, index_t first, index_t count,
+             const T* x, double* sum) {
+  const writes_memory kernel;
+  const random_key k = key;
+  constexpr int tile = drawn_at_once;
+  index_t at[tile] = {};
+  double noise[tile];
+  for (index_t done = 0; done < count; done += tile) {
+    const index_t n = count - done < tile ? count - done : index_t{tile};
+    where.of(first + done, n, at);
+#pragma omp simd
+    for (int j = 0; j < tile; ++j) noise[j] = -elementary::log(draw_exponential(k, at[j]));
+    for (index_t j = 0; j < n; ++j) sum[done + j] = static_cast<double>(x[done + j]) + noise[j];
+  }
+}
 
 /// Classes along dim d of logits T.
 template <class T> struct categorical_op {
@@ -39,30 +59,13 @@ template <class T> struct categorical_op {
     std::int32_t* const out = y[0].data<std::int32_t>();
     for (index_t o = 0; o < outer; o += at_once) {
       const index_t rows = outer - o < at_once ? outer - o : at_once;
-      disturb(where, o * row, rows * row, x.data<const T>() + o * row, sum);
+      disturb(key, where, o * row, rows * row, x.data<const T>() + o * row, sum);
       local::argmax(rows, n, inner, static_cast<const double*>(sum), out + o * inner);
     }
   }
 
  private:
   static constexpr index_t most_at_once = 1 << 14;
-
-  /// sum (count) = elements first .. first + count, x (count), and a Gumbel number for each.
-  void disturb(const block_places& where, index_t first, index_t count, const T* x,
-               double* sum) const {
-    const writes_memory kernel;
-    const random_key k = key;
-    constexpr int tile = drawn_at_once;
-    index_t at[tile] = {};
-    double noise[tile];
-    for (index_t done = 0; done < count; done += tile) {
-      const index_t n = count - done < tile ? count - done : index_t{tile};
-      where.of(first + done, n, at);
-#pragma omp simd
-      for (int j = 0; j < tile; ++j) noise[j] = -elementary::log(draw_exponential(k, at[j]));
-      for (index_t j = 0; j < n; ++j) sum[done + j] = static_cast<double>(x[done + j]) + noise[j];
-    }
-  }
 };
 
 /// As of argmax, and no halos along other dims: their elements would be drawn twice.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which element along a dim does each place want, and where does each element go? A number for
-// every result, where `take` has one for a whole row. Local: the dim that is numbered is whole; the
-// transposes of each other.
+// every result, where `take` has one for a whole row. Local, the transposes of each other: where
+// the dim that is numbered is split, each rank picks what it holds, and zeros for the rest.
 //
 //   gather<token, slot>(x[batch/rows, token], ids[batch/rows, slot])       -> [batch/rows, slot]
 //     y[b, s] = x[b, ids[b, s]]
+//   gather<token, slot>(x[batch, token/cols], ids[batch, slot])            -> [batch, slot],
+//                                                                             partial over cols
 //   scatter_add<slot, token>(y[batch, slot/cols], ids[batch, slot/cols])   -> [batch, token],
 //     x[b, ids[b, s]] += y[b, s]                                              partial over cols
 //   bincount<sample, bin>(ids[sample/rows])   -> [bin] of index_t, partial over rows
@@ -34,6 +36,13 @@ inline local::picked_lines lines_along(const tensor_core& x, int d, index_t from
   return l;
 }
 
+/// By numbers that count from the first element of all ranks.
+inline local::picked_lines picked_along(const tensor_core& x, int d, index_t to) {
+  local::picked_lines l = lines_along(x, d, x.local(d), to);
+  l.first = x.own(d).offset;
+  return l;
+}
+
 template <class T, class I> struct scatter_add_op;
 
 /// Elements T of dim d by the numbers I.
@@ -49,7 +58,7 @@ template <class T, class I> struct gather_op {
 #ifdef DIMESH_CHECKED
     require_places<I>(call, x[1], *x[0].facts->dim[d], x[0].extent(d));
 #endif
-    local::gather_along(lines_along(x[0], d, x[0].local(d), x[1].local(d)), x[0].data<const T>(),
+    local::gather_along(picked_along(x[0], d, x[1].local(d)), x[0].data<const T>(),
                         x[1].data<const I>(), y[0].data<T>());
   }
   static constexpr bool needs(int k, unsigned) { return k == 1; }
@@ -77,7 +86,7 @@ template <class T, class I> struct scatter_add_op {
     require_places<I>(call, x[1], *y[0].facts->dim[d], y[0].extent(d));
 #endif
     const rounded_sums<T> sums(y[0].data<T>(), y[0].elements());
-    local::scatter_along(lines_along(x[0], d, y[0].local(d), x[0].local(d)), x[0].data<const T>(),
+    local::scatter_along(picked_along(y[0], d, x[0].local(d)), x[0].data<const T>(),
                          x[1].data<const I>(), sums.data());
     sums.finish();
   }
@@ -113,25 +122,26 @@ constexpr outcome picked_rule_of(rule_operands x, const dim_facts* d, const dim_
   return allowed(x[0].layout);
 }
 
-/// Rule of x[.., D, ..] and ids[.., To, ..]; D is whole.
+/// Rule of x[.., d, ..] and ids[.., e, ..]: what splits d leaves addends.
+constexpr outcome gather_rule_of(rule_operands x, const dim_facts* d, const dim_facts* e,
+                                 dim_list out) {
+  if (const outcome o = picked_rule_of(x, d, e); !o.ok()) return o;
+  if (!same_dim(d, e) && x[0].place_of(e) >= 0) return blamed(fault_code::dim_already_in_tensor, e);
+  const unsigned over = x[0].layout.axes_of(x[0].place_of(d));
+  if (const unsigned both = over & x[1].layout.axes_of(x[1].place_of(e)); both != 0)
+    return blamed(fault_code::dims_share_mesh_axis, d, e, first_axis(both));
+  const tensor_facts others = facts_without_dim(x[0], d);
+  const tensor_facts* const operands[] = {&others, &x[1]};
+  outcome o = join_operands(join_kind::product, {operands, 2}, out);
+  for (int a = 0; a < o.layout.axes && o.ok(); ++a)
+    if (over >> a & 1u) o.layout.axis[a] = {use::partial};
+  return o;
+}
 template <class D, class To> struct picked_rule {
   using named = list<D, To>;
   template <class First, class> struct dims : replaced_dims<D, To, First> {};
   static constexpr outcome of(rule_operands x, dim_list out) {
-    constexpr auto &d = facts_of_dim<D>, &to = facts_of_dim<To>;
-    if (const outcome o = picked_rule_of(x, &d, &to); !o.ok()) return o;
-    if (!std::is_same_v<D, To> && x[0].place_of(&to) >= 0)
-      return blamed(fault_code::dim_already_in_tensor, &to);
-    const int at = x[0].place_of(&d);
-    if (const int a = x[0].layout.axis_at(at, 0); a >= 0)
-      return blamed(fault_code::dim_is_split, &d, a);
-    tensor_facts others = x[0];  // all dims but D
-    others.rank = 0;
-    for (int i = 0; i < x[0].rank; ++i)
-      if (i != at) others.dim[others.rank++] = x[0].dim[i];
-    others.layout = table_over_dims(x[0].layout, x[0].dims(), others.dims());
-    const tensor_facts* const both[] = {&others, &x[1]};
-    return join_operands(join_kind::product, {both, 2}, out);
+    return gather_rule_of(x, &facts_of_dim<D>, &facts_of_dim<To>, out);
   }
 };
 
@@ -150,14 +160,14 @@ template <class From, class D> struct added_rule {
     for (int a = 0; a < o.layout.axes; ++a)
       if (o.layout.axis[a].what == use::split && o.layout.axis[a].dim == at)
         o.layout.axis[a] = {use::partial};
-    o.layout.uneven[at] = false;
+    o.layout.uneven[at] = o.layout.ragged[at] = false;
     return allowed(table_over_dims(o.layout, x[0].dims(), out));
   }
 };
 
 template <class Fault> constexpr void assert_picked() {
-  using apart = only<Fault, partial_meets_split, dim_split_in_one_operand_only,
-                     dim_split_differently, dims_share_mesh_axis>;
+  using apart =
+      only<Fault, partial_meets_split, dim_split_in_one_operand_only, dim_split_differently>;
   static_assert(ok<only<Fault, meshes_differ>>,
                 "gather, scatter_add: elements and numbers live on different meshes; put them on "
                 "one");
@@ -167,8 +177,9 @@ template <class Fault> constexpr void assert_picked() {
   static_assert(ok<only<Fault, dim_already_in_tensor>>,
                 "gather, scatter_add: the elements have the new dim already; rename it in one of "
                 "the operands");
-  static_assert(ok<only<Fault, dim_is_split>>,
-                "gather: needs the whole dim, and it is split; whole<dim> it, or split another");
+  static_assert(ok<only<Fault, dims_share_mesh_axis>>,
+                "gather, scatter_add: one mesh axis splits a dim of the elements and one of the "
+                "numbers; gather one of them with whole<dim>");
   static_assert(ok<only<Fault, dim_has_halo>>,
                 "gather, scatter_add: blocks of this dim carry halos; do it before halo_exchange");
   static_assert(ok<only<Fault, partial_operand>>,
@@ -221,8 +232,8 @@ constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d
 
 /// y[.., t, ..] = x[.., ids[.., t, ..], ..], 0 where the number is no place of D. Shapes: x[.., D,
 /// ..] and whole numbers ids[.., To, ..] with the same other dims -> [.., To, ..]; To may be D.
-/// Local; D is whole. In checked builds numbers other than -1 that are no place of D throw
-/// dimesh::error, which names the index.
+/// Local; partial along the axes that split D, along which the numbers are replicated. In checked
+/// builds numbers other than -1 that are no place of D throw dimesh::error, which names the index.
 template <Dim D, Dim To, Operand X, Operand I> constexpr auto gather(const X& x, const I& ids) {
   using rule = detail::picked_rule<D, To>;
   using fault = detail::fault_of<rule, X, I>;

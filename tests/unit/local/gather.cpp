@@ -26,8 +26,10 @@ template <class I> std::vector<I> numbers(const dl::picked_lines& l, unsigned se
         : kind == 1 ? std::numeric_limits<I>::min()
         : kind == 2 ? std::numeric_limits<I>::max()
         : kind == 3 ? static_cast<I>((std::uint64_t{1} << 32) + 1)  // of 64 bits: no place
-        : kind == 4 ? static_cast<I>(l.from)
-                    : static_cast<I>(static_cast<index_t>(random()) % (l.from > 0 ? l.from : 1));
+        : kind == 4 ? static_cast<I>(l.first + l.from)
+        : kind == 5
+            ? static_cast<I>(l.first - 1)
+            : static_cast<I>(l.first + static_cast<index_t>(random()) % (l.from > 0 ? l.from : 1));
   }
   return ids;
 }
@@ -35,6 +37,7 @@ template <class T, class I> void check(const dl::picked_lines& l) {
   CAPTURE(l.from);
   CAPTURE(l.to);
   CAPTURE(l.inner);
+  CAPTURE(l.first);
   CAPTURE(sizeof(I));
   std::vector<T> x(static_cast<std::size_t>(l.outer * l.from * l.inner));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i + 1);
@@ -46,9 +49,10 @@ template <class T, class I> void check(const dl::picked_lines& l) {
       for (index_t j = 0; j < l.inner; ++j) {
         const auto i = static_cast<std::size_t>((o * l.to + k) * l.inner + j);
         expected[i] = T(0);
-        if (std::cmp_less(ids[i], 0) || std::cmp_greater_equal(ids[i], l.from)) continue;
-        const auto at =
-            static_cast<std::size_t>((o * l.from + static_cast<index_t>(ids[i])) * l.inner + j);
+        if (std::cmp_less(ids[i], l.first) || std::cmp_greater_equal(ids[i], l.first + l.from))
+          continue;
+        const auto at = static_cast<std::size_t>(
+            (o * l.from + static_cast<index_t>(ids[i]) - l.first) * l.inner + j);
         expected[i] = x[at];
         sums[at] = static_cast<T>(sums[at] + x[at]);
       }
@@ -63,11 +67,14 @@ template <class T, class I> void check_all() {
   for (const index_t outer : {0, 1, 4})
     for (const index_t from : {0, 1, 5, 100})
       for (const index_t to : {0, 1, 7, 33})
-        for (const index_t inner : {0, 1, 2, 19}) check<T, I>({outer, from, to, inner});
+        for (const index_t inner : {0, 1, 2, 19})
+          for (const index_t first :
+               {index_t{0}, index_t{3}, (index_t{1} << 31) - 50, index_t{1} << 32})
+            check<T, I>({outer, from, to, inner, first});
 }
 }  // namespace
 
-TEST_CASE("gather and scatter: numbers of all types; 0 and nowhere where there is no place") {
+TEST_CASE("gather and scatter: numbers of all types; 0 and nowhere where there is no place here") {
   check_all<float, std::int8_t>();
   check_all<float, std::uint8_t>();
   check_all<float, std::int16_t>();
