@@ -14,6 +14,8 @@ import re
 import statistics
 import sys
 
+from silent_kernels import self_test, silent_kernels
+
 # A folder's headers stand in its layer, but for those that are named; the longest name counts.
 LAYERS = [
     ("L0", ["layout/fault", "layout/poison", "error", "ledger/timeline", "ledger/event"]),
@@ -147,34 +149,12 @@ def asserts_without_text(text: str) -> list[int]:
     return lines
 
 
+# Where functions write elements of tensors.
+KERNELS = ("local/", "op/", "core/", "nn/", "optim/", "random/", "collective/", "reflect/",
+           "grad/", "pipeline/", "train/")
+OPENED = re.compile(r"^(?!\s*//).*\bconst (?:dimesh::)?(?:detail::)?opened \w+;", re.M)
 # A Kokkos made for other spaces of the host has no Serial.
 SERIAL = re.compile(r"(?<!#ifdef KOKKOS_ENABLE_SERIAL\n)^(?!\s*//).*\bKokkos::Serial\b", re.M)
-NO_FUNCTION = re.compile(r"^(for|if|else|while|do|switch|case|struct|class|namespace|}|#)\b|\]\(|^}")
-
-
-def kernels_in_silence(text: str) -> list[int]:
-    """The lines of `#pragma omp simd` in functions that do not begin by a writes_memory, and do not
-    become part of their callers. docs/decisions/0010 says what compilers make of such functions.
-    clang-format's indentation tells where a function begins."""
-    lines = text.splitlines()
-    silent = []
-    for number, line in enumerate(lines):
-        if not line.startswith("#pragma omp simd"):
-            continue
-        begin = number
-        while begin > 0:
-            begin -= 1
-            code = lines[begin].lstrip()
-            if (len(lines[begin]) - len(code) <= 2 and code.endswith("{")
-                    and not NO_FUNCTION.search(code)):
-                break
-        head = begin
-        while head > 0 and lines[head - 1].strip() and not re.search(r"[;}:]$|//", lines[head - 1]):
-            head -= 1
-        function = "\n".join(lines[head:number])
-        if not re.search(r"\bwrites_memory \w+;|\bKOKKOS_FORCEINLINE_FUNCTION\b", function):
-            silent.append(number + 1)
-    return silent
 
 
 def check_headers(headers: Headers) -> list[str]:
@@ -192,9 +172,13 @@ def check_headers(headers: Headers) -> list[str]:
             problems.append(f"{header}: no #pragma once")
         for line in asserts_without_text(text):
             problems.append(f"{header}:{line}: static_assert without a text")
-        for line in kernels_in_silence(text):
-            problems.append(f"{header}:{line}: a loop in a function that does not begin by "
-                            "writes_memory (detail/writes_memory.hpp)")
+        if header.startswith(KERNELS):
+            for line in silent_kernels(text):
+                problems.append(f"{header}:{line}: writes elements in a loop, and does not begin "
+                                "by writes_memory (detail/writes_memory.hpp)")
+            for use in OPENED.finditer(text):
+                problems.append(f"{header}:{text.count(chr(10), 0, use.start()) + 1}: opened, which "
+                                "compilers do not see; writes_memory opens, too")
         for use in SERIAL.finditer(text):
             problems.append(f"{header}:{text.count(chr(10), 0, use.start()) + 1}: Kokkos::Serial, "
                             "which not every Kokkos has; ask runs_as_call (local/pieces.hpp)")
@@ -242,6 +226,7 @@ def main() -> int:
     parser.add_argument("root", nargs="?", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parents[1])
     arguments = parser.parse_args()
+    self_test()
     headers = Headers(arguments.root)
     problems = check_includes(headers)
     if arguments.layers and not problems:

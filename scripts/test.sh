@@ -3,11 +3,12 @@
 # Installs what is missing, builds, and runs every test: with Open MPI, then with MPICH under the
 # address and undefined-behaviour sanitizers. The last line says how many passed and failed.
 #
-#   scripts/test.sh [--quick] [--all] [--openmp] [--filter REGEX]
+#   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX]
 #
 #   --quick          the Open MPI build only
 #   --all            also everything under the sanitizers on every number of ranks, and MPICH alone
 #   --openmp         also with a Kokkos that runs on OpenMP, two threads a rank, which it builds first
+#   --closed         instead with tensors' pages closed to all but kernels, copies and MPI
 #   --filter REGEX   only tests whose name matches (unit/layout, mpi/all_reduce/4, docs/snippets ...), and
 #                    only the programs that they run are built
 set -euo pipefail
@@ -18,14 +19,16 @@ cd "$root"
 quick=false
 all=false
 openmp=false
+closed=false
 filter=
 while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=true ;;
     --all) all=true ;;
     --openmp) openmp=true ;;
+    --closed) closed=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,13s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
+    -h | --help) sed -n '3,14s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift
@@ -104,13 +107,17 @@ install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_test[@]
 set_run_environment
 mkdir -p build
 
-run_part default "all"
+if [[ $closed == true ]]; then
+  run_part closed "tests_sanitize_all" -L '^sanitize_all$'
+else
+  run_part default "all"
+fi
 # More ranks than cores are slow with MPICH, and the type layer knows no MPI: up to two ranks.
 many='/([3-9]|[1-9][0-9]+)$'
 if [[ $all == true ]]; then
   run_part mpich "tests_mpich" -L mpich -E "$many"
   run_part sanitize_openmpi "tests_sanitize_all" -L '^sanitize_all$'
-elif [[ $quick == false ]]; then
+elif [[ $quick == false && $closed == false ]]; then
   run_part sanitize "tests_sanitize" -L '^sanitize$' -E "$many"
 fi
 if [[ $openmp == true ]]; then

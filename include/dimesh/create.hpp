@@ -15,6 +15,7 @@
 
 #include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
+#include "dimesh/reflect/clone.hpp"
 #include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"
@@ -274,13 +275,17 @@ struct renew_elements {
 }  // namespace detail
 /// A tensor, or a struct of them, of the same types, layouts, extents and grid; its elements not
 /// yet filled.
-template <class S> [[nodiscard]] constexpr S empty_like(const S& other) {
+template <class S>
+  requires(!stands_for_tensor<S>)
+[[nodiscard]] constexpr S empty_like(const S& other) {
   S s(other);
   for_each_tensor(detail::renew_elements{}, s);
   return s;
 }
 /// The same, all elements 0.
-template <class S> [[nodiscard]] constexpr S zeros_like(const S& other) {
+template <class S>
+  requires(!stands_for_tensor<S>)
+[[nodiscard]] constexpr S zeros_like(const S& other) {
   S s = dimesh::empty_like(other);
   for_each_tensor(detail::clear_each{}, s);
   return s;

@@ -14,6 +14,7 @@
 #include "dimesh/op/cuts.hpp"
 #include "dimesh/op/halo_exchange.hpp"
 #include "support/checkpoints.hpp"
+#include "support/host.hpp"
 
 namespace {
 using namespace test_support;
@@ -137,10 +138,11 @@ TEST_CASE("checkpoints of complex tensors, and of those with halos") {
 template <class X> std::vector<double> halos_of(const X& x, index_t before_p, index_t before_q) {
   const index_t row = x.block(1).length + 2 * before_q, rows = x.local_size() / row;
   std::vector<double> all;
+  const auto elements = test_support::on_host(x);
   for (index_t i = 0; i < rows; ++i)
     for (index_t j = 0; j < row; ++j)
       if (i < before_p || i >= rows - before_p || j < before_q || j >= row - before_q)
-        all.push_back(static_cast<double>(x.data()[i * row + j]));
+        all.push_back(static_cast<double>(elements[i * row + j]));
   return all;
 }
 TEST_CASE("load_checkpoint: own elements, under other halos, too; what halos hold stays") {

@@ -18,6 +18,7 @@
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/op/value.hpp"
 #include "dimesh/reflect/clone.hpp"
+#include "support/adjoint.hpp"
 #include "support/host.hpp"
 #include "support/laws.hpp"
 
@@ -122,9 +123,12 @@ TEST_CASE("view_of, copy_to, from_view: a block and its View say the same, whate
     const auto seen = dm::view_of(fixed);
     static_assert(std::is_same_v<decltype(seen(0, 0)), const double&>);
     bool right = true;
-    for (index_t i = 0; i < v.local(0); ++i)
-      for (index_t j = 0; j < v.local(1); ++j)
-        right = right && seen(i, j) == test_support::on_host(v)[i * v.stride(0) + j * v.stride(1)];
+    {
+      const auto elements = test_support::on_host(v);
+      for (index_t i = 0; i < v.local(0); ++i)
+        for (index_t j = 0; j < v.local(1); ++j)
+          right = right && seen(i, j) == elements[i * v.stride(0) + j * v.stride(1)];
+    }
     CHECK(right);
     const auto n = static_cast<std::size_t>(v.local(0)), m = static_cast<std::size_t>(v.local(1));
     const Kokkos::View<double**, Kokkos::LayoutLeft> turned("turned", n, m);
@@ -238,33 +242,74 @@ TEST_CASE("borrow: an address, a length, and blocks that have halos") {
   CHECK(w.data() == v.data());
 }
 
-/// A kernel of a program's own, over n-dimensional blocks: y(i, j) = c(j) x(i, j).
+/// A Kokkos kernel of a program's own, over n-dimensional blocks: y(j) = the sum over i of
+/// a(i, j) b(i, j).
+template <class T> struct dot_columns_op {
+  static constexpr std::string_view call = "dot_columns";
+  void fill(dm::results y, dm::operands x) const {
+    const auto to = dm::view_of<T, 1>(y[0]);
+    const auto a = dm::view_of<const T, 2>(x[0]), b = dm::view_of<const T, 2>(x[1]);
+    Kokkos::parallel_for(
+        "dot_columns", to.extent(0), KOKKOS_LAMBDA(const std::size_t j) {
+          to(j) = 0;
+          for (std::size_t i = 0; i < a.extent(0); ++i) to(j) += a(i, j) * b(i, j);
+        });
+  }
+  constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands x) const {
+    c.compute(2 * x[0].elements(), y.bytes() + bytes_of(x));
+  }
+};
+/// Another: y(i, j) = c(j) x(i, j). What is linear in x is its own transpose.
 template <class T> struct scale_columns_op {
   static constexpr std::string_view call = "scale_columns";
   void fill(dm::results y, dm::operands x) const {
     const auto to = dm::view_of<T, 2>(y[0]);
     const auto from = dm::view_of<const T, 2>(x[0]);
     const auto by = dm::view_of<const T, 1>(x[1]);
-    for (std::size_t i = 0; i < to.extent(0); ++i)
-      for (std::size_t j = 0; j < to.extent(1); ++j) to(i, j) = by(j) * from(i, j);
+    using range = Kokkos::MDRangePolicy<Kokkos::Rank<2>>;
+    const auto n = static_cast<index_t>(to.extent(0)), m = static_cast<index_t>(to.extent(1));
+    if (to.size() > 0)
+      Kokkos::parallel_for(
+          "scale_columns", range({0, 0}, {n, m}),
+          KOKKOS_LAMBDA(const index_t i, const index_t j) { to(i, j) = by(j) * from(i, j); });
   }
   constexpr void cost(dm::cost_counter& c, dm::results y, dm::operands x) const {
     c.compute(y[0].elements(), y.bytes() + bytes_of(x));
   }
+  static constexpr bool needs(int k, unsigned wanted) {
+    return (k == 0 && (wanted & 2u) != 0) || (k == 1 && (wanted & 1u) != 0);
+  }
+  constexpr void transpose(const auto& to) const {
+    to.give(0, scale_columns_op{}, to.ybar, to.x(1));
+    to.give(1, dot_columns_op<T>{}, to.ybar, to.x(0));
+  }
 };
+struct scale_columns {
+  template <class X, class C> constexpr auto operator()(const X& x, const C& c) const {
+    return dm::apply_as<dm::spec_of<X>>(scale_columns_op<dm::value_of<X>>{}, x, c);
+  }
+};
+template <class... Rule> void check_scaled_columns() {
+  using L = dm::layout<plane, Rule...>;
+  for_each_grid<plane>([](const dm::grid<plane>& g) {
+    for (const extents& n : sizes) {
+      const array a = numbers({"p", "q"}, n, 1), b = numbers({"q"}, {n[1]}, 2);
+      const auto x = scattered<dm::tensor<double, L, p, q>>(g, a);
+      const auto c = scattered<dm::tensor<double, L, q>>(g, b);
+      const note size("a matrix of ", n[0], " x ", n[1]);
+      array y = a;
+      for (std::size_t i = 0; i < y.values.size(); ++i)
+        y.values[i] *= b.values[i % static_cast<std::size_t>(n[1])];
+      CHECK(agrees(scale_columns{}(x, c), y));
+      check_operation(scale_columns{}, {}, {a, b}, x, c);
+    }
+  });
+}
 
-TEST_CASE("a kernel of one's own sees blocks as Views") {
-  const dm::grid<line> g;
-  const row rows{3 * g.ranks()};
-  const field x = dm::constant<field>(g, 3, rows);
-  using weights = dm::tensor<double, dm::layout<line>, col>;
-  const auto c = dm::generate<weights>(g, [](index_t j) { return static_cast<double>(j); });
-  const auto y = dm::apply_as<dm::spec_of<field>>(scale_columns_op<double>{}, x, c);
-  bool right = true;
-  for (index_t i = 0; i < 3; ++i)
-    for (index_t j = 0; j < 6; ++j)
-      right = right && test_support::on_host(y)[i * 6 + j] == 3.0 * static_cast<double>(j);
-  CHECK(right);
+TEST_CASE("a Kokkos kernel of one's own sees blocks as Views, and is differentiated by others") {
+  check_scaled_columns<dm::split<dm::uneven<p>, ::x>>();
+  check_scaled_columns<dm::split<dm::uneven<q>, ::x>>();
+  check_scaled_columns<dm::split<dm::uneven<p>, ::x>, dm::split<dm::uneven<q>, ::y>>();
 }
 
 TEST_CASE("nothing of this communicates") {

@@ -54,6 +54,11 @@ auto numbers(const grid<pod>& g, const std::vector<int>& n) {
   return x;
 }
 using addends = tensor<double, layout<pod, partial<rows>>, length>;
+/// One element, on this rank alone: no operation does that.
+template <class X> void put(X& x, index_t i, value_of<X> v) {
+  const dimesh::detail::opened memory;
+  x.data()[i] = v;
+}
 
 const run_fail::table cases{
     // case length_differs: 2 3
@@ -90,6 +95,18 @@ const run_fail::table cases{
              tensor<double, layout<pod, split<length, rows>>, length>(g, length{4 * g.ranks()}));
        else
          (void)complete(x);
+     }},
+    // case messages_before: 3
+    //   rank 0: shift: [^\n]*make different calls[^\n]*rank 2 is the first that differs[^\n]*; one
+    //   of them has sent more messages before
+    //   rank 2: shift: [^\n]*make different calls
+    {"messages_before",
+     [] {
+       const grid<pod> g;
+       const tensor<double, layout<pod, split<length, rows>>, length> x(g, length{2 * g.ranks()});
+       (void)shift<length>(x, 1);  // all agree
+       if (g.rank() != 2) (void)g.state().along(1u).next_tag();  // of a message between 0 and 1
+       (void)shift<length>(x, 1);
      }},
     // case ends_differ: 2 4
     //   rank 0: exscan: the ranks of this communicator make different calls[^\n]*'exscan' along
@@ -314,7 +331,7 @@ const run_fail::table cases{
        const grid<plane> g(cols{2});
        tensor<double, layout<plane, partial<cols>>, length> x(g, length{4});
        fill(x, 1);
-       if (g.coord<rows>() == 1) x.data()[2] = 2;
+       if (g.coord<rows>() == 1) put(x, 2, 2);
        (void)complete(x);
      }},
     // case replicas_that_travel: 4
@@ -326,7 +343,7 @@ const run_fail::table cases{
        const grid<plane> g(cols{2});
        tensor<double, layout<plane, split<length, rows>>, length> x(g, length{8});
        fill(x, 1);
-       if (g.rank() == 3) x.data()[1] = 2;
+       if (g.rank() == 3) put(x, 1, 2);
        (void)permute_along<rows>(x, std::array{1, 0});
      }},
     // case replicas_in_local_operations: 2 4
@@ -375,7 +392,7 @@ const run_fail::table cases{
      [] {
        const grid<pod> g;
        auto w = zeros<tensor<float, layout<pod>, label>>(g);
-       if (g.rank() == 0) w.data()[3] = 1;
+       if (g.rank() == 0) put(w, 3, 1);
        const auto x = zeros<tensor<float, layout<pod, split<length, rows>>, length, label>>(
            g, length{4 * g.ranks()});
        (void)complete(sum<length>(w * 2 + x));
@@ -416,7 +433,7 @@ const run_fail::table cases{
        const grid<pod> g;
        tensor<double, layout<pod>, length> y(g, length{4});
        fill(y, 1);
-       if (g.rank() == 1) y.data()[2] = 2;
+       if (g.rank() == 1) put(y, 2, 2);
        (void)to_rank(y);
      }},
     // case replicas_in_a_step: 2 4
@@ -427,7 +444,7 @@ const run_fail::table cases{
        const grid<pod> g;
        auto p = zeros<both<layout<pod>>>(g);
        auto d = zeros<both<layout<pod>>>(g);
-       d.b.data()[0] = g.rank() == 0 ? 0.5f : 1.5f;
+       put(d.b, 0, g.rank() == 0 ? 0.5f : 1.5f);
        sgd{.rate = 0.1}(p, d);
      }},
     // case parameters_in_a_step: 2
@@ -438,7 +455,7 @@ const run_fail::table cases{
        const grid<pod> g;
        auto p = zeros<both<layout<pod>>>(g);
        const auto d = zeros<both<layout<pod>>>(g);
-       p.a.data()[1] = static_cast<float>(g.rank());
+       put(p.a, 1, static_cast<float>(g.rank()));
        auto state = adam{}.start(p);
        adam{}(p, d, state);
      }},
@@ -449,7 +466,7 @@ const run_fail::table cases{
        const grid<pod> g;
        auto p = zeros<both<layout<pod>>>(g);
        const auto d = zeros<both<gradient<layout<pod>>>>(g);
-       p.a.data()[1] = static_cast<float>(g.rank());
+       put(p.a, 1, static_cast<float>(g.rank()));
        const auto step = sharded<layout<pod, split<sample, rows>>>(adam{});
        auto state = step.start(p);
        step(p, d, state);
@@ -460,6 +477,7 @@ const run_fail::table cases{
      [] {
        const grid<pod> g;
        const tensor<float, layout<pod>, length> x(g, length{1000});
+       const dimesh::detail::opened memory;
        for (index_t i = 0; i < 1000; ++i)
          if (!std::isnan(x.data()[i])) return;
        throw error("all elements of fresh memory are NaN");

@@ -17,6 +17,7 @@
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/op/relayout.hpp"
 #include "dimesh/op/scan.hpp"
+#include "dimesh/op/send.hpp"
 #include "dimesh/op/shift.hpp"
 #include "dimesh/op/start.hpp"
 #include "dimesh/op/to_rank.hpp"
@@ -109,6 +110,17 @@ const run_fail::table cases{
        MPI_Barrier(MPI_COMM_WORLD);
        double own = 0;  // what no mover has copied MPI does not get
        MPI_Reduce(x.data(), &own, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+     }},
+    // case one_rank_takes: 2
+    //   rank 1: all went well
+    //   exit: 0
+    {"one_rank_takes",
+     [] {
+       const grid<pod> g;
+       using first = tensor<double, layout<pod, placed<rows, 0>>, length>;
+       const auto x = generate<first>(g, [](index_t i) { return double(i); }, length{8});
+       const auto y = send<rows, 1>(x);
+       if (g.rank() == 1) say(y.at(length{5}) == 5);
      }},
     // case host_reads: 1
     //   exit: 139

@@ -8,6 +8,7 @@
 
 #include "dimesh/collective/element.hpp"
 #include "dimesh/collective/staging.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::collective {
 
@@ -20,6 +21,7 @@ struct joiner {
 /// f(before, after) on elements of C. Refers to f.
 template <class C, class F> joiner joined_by(const F& f) {
   return {[](const void* self, const void* before, void* after, index_t n) {
+            const dimesh::detail::writes_memory loop;
             const F& g = *static_cast<const F*>(self);
             const C* const a = static_cast<const C*>(before);
             C* const b = static_cast<C*>(after);

@@ -102,6 +102,7 @@ DIMESH_OUTLINE inline void send_elements(const dimesh::detail::communicator& c, 
       dimesh::detail::check(MPI_Send(part, count, w.type(), to, 0, c.handle()), "send");
     } else {
       const dimesh::detail::waiting here("send");
+      const opened_to_mpi elements;
       std::byte* const part = near.writes(y + at * w.size, bytes);
       dimesh::detail::check(MPI_Recv(part, count, w.type(), from, 0, c.handle(), MPI_STATUS_IGNORE),
                             "send");

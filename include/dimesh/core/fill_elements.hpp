@@ -16,6 +16,7 @@
 #include "dimesh/core/user_function.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/detail/kernel_range.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/memory/memory.hpp"
 #include "dimesh/tensor.hpp"
 
@@ -44,6 +45,7 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
     if constexpr (outer == R) {
       out[n] = value(at, std::make_index_sequence<R>{});
     } else {
+      const writes_memory kernel;
       T* row = out + n * length[outer];
       for (index_t j = 0; j < length[outer]; ++j) {
         at[outer] = offset[outer] + j;
@@ -100,7 +102,7 @@ DIMESH_OUTLINE inline void clear_number(tensor_core& x) {
 template <class T> void store_everywhere(tensor_core& x, const T& value) {
   begin_to_fill(x);
   T* const to = x.template data<T>();
-  const opened memory;
+  const writes_memory kernel;
   if (runs_on_host_threads(x.facts->space))
     std::fill_n(to, x.elements(), value);
   else
@@ -155,7 +157,7 @@ template <int R, class T, class F> void fill_by_host(tensor_core& x, const F& f)
   const storage near = storage::acquire(static_cast<std::size_t>(x.bytes()), host);
   {
     const auto [kernel, calls] = kernel_of<false, R>(x, static_cast<T*>(near.data()), f);
-    const opened memory;
+    const writes_memory loop;
     for (index_t n = 0; n < calls; ++n) kernel(n);
   }
   copy_between(x.memory.data(), x.facts->space, near.data(), host, x.bytes());

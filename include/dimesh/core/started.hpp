@@ -17,6 +17,7 @@
 
 namespace dimesh {
 
+class any_tensor;
 template <class X> class started;
 template <class X> inline constexpr bool is_started = false;
 template <class X> inline constexpr bool is_started<started<X>> = true;
@@ -113,7 +114,7 @@ template <class X> class [[nodiscard("a move that is started is to be awaited")]
   }
   /// No tensor yet: says so.
   template <class Y>
-    requires requires { typename Y::spec_type; }
+    requires(std::is_same_v<Y, any_tensor> || requires { typename Y::spec_type; })
   constexpr operator Y() const {  // NOLINT: where a type is declared
     (void)is_poison<started>;
     return {};

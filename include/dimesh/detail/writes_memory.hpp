@@ -10,6 +10,9 @@
 //     for (index_t i = 0; i < n; ++i) x[i] *= 2;
 //   }
 //
+// A function that writes arrays of the host begins by `const detail::writes_arrays host;`: it is as
+// exposed, and opens nothing.
+//
 // Generates no code where pages are not closed.
 // Rule and proof: docs/decisions/0010-kernels-say-that-they-write.md.
 #pragma once
@@ -21,13 +24,17 @@
 namespace dimesh::detail {
 
 /// Reads and writes any memory, for all that the compiler knows.
-struct [[nodiscard]] writes_memory : opened {
-  KOKKOS_FORCEINLINE_FUNCTION writes_memory() {
+struct [[nodiscard]] writes_arrays {
+  KOKKOS_FORCEINLINE_FUNCTION writes_arrays() {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__) && \
     !defined(__SYCL_DEVICE_ONLY__)
     asm volatile("" ::: "memory");
 #endif
   }
+};
+/// The same, and tensors' elements are among what it writes.
+struct [[nodiscard]] writes_memory : opened, writes_arrays {
+  KOKKOS_FORCEINLINE_FUNCTION writes_memory() {}
 };
 
 }  // namespace dimesh::detail

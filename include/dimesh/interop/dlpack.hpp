@@ -96,6 +96,12 @@ dlpack::managed_tensor* to_dlpack(const X& x) {
   };
   return &out.release()->managed;
 }
+/// Of poison there is nothing to lend.
+template <Operand X>
+  requires is_poison<X>
+dlpack::managed_tensor* to_dlpack(const X&) {
+  return nullptr;
+}
 
 /// A tensor over another library's array, which is this rank's block of it and may be written.
 /// The array is given back when no tensor needs it any more. Extents that X leaves open come

@@ -18,13 +18,16 @@
 
 namespace dimesh {
 
+namespace detail {
+/// Has it elements, as far as its type says? (A concept, so that of poison is the more special.)
+template <class X> concept HasBlock = Operand<X> && !is_tracked<X> && !is_shaped<X>;
+}  // namespace detail
+
 /// This rank's block of a tensor, contiguous, row-major in the order of the dims, halos included;
 /// readable on the host as long as this lives. Does not change with x where it is a copy. Of a sum
 /// yet to be made that each rank holds whole (x.once()), the first one's; zeros on the others.
 /// Throws dimesh::error where x is not defined. Local.
-template <Tensor X>
-  requires(!detail::is_tracked<X> && !detail::is_shaped<X>)
-class host_block {
+template <detail::HasBlock X> class host_block {
  public:
   using value_type = value_of<X>;
 
@@ -59,6 +62,16 @@ class host_block {
   [[no_unique_address]] std::conditional_t<is_there, nothing,
                                            Kokkos::View<value_type*, Kokkos::HostSpace>> near_;
   std::span<const value_type> all_;
+};
+
+/// Poison has no elements.
+template <detail::HasBlock X>
+  requires is_poison<X>
+class host_block<X> : public poison {
+ public:
+  explicit host_block(const X&) {}
+  const int* begin() const { return nullptr; }
+  const int* end() const { return nullptr; }
 };
 
 }  // namespace dimesh

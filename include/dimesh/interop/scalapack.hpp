@@ -96,6 +96,15 @@ void require_scalapack(const X& x, const array_descriptor& given) {
           .raise();
 }
 
+/// Poison stays poison.
+template <Operand X>
+  requires is_poison<X>
+poison scalapack_descriptor(const X&, int) {
+  return {};
+}
+template <Operand X>
+  requires is_poison<X>
+void require_scalapack(const X&, const array_descriptor&) {}
 // What is no such matrix has sentences of its own.
 template <Tensor X>
   requires(!is_scalapack_matrix<X>)

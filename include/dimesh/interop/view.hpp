@@ -113,6 +113,12 @@ auto view_of(const X& x) {
                                detail::memory_of<typename X::mesh_type>>(x.data(),
                                                                          detail::core_of(x));
 }
+/// Poison stays poison.
+template <Operand X>
+  requires is_poison<X>
+poison view_of(const X&) {
+  return {};
+}
 /// In an operation of one's own: a core's block as a View of R dimensions of elements T (const T:
 /// of an operand).
 template <class T, int R> auto view_of(const detail::tensor_core& x) {
@@ -144,6 +150,9 @@ void copy_to(const V& to, const X& x) {
     Kokkos::deep_copy(to, near);
   }
 }
+template <class V, Operand X>
+  requires(detail::is_view<V> && is_poison<X>)
+void copy_to(const V&, const X&) {}
 /// The other way round.
 template <Operand X, class V>
   requires detail::is_view<V>

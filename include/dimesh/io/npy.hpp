@@ -198,6 +198,11 @@ template <Tensor X> void save_npy(const X& x, const std::string& path) {
   }
 }
 
+/// Of poison there is nothing to save.
+template <Operand X>
+  requires is_poison<X>
+void save_npy(const X&, const std::string&) {}
+
 /// A tensor of type X on the grid from a .npy file whose elements are of X's type and whose extents
 /// are those of X's dims, in order; dims without a static extent take that of the file. Collective.
 /// Throws dimesh::error on all ranks where the file is another, damaged, big-endian or in Fortran

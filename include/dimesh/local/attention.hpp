@@ -99,6 +99,7 @@ template <class T> class prepared_keys {
     constexpr index_t C = attention_sizes<T>::key_strip;
     transpose_keys(from_, to_, x_.head, y, row, at_);
     for_each_hidden([this](index_t k) {
+      const dimesh::detail::writes_memory loop;
       T* const column = at_ + k / C * C * x_.head + k % C;
       for (index_t h = 0; h < x_.head; ++h) column[h * C] = T(0);
     });
@@ -109,7 +110,10 @@ template <class T> class prepared_keys {
     const index_t wide = padded<T>(x_.head);
     if (wide == x_.head && flags_ == nullptr) return y;
     copy_rows(last_ - first_, x_.head, T(1), y + first_ * row, row, at_ + first_ * wide, wide);
-    for_each_hidden([this, wide](index_t k) { std::fill_n(at_ + k * wide, wide, T(0)); });
+    for_each_hidden([this, wide](index_t k) {
+      const dimesh::detail::writes_memory loop;
+      std::fill_n(at_ + k * wide, wide, T(0));
+    });
     row = wide;
     return std::exchange(at_, at_ + elements(x_));
   }
@@ -241,7 +245,7 @@ template <class T> constexpr index_t attention_scratch(const attention_problem& 
 template <class T, class Space = default_space>
 void attention(const attention_problem& given, const T* q, const T* k, const T* v, T* out,
                T* log_sum, T* scratch) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::attend_in_blocks<Space>(given, q, k, v, out, log_sum);

@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/attention_pairs.hpp"
 #include "dimesh/local/contract.hpp"
 #include "dimesh/local/math.hpp"
@@ -56,6 +57,7 @@ template <class T> struct attended_part {
   T *tops, *sums;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const attention_share of = b.share(e, length);
     const attention_seat s = b.a.seat(of.turn);
     const T scale = static_cast<T>(b.a.x.scale);
@@ -84,6 +86,7 @@ template <class T> struct attended_query {
   T* log_sum;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const attention_block<T>& b = of.b;
     const division at = divided(e, b.rows);
     const index_t first = at.whole * of.parts * b.rows + at.rest, end = first + of.parts * b.rows;
@@ -138,6 +141,7 @@ template <class T> struct attended_pair {
   const T *log_sum, *slope;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const attention_problem& x = b.a.x;
     const attention_share it = b.share(e, keys_of_thread);
     const attention_seat s = b.a.seat(it.turn);

@@ -132,7 +132,7 @@ template <class T, class Space = default_space>
 void attention_transpose(const attention_problem& given, const T* q, const T* k, const T* v,
                          const T* out, const T* log_sum, const T* dout,
                          const attention_cotangents<T>& to, T* scratch) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::attend_back_in_blocks<Space>(given, q, k, v, out, log_sum, dout, to);

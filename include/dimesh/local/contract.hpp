@@ -134,6 +134,7 @@ template <class T> void clear(const contraction& x, T* c) {
   const index_t n = last < 0 ? 1 : loops.extent[last], step = last < 0 ? 1 : loops.c_outer[last];
   loops.outer = last < 0 ? 0 : last;
   for_each_product(loops, c, c, c, false, [n, step](const T*, const T*, T* to, bool) {
+    const dimesh::detail::writes_memory loop;
     if (step == 1)
       std::fill_n(to, n, T(0));
     else
@@ -143,7 +144,7 @@ template <class T> void clear(const contraction& x, T* c) {
 
 template <class T>
 void host_contract(const contraction& given, const T* a, const T* b, T* c, bool add) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   contraction x = folded(given);
   if (x.n > 1 && x.c_n != 1 && (x.c_m == 1 || x.m == 1)) {  // compute c's transpose, by rows
     x = transposed(x);

@@ -55,6 +55,7 @@ template <class From, class To> void copy_c(const contraction& x, const From* fr
     if (x.c_outer[i] == 0) places.extent[i] = 1;
   }
   for_each_product(places, from, from, to, false, [&x](const From* u, const From*, To* v, bool) {
+    const dimesh::detail::writes_memory loop;
     for (index_t i = 0; i < x.m; ++i, u += x.c_m, v += x.c_m) {
       if (x.c_n == 1) {
 #pragma omp simd
@@ -88,7 +89,7 @@ void contract_to_floats(const contraction& x, const bfloat16* a, const bfloat16*
 #if DIMESH_COMPILED != 1
 DIMESH_OUTLINE inline void contract_to_floats(const contraction& x, const bfloat16* a,
                                               const bfloat16* b, float* c, bool add) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   if (library_contract_bfloat16(x, a, b, c, add)) return;
   if (x.outer > 0) {
     contraction one = x;
@@ -129,7 +130,7 @@ void host_contract_bfloat16(const contraction& given, const bfloat16* a, const b
 
 /// c = 0 over the loops that c has.
 template <class C> void clear_c(const contraction& x, C* c) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   const index_t span = span_of(x, x.c_outer, x.m, x.c_m, x.n, x.c_n);
   float* const zeros = kept_floats<2>(span);
   std::fill_n(zeros, span, 0.0f);

@@ -22,6 +22,7 @@ namespace dimesh::local {
 
 /// stride[d] = the product of the extents after d.
 inline void row_major_strides(int rank, const index_t* extent, index_t* stride) {
+  const dimesh::detail::writes_arrays host;
   index_t next = 1;
   for (int d = rank - 1; d >= 0; --d) {
     stride[d] = next;
@@ -230,6 +231,7 @@ template <class T> struct fill_element {
   T* dst;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     index_t to = 0;
     for (int d = b.rank - 1; d >= 0; --d) {
       to += e % b.extent[d] * b.to[d];
@@ -251,6 +253,7 @@ void fill_box(int rank, const index_t* extent, T value, T* dst, const index_t* d
       return detail::each_for_itself<Space>(b.size, detail::fill_element<T>{b, value, dst});
   const int q = b.rank - 1;
   detail::walk_box<T>(b, 0, q, dst, dst, [&b, q, value](const T*, T* y) {
+    const dimesh::detail::writes_memory loop;
     if (b.to[q] == 1)
       std::fill_n(y, b.extent[q], value);
     else

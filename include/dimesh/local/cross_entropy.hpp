@@ -38,6 +38,7 @@ template <class T, class Id> struct cross_entropy_row {
   T* loss;
 
   KOKKOS_FUNCTION void operator()(index_t r) const {
+    const dimesh::detail::writes_memory kernel;
     const T* const row = x + r * width;
     const auto t = static_cast<index_t>(target[r]);
     T sum = 0;
@@ -62,6 +63,7 @@ template <class T, class Id> struct cross_entropy_slope {
 
   KOKKOS_INLINE_FUNCTION index_t quarter() const { return (width + 3) / 4; }
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const auto [r, begin] = divided(e, quarter());
     const auto t = static_cast<index_t>(target[r]);
     if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers

@@ -50,6 +50,7 @@ void factored_sums(const factored_extents& n, const T* g, double eps, T* row, T*
   std::fill_n(row, n.rows(), T(0));
   std::fill_n(col, n.columns(), T(0));
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const dimesh::detail::writes_memory loop;
     const T* x = g + at;
     T* to = col + c;
     if constexpr (decltype(wide)::value) {
@@ -121,6 +122,7 @@ double factored_square(const factored_extents& n, const T* g, const T* row, cons
     }
   double all = 0;
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const dimesh::detail::writes_memory loop;
     const T *x = g + at, *by = col + c;
     T sum = 0;
     if constexpr (decltype(wide)::value) {
@@ -153,6 +155,7 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
       return detail::each_for_itself<Space>(
           n.size(), detail::factored_update<T>{n, g, row, col, factor, p, nullptr, T(0)});
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const dimesh::detail::writes_memory loop;
     const T *x = g + at, *by = col + c;
     T* to = p + at;
     if constexpr (decltype(wide)::value) {
@@ -177,6 +180,7 @@ void factored_step(const factored_extents& n, const T* g, const T* row, const T*
       return detail::each_for_itself<Space>(
           n.size(), detail::factored_update<T>{n, g, row, col, factor, p, m, keep});
   detail::for_stretches(n, [&](auto wide, index_t length, index_t at, index_t r, index_t c) {
+    const dimesh::detail::writes_memory loop;
 #pragma omp simd
     for (index_t k = 0; k < length; ++k) {
       const T u = factor * g[at + k] * row[decltype(wide)::value ? r + k : r] * col[c + k];

@@ -5,6 +5,7 @@
 //   each_for_itself<Space>(n.rows(), factored_row_sum<float>{n, g, eps, row})
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pieces.hpp"
 
 namespace dimesh::local {
@@ -38,6 +39,7 @@ template <class T> struct factored_row_sum {
   T eps;
   T* row;
   KOKKOS_FUNCTION void operator()(index_t r) const {
+    const dimesh::detail::writes_memory kernel;
     const T* const x = g + r / n.C * n.Q * n.C + r % n.C;
     T sum = 0;
     for (index_t j = 0; j < n.Q; ++j) sum += x[j * n.C] * x[j * n.C] + eps;
@@ -51,6 +53,7 @@ template <class T> struct factored_column_sum {
   T eps;
   T* col;
   KOKKOS_FUNCTION void operator()(index_t k) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t step = n.B * n.Q * n.C;
     const T* const x = g + k / step * n.P * step + k % step;
     T sum = 0;
@@ -64,6 +67,7 @@ template <class T> struct factored_row_total {
   const T* row;
   T* total;
   KOKKOS_FUNCTION void operator()(index_t k) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t step = n.B * n.C;
     T sum = 0;
     for (index_t i = 0; i < n.P; ++i) sum += row[(k / step * n.P + i) * step + k % step];
@@ -85,6 +89,7 @@ template <class T> struct factored_row_square {
   const T *g, *row, *col;
   double* square;
   KOKKOS_FUNCTION void operator()(index_t r) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t c = r % n.C, b = r / n.C % n.B, a = r / n.C / n.B / n.P;
     const T* const x = g + r / n.C * n.Q * n.C + c;
     const T* const by = col + (a * n.B + b) * n.Q * n.C + c;

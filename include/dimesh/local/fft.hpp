@@ -222,7 +222,7 @@ template <class T> std::size_t fft_plan_count() { return detail::fft_plans<T>::a
 /// y[k] = sum over n of x[n] exp(-+2 pi i k n / N), not divided by N. x is kept unless it is y.
 template <class T>
 void fft(const fft_loops& l, bool forward, const std::complex<T>* x, std::complex<T>* y) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   auto* const from = const_cast<std::complex<T>*>(x);
@@ -233,7 +233,7 @@ void fft(const fft_loops& l, bool forward, const std::complex<T>* x, std::comple
 /// The first half of the forward transform of real numbers: N / 2 + 1 elements. The extents of the
 /// loops are those of x.
 template <class T> void fft_to_half(const fft_loops& l, const T* x, std::complex<T>* y) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   auto* const from = const_cast<T*>(x);
@@ -244,7 +244,7 @@ template <class T> void fft_to_half(const fft_loops& l, const T* x, std::complex
 /// The backward transform of what a half stands for: the other half are its conjugates. The extents
 /// of the loops are those of y. x is destroyed.
 template <class T> void fft_from_half(const fft_loops& l, std::complex<T>* x, T* y) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using library = detail::fftw<T>;
   if (fft_is_empty(l)) return;
   library::run_from_half(

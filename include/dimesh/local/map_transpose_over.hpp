@@ -9,10 +9,10 @@
 // they do where one does: the last place may depend on how arrays lie.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pull_blocks.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/local/rounded_sums.hpp"
-#include "dimesh/memory/closed.hpp"
 
 #include <optional>
 
@@ -108,7 +108,7 @@ template <unsigned Mask, class Space, class F, class B, class... X, int... K>
 void pull_back_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, const B* ybar,
                      const std::array<void*, sizeof...(X)>& bars, std::integer_sequence<int, K...>,
                      const X*... x) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using reals = real_inputs<Mask, X...>;
   const auto one = [&]<int R>(std::integral_constant<int, R>) {
     using Bar = typename types<X...>::template type<reals::place(R)>;
@@ -162,7 +162,7 @@ template <unsigned Mask, class Space, class F, class B, class... X, int... K>
 void pull_back_host(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, const B* ybar,
                     const std::array<void*, sizeof...(X)>& bars, std::integer_sequence<int, K...>,
                     const X*... x) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using reals = real_inputs<Mask, X...>;
   constexpr int first_bar = 1 + reals::inputs;
   static_assert(first_bar + reals::count <= max_arrays, "dimesh: map has taken fewer operands");

@@ -86,11 +86,12 @@ void normalize_by(const loops<3>& l, const T* x, const T* mean, const T* rest, c
 template <class T>
 void moment_sums(const loops<2>& l, const T* ybar, const T* x, const T* mean, T* sum, T* along,
                  index_t results) {
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(sum, results, T(0));
   std::fill_n(along, results, T(0));
   const index_t ds = detail::inner_step(l, 0), dm = detail::inner_step(l, 1);
   detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
-    const dimesh::detail::writes_memory kernel;
+    const dimesh::detail::writes_memory loop;
     const T *const b = ybar + element, *const v = x + element, *const m = mean + at[1];
     T *const s = sum + at[0], *const a = along + at[0];
     if (ds == 0) {  // one result a row, whose mean is one

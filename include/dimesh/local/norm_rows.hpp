@@ -7,6 +7,7 @@
 //   normalize_transpose_rows<true, Space>(rows, n, eps, ybar, x, gain, xbar, gain_bar, bias_bar)
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/math.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/memory/memory.hpp"
@@ -41,6 +42,7 @@ template <class T> struct row_sum_share {
   const T* x;
   T* sums;
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const T* const row = x + e / row_shares * n;
     T sum = 0;
     for (index_t i = e % row_shares; i < n; i += row_shares) sum += row[i] - row[0];
@@ -53,6 +55,7 @@ template <bool Center, class T> struct row_square_share {
   const T *x, *sums;
   T* squares;
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t r = e / row_shares;
     const T* const row = x + r * n;
     const T first = Center && n > 0 ? row[0] : T(0);
@@ -105,6 +108,7 @@ template <class T> struct row_slope_share {
   norm_pull<T> of;
   T *sums, *alongs;
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t r = e / row_shares;
     T sum = 0, along = 0;
     for (index_t i = e % row_shares; i < of.n; i += row_shares) {
@@ -141,6 +145,7 @@ template <class T> struct norm_pulled_part {
   index_t rows;
   T *gains, *biases;
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const auto [part, i] = divided(e, of.n);
     const index_t end = (part + 1) * column_part < rows ? (part + 1) * column_part : rows;
     T gain = 0, bias = 0;
@@ -157,6 +162,7 @@ template <class T> struct norm_pulled_column {
   const T *gains, *biases;
   T *gain_bar, *bias_bar;
   KOKKOS_FUNCTION void operator()(index_t i) const {
+    const dimesh::detail::writes_memory kernel;
     T gain = 0, bias = 0;
     for (index_t p = 0; p < parts; ++p) gain += gains[p * n + i], bias += biases[p * n + i];
     if (gain_bar != nullptr) gain_bar[i] = gain;

@@ -8,6 +8,7 @@
 
 #include "dimesh/detail/config.hpp"
 #include "dimesh/detail/kernel_range.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/memory/space.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -87,6 +88,7 @@ template <class Work> struct one_by_one {
 template <class Body> struct each_index {
   Body body;
   KOKKOS_FUNCTION void operator()(index_t from, index_t to) const {
+    const dimesh::detail::writes_memory kernel;
     for (index_t i = from; i < to; ++i) body(i);
   }
 };
@@ -101,7 +103,7 @@ template <class Space, class Body> void each_for_itself(index_t n, const Body& b
 /// work(from, to) for ranges that make up [0, n): all at once, in pieces on the threads of a host,
 /// or one by one on a device.
 template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   if constexpr (detail::runs_as_call<Space>) {
     work(index_t{0}, n);
   } else if constexpr (detail::runs_on_host<Space>) {

@@ -10,9 +10,9 @@
 
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/convolution.hpp"
 #include "dimesh/local/reduce.hpp"
-#include "dimesh/memory/closed.hpp"
 
 namespace dimesh::local {
 
@@ -90,9 +90,10 @@ template <class T> void pool_max(const pooling& p, const T* x, T* y, index_t res
 
 /// at = where in x the greatest element of each window is: the first of equals, -1 over none.
 template <class T> void pool_places(const pooling& p, const T* x, index_t* at, index_t results) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(at, results, index_t{-1});
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
+    const dimesh::detail::writes_memory loop;
     for (index_t k = 0; k < n; ++k, i += di, o += dy) {
       const T v = x[i];
       if (at[o] < 0 || v > x[at[o]] || (v != v && x[at[o]] == x[at[o]])) at[o] = i;
@@ -103,9 +104,10 @@ template <class T> void pool_places(const pooling& p, const T* x, index_t* at, i
 /// y[o] = the sum over each window of x; back: x[i] = the sum over all windows with i of y.
 template <bool Back, class T>
 void pool_sum(const pooling& p, const T* from, T* to, index_t elements_of_to) {
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(to, elements_of_to, T(0));
   for_each_meeting(p, [=](index_t i, index_t o, index_t n, index_t di, index_t dy) {
-    const dimesh::detail::writes_memory kernel;
+    const dimesh::detail::writes_memory loop;
     const T* const f = from + (Back ? o : i);
     T* const t = to + (Back ? i : o);
     const index_t df = Back ? dy : di, dt = Back ? di : dy;
@@ -132,6 +134,7 @@ template <class T> struct counted_results {
     for (index_t k = 0; k < p.extent[i]; ++k) rest(i + 1, o + k * p.y_step[i]);
   }
   void along(int w, index_t o, index_t so_far) const {
+    const dimesh::detail::writes_memory kernel;
     if (w == p.windows) {
       y[o] = so_far == 0 ? T(0) : x[o] / static_cast<T>(so_far);
       return;
@@ -147,7 +150,7 @@ template <class T> struct counted_results {
 
 /// y[o] = x[o] / (elements in the window of o), 0 over none. Both lie as results do; may be one.
 template <class T> void divide_by_counts(const pooling& p, const T* x, T* y) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::vector<index_t> count[convolution::max_windows];
   for (int w = 0; w < p.windows; ++w)
     for (index_t o = 0; o < p.window[w].results(); ++o)

@@ -7,11 +7,11 @@
 #pragma once
 
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/reduce.hpp"
 #include "dimesh/local/reduce_parts.hpp"
 #include "dimesh/local/rounded_sums.hpp"
-#include "dimesh/memory/closed.hpp"
 
 #include <memory>
 #include <vector>
@@ -71,9 +71,11 @@ template <class Op, unsigned Scalars, class F, class T, class... X> struct reduc
 };
 
 template <class Op, class T> void fill_identity(std::byte* to, index_t n) {
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(reinterpret_cast<T*>(to), n, Op::template identity<T>());
 }
 template <class Op, class T> void join_each(std::byte* to, const std::byte* from, index_t n) {
+  const dimesh::detail::writes_memory kernel;
   T* y = reinterpret_cast<T*>(to);
   for (index_t i = 0; i < n; ++i) y[i] = Op::join(y[i], reinterpret_cast<const T*>(from)[i]);
 }
@@ -225,7 +227,7 @@ template <class Space> void reduce_in_pieces(const array_loops& l, const reduce_
 template <class Space, class Op, class F, class T, class... X>
 void reduce_to(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T* y,
                const X*... x) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   if constexpr (runs_on_host<Space>) {
     reduce_kernels k = kernels_of_reduction<Op, F, T, X...>();
     k.f = &f;

@@ -7,11 +7,11 @@
 
 #include "dimesh/detail/bundle.hpp"
 #include "dimesh/detail/kernel_range.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/loops.hpp"
 #include "dimesh/local/map_over.hpp"
 #include "dimesh/local/pieces.hpp"
 #include "dimesh/local/reduce.hpp"
-#include "dimesh/memory/closed.hpp"
 #include "dimesh/memory/storage.hpp"
 
 #include <algorithm>
@@ -36,6 +36,7 @@ template <class Op, class F, class T, class... X> struct reduce_part {
   dimesh::detail::bundle<const X*...> x;
 
   KOKKOS_FUNCTION void operator()(index_t place) const {
+    const dimesh::detail::writes_memory kernel;
     const division of = divided(place, along ? parts : size);
     const index_t e = along ? of.whole : of.rest, p = along ? of.rest : of.whole;
     index_t at[arrays] = {};
@@ -62,12 +63,14 @@ template <class Op, class F, class T, class... X> struct reduce_part {
  private:
   /// n terms from here on along the last group, by so many of its elements.
   KOKKOS_FUNCTION void join_run(T& total, index_t* at, index_t n, index_t by) const {
+    const dimesh::detail::writes_arrays host;
     for (index_t i = 0; i < n; ++i) {
       total = Op::join(total, term(at, std::index_sequence_for<X...>{}));
       for (int k = 1; k < arrays; ++k) at[k] += by * l.stride[k][l.groups - 1];
     }
   }
   KOKKOS_FUNCTION void move(index_t* at, index_t e, int last, int first) const {
+    const dimesh::detail::writes_arrays host;
     for (int g = last; g >= first; --g) {
       const division of = divided(e, l.extent[g]);
       e = of.whole;
@@ -100,7 +103,7 @@ template <int N> int kept_first(const loops<N>& l, loops<N>& to) {
 template <class Space, class Op, class F, class T, class... X>
 void reduce_parts(const loops<1 + static_cast<int>(sizeof...(X))>& l, const F& f, T* y,
                   const X*... x) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   using Part = reduce_part<Op, F, T, X...>;
   Part part{{}, 0, 1, 1, 1, false, f, y, nullptr, dimesh::detail::bundle<const X*...>(x...)};
   part.kept = kept_first(l, part.l);

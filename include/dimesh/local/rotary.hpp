@@ -101,6 +101,7 @@ template <class T> struct rotated_pair {
   T* y;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const index_t h = e % what.half, p = e / what.half;
     const index_t place = what.first + p, after = ((place % 32) + 32) % 32;
     const double rate =

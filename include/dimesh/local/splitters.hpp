@@ -11,8 +11,8 @@
 // The bounds of parallel sorting by regular sampling (Shi and Schaeffer 1992), here made exact.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/order.hpp"
-#include "dimesh/memory/closed.hpp"
 
 namespace dimesh::local {
 
@@ -68,6 +68,7 @@ template <class T, class Before> class sampled_line {
   /// Lower: elements below sample i - 1 of the order (none if i is 0). Else: at most how many are
   /// below sample i (all if there is none).
   void count_below(std::size_t i, bool is_lower, index_t* of) const {
+    const dimesh::detail::writes_arrays host;
     std::vector<index_t> passed(n_.size());
     const std::size_t until = is_lower ? (i == 0 ? 0 : i - 1) : i;
     for (std::size_t s = 0; s < until; ++s) ++passed[part_[static_cast<std::size_t>(all_[s].at)]];
@@ -90,7 +91,7 @@ template <class T, class Before> class sampled_line {
 template <class Before, class T>
 void settle_cuts(const T* between, index_t target, std::size_t parts, index_t* lo,
                  const index_t* hi) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::vector<detail::placed_element<T, index_t>> all;
   std::vector<index_t> end;
   for (std::size_t k = 0; k < parts; ++k) {

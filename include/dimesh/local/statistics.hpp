@@ -86,11 +86,12 @@ template <class T> struct spread {
 
 /// y = sums of x, whose error does not grow with their length: eps |sum| + O(n eps^2) sum |x|.
 template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, index_t results) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::vector<T> lost(static_cast<std::size_t>(results), T(0));
   std::fill_n(y, results, T(0));
   T* const c = lost.data();
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
+    const dimesh::detail::writes_memory loop;
     for (index_t i = 0; i < n; ++i)
       detail::add_compensated(y[o + i * dy], c[o + i * dy], x[e + i * dx]);
   });
@@ -100,10 +101,10 @@ template <class T> void compensated_sum(const loops<2>& l, const T* x, T* y, ind
 
 /// y = products of x.
 template <class T> void products(const loops<2>& l, const T* x, T* y, index_t results) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(y, results, T(1));
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
-    const dimesh::detail::writes_memory kernel;
+    const dimesh::detail::writes_memory loop;
     for (index_t i = 0; i < n; ++i) y[o + i * dy] *= x[e + i * dx];
   });
 }
@@ -114,12 +115,12 @@ template <class T> void products(const loops<2>& l, const T* x, T* y, index_t re
 /// where results lie side by side.
 template <class T>
 void deviations(const loops<2>& l, const T* x, T* base, T* mean, T* squares, index_t results) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   constexpr index_t block = 512;
   for (T* const y : {base, mean, squares}) std::fill_n(y, results, T(0));
   detail::for_joined_rows(
       l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t before) {
-        const dimesh::detail::writes_memory kernel;
+        const dimesh::detail::writes_memory loop;
         const T* const v = x + e;
         if (before == 0)
           for (index_t i = 0; i < (dy != 0 ? n : 1); ++i) base[o + i * dy] = v[i * dx];
@@ -149,9 +150,10 @@ void deviations(const loops<2>& l, const T* x, T* base, T* mean, T* squares, ind
 /// is one, -1 where there are no elements.
 template <class Join, class T>
 void extreme_places(const loops<2>& l, const T* x, index_t* at, index_t results) {
-  const dimesh::detail::opened memory;
+  const dimesh::detail::writes_memory kernel;
   std::fill_n(at, results, index_t{-1});
   detail::for_joined_rows(l, [=](index_t o, index_t e, index_t n, index_t dy, index_t dx, index_t) {
+    const dimesh::detail::writes_memory loop;
     for (index_t i = 0; i < n; ++i, o += dy, e += dx) {
       const T v = x[e];
       if (at[o] < 0) {

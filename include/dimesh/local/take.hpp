@@ -40,6 +40,7 @@ template <class T, class Sum, class Id> struct added_column {
   Sum* table;
 
   KOKKOS_FUNCTION void operator()(index_t e) const {
+    const dimesh::detail::writes_memory kernel;
     const division at = divided(e, width);
     const index_t j = at.rest, own = at.whole;
     for (index_t r = own; r < held; r += shares) table[r * width + j] = Sum(0);

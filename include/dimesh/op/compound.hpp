@@ -5,6 +5,7 @@
 //   total += sum<batch>(loss);   x *= 0.5;
 #pragma once
 
+#include "dimesh/core/started.hpp"
 #include "dimesh/op/arithmetic.hpp"
 
 namespace dimesh {
@@ -32,6 +33,24 @@ template <Tensor X, class Y>
   requires(Operand<Y> || detail::Number<Y>)
 constexpr X& operator/=(X& x, const Y& y) {
   return x = x / y;
+}
+
+/// A move that has been started is no tensor yet: says so.
+template <class X, class Y> constexpr started<X>& operator+=(started<X>& x, const Y&) {
+  (void)is_poison<started<X>>;
+  return x;
+}
+template <class X, class Y> constexpr started<X>& operator-=(started<X>& x, const Y&) {
+  (void)is_poison<started<X>>;
+  return x;
+}
+template <class X, class Y> constexpr started<X>& operator*=(started<X>& x, const Y&) {
+  (void)is_poison<started<X>>;
+  return x;
+}
+template <class X, class Y> constexpr started<X>& operator/=(started<X>& x, const Y&) {
+  (void)is_poison<started<X>>;
+  return x;
 }
 
 }  // namespace dimesh

@@ -11,6 +11,7 @@
 // may lie in any way, without halos.
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/pooling.hpp"
 #include "dimesh/op/parts/misuse_of_pooling.hpp"
 #include "dimesh/op/parts/window.hpp"
@@ -105,7 +106,7 @@ template <bool Back, class T> struct at_greatest_op {
       v.fold(sums, y[0].data<T>(), call.data());
     } else {
       const T* const from = v.fetch(in[1].data<const T>(), call.data(), more_room);
-      const opened memory;
+      const writes_memory kernel;
       for (index_t o = 0; o < n; ++o) y[0].data<T>()[o] = at[o] >= 0 ? from[at[o]] : T(0);
     }
   }
@@ -117,7 +118,7 @@ template <bool Back, class T> struct at_greatest_op {
  private:
   /// n elements to their places among `size` sums.
   static void add_at(const index_t* at, index_t n, const T* x, T* sums, index_t size) {
-    const opened memory;
+    const writes_memory kernel;
     std::fill_n(sums, size, T(0));
     for (index_t o = 0; o < n; ++o)
       if (at[o] >= 0) sums[at[o]] += x[o];

@@ -287,7 +287,7 @@ template <Operand X, std::size_t N>
     return detail::element_at(complete(detail::untracked(x)), at);
   }
 }
-template <Tensor X> auto broadcast_element(const X& x, const index_t (&at)[spec_of<X>::rank]) {
+template <Operand X, std::size_t N> auto broadcast_element(const X& x, const index_t (&at)[N]) {
   return broadcast_element(x, std::to_array(at));
 }
 

@@ -135,6 +135,7 @@ template <class T> struct nth_place_op {
     count_cuts(t, dim_in_order(x[0], d), lines_of(x[0], d), 2, sizeof(T));
   }
   void fill(results y, operands in) const {
+    const writes_memory kernel;
     sorted_lines<T, before<true>> lines(in[0], d);
     lines.find({n, n + 1});
     std::int32_t* const to = y[0].data<std::int32_t>();

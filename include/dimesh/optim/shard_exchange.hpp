@@ -8,6 +8,7 @@
 
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/reduce_scatter.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/grad/arena.hpp"
 #include "dimesh/grad/pieces.hpp"
 #include "dimesh/layout/box.hpp"
@@ -47,6 +48,7 @@ template <bool Out, class T>
 /// Elements of each rank's shards, one number a rank; true if all are equal.
 inline bool count_shards(const shard_piece* p, int count, const sum_group& g, index_t ranks,
                          index_t* counts) {
+  const writes_arrays host;
   bool equal = true;
   for (index_t r = 0; r < ranks; ++r) {
     counts[r] = 0;

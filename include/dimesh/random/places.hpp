@@ -34,6 +34,7 @@ struct block_places {
   }
   /// The global places of elements first .. first + count of the block.
   KOKKOS_INLINE_FUNCTION void of(index_t first, index_t count, index_t* at) const {
+    const writes_arrays host;
     if (rank == 0) at[0] = 0;
     for (index_t done = 0; rank > 0 && done < count;) {
       index_t rest = first + done, place = 0;

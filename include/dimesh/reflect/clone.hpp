@@ -37,10 +37,10 @@ template <class X> constexpr X cloned(const X& x) {
 
 /// A tensor, or a struct of tensors, of the same values in memory of its own. Local. Recorded
 /// tensors are values that nothing changes: they are copied.
-template <class S> [[nodiscard]] constexpr S clone(const S& x) {
-  if constexpr (is_poison<S>) {
-    return x;
-  } else if constexpr (std::is_scalar_v<S>) {
+template <class S>
+  requires(!stands_for_tensor<S>)
+[[nodiscard]] constexpr S clone(const S& x) {
+  if constexpr (std::is_scalar_v<S>) {
     static_assert(ok<std::conditional_t<std::is_scalar_v<S>, not_a_tensor<S>, no_fault>>,
                   "clone: a tensor, or a struct of tensors, is given a copy of its own; a number "
                   "is one already");
@@ -55,6 +55,23 @@ template <class S> [[nodiscard]] constexpr S clone(const S& x) {
     for_each_tensor([](const auto&, auto& y) { y = dimesh::clone(y); }, copy);
     return copy;
   }
+}
+/// Poison stays poison, and what is made like it is poison, too (create.hpp).
+template <class S>
+  requires stands_for_tensor<S>
+constexpr poison clone(const S&) {
+  (void)is_poison<S>;
+  return {};
+}
+template <class S>
+  requires stands_for_tensor<S>
+constexpr poison empty_like(const S& other) {
+  return clone(other);
+}
+template <class S>
+  requires stands_for_tensor<S>
+constexpr poison zeros_like(const S& other) {
+  return clone(other);
 }
 
 }  // namespace dimesh

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/reflect/leaves.hpp"
 
 namespace dimesh::detail {
@@ -103,6 +104,7 @@ DIMESH_OUTLINE inline leaf* note_places(const void* x, const leaf_place* at, int
   return to;
 }
 DIMESH_OUTLINE inline void list_places(void* x, const leaf_place* at, int count, tensor_core** to) {
+  const writes_arrays host;
   for (int i = 0; i < count; ++i) {
     void* const core = static_cast<std::byte*>(x) + at[i].bytes;
     to[i] = static_cast<tensor_core*>(core);

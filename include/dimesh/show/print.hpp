@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "dimesh/core/any_argument.hpp"
+#include "dimesh/core/started.hpp"
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/to_rank.hpp"
 #include "dimesh/reflect/describe.hpp"
@@ -102,6 +103,12 @@ template <Tensor X> std::ostream& operator<<(std::ostream& out, const X& x) {
   return out;
 }
 
+/// A move that has been started is no tensor yet: says so.
+template <class X> std::ostream& operator<<(std::ostream& out, const started<X>&) {
+  (void)is_poison<started<X>>;
+  return out;
+}
+
 /// What all tensors of a described struct are, each in a line with its path. Local. (Arrays and
 /// vectors of tensors are the standard's, and perhaps somebody else's to print.)
 template <class P>
@@ -119,12 +126,14 @@ std::ostream& operator<<(std::ostream& out, const P& parameters) {
 
 /// Writes the tensor and its elements, on rank 0; addends are summed. Collective over the grid.
 /// Of dims longer than 12, the first and last three elements are shown.
-template <Tensor X> void print_gathered(const X& x, std::ostream& out = std::cout) {
+template <Operand X> void print_gathered(const X& x, std::ostream& out = std::cout) {
   const auto values = to_rank(x);
-  const auto extents = x.shape().extents();
-  if (x.grid().rank() != 0) return;
-  out << describe(x) << "\n"
-      << detail::element_text(values, {extents.begin(), extents.end()}).all() << std::endl;
+  if constexpr (!is_poison<std::remove_const_t<decltype(values)>>) {
+    const auto extents = x.shape().extents();
+    if (x.grid().rank() != 0) return;
+    out << describe(x) << "\n"
+        << detail::element_text(values, {extents.begin(), extents.end()}).all() << std::endl;
+  }
 }
 
 }  // namespace dimesh

@@ -126,5 +126,11 @@ template <Tensor X> value_histogram histogram_of(const X& x) {
   }
   return h;
 }
+/// Poison has no elements.
+template <Operand X>
+  requires is_poison<X>
+value_histogram histogram_of(const X&) {
+  return {};
+}
 
 }  // namespace dimesh

@@ -58,6 +58,9 @@ class summaries {
     const value_histogram h = histogram_of(x);
     if (to_) histogram(step, tag, h);
   }
+  template <Operand X>
+    requires is_poison<X>
+  void histogram(index_t, std::string_view, const X&) {}
   template <class... No>
     requires(sizeof...(No) == 0)
   void scalar(detail::any_argument, detail::any_argument, detail::any_argument = {}) {

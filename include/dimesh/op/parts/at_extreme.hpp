@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dimesh/core/pullback.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/statistics.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
@@ -20,7 +21,7 @@ template <class T, class Join, bool Back> struct at_extreme_op {
     t.compute(x[0].elements(), y[0].bytes() + bytes_of(x));
   }
   void fill(results y, operands in) const {
-    const opened memory;
+    const writes_memory kernel;
     const tensor_core &x = in[0], &extremes = Back ? in[1] : y[0];
     const index_t n = extremes.elements();
     const storage places = storage::acquire(static_cast<std::size_t>(n) * sizeof(index_t));

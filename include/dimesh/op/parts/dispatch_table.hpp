@@ -13,6 +13,7 @@
 #include "dimesh/collective/all_gather.hpp"
 #include "dimesh/collective/all_to_all.hpp"
 #include "dimesh/core/plans.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 
 namespace dimesh::detail {
 
@@ -66,6 +67,7 @@ struct dispatch_table : move_plan {
   /// rank's groups. All ranks, or none, throw dimesh::error.
   void meet(const std::vector<index_t>& group, index_t offset, const cut_record& cut,
             index_t* lengths) {
+    const writes_arrays host;
     const index_t all = cut.extent(), parts = ranks();
     std::vector<index_t> count(static_cast<std::size_t>(all));
     index_t wrong = -1;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/moments.hpp"
 #include "dimesh/op/parts/among.hpp"
 #include "dimesh/op/reduce.hpp"
@@ -37,6 +38,7 @@ void for_each_place(const tensor_core& x, const tensor_core& result, const F& f)
   if (x.elements() == 0) return;
   const index_t dr = local::detail::inner_step(l, 0), dp = local::detail::inner_step(l, 1);
   local::detail::for_rows(l, [&](const index_t* at, index_t element, index_t n) {
+    const writes_memory loop;
     for (index_t i = 0; i < n; ++i) f(at[0] + i * dr, element + i, origin + at[1] + i * dp);
   });
 }
@@ -52,7 +54,7 @@ template <class T> struct first_place_op {
   void fill(results y, operands in) const {
     const T *const v = in[0].data<const T>(), *const best = in[1].data<const T>();
     index_t* const to = y[0].data<index_t>();
-    const opened memory;
+    const writes_memory kernel;
     std::fill_n(to, y[0].elements(), nowhere_among);
     for_each_place(in[0], y[0], [=](index_t o, index_t e, index_t place) {
       const bool is_it = v[e] == best[o] || (v[e] != v[e] && best[o] != best[o]);
@@ -80,7 +82,7 @@ template <class T, bool Back> struct at_place_op {
     const index_t* const at = in[1].data<const index_t>();
     const T* const from = in[0].data<const T>();
     T* const to = y[0].data<T>();
-    const opened memory;
+    const writes_memory kernel;
     if constexpr (Back) {
       for_each_place(y[0], in[0], [=](index_t o, index_t e, index_t place) {
         to[e] = at[o] == place ? from[o] : T(0);

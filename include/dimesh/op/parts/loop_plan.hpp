@@ -10,6 +10,7 @@
 
 #include "dimesh/core/tensor_core.hpp"
 #include "dimesh/detail/compiled.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/loops.hpp"
 
 namespace dimesh::detail {
@@ -49,6 +50,7 @@ inline bool all_alike(const loop_dims& over, const tensor_core* const* x, int co
 /// The strides of a tensor along these dims, 0 where it lacks them, and which of them it does not
 /// store just before the next one.
 inline unsigned strides_along(const loop_dims& over, const tensor_core& x, index_t* stride) {
+  const writes_arrays host;
   index_t by[max_dims];
   index_t n = 1;
   for (int d = x.rank() - 1; d >= 0; --d) {
@@ -67,6 +69,7 @@ inline unsigned strides_along(const loop_dims& over, const tensor_core& x, index
 }
 DIMESH_OUTLINE inline int plan_loops(const loop_dims& over, const tensor_core* const* x, int count,
                                      index_t* extent, index_t (*stride)[max_dims]) {
+  const writes_arrays host;
   unsigned ends = over.count > 0 ? 1u << (over.count - 1) : 0u;  // dims that end a group
   if (ends != 0 && all_alike(over, x, count))
     for (int k = 0; k < count; ++k) stride[k][over.count - 1] = 1;

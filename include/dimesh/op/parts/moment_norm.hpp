@@ -151,7 +151,7 @@ template <class T> struct moment_norm_transpose_op {
     place.complete(x, drift, 2 * moments);
     T* const slope = drift + moments;
     const T share = static_cast<T>(place.share());
-    const opened memory;
+    const writes_memory kernel;
     for (index_t i = 0; i < moments; ++i) {
       slope[i] *= scale[i] * scale[i] * scale[i] * share;
       drift[i] = drift[i] * (scale[i] * share) - rest[i] * slope[i];
@@ -177,11 +177,12 @@ template <class T> struct moment_norm_transpose_op {
                                                                           bars.count() > 2
                                                                               ? bars.data<T>(2)
                                                                               : nullptr;
-    const opened memory;
+    const writes_memory kernel;
     std::fill_n(drift, 2 * moments, T(0));
     if (gain_bar != nullptr) std::fill_n(gain_bar, bars[1].elements(), T(0));
     if (bias_bar != nullptr) std::fill_n(bias_bar, bars[2].elements(), T(0));
     local::detail::for_rows(l, [&](const index_t* at, index_t, index_t n) {
+      const writes_memory loop;
       index_t e = at[0], m = at[1], g = at[2], b = at[3];
       const auto step = [&l](int k) { return local::detail::inner_step(l, k); };
       for (index_t i = 0; i < n; ++i, e += step(0), m += step(1), g += step(2), b += step(3)) {

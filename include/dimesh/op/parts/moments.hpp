@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "dimesh/collective/all_reduce.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/statistics.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
@@ -54,7 +55,7 @@ void join_moments(const moment_place& place, const tensor_core& x, T* mean, T* r
   const storage room = storage::acquire(static_cast<std::size_t>(3 * n) * sizeof(T));
   T *const sums = static_cast<T*>(room.data()), *const both = sums + n;
   const T own = static_cast<T>(place.own), share = static_cast<T>(place.share());
-  const opened memory;
+  const writes_memory kernel;
   for (index_t i = 0; i < n; ++i) sums[i] = own * share * (mean[i] + rest[i]);
   place.complete(x, sums, n);
   for (index_t i = 0; i < n; ++i) {
@@ -77,7 +78,7 @@ void find_moments(const moment_place& place, const tensor_core& x, const tensor_
   local::deviations(loops_over(loop_dims(x), moments, x), x.data<const T>(), mean, rest, variance,
                     n);
   if (place.over != 0) join_moments(place, x, mean, rest, variance, n);
-  const opened memory;
+  const writes_memory kernel;
   const T share = place.over != 0 ? T(1) : static_cast<T>(place.share());
   for (index_t i = 0; i < n; ++i) {
     const T rounded = mean[i] + rest[i];

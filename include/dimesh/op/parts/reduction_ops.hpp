@@ -6,6 +6,7 @@
 //   var:   xbar[i] = ybar 2 (x[i] - mean) / (n - less), ybar completed where x is split
 #pragma once
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/scan_steps.hpp"
 #include "dimesh/local/statistics.hpp"
 #include "dimesh/op/all_reduce.hpp"
@@ -144,7 +145,7 @@ template <class T> struct var_op {
     const moment_place place(x[0], y[0]);
     T* const to = y[0].data<T>();
     find_moments(place, x[0], y[0], y[1].data<T>(), y[2].data<T>(), to);
-    const opened memory;
+    const writes_memory kernel;
     const T by = static_cast<T>(place.all / (place.all - less));
     for (index_t i = 0, n = y[0].elements(); i < n; ++i) to[i] *= by;
   }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "dimesh/collective/all_gather.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/splitters.hpp"
 #include "dimesh/op/parts/along.hpp"
 
@@ -67,7 +68,7 @@ template <class T, class Before> class sorted_lines {
     index_t inner = 1;
     for (int e = d + 1; e < x.rank(); ++e) inner *= x.local(e);
     own_.resize(static_cast<std::size_t>(lines_ * n));
-    const opened memory;
+    const writes_memory kernel;
     for (index_t l = 0; l < lines_; ++l) {
       const T* const from = x.data<const T>() + l / inner * n * inner + l % inner;
       element* const line = own_.data() + l * n;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dimesh/core/operation.hpp"
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/reduce_over.hpp"
 #include "dimesh/op/parts/expand.hpp"
 
@@ -23,7 +24,7 @@ void require_sums_held(const tensor_core& y, const tensor_core& x, const Loops& 
   const auto all = storage::acquire(count * sizeof(double));
   auto* const sums = static_cast<double*>(all.data());
   local::map_reduce_over(local::plus{}, loops, identity_function{}, sums, x.data<const T>());
-  const opened memory;
+  const writes_memory kernel;
   for (std::size_t i = 0; i < count; ++i)
     if (sums[i] > most + 0.5 || sums[i] < least - 0.5)
       throw error("sum: a sum of whole numbers is " + std::to_string(sums[i]) +
