@@ -61,7 +61,7 @@ template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   } else if constexpr (Tensor<X>) {
     return (x.value());
   } else {
-    auto plain = in_form_of<map_leaves<X, without_records>>(x);
+    auto plain = in_place_of<map_leaves<X, without_records>>(x);
     for_each_tensor([](const auto&, const auto& t, auto& p) { p = untracked(t); }, x, plain);
     return plain;
   }
@@ -230,7 +230,7 @@ template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
   template <class Y, class... X> constexpr Y run(const X&... x) const {
     tape* const t = tape_among(x...);
     const auto plain = f_(unrecorded(x)...);
-    Y y = in_form_of<Y>(plain), kept = in_form_of<Y>(plain);
+    Y y = in_place_of<Y>(plain), kept = in_form_of<Y>(plain);
     for_each_tensor(
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;

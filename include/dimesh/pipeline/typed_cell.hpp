@@ -174,7 +174,7 @@ class typed_cell final : public cell_base {
     note<past>(carries);
   }
   void call(const cores& w, const cores& x, int micro, cores& y) const override {
-    auto weights_here = in_form_of<weights_type>(w_);
+    auto weights_here = in_place_of<weights_type>(w_);
     put<W>(w, weights_here);
     x_type x_here{};
     put<X>(x, x_here);
