@@ -5,8 +5,11 @@
 // ranks: 1 2 3 4
 #include <doctest/doctest.h>
 
+#include <census.hpp>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
 #include <dimesh/grad/recompute.hpp>
+#include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
@@ -145,6 +148,35 @@ TEST_CASE("an optimizer whose state is spread works during the flush, too") {
   const auto as_it_is = [](const auto& g) { return g; };
   two.check_update(dm::one_f_one_b{2, 4}, optimizer, as_it_is);
   two.check_update(dm::zb_h1{2, 4}, optimizer, as_it_is);
+}
+
+// Its numbers are of one tensor each: other stages are not asked.
+TEST_CASE("Adafactor works during the flush, too, and sends nothing where nothing is split") {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (n % 2 != 0) return;
+  const auto complete = [](const auto& g) { return dm::complete(g); };
+  const problem<0, 1> two(MPI_COMM_WORLD, 2, 4);
+  two.check_update(dm::one_f_one_b{2, 4}, dm::adafactor{}, complete);
+  problem<0, 1, 0, 1>(MPI_COMM_WORLD, 2, 4)
+      .check_update(dm::interleaved{2, 4, 2}, dm::adafactor{}, complete);
+
+  using weights_type = problem<0, 1>::weights_type;
+  auto w = two.begun<weights_type>();
+  const auto g = dm::complete(
+      two.net(block).value_and_grad(dm::one_f_one_b{2, 4}, w, two.input(), two.loss()).gradient);
+  const dm::adafactor optimizer;
+  auto state = optimizer.start(w);
+  census::reset();
+  optimizer(w, g, state);
+  CHECK(census::snapshot().calls() == 0);
+  const auto step = [&optimizer](const weights_type& of) {
+    auto changed = of;
+    auto own = optimizer.start(changed);
+    optimizer(changed, of, own);
+    return changed;
+  };
+  CHECK(dm::count(step, w).bytes<stage>() == 0);
 }
 
 TEST_CASE("a stage is updated while another one of its rank still goes back") {
