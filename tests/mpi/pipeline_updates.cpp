@@ -11,6 +11,7 @@
 #include <dimesh/grad/recompute.hpp>
 #include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/loss_scale.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
 #include <optional>
@@ -148,6 +149,27 @@ TEST_CASE("an optimizer whose state is spread works during the flush, too") {
   const auto as_it_is = [](const auto& g) { return g; };
   two.check_update(dm::one_f_one_b{2, 4}, optimizer, as_it_is);
   two.check_update(dm::zb_h1{2, 4}, optimizer, as_it_is);
+}
+
+TEST_CASE("a scaled loss is one, of what the last cell gives alone or of its number, too") {
+  const problem<0, 0> p(MPI_COMM_SELF, 1, 4);
+  const auto w = p.begun<problem<0, 0>::weights_type>();
+  const auto run = [&](const auto& loss) {
+    return gathered(dm::complete(
+        p.net(block).value_and_grad(dm::interleaved{1, 4, 2}, w, p.input(), loss).gradient));
+  };
+  const auto alone = [](const auto& y) { return dm::sum(y * y); };
+  const auto numbered = [](const auto& y, int i) {
+    return dm::sum(y * y) * static_cast<double>(i + 1);
+  };
+  const dm::loss_scale scale{2};
+  const auto check = [&](const auto& loss) {
+    auto twice = run(loss);
+    for (double& x : twice) x *= 2;
+    CHECK(run(scale.scaled(loss)) == twice);
+  };
+  check(alone);
+  check(numbered);
 }
 
 // Its numbers are of one tensor each: other stages are not asked.
