@@ -5,9 +5,13 @@
 // ranks: 1 2 3 4
 #include <doctest/doctest.h>
 
+#include <census.hpp>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/grad/cost.hpp>
 #include <dimesh/grad/recompute.hpp>
+#include <dimesh/optim/adafactor.hpp>
 #include <dimesh/optim/adam.hpp>
+#include <dimesh/optim/loss_scale.hpp>
 #include <dimesh/optim/sgd.hpp>
 #include <dimesh/optim/sharded.hpp>
 #include <optional>
@@ -145,6 +149,56 @@ TEST_CASE("an optimizer whose state is spread works during the flush, too") {
   const auto as_it_is = [](const auto& g) { return g; };
   two.check_update(dm::one_f_one_b{2, 4}, optimizer, as_it_is);
   two.check_update(dm::zb_h1{2, 4}, optimizer, as_it_is);
+}
+
+TEST_CASE("a scaled loss is one, of what the last cell gives alone or of its number, too") {
+  const problem<0, 0> p(MPI_COMM_SELF, 1, 4);
+  const auto w = p.begun<problem<0, 0>::weights_type>();
+  const auto run = [&](const auto& loss) {
+    return gathered(dm::complete(
+        p.net(block).value_and_grad(dm::interleaved{1, 4, 2}, w, p.input(), loss).gradient));
+  };
+  const auto alone = [](const auto& y) { return dm::sum(y * y); };
+  const auto numbered = [](const auto& y, int i) {
+    return dm::sum(y * y) * static_cast<double>(i + 1);
+  };
+  const dm::loss_scale scale{2};
+  const auto check = [&](const auto& loss) {
+    auto twice = run(loss);
+    for (double& x : twice) x *= 2;
+    CHECK(run(scale.scaled(loss)) == twice);
+  };
+  check(alone);
+  check(numbered);
+}
+
+// Its numbers are of one tensor each: other stages are not asked.
+TEST_CASE("Adafactor works during the flush, too, and sends nothing where nothing is split") {
+  int n = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  if (n % 2 != 0) return;
+  const auto complete = [](const auto& g) { return dm::complete(g); };
+  const problem<0, 1> two(MPI_COMM_WORLD, 2, 4);
+  two.check_update(dm::one_f_one_b{2, 4}, dm::adafactor{}, complete);
+  problem<0, 1, 0, 1>(MPI_COMM_WORLD, 2, 4)
+      .check_update(dm::interleaved{2, 4, 2}, dm::adafactor{}, complete);
+
+  using weights_type = problem<0, 1>::weights_type;
+  auto w = two.begun<weights_type>();
+  const auto g = dm::complete(
+      two.net(block).value_and_grad(dm::one_f_one_b{2, 4}, w, two.input(), two.loss()).gradient);
+  const dm::adafactor optimizer;
+  auto state = optimizer.start(w);
+  census::reset();
+  optimizer(w, g, state);
+  CHECK(census::snapshot().calls() == 0);
+  const auto step = [&optimizer](const weights_type& of) {
+    auto changed = of;
+    auto own = optimizer.start(changed);
+    optimizer(changed, of, own);
+    return changed;
+  };
+  CHECK(dm::count(step, w).bytes<stage>() == 0);
 }
 
 TEST_CASE("a stage is updated while another one of its rank still goes back") {

@@ -113,7 +113,7 @@ constexpr void complete_foreseen(const From& from, const To& to, index_t bucket 
 /// since an operation has one recorded result.
 template <bool InPlace, class S> constexpr auto complete_struct(const S& s) {
   using Out = typename completed_type<S>::type;
-  Out out = in_form_of<Out>(s);
+  Out out = in_place_of<Out>(s);
   if constexpr (holds_recorded<typename leaves<S>::type>) {
     for_each_tensor([](const auto&, auto& whole, const auto& g) { whole = complete(g); }, out, s);
   } else if constexpr (holds_shapes<S>) {

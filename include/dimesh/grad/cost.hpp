@@ -105,7 +105,7 @@ template <class X> [[nodiscard]] auto shapes_of(const X& x) {
   if constexpr (Tensor<X>) {
     return detail::shape_like(x);
   } else {
-    auto out = detail::in_form_of<rebind_layout<X, shaped>>(x);
+    auto out = detail::in_place_of<rebind_layout<X, shaped>>(x);
     for_each_tensor([](const auto&, auto& s, const auto& t) { s = detail::shape_like(t); }, out, x);
     return out;
   }

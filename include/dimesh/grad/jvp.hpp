@@ -83,7 +83,7 @@ template <class F, class... X> class jvp_run {
   }
   template <class V, class A>
   static constexpr void open(recorded_run& r, V& variables, const A& x) {
-    variables = in_form_of<V>(x);
+    variables = in_place_of<V>(x);
     const core_list<A> from(x), to(variables);
     r.open(from.at, to.at, to.size, gradients_lie::anywhere);
     sum_where_recorded(variables);

@@ -61,7 +61,7 @@ template <class X> constexpr decltype(auto) unrecorded(const X& x) {
   } else if constexpr (Tensor<X>) {
     return (x.value());
   } else {
-    auto plain = in_form_of<map_leaves<X, without_records>>(x);
+    auto plain = in_place_of<map_leaves<X, without_records>>(x);
     for_each_tensor([](const auto&, const auto& t, auto& p) { p = untracked(t); }, x, plain);
     return plain;
   }
@@ -197,12 +197,18 @@ template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
       return poison{};
     } else {
       using Y = std::remove_cvref_t<decltype(f_(x...))>;
-      using fault =
-          typename passed_fault<std::remove_cvref_t<decltype(f_(unrecorded(x)...))>>::type;
+      using plain = std::remove_cvref_t<decltype(f_(unrecorded(x)...))>;
+      using fault = typename passed_fault<plain>::type;
       static_assert(ok<fault>,
                     "recompute: the function uses a recorded tensor that is not among its "
                     "arguments; pass it as one");
-      if constexpr (!ok<fault> || is_poison<Y>)
+      // What differs where nothing is recorded has records in it that no walk finds.
+      constexpr bool loses_records =
+          !is_poison<Y> && !is_recorded<Y> && !is_recorded<plain> && !std::is_same_v<Y, plain>;
+      static_assert(ok<std::conditional_t<loses_records, function_gives_no_tensor<Y>, no_fault>>,
+                    "recompute: the function returns a struct that is not described, and so would "
+                    "lose gradients; return its tensors in a std::tuple, or describe it");
+      if constexpr (!ok<fault> || is_poison<Y> || loses_records)
         return poison{};
       else if constexpr (!is_recorded<Y>)
         return f_(unrecorded(x)...);
@@ -230,7 +236,7 @@ template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
   template <class Y, class... X> constexpr Y run(const X&... x) const {
     tape* const t = tape_among(x...);
     const auto plain = f_(unrecorded(x)...);
-    Y y = in_form_of<Y>(plain), kept = in_form_of<Y>(plain);
+    Y y = in_place_of<Y>(plain), kept = in_form_of<Y>(plain);
     for_each_tensor(
         [t](const auto&, auto& r, auto& k, const auto& p) {
           using R = std::remove_cvref_t<decltype(r)>;
@@ -258,9 +264,9 @@ template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
 
 /// A function that gives f(x...) and keeps nothing but x... for the backward pass, in which f runs
 /// once more. x: tensors, structs of tensors, recorded or not, and other values, which are copied;
-/// f gives a tensor or a struct, array or tuple of tensors, the same each time that it is called
-/// (random numbers by key: random.hpp). Communicates what f communicates, forward and again before
-/// its backward pass.
+/// f gives a tensor or a described struct, array or tuple of them, the same each time that it is
+/// called (random numbers by key: random.hpp). Communicates what f communicates, forward and again
+/// before its backward pass.
 template <class F>
   requires detail::is_function_object<F>
 constexpr auto recompute(const F& f) {

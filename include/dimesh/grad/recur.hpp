@@ -74,7 +74,7 @@ template <class C, class K> constexpr C as_carry(const K& given) {
   if constexpr (std::is_same_v<C, K>) {
     return given;
   } else {
-    C c = in_form_of<C>(given);
+    C c = in_place_of<C>(given);
     for_each_tensor(
         [](const auto&, auto& to, const auto& from) {
           using To = std::remove_cvref_t<decltype(to)>;

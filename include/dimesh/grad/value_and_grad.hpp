@@ -129,7 +129,7 @@ class [[nodiscard("nothing was computed yet; call it with the inputs")]] gradien
   template <class Listener, class... In>
   constexpr auto run(const Listener& listener, const In&... in) const {
     recorded_run r;
-    variables vars = in_form_of<variables>(*parameters_);
+    variables vars = in_place_of<variables>(*parameters_);
     const storage behind = r.open<P>(vars, *parameters_);
     trace_span forward("forward");
     auto loss = f_(static_cast<const variables&>(vars), in...);

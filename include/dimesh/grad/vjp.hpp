@@ -117,7 +117,7 @@ template <class Y, class... X> class vjp_pullback {
 
  private:
   template <class V, class A> void open(V& variable, const A& argument) {
-    variable = in_form_of<V>(argument);
+    variable = in_place_of<V>(argument);
     run_->template open<A>(variable, argument);
   }
   template <class... G> static void collect(recorded_run& r, auto& variables, G&... gradient) {

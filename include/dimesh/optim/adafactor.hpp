@@ -7,7 +7,7 @@
 //
 // Statistics over split dims are sums over ranks: one all-reduce for each set of axes that split
 // factored dims, and one of two numbers a tensor for each grid. Where nothing is split it is
-// silent.
+// silent, whatever stages tensors live on.
 #pragma once
 
 #include <cmath>
@@ -200,7 +200,7 @@ struct adafactor {
   template <class P, class G>
   void average(const P& parameters, const G& gradients, adafactor_state<P>& s) const {
     const double keep = 1 - std::pow(static_cast<double>(s.steps), -decay_power);
-    detail::split_grids on(parameters, "adafactor");
+    detail::split_grids on(parameters, "adafactor", detail::sum_over::each_tensor);
     s.squares.assign(2 * s.work.size(), 0);
     s.sums.clear();
     std::size_t k = 0;
@@ -211,16 +211,18 @@ struct adafactor {
           const auto& n = s.work[k].block;
           const unsigned talk = on.axes(on.at(p.grid().state()));
           auto* const pair = collective::bytes_of(s.squares.data() + 2 * k);
-          s.sums.push_back(
-              {pair,
-               pair,
-               2 * sizeof(double),
-               {&p.grid().state(), talk, collective::wire_of<double>, &detail::host_memory}});
-          if (detail::core_of(p).away != 0) {
+          const detail::tensor_core& core = detail::core_of(p);
+          if (core.away == 0 || (core.facts->placed & talk) != 0)
+            s.sums.push_back(
+                {pair,
+                 pair,
+                 2 * sizeof(double),
+                 {&p.grid().state(), talk, collective::wire_of<double>, &detail::host_memory}});
+          if (core.away != 0) {
             ++k;
             return;
           }
-          const detail::in_space there(detail::core_of(p).facts->space);
+          const detail::in_space there(core.facts->space);
           const index_t rows = n.rows(), columns = n.columns();
           T* const row = static_cast<T*>(s.work[k].scratch.data());
           const auto own = [](auto& factor) { detail::own_memory(factor, true); };

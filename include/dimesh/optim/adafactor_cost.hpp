@@ -71,20 +71,20 @@ class foreseen_sums {
 template <class P> void foresee_adafactor(const P& parameters, const adafactor_parts& with) {
   struct mesh_axes {
     std::uint64_t mesh;
-    unsigned apart;  // axes whose ranks hold different things of some tensor
+    unsigned split;  // axes whose ranks hold different blocks of some tensor
   };
   std::vector<mesh_axes> meshes;
   tally* t = nullptr;
-  const auto apart_on = [&meshes](std::uint64_t mesh) -> unsigned& {
+  const auto split_on = [&meshes](std::uint64_t mesh) -> unsigned& {
     for (mesh_axes& m : meshes)
-      if (m.mesh == mesh) return m.apart;
-    return meshes.emplace_back(mesh_axes{mesh, 0}).apart;
+      if (m.mesh == mesh) return m.split;
+    return meshes.emplace_back(mesh_axes{mesh, 0}).split;
   };
   const core_list<P> all(parameters);
   for (int i = 0; i < all.size; ++i) {
     const tensor_core& x = *all.at[i];
     if (x.count != nullptr) t = x.count;
-    apart_on(x.facts->mesh) |= x.layout().mask(use::split) | x.facts->placed;
+    split_on(x.facts->mesh) |= x.layout().mask(use::split);
   }
   if (t == nullptr) return;
   const running named(t->sink, "adafactor");
@@ -110,9 +110,12 @@ template <class P> void foresee_adafactor(const P& parameters, const adafactor_p
       parameters);
   sums.enter(*t);
   if (!with.clips && !with.scales) return;
-  for (int i = 0; i < all.size; ++i)
-    sums.add(*all.at[i], apart_on(all.at[i]->facts->mesh), element_traits<double>::kind,
-             sizeof(double), 2);
+  for (int i = 0; i < all.size; ++i) {
+    const tensor_core& x = *all.at[i];
+    const unsigned axes = split_on(x.facts->mesh);
+    if (x.away == 0 || (x.facts->placed & axes) != 0)
+      sums.add(x, axes, element_traits<double>::kind, sizeof(double), 2);
+  }
   sums.enter(*t);
 }
 

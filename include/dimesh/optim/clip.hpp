@@ -65,17 +65,24 @@ template <class T> [[gnu::noinline]] double sum_of_squares(const T* x, index_t n
   return get_element(at);
 }
 
+/// Whose numbers are summed: of all ranks that hold blocks of the tensors; or only of those that
+/// hold blocks of one tensor, where each has numbers of its own.
+enum class sum_over { all_tensors, each_tensor };
+
 /// The grids on which the tensors of a struct live, in the order in which they first appear, and
-/// for each the axes that split any of them and have several ranks.
+/// for each the axes of several ranks that split any of them, or (over all tensors) on which any
+/// lives at one place.
 class split_grids {
  public:
-  template <class S> explicit split_grids(const S& s, std::string_view call) {
+  template <class S>
+  split_grids(const S& s, std::string_view call, sum_over over = sum_over::all_tensors) {
     for_each_tensor(
-        [this, call](const auto&, const auto& x) {
+        [&](const auto&, const auto& x) {
           using X = std::remove_cvref_t<decltype(x)>;
           require_grid(call, core_of(x));
           const grid_state& g = x.grid().state();
-          axes_[at(g)] |= talking(apart<X>, g.sizes());
+          const unsigned split = spec_of<X>::table.mask(use::split);
+          axes_[at(g)] |= talking(over == sum_over::all_tensors ? apart<X> : split, g.sizes());
         },
         s);
   }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "dimesh/op/arithmetic.hpp"
 #include "dimesh/op/cast.hpp"
@@ -24,7 +25,9 @@ namespace detail {
 template <class F> struct scaled_function {
   F f;
   double factor;
-  template <class... X> constexpr auto operator()(const X&... x) const {
+  template <class... X>
+    requires std::is_invocable_v<const F&, const X&...>  // who asks is told what f takes
+  constexpr auto operator()(const X&... x) const {
     auto loss = f(x...);
     if constexpr (is_poison<decltype(loss)>)
       return loss;

@@ -193,7 +193,7 @@ template <class P, Layout S> using shards = rebind_layout<P, detail::adding<S>::
 /// The own blocks, under the layouts that S adds to, of replicated parameters. Tensors that S does
 /// not split share the memory of the parameter. Local.
 template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
-  auto out = detail::in_form_of<shards<P, S>>(parameters);
+  auto out = detail::in_place_of<shards<P, S>>(parameters);
   for_each_tensor(
       [](const auto&, const auto& p, auto& s) {
         using X = std::remove_cvref_t<decltype(p)>;

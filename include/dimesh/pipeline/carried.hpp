@@ -23,6 +23,27 @@ template <class F> inline constexpr bool is_naming = false;
 template <class F, class N> inline constexpr bool is_naming<function_remembering<F, N>> = true;
 template <class F, class N> inline constexpr bool is_naming<function_recalling<F, N>> = true;
 
+/// The first part of what goes on that nobody but who has it can make: no tensor, or a vector of
+/// them. Other ranks, and what is run again, make it by its type.
+template <class X> struct unmade_fault;
+template <class... X> constexpr auto find_unmade_in(list<X...>) {
+  return tag<typename first_of<typename unmade_fault<X>::type...>::type>{};
+}
+template <class X> constexpr auto find_unmade() {
+  if constexpr (Operand<X> || std::is_empty_v<X>)
+    return tag<no_fault>{};
+  else if constexpr (sequence_kind<X>::array)
+    return tag<typename unmade_fault<typename X::value_type>::type>{};
+  else if constexpr (has_parts<X>)
+    return find_unmade_in(part_types<X>{});
+  else
+    return tag<not_a_tensor<X>>{};
+}
+template <class X> struct unmade_fault : decltype(find_unmade<X>()) {};
+template <class X, class... Name, class... T>
+struct unmade_fault<std::tuple<on_the_way, X, std::pair<Name, T>...>>
+    : decltype(find_unmade_in(list<X, T...>{})){};
+
 /// Which of these is carried under a name; -1: none.
 template <class Name, class... P> constexpr int carried_at(list<P...>) {
   int at = -1, i = 0;

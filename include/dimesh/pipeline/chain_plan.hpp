@@ -27,6 +27,7 @@ class chain_plan {
       : steps(detail::pipeline::at_least(1, "plan_chain", n, "steps")),
         state_(static_cast<std::size_t>(n) + 1),
         tape_(static_cast<std::size_t>(n)) {
+    detail::pipeline::at_least(1, "plan_chain", most, "units");
     const long long unit = memory <= most ? 1 : (memory + most - 1) / most;
     const long long never_fits = memory / unit + 1;  // whatever is larger counts as this
     const auto units = [unit, never_fits](long long size) {
@@ -122,7 +123,7 @@ class chain_plan {
 
 /// The plan of least time whose memory, counted as check_plan does, is at most `memory`. Sizes are
 /// rounded up to one of `units` equal parts of it (exact where memory <= units): O(steps^3 * units)
-/// work, steps^2 * units numbers held. steps is at least 1.
+/// work, steps^2 * units numbers held. Throws dimesh::error if steps or units are less than 1.
 template <class Chain>
 constexpr chain_plan plan_chain(const Chain& costs, int steps, long long memory, int units = 256) {
   return chain_plan(costs, steps, memory, units);

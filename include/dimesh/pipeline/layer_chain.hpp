@@ -48,7 +48,7 @@ struct no_cell {
 /// One layer, from an X.
 template <class F, class W, class X> class chain_part {
  public:
-  using fault = layer_fault<void, F, W, X>;
+  using fault = typename first_of<typename unmade_fault<X>::type, layer_fault<void, F, W, X>>::type;
 
  private:
   using cell_type =
@@ -129,13 +129,17 @@ class chain_part<functions_in_turn<F...>, W, X> : public chain_parts<X, W, 0, F.
   chain_part(const functions_in_turn<F...>& f, const W& w) : base(f.all, w) {}
 };
 
+/// What is wrong with layers, but for parts of states that are no tensors.
+template <class Fault>
+using layers_fault = std::conditional_t<ok<only<Fault, not_a_tensor>>, Fault, no_fault>;
+
 /// The layers of F from an X, weights and functions kept here; or F as often as there are steps.
 template <class F, class W, class X> class typed_chain final : public layer_chain {
   using part = chain_part<F, W, X>;
 
  public:
-  using fault = typename part::fault;
   using given = typename part::given;
+  using fault = typename first_of<typename part::fault, typename unmade_fault<given>::type>::type;
   /// What is taken again is given.
   static constexpr bool repeats = part::repeats && (is_sequence<F> || std::is_same_v<given, X>);
 

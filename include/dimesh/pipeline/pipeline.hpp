@@ -84,6 +84,9 @@ template <class A, class... Cell> class pipeline_of {
     static_assert(ok<only<fault, cell_not_callable_with>>,
                   "pipeline: a cell cannot be called with its weights and what the cell before it "
                   "gives; take both as const auto&, and return a tensor");
+    static_assert(ok<only<fault, not_a_tensor>>,
+                  "pipeline: what cells get, give or hand on has a part that is no tensor, or a "
+                  "vector, which other ranks cannot make; use arrays, and tensors for numbers");
     static_assert(ok<only<fault, slice_hands_on_other_type>>,
                   "pipeline: a cell of slices hands on other tensors than it takes from the slice "
                   "before; return a pair, the second as past(i) gives it");

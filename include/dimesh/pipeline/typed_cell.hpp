@@ -174,7 +174,7 @@ class typed_cell final : public cell_base {
     note<past>(carries);
   }
   void call(const cores& w, const cores& x, int micro, cores& y) const override {
-    auto weights_here = in_form_of<weights_type>(w_);
+    auto weights_here = in_place_of<weights_type>(w_);
     put<W>(w, weights_here);
     x_type x_here{};
     put<X>(x, x_here);
@@ -249,6 +249,9 @@ template <class A, bool Recorded, class After, class W, class X, std::size_t I, 
 struct chain_fault<A, Recorded, After, W, X, I, Before, C, More...> {
   using own = std::tuple_element_t<I, W>;
   using in = moved<X, A, C::place>;
+  using past = typename slices_of_cell<decltype(C::function)>::past;
+  using unmade =
+      typename first_of<typename unmade_fault<X>::type, typename unmade_fault<past>::type>::type;
   static constexpr auto find() {
     using meeting = typename decltype(find_meeting<I, Before, decltype(C::function),
                                                    typename C::takes, in>())::type;
@@ -256,6 +259,8 @@ struct chain_fault<A, Recorded, After, W, X, I, Before, C, More...> {
       return tag<weight_not_on_stage<placed<A, C::place>, own>>{};
     } else if constexpr (I == 0 && any_elsewhere<A, C::place, typename leaves<X>::type>) {
       return tag<input_not_on_stage<placed<A, C::place>, X>>{};
+    } else if constexpr (!ok<unmade>) {
+      return tag<unmade>{};
     } else if constexpr (!ok<meeting>) {
       return tag<meeting>{};
     } else {
@@ -269,6 +274,8 @@ struct chain_fault<A, Recorded, After, W, X, I, Before, C, More...> {
         return tag<typename here::left_over>{};
       else if constexpr (!here::follows)
         return tag<slice_hands_on_other_type<C>>{};
+      else if constexpr (sizeof...(More) == 0 && std::is_same_v<After, nothing_more>)
+        return tag<typename unmade_fault<typename here::plain_given>::type>{};
       else
         return tag<typename chain_fault<A, Recorded, After, W, typename here::plain_given, I + 1,
                                         decltype(C::function), More...>::type>{};

@@ -25,7 +25,7 @@ auto value_and_grad_through(const F& to_cells, const W& weights, const Step& ste
   using namespace detail;
   using recorded = typename pipeline::recorded_if<W, true>::type;
   recorded_run run;
-  auto variables = in_form_of<recorded>(weights);
+  auto variables = in_place_of<recorded>(weights);
   const core_list<W> from(weights), to(variables);
   for (int i = 0; i < to.size; ++i) {
     const tensor_core* const one[] = {from.at[i]};

@@ -3,6 +3,7 @@
 // its form, and what is walked with it must agree. Of arrays the types say it.
 //
 //   in_form_of<network<gradient<L>>>(params)   -> empty tensors, vectors as long as in params
+//   in_place_of<network<tracked<L>>>(params)   -> the same, and what is no tensor is that of params
 //   check_lengths<network<L>>("adam", params, gradients)   -> dimesh::error if they differ
 #pragma once
 
@@ -61,6 +62,54 @@ template <class To, class Form> constexpr To in_form_of(const Form& x) {
                       [](const char*, const auto& from, auto& v) { v.resize(from.size()); });
     return to;
   }
+}
+
+template <class S> constexpr bool find_others();
+template <class... Part> constexpr bool find_others_of(list<Part...>) {
+  return (false || ... || find_others<Part>());
+}
+template <class S> constexpr bool find_others() {
+  if constexpr (Operand<S> || std::is_empty_v<S>)
+    return false;
+  else if constexpr (has_elements<S>)
+    return leaf_count<S> == 0 || find_others<typename S::value_type>();
+  else if constexpr (has_parts<S>)
+    return find_others_of(part_types<S>{});
+  else
+    return true;
+}
+/// It has parts that are no tensors, and not empty: numbers, and vectors of them.
+template <class S> inline constexpr bool has_others = find_others<S>();
+
+template <class Form, class X, class Y> constexpr void copy_others(const X& x, Y& y);
+template <class... Part> struct copy_parts {
+  template <class X, class Y> constexpr void operator()(const X& x, Y& y) const {
+    with_parts(x, [&](const auto&... a) {
+      with_parts(y, [&](auto&... b) { (copy_others<Part>(a, b), ...); });
+    });
+  }
+};
+template <class... Part> constexpr copy_parts<Part...> copy_parts_of(list<Part...>) { return {}; }
+/// Makes those of y the ones of x, which has the form Form, and vectors as long.
+template <class Form, class X, class Y> constexpr void copy_others(const X& x, Y& y) {
+  if constexpr (!has_others<Form>) {
+    // there are none
+  } else if constexpr (leaf_count<Form> == 0 && std::is_same_v<X, Y>) {
+    y = x;
+  } else if constexpr (has_elements<Form>) {
+    for (std::size_t i = 0; i < y.size() && i < x.size(); ++i)
+      copy_others<typename Form::value_type>(x[i], y[i]);
+  } else if constexpr (has_parts<Form>) {
+    copy_parts_of(part_types<Form>{})(x, y);
+  }
+}
+
+/// A To that is to be used in place of x, which has the form Form: in_form_of, with what is no
+/// tensor as it is in x.
+template <class To, class Form> constexpr To in_place_of(const Form& x) {
+  To to = in_form_of<To>(x);
+  copy_others<Form>(x, to);
+  return to;
 }
 
 [[noreturn]] inline void refuse_lengths(std::string_view call, const char* name, std::size_t first,

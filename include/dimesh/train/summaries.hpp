@@ -25,6 +25,7 @@
 #include "dimesh/core/any_argument.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/io/agree.hpp"
+#include "dimesh/reflect/paths.hpp"
 #include "dimesh/show/escape.hpp"
 #include "dimesh/train/event_file.hpp"
 #include "dimesh/train/histogram.hpp"
@@ -94,7 +95,8 @@ class summaries {
                limits + "],\"counts\":[" + counts + "]");
     });
   }
-  /// Pixels of 1 or 3 channels of 0..255, row by row; lines of JSON name the file, a PNG.
+  /// Pixels of 1 or 3 channels of 0..255, row by row; lines of JSON name the file, a PNG, after tag
+  /// and step: what is no letter or digit is a '_', and then bits of the tag tell it from others.
   void image(index_t step, std::string_view tag, index_t height, index_t width, int channels,
              std::string_view pixels) {
     if (!to_) return;
@@ -102,6 +104,7 @@ class summaries {
     std::string name(tag);
     for (char& c : name)
       if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    if (name != tag) name += "_" + bits_of(tag);
     name += "_" + std::to_string(step) + ".png";
     attempt([&] {
       to_->events.image(step, tag, height, width, channels, png);
@@ -194,6 +197,13 @@ class summaries {
     to_->lines << "{\"step\":" << step << ",\"time\":" << time
                << ",\"tag\":" << detail::json_text(tag) << "," << rest << "}\n";
     if (!to_->lines) refuse(lines_name);
+  }
+  static std::string bits_of(std::string_view tag) {
+    detail::text_hash hash;
+    hash.add(tag);
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash.bits));
+    return digits;
   }
   [[noreturn]] void refuse(const std::string& name) const {
     throw error("summaries: '" + to_->folder + "/" + name + "' cannot be written" +

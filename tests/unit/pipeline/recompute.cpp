@@ -209,6 +209,8 @@ TEST_CASE("plans of nothing, or with room for nothing, are refused") {
                        dm::error);
   CHECK_THROWS_WITH_AS((void)dm::plan_chain(dm::even_chain{}, 0, 12), said("plan_chain: 0 steps"),
                        dm::error);
+  CHECK_THROWS_WITH_AS((void)dm::plan_chain(dm::even_chain{}, 3, 12, 0),
+                       said("plan_chain: 0 units; a plan has 1 at least"), dm::error);
 }
 
 TEST_CASE("revolve: the closed form is the dynamic programme, and the plan has its cost") {

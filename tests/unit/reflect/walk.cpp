@@ -316,6 +316,9 @@ TEST_CASE("vectors: structs in step are those of one form, and may be written") 
   CHECK(g.towers[0].experts[1].b.once() == 6);
   CHECK(g.pair[1][2].once() == 11);
   CHECK(g.rates.empty());  // no tensors: as a default-made struct has it
+  const auto same = dm::detail::in_place_of<city<dm::gradient<dm::shaped<hybrid>>>>(c);
+  CHECK(same.towers[0].experts.size() == c.towers[0].experts.size());
+  CHECK(same.rates == c.rates);
 }
 
 TEST_CASE("vectors of different lengths: an error that names the call, outside and inside") {

@@ -256,6 +256,23 @@ TEST_CASE("summaries: lines of JSON that a parser takes, whatever the words") {
   CHECK(lines[5]["value"] == 0.05);
 }
 
+TEST_CASE("summaries: each tag has pictures of its own, whatever it is written with") {
+  const folder f;
+  const char* const tags[] = {"in/a", "in_a", "in a", "\xc3\xa9\xc3\xa9", "\xc3\xa8\xc3\xa9"};
+  dm::summaries log(f.path);
+  char pixel = 'a';
+  for (const char* tag : tags) log.image(5, tag, 1, 1, 1, std::string(1, pixel++));
+  log.flush();
+  std::ifstream in(f.path + "/summaries.jsonl");
+  pixel = 'a';
+  for (std::string line; std::getline(in, line); ++pixel) {
+    const auto name = nlohmann::json::parse(line)["image"].get<std::string>();
+    CHECK(contents(f.path + "/" + name) == dm::png_of(1, 1, 1, std::string(1, pixel)));
+  }
+  CHECK(pixel == 'a' + 5);
+  CHECK(contents(f.path + "/in_a_5.png") == dm::png_of(1, 1, 1, "b"));
+}
+
 TEST_CASE("html_report: one file, nothing taken for a part of it") {
   const folder f;
   dm::summaries log(f.path);
