@@ -6,7 +6,8 @@
 #   scripts/test.sh [--quick] [--all] [--openmp] [--closed] [--filter REGEX]
 #
 #   --quick          the Open MPI build only
-#   --all            also everything under the sanitizers on every number of ranks, and MPICH alone
+#   --all            also everything under the sanitizers on every number of ranks, MPICH alone, closed
+#                    pages and OpenMP, as below
 #   --openmp         also with a Kokkos that runs on OpenMP, two threads a rank, which it builds first
 #   --closed         instead with tensors' pages closed to all but kernels, copies and MPI
 #   --filter REGEX   only tests whose name matches (unit/layout, mpi/all_reduce/4, docs/snippets ...), and
@@ -24,11 +25,11 @@ filter=
 while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=true ;;
-    --all) all=true ;;
+    --all) all=true && openmp=true ;;
     --openmp) openmp=true ;;
     --closed) closed=true ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
+    -h | --help) sed -n '3,15s/^# \{0,1\}//p' scripts/test.sh && exit 0 ;;
     *) echo "test.sh: unknown option $1; see --help" >&2 && exit 2 ;;
   esac
   shift
@@ -117,6 +118,9 @@ many='/([3-9]|[1-9][0-9]+)$'
 if [[ $all == true ]]; then
   run_part mpich "tests_mpich" -L mpich -E "$many"
   run_part sanitize_openmpi "tests_sanitize_all" -L '^sanitize_all$'
+  if [[ $closed == false ]]; then
+    run_part closed "tests_sanitize_all" -L '^sanitize_all$'
+  fi
 elif [[ $quick == false && $closed == false ]]; then
   run_part sanitize "tests_sanitize" -L '^sanitize$' -E "$many"
 fi
