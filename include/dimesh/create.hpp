@@ -282,9 +282,9 @@ template <class S>
   for_each_tensor(detail::renew_elements{}, s);
   return s;
 }
-/// The same, all elements 0.
+/// The same, all elements 0. (Of recorded tensors: op/zeros_like.hpp.)
 template <class S>
-  requires(!stands_for_tensor<S>)
+  requires(!stands_for_tensor<S> && !detail::is_tracked<S>)
 [[nodiscard]] constexpr S zeros_like(const S& other) {
   S s = dimesh::empty_like(other);
   for_each_tensor(detail::clear_each{}, s);

@@ -36,11 +36,11 @@ class live_bytes {
     return *this;
   }
   constexpr live_bytes& operator=(live_bytes&& o) noexcept {
-    if (this == &o) return *this;
+    // o may be *this; to ask so is no constant expression to g++ 14, where o is a temporary.
+    counter* const count = std::exchange(o.count_, nullptr);
     let_go();
     tally_ = o.tally_;
-    count_ = o.count_;
-    o.count_ = nullptr;
+    count_ = count;
     return *this;
   }
   constexpr ~live_bytes() { let_go(); }
