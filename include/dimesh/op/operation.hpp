@@ -29,7 +29,8 @@
 //   static constexpr bool on_host = true     `fill` is code of the host: tensors of a device are
 //                                            copied there, and results back
 //   needs and transpose                      left out: results are not recorded, as if the operand
-//                                            had gone through stop_gradient
+//                                            had gone through stop_gradient (transpose without
+//                                            needs is refused where something is recorded)
 #pragma once
 
 #include "dimesh/op/reduce.hpp"

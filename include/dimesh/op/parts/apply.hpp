@@ -117,6 +117,10 @@ template <class First, class... More, class Op, class... X>
   if constexpr (!ok<fault>) {
     return poison{};
   } else if constexpr (!recorded && (is_tracked<X> || ...)) {
+    static_assert(
+        has_transpose<Op> || !requires { &Op::template transpose<int>; },
+        "gradient: this operation has a transpose, but does not say what that reads; add "
+        "static constexpr bool needs(int k, unsigned wanted)");
     return apply_on_cores(specs, facts, op, slots, untracked(x)...);
   } else {
     constexpr int depth = std::max({tracked_depth<X>...});
