@@ -45,8 +45,9 @@ set_run_environment
 export NVCC_APPEND_FLAGS="-diag-suppress 1675,177,2189,1301,3001"
 
 prefix=$root/build/kokkos-cuda
+asked="$kokkos $arch $(cat "$kokkos/CMakeLists.txt" 2> /dev/null | sha256sum || true)"  # which holds the version
 mkdir -p "$root/build"
-if [[ ! -e $prefix/complete || $(cat "$prefix/complete") != "$kokkos $arch" ]]; then
+if [[ ! -e $prefix/complete || $(cat "$prefix/complete") != "$asked" ]]; then
   rm -rf "$prefix" "$prefix-work"  # of other sources, or for another device
   echo "== Kokkos with CUDA ($(date +%T))"
   {
@@ -57,7 +58,7 @@ if [[ ! -e $prefix/complete || $(cat "$prefix/complete") != "$kokkos $arch" ]]; 
       -DKokkos_ENABLE_TESTS=OFF &&
       cmake --build "$prefix-work" -j "$(jobs_that_fit)" && cmake --install "$prefix-work"
   } > "$prefix.log" 2>&1 || { tail -n 40 "$prefix.log" && exit 1; }
-  echo "$kokkos $arch" > "$prefix/complete"
+  echo "$asked" > "$prefix/complete"
 fi
 
 build=$root/build/cuda

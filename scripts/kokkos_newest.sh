@@ -52,6 +52,7 @@ if [[ ! -d $source ]]; then
 elif [[ ! -e $source/CMakeLists.txt ]]; then
   echo "kokkos_newest.sh: no sources of Kokkos are in '$source'" >&2 && exit 2
 fi
+asked+=" $(cat "$source/CMakeLists.txt" 2> /dev/null | sha256sum || true)"  # which holds the version
 
 # build_kokkos SPACE: installs Kokkos with that space, and Serial, into build/kokkos-newest/SPACE.
 build_kokkos() {

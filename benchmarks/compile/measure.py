@@ -154,14 +154,13 @@ def with_one_layout(example, folder):
 
 
 def size_of_example(build):
-    """The program as the presets build it, with all its layouts and what examples share."""
-    found = [file for file in (root / "build").glob("*/examples/language_model") if file.is_file()]
-    for file in found or [build / "examples/language_model"]:
-        if not file.exists():
-            print("  (no examples/language_model is built: its size is not told)")
-            return
+    """The program as the default preset builds it, with all its layouts and what examples share."""
+    for folder in (root / "build/default", build):
+        file = folder / "examples/language_model"
+        if not file.is_file():
+            continue
         megabytes = code_of(file)[1] / 1e6
-        print(f"  {f'program in build/{file.parent.parent.name}':46} {megabytes:6.2f} MB            "
+        print(f"  {f'program in build/{folder.name}':46} {megabytes:6.2f} MB            "
               f"{verdict(megabytes, 1.5, ' MB')}")
 
 

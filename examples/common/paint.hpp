@@ -18,7 +18,8 @@ inline void paint(const std::string& path, const std::vector<double>& u, dimesh:
                   double most) {
   std::string pixels;
   for (const double v : u) {
-    const double s = std::clamp(v / most, -1.0, 1.0), pale = 255 * (1 - std::abs(s));
+    const double s = most > 0 ? std::clamp(v / most, -1.0, 1.0) : 0.0,
+                 pale = 255 * (1 - std::abs(s));
     for (const double c : {s > 0 ? 255 : pale, pale, s < 0 ? 255 : pale})
       pixels += static_cast<char>(static_cast<unsigned char>(c));
   }

@@ -109,7 +109,9 @@ template <class R> void compare(std::vector<R>& all) {
   const std::vector<double>& first = all.front().losses;
   for (auto& r : all)
     r.max_loss_difference =
-        loss_difference(beginning(r.losses, first.size()), beginning(first, r.losses.size()));
+        r.losses.empty() == first.empty()
+            ? loss_difference(beginning(r.losses, first.size()), beginning(first, r.losses.size()))
+            : std::numeric_limits<double>::infinity();
 }
 
 /// Does a run follow the losses of the first one, as far as both go, and move the bytes that its
@@ -117,7 +119,7 @@ template <class R> void compare(std::vector<R>& all) {
 /// must be equal to `near`, and the others stay close.
 inline bool agrees(const run_result& r, const std::vector<double>& first, std::size_t early,
                    double near) {
-  bool close = true;
+  bool close = r.losses.empty() == first.empty();
   for (std::size_t t = 0; close && t < std::min(r.losses.size(), first.size()); ++t)
     close = std::abs(r.losses[t] - first[t]) <= (t < early ? near : 0.05);
   if (!close) std::cout << "FAILED: the losses of '" << r.layout << "' part from the first.\n";

@@ -6,7 +6,8 @@ refuses nothing, and what it accepts would be accepted alone, because
 
 - each case is in a namespace of its own with copies of names.hpp and deep.hpp, so that no two share
   a type of the user's. All headers of the library are there, precompiled: that a case includes those
-  that it needs, run.py --alone tells. Twins share names.hpp, and so what they instantiate alike;
+  that it needs, run.py --alone tells (scripts/test.sh --all). Twins share names.hpp, and so what
+  they instantiate alike, but those that have a name of it for something else;
 - a twin has passed when the batch that it is in compiles without a word. Whoever is mentioned in what
   the compiler says is left out, and the rest compiled again;
 - a mistake has passed when the lines about it, with the list of includes that the compiler prints only
@@ -88,7 +89,8 @@ class Batch:
                 lines.append(f'#line {n} "{self.file}"\n#pragma message "{MARK.format(n)}"')
             if case.defined:
                 lines.append(f"#define {case.defined}")
-            body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text, not marks))
+            shares = not marks and not self.own_names(case.text) & self.own_names((run.HERE / NAMES).read_text())
+            body = (GLOBAL.sub(f"{MARK.format(n)}::", line) for line in body_of(case.source, case.text, shares))
             lines += [f"namespace {MARK.format(n)} {{", *body, "}"]
             if case.defined:
                 lines.append(f"#undef {case.defined}")
@@ -105,6 +107,10 @@ class Batch:
                         declared.add((form, name))
                         lines.append(form.format(name))
         return "\n".join([*lines, ""])
+
+    @staticmethod
+    def own_names(text: str) -> set[str]:
+        return {*TYPE.findall(text), *VALUE.findall(text)}
 
     def compile(self, numbers: list[int], mistake: bool) -> list[str]:
         self.file.write_text(self.text(numbers, mistake))

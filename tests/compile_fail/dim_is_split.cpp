@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The place of the greatest element, where no rank sees them all.
-// expect: argmax: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: argmax: the dim is split, and a rank sees its block only; take argmax_all_gather, or gather it with whole<dim> first
 // expect: dim_is_split<hidden, cols>
 #include <dimesh/dimesh.hpp>
 

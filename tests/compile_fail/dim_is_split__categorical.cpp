@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A class drawn among those of one block.
-// expect: categorical: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: categorical: the dim is split, and a rank sees its block only; take categorical_all_gather, or gather it with whole<dim> first
 // expect: dim_is_split<batch, rows>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/op/categorical.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mistake sits three templates deep in a model, recorded for gradients or not.
-// expect: argmax: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: argmax: the dim is split, and a rank sees its block only; take argmax_all_gather, or gather it with whole<dim> first
 // expect: dim_is_split<hidden, cols>
 // levels: 4
 // also: RECORDED

@@ -744,7 +744,7 @@ auto f() { return dm::argmin<hidden>(x); }
 
 // mistake: split__argmin
 // A dim of which a rank sees a block.
-// expect: argmin: the dim is split, and a rank sees its block only; gather it with whole<dim> first
+// expect: argmin: the dim is split, and a rank sees its block only; take argmin_all_gather, or gather it with whole<dim> first
 #ifdef COMPILE_FAIL
 auto f() { return dm::argmin<batch>(x); }
 #else

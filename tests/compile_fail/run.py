@@ -172,8 +172,10 @@ def run_compiler(compiler: str, flags: list[str], precompiled: pathlib.Path | No
     command += flags + silent(compiler)
     command += ["-DCOMPILE_FAIL"] if mistake else ["-Wall", "-Wextra", "-Wno-unused"]
     done = subprocess.run(command + [file], capture_output=True, text=True, errors="replace", cwd=ROOT)
-    return done.returncode == 0, [line for line in (done.stdout + done.stderr).splitlines()
-                                  if not TRAILER.match(line)]
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if not TRAILER.match(line)]
+    if done.returncode not in (0, 1):  # out of memory, say: nothing that it said can be trusted
+        lines.append(f"{compiler}: fatal error: it ended with status {done.returncode}")
+    return done.returncode == 0, lines
 
 
 def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool, precompiled: pathlib.Path | None):

@@ -124,6 +124,7 @@ case $kind in
     echo 'set(Kokkos_DEVICES "HIP;SERIAL")' >> "$work/a kokkos with HIP/KokkosConfig.cmake"
     library library_with_hip "${options[@]}" "-DKokkos_DIR=$work/a kokkos with HIP" -DDIMESH_COMPILED=ON
     grep -e '-fopenmp-simd' "$work/library/dimesh.pc"
+    test -s "$work/library_with_hip/dimesh.pc" && test -s "$work/library_with_hip/build.ninja"
     grep -re '-fopenmp-simd' "$work/library_with_hip/dimesh.pc" "$work/library_with_hip/build.ninja" && exit 1
     cmake --install "$work/library" > /dev/null
     configure find_package "-DEXPECTED=$expected"

@@ -101,7 +101,9 @@ TEST_CASE("gather: numbers split otherwise, addends, evenly split elements, stat
     using by_y = layout<plane, split<q, y>>;
     const auto along = scattered<dm::tensor<double, by_y, p, q>>(g, a);
     check(pick_alike<layout<plane>>{n, m}, along);
+    check(pick_alike<layout<plane>>{n, m + 2}, along);  // numbers of another extent
     check(pick_alike<layout<plane, split<dm::uneven<q>, x>>>{n, m}, along);
+    check(pick_alike<layout<plane, split<dm::uneven<q>, x>>>{n, 1}, along);
     const auto tiles =
         scattered<dm::tensor<double, layout<plane, split<p, x>, split<q, y>>, p, q>>(g, a);
     check(pick_alike<layout<plane, split<p, x>>>{n, m}, tiles);

@@ -36,6 +36,7 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
     return static_cast<T>(f(at[K]...));
   }
   KOKKOS_INLINE_FUNCTION void operator()(index_t n) const {
+    const writes_memory kernel;
     constexpr int outer = Flat || R == 0 ? R : R - 1;
     index_t at[R + 1] = {}, rest = n;
     for (int d = outer - 1; d >= 0; --d) {
@@ -45,7 +46,6 @@ template <bool Flat, int R, class T, class F> struct generate_kernel {
     if constexpr (outer == R) {
       out[n] = value(at, std::make_index_sequence<R>{});
     } else {
-      const writes_memory kernel;
       T* row = out + n * length[outer];
       for (index_t j = 0; j < length[outer]; ++j) {
         at[outer] = offset[outer] + j;

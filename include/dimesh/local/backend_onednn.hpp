@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/element/bfloat16.hpp"
 #include "dimesh/local/contraction.hpp"
 
@@ -56,6 +57,7 @@ struct shape {
   index_t value[11 + 4 * max_outer] = {};
 
   shape(const contraction& x, bool add, element_types types) {
+    const dimesh::detail::writes_arrays kernel;
     const index_t head[] = {x.m,
                             x.n,
                             x.k,

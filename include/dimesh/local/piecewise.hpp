@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which scalar functions are other ones left and right of zero, or jump at each multiple of a
-// number? These; to be used inside map as those of local/math.hpp are, branch-free likewise.
+// number? These; to be used inside map as those of local/math.hpp are, branch-free but for mod.
 //
 //   elu(-1.0f) -> -0.632f     sign(-3) -> -1     floor_div(-7, 2) -> -4     mod(-7, 2) -> 1
 //
@@ -69,7 +69,8 @@ template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> sign(const dual
   return T(dimesh::sign(x.value));
 }
 
-/// The greatest whole number that is not above x / y. The derivatives are 0.
+/// The greatest whole number that is not above x / y, which for floating-point numbers is rounded
+/// first: of 1.0 and 0.1 it is 10. The derivatives are 0.
 template <Number X, Number Y> KOKKOS_FORCEINLINE_FUNCTION auto floor_div(X x, Y y) {
   using C = decltype(x + y);
   const C a = C(x), b = C(y);
@@ -85,8 +86,8 @@ KOKKOS_FORCEINLINE_FUNCTION D floor_div(const X& x, const Y& y) {
   return D(dimesh::floor_div(D(x).value, D(y).value));
 }
 
-/// What floor_div leaves of x: 0, or of the sign of y and smaller than y. The derivative by x is 1,
-/// that by y -floor_div(x, y).
+/// What the exact quotient's floor leaves of x: 0, or of the sign of y and smaller than y, before
+/// it is rounded: of -1e-20 and 1.0 it is 1. The derivative by x is 1, that by y -floor_div(x, y).
 template <Number X, Number Y> KOKKOS_FORCEINLINE_FUNCTION auto mod(X x, Y y) {
   using C = decltype(x + y);
   const C a = C(x), b = C(y);

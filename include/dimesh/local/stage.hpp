@@ -45,6 +45,7 @@ void splat_rows(index_t m, index_t n, const Word* src, index_t s_m, Word* dst, i
 
 /// One row over and over, by doubling what is there.
 template <class Word> void repeat_row(index_t m, index_t n, const Word* src, Word* dst) {
+  const dimesh::detail::writes_memory kernel;
   std::memcpy(dst, src, static_cast<std::size_t>(n) * sizeof(Word));
   for (index_t have = 1; have < m;) {
     const index_t more = have < m - have ? have : m - have;

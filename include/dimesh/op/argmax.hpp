@@ -81,9 +81,10 @@ template <Dim D, Operand X> constexpr auto argmax(const X& x) {
   using fault = detail::fault_of<detail::argmax_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "argmax: the tensor lacks this dim; name its own dims");
-  static_assert(
-      ok<only<fault, dim_is_split>>,
-      "argmax: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
+  static_assert(ok<only<fault, dim_is_split>>,
+                "argmax: the dim is split, and a rank sees its block only; take argmax_all_gather, "
+                "or gather it "
+                "with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "argmax: the operand is a sum yet to be made; complete it first");
   static_assert(ok<only<fault, element_is_complex>>,
@@ -99,9 +100,10 @@ template <Dim D, Operand X> constexpr auto argmin(const X& x) {
   using fault = detail::fault_of<detail::argmax_rule<D>, X>;
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "argmin: the tensor lacks this dim; name its own dims");
-  static_assert(
-      ok<only<fault, dim_is_split>>,
-      "argmin: the dim is split, and a rank sees its block only; gather it with whole<dim> first");
+  static_assert(ok<only<fault, dim_is_split>>,
+                "argmin: the dim is split, and a rank sees its block only; take argmin_all_gather, "
+                "or gather it "
+                "with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "argmin: the operand is a sum yet to be made; complete it first");
   static_assert(ok<only<fault, element_is_complex>>,

@@ -95,8 +95,8 @@ template <Dim D, Operand X> constexpr auto categorical(random_key key, const X& 
   static_assert(ok<only<fault, dim_not_in_tensor>>,
                 "categorical: the logits lack this dim; name one of their own dims");
   static_assert(ok<only<fault, dim_is_split>>,
-                "categorical: the dim is split, and a rank sees its block only; gather it with "
-                "whole<dim> first");
+                "categorical: the dim is split, and a rank sees its block only; take "
+                "categorical_all_gather, or gather it with whole<dim> first");
   static_assert(ok<only<fault, partial_operand>>,
                 "categorical: the logits are a sum yet to be made; complete it first");
   static_assert(ok<only<fault, element_is_complex>>,

@@ -52,6 +52,8 @@ template <Dim D, Operand X> constexpr auto categorical_all_gather(random_key key
   } else {
     constexpr std::string_view call = detail::disturb_op<value_of<X>>::call;
     detail::require_few_places<D>(call, x.template extent<D>());
+    detail::check<detail::far_categorical_rule<D>>(call, x);
+    if constexpr (detail::is_whole_by_type<X, D>) return categorical<D>(key, x);
     return detail::far_extreme_of<D, true>(
         call, detail::apply_rule<detail::like_rule, double>(detail::disturb_op<value_of<X>>{key},
                                                             stop_gradient(x)));

@@ -234,8 +234,9 @@ auto dispatched(const std::shared_ptr<const dispatch_table>& plan, const X& x) {
 }  // namespace detail
 
 /// The rows of x where their groups lie: ragged, group by group, in each by their numbers before.
-/// As many as have a group. Linear; the gradient goes back the same way. Throws dimesh::error on
-/// all ranks where the rows are not those whose groups were counted.
+/// As many as have a group. Linear; the gradient goes back the same way. Of groups that were
+/// counted in a runtime tensor, rows that lie unevenly are one, too. Throws dimesh::error on all
+/// ranks where the rows are not those whose groups were counted.
 template <class Was, Axis A, class Lengths, Operand X>
 auto all_to_all(const dispatch<Was, A, Lengths>& plan, const X& x) {
   using rule = detail::dispatch_rule<Was, A, false>;

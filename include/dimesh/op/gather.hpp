@@ -210,6 +210,9 @@ struct one_function {
 /// Dim D of operands beside which there is a tensor with another extent of it: operands of one
 /// operation, here or on the way back, have one extent.
 template <class D> struct former : dim<> {};
+/// Errors and pictures call it D.
+template <class D>
+inline constexpr dim_facts facts_of_dim<former<D>>{name_of<D>(), dynamic, type_number<former<D>>};
 template <class From, class To>
 inline constexpr bool may_change_extent = std::is_same_v<From, To> && !is_static_dim<To>;
 
@@ -231,7 +234,8 @@ constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d
 }  // namespace detail
 
 /// y[.., t, ..] = x[.., ids[.., t, ..], ..], 0 where the number is no place of D. Shapes: x[.., D,
-/// ..] and whole numbers ids[.., To, ..] with the same other dims -> [.., To, ..]; To may be D.
+/// ..] and whole numbers ids[.., To, ..] with the same other dims -> [.., To, ..]; To may be D,
+/// and then have another extent in the numbers.
 /// Local; partial along the axes that split D, along which the numbers are replicated. In checked
 /// builds numbers other than -1 that are no place of D throw dimesh::error, which names the index.
 template <Dim D, Dim To, Operand X, Operand I> constexpr auto gather(const X& x, const I& ids) {
@@ -241,22 +245,13 @@ template <Dim D, Dim To, Operand X, Operand I> constexpr auto gather(const X& x,
   detail::assert_numbers<I>();
   if constexpr (!ok<fault> || is_poison<X> || is_poison<I> || !detail::holds_places<I>)
     return poison{};
+  else if constexpr (detail::may_change_extent<D, To>)
+    return dimesh::gather<detail::former<D>, To>(dimesh::rename<D, detail::former<D>>(x), ids);
   else
     return detail::apply_rule<rule, value_of<X>>(
         detail::gather_op<value_of<X>, value_of<I>>{detail::index_of<D, typename spec_of<X>::dims>},
         x, detail::permuted<detail::dims_beside<X, D, To>>(ids));
 }
-
-namespace detail {
-/// gather of places along To, which may be D and have another extent.
-template <class D, class To, class X, class I>
-constexpr auto elements_at(const X& x, const I& ids) {
-  if constexpr (may_change_extent<D, To>)
-    return dimesh::gather<former<D>, To>(dimesh::rename<D, former<D>>(x), ids);
-  else
-    return dimesh::gather<D, To>(x, ids);
-}
-}  // namespace detail
 
 /// y[.., ids[.., f, ..], ..] += rows[.., f, ..], from zeros, in the order of f: the same bits on
 /// every run. Shapes: rows[.., From, ..] and whole numbers with the same dims -> [.., D, ..]; D

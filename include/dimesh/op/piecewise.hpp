@@ -97,8 +97,8 @@ template <Operand X> constexpr auto sign(const X& x) {
 }
 
 /// The greatest whole number that is not above x / y; of whole elements exactly, where x / y cuts
-/// off what is behind the point. Its derivatives are 0. As in C++, whole numbers are not to be
-/// divided by 0.
+/// off what is behind the point; of others x / y is rounded first (1.0 and 0.1 give 10). Its
+/// derivatives are 0. As in C++, whole numbers are not to be divided by 0.
 template <Operand X, Operand Y> constexpr auto floor_div(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "floor_div: the operands do not fit; complete what is partial, relayout what is "
@@ -120,9 +120,9 @@ template <detail::Number N, Operand X> constexpr auto floor_div(N n, const X& x)
                             detail::met_as<detail::number_as<X, N>>("floor_div", n));
 }
 
-/// What floor_div leaves of x, x - y floor_div(x, y): 0, or of the sign of y and smaller than y
-/// (the % of C++ has the sign of x). Its derivative by x is 1, that by y -floor_div(x, y). As in
-/// C++, whole numbers are not to be divided by 0.
+/// What is left of x, x - y floor(x / y) with the exact quotient: 0, or of the sign of y and
+/// smaller than y, before it is rounded (the % of C++ has the sign of x). Its derivative by x is 1,
+/// that by y -floor_div(x, y). As in C++, whole numbers are not to be divided by 0.
 template <Operand X, Operand Y> constexpr auto mod(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "mod: the operands do not fit; complete what is partial, relayout what is split "

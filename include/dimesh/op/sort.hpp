@@ -198,7 +198,7 @@ template <Dim D, Dim K, Operand X> constexpr auto top_k(const X& x, K k = {}) {
                        << "', which has " << all << " elements")
           .raise();
     const auto places = detail::ordered<D, K>("top_k", stop_gradient(x), true, n);
-    auto values = detail::elements_at<D, K>(x, places);
+    auto values = dimesh::gather<D, K>(x, places);
     return top_elements<decltype(values), std::remove_const_t<decltype(places)>>{values, places};
   }
 }

@@ -97,6 +97,7 @@ inline constexpr bool has_places = [] {
 }();
 
 DIMESH_OUTLINE inline leaf* note_places(const void* x, const leaf_place* at, int count, leaf* to) {
+  const writes_arrays host;
   for (int i = 0; i < count; ++i) {
     const void* const core = static_cast<const std::byte*>(x) + at[i].bytes;
     *to++ = {static_cast<const tensor_core*>(core), nullptr, at[i].kind};

@@ -52,11 +52,9 @@ class metric_history {
       for (std::size_t i = 0; i < s.value.size(); ++i) {
         char line[64];
         char* const end = line + sizeof line;
-        char* at = std::to_chars(line, end, static_cast<index_t>(s.step[i])).ptr;
-        *at++ = ' ';
-        at = std::to_chars(at, end, s.value[i], std::chars_format::hex).ptr;
-        *at++ = '\n';
-        lines.append(line, at);
+        lines.append(line, std::to_chars(line, end, static_cast<index_t>(s.step[i])).ptr) += ' ';
+        lines.append(line, std::to_chars(line, end, s.value[i], std::chars_format::hex).ptr);
+        lines += '\n';
       }
     }
     return lines;

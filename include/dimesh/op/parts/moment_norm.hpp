@@ -127,6 +127,7 @@ template <class T> struct moment_norm_transpose_op {
               2 * (x.bytes() + in[0].bytes()) + bars.bytes());
   }
   void fill(results bars, operands in) const {
+    const writes_memory kernel;
     const tensor_core &x = in[1], &mean = in[in.count() - 3], &variance = in[in.count() - 2];
     const tensor_core* const gain = bars.count() > 1 ? &in[2] : nullptr;
     const tensor_core* const bias = bars.count() > 2 ? &in[3] : nullptr;
@@ -151,7 +152,6 @@ template <class T> struct moment_norm_transpose_op {
     place.complete(x, drift, 2 * moments);
     T* const slope = drift + moments;
     const T share = static_cast<T>(place.share());
-    const writes_memory kernel;
     for (index_t i = 0; i < moments; ++i) {
       slope[i] *= scale[i] * scale[i] * scale[i] * share;
       drift[i] = drift[i] * (scale[i] * share) - rest[i] * slope[i];

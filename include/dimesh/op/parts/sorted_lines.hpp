@@ -63,12 +63,12 @@ template <class T, class Before> class sorted_lines {
   using element = local::detail::placed_element<T, std::int32_t>;
 
   sorted_lines(const tensor_core& x, int d) : dim_(dim_in_order(x, d)), lines_(lines_of(x, d)) {
+    const writes_memory kernel;
     parts_in_order();
     const index_t n = length(part_);
     index_t inner = 1;
     for (int e = d + 1; e < x.rank(); ++e) inner *= x.local(e);
     own_.resize(static_cast<std::size_t>(lines_ * n));
-    const writes_memory kernel;
     for (index_t l = 0; l < lines_; ++l) {
       const T* const from = x.data<const T>() + l / inner * n * inner + l % inner;
       element* const line = own_.data() + l * n;
