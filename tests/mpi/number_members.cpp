@@ -114,7 +114,11 @@ TEST_CASE("a recomputed block sees them both times, and gives them") {
       return std::tuple{x * w * by, 2 * by};
     };
     const auto [y, twice] = dm::recompute(block)(std::tuple{q.w, 1.5}, q.w);
-    return dm::sum(y * twice) + dm::recompute(weighted)(q);
+    // Numbers alone, in a struct that names the layout: of the type that the block gives.
+    const auto alone = [](const auto& all) { return all.more; };
+    const auto more = dm::recompute(alone)(q);
+    static_assert(std::is_same_v<decltype(more), decltype(alone(q)) const>);
+    return dm::sum(y * twice) * (2 * more.half) + dm::recompute(weighted)(q);
   };
   const auto step = dm::value_and_grad(loss, p)();
   CHECK(dm::value(dm::complete(step.value)) == 6 * 4.5 + wanted);
