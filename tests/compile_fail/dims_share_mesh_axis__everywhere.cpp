@@ -31,6 +31,7 @@ float f(const dm::grid<pod>& g) {
   const auto u = dm::uniform<matrix>(g, dm::random_key(1), 0.0f, 1.0f) *
                  dm::normal<matrix>(g, dm::random_key(2), 0, 1);
   const auto z = dm::zeros<matrix>(g) + dm::constant<matrix>(g, 3) - dm::zeros_like(x);
+  const matrix none = dm::zeros_like(x), empty = dm::empty_like(x), copy = dm::clone(x);
   auto p = dm::zeros<table<layout>>(g);
   auto gradient = dm::zeros_like(p);
   const auto value = dm::complete(dm::mean(dm::square(p.w + p.b)));
@@ -38,6 +39,7 @@ float f(const dm::grid<pod>& g) {
   dm::adam{}(p, gradient, state);
   std::cout << dm::describe<matrix>() << dm::describe(y) << dm::draw_text<matrix>(g)
             << dm::draw_svg(y);
-  std::cout << dm::to_rank(dm::relu(x + y * u)).size() << x.extent<batch>() << x.local_size();
+  std::cout << dm::to_rank(dm::relu(x + y * u + none + empty * copy)).size() << x.extent<batch>()
+            << x.local_size();
   return dm::value(value) + dm::value(dm::complete(dm::sum(dm::relayout<whole>(z))));
 }

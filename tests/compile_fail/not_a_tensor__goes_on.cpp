@@ -2,9 +2,11 @@
 // What goes from cell to cell, from slice to slice and from step to step is made by its type.
 #include <array>
 #include <dimesh/dimesh.hpp>
+#include <dimesh/pipeline/chain_costs.hpp>
 #include <dimesh/pipeline/pipeline.hpp>
 #include <dimesh/pipeline/recompute_by_plan.hpp>
 #include <dimesh/pipeline/revolve.hpp>
+#include <dimesh/pipeline/run_plan.hpp>
 #include <dimesh/pipeline/schedules.hpp>
 #include <dimesh/pipeline/slices.hpp>
 #include <vector>
@@ -66,7 +68,7 @@ auto f(const std::tuple<weight<0>>& w, const weight<0>& x) {
 }
 
 // mistake: not_a_tensor__state
-// expect: recompute, value_and_grad_by, chain: a state has a part that is no tensor, or a vector, which a plan does not keep; use arrays, and tensors for numbers
+// expect: recompute: a state has a part that is no tensor, or a vector, which a plan does not keep; use arrays, and tensors for numbers
 // expect: not_a_tensor<std::vector<
 using recorded = dm::tracked_tensor<weight<0>>;
 #ifdef COMPILE_FAIL
@@ -82,3 +84,36 @@ auto f(const recorded& w, const state& x) {
   };
   return dm::recompute(dm::revolve{6, 2}, step)(w, x);
 }
+
+// mistake: not_a_tensor__state_of_gradient
+// expect: value_and_grad_by: a state has a part that is no tensor, or a vector, which a plan does not keep; use arrays, and tensors for numbers
+// expect: not_a_tensor<std::vector<
+#ifdef COMPILE_FAIL
+using state = std::vector<weight<0>>;
+#else
+using state = std::array<weight<0>, 1>;
+#endif
+constexpr auto step = [](const auto& v, const auto& in) {
+  auto next = in;
+  next[0] = in[0] * v;
+  return next;
+};
+auto f(const weight<0>& w, const state& x) {
+  return dm::value_and_grad_by(dm::revolve{6, 2}, step, w, x,
+                               [](const auto& y) { return dm::sum(y[0]); });
+}
+
+// mistake: not_a_tensor__state_of_chain
+// expect: chain: a state has a part that is no tensor, or a vector, which a plan does not keep; use arrays, and tensors for numbers
+// expect: not_a_tensor<std::vector<
+#ifdef COMPILE_FAIL
+using state = std::vector<weight<0>>;
+#else
+using state = std::array<weight<0>, 1>;
+#endif
+constexpr auto step = [](const auto& v, const auto& in) {
+  auto next = in;
+  next[0] = in[0] * v;
+  return next;
+};
+auto f(const weight<0>& w, const state& x) { return dm::counted_chain(step, w, x, 6); }

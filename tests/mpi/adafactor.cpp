@@ -2,7 +2,7 @@
 // Adafactor against the algorithm written out for whole arrays, under every layout.
 //
 // ranks: 1 2 4
-// checks: 108 205 302
+// checks: 119 216 313
 // labels: local heavy device
 #include "dimesh/optim/adafactor.hpp"
 
@@ -160,6 +160,52 @@ TEST_CASE("adafactor: what it says to other ranks") {
     CHECK(cost.bytes<x>() == seen.bytes());
     CHECK(cost.flops() > 0);
   }
+}
+
+TEST_CASE("adafactor: a tensor at one place of an axis that splits another one") {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<line> g(x{ranks});
+  using there = dm::layout<line, dm::placed<x, 0>>;
+  using cut = dm::layout<line, dm::split<dm::uneven<p>, x>>;
+  using vector = dm::tensor<double, there, mid>;
+  using matrix = dm::tensor<double, there, big, few>;
+  using blocks = dm::tensor<double, cut, p>;
+  const auto drawn = [&g](std::uint64_t k) {
+    return std::tuple{dm::normal<vector>(g, dm::random_key{k}, 0, 1),
+                      dm::normal<matrix>(g, dm::random_key{k + 1}, 0, 1),
+                      dm::normal<blocks>(g, dm::random_key{k + 2}, 0, 1, p{7})};
+  };
+  auto w = drawn(1), alone = drawn(1);
+  const auto slopes = drawn(4);
+  auto state = plain.start(w);
+  auto states =
+      std::apply([](const auto&... one) { return std::tuple{plain.start(one)...}; }, alone);
+  constexpr auto step = [](const auto& parameters) {
+    auto changed = parameters;
+    auto own = plain.start(changed);
+    plain(changed, parameters, own);
+    return changed;
+  };
+  for (int t = 0; t < 2; ++t) {
+    census::reset();
+    plain(w, slopes, state);
+    const auto seen = census::snapshot();
+    CHECK(seen.calls() == (ranks > 1 ? 1 : 0));  // two numbers a tensor
+    CHECK(seen.bytes() == (ranks > 1 ? 3 * 2 * 8 : 0));
+    plain(std::get<0>(alone), std::get<0>(slopes), std::get<0>(states));
+    plain(std::get<1>(alone), std::get<1>(slopes), std::get<1>(states));
+    plain(std::get<2>(alone), std::get<2>(slopes), std::get<2>(states));
+    const auto cost = dm::count(step, w);
+    CHECK(cost.calls<x>() == seen.calls());
+    CHECK(cost.bytes<x>() == seen.bytes());
+  }
+  dm::for_each_tensor(
+      [](const auto&, const auto& one, const auto& by_itself) {
+        if (dm::detail::core_of(one).away == 0)
+          CHECK(std::equal(one.data(), one.data() + one.local_size(), by_itself.data()));
+      },
+      w, alone);
 }
 
 TEST_CASE("adafactor: a state that is not these parameters' is refused, on every rank") {

@@ -492,20 +492,21 @@ TEST_CASE("batches whose layout is a value: rows of elements, under the loader's
   const dm::layout_value<line> cut(dm::layout<line, dm::split<dm::uneven<p>, x>>{});
   const auto batches = [&] { return stages(10) | in::batch<examples<held>>(g, p{5}, q{width}); };
   const dm::under_layout here(cut);
-  auto load = batches() | in::prefetch(0);
-  const auto read = load.next();
-  const auto whole = dm::to_rank(read.x);
-  {
-    const dm::under_layout elsewhere(
-        dm::layout_value<line>(dm::layout<line, dm::split<dm::uneven<q>, x>>{}));
-    CHECK(thrown([&] { load.next(); }) ==
-          "input: 'x' has another layout than when its loader was made; ask for batches under the "
-          "rules that batch() was called under");
-    auto other = batches() | in::prefetch(0);
-    CHECK(dm::to_rank(other.next().x) == whole);
+  for (const int threads : {0, 2}) {  // made ahead, and copied ahead where some ranks have them
+    auto load = batches() | in::prefetch(threads);
+    const auto whole = dm::to_rank(load.next().x);
+    {
+      const dm::under_layout elsewhere(
+          dm::layout_value<line>(dm::layout<line, dm::split<dm::uneven<q>, x>>{}));
+      CHECK(thrown([&] { load.next(); }) ==
+            "input: 'x' has another layout than when its loader was made; ask for batches under "
+            "the rules that batch() was called under");
+      auto other = batches() | in::prefetch(0);
+      CHECK(dm::to_rank(other.next().x) == whole);
+    }
+    CHECK(load.position() == in::position{0, 5});
+    load.next();
   }
-  CHECK(load.position() == in::position{0, 5});
-  load.next();
   const dm::under_layout sums(dm::layout_value<line>(dm::layout<line, dm::partial<x>>{}));
   CHECK(thrown(batches).starts_with("input::batch: partial_operand: 'x' is a sum"));
 }

@@ -41,14 +41,17 @@ template <class L> struct inner {
 };
 template <class L> struct net {
   using inners = std::vector<inner<L>>;
+  using lists = std::vector<numbers<L>>;
   BOOST_HANA_DEFINE_STRUCT(net, (dm::tensor<double, L, width>, w), (double, scale), (int, times),
-                           (std::vector<float>, rates), (numbers<L>, more), (inners, layers));
+                           (std::vector<float>, rates), (numbers<L>, more), (lists, each),
+                           (inners, layers));
 };
 
 template <class L> net<L> made(const dm::grid<line>& g) {
   auto p = dm::make<net<L>>(g, {{"layers", 2}});
   dm::for_each_tensor([](const auto&, auto& w) { dm::fill(w, 1); }, p);
   p.scale = 3, p.times = 2, p.rates = {7, 5}, p.more.half = 0.5;
+  p.each.resize(2), p.each[0].half = 4, p.each[1].half = 8;
   p.layers[0].factor = 10, p.layers[1].factor = 20;
   return p;
 }
@@ -57,6 +60,7 @@ constexpr auto weighted = [](const auto& p) {
   auto y = p.w * p.scale;
   for (int i = 0; i < p.times; ++i) y = y * p.more.half;
   y = y * static_cast<double>(p.rates.at(1));  // 3.75
+  y = y * (p.each.at(1).half / p.each.at(0).half / 2);
   for (const auto& l : p.layers) y = y + l.w * l.factor;
   return dm::sum(y);
 };
@@ -98,6 +102,7 @@ TEST_CASE("they come along where structs become others") {
   const auto own = dm::shards_of<dm::layout<line, dm::spread<rows>>>(p);
   CHECK(own.layers[1].factor == 20);
   CHECK(own.more.half == 0.5);
+  CHECK(own.each.at(1).half == 8);
 }
 
 TEST_CASE("a recomputed block sees them both times, and gives them") {
@@ -109,7 +114,11 @@ TEST_CASE("a recomputed block sees them both times, and gives them") {
       return std::tuple{x * w * by, 2 * by};
     };
     const auto [y, twice] = dm::recompute(block)(std::tuple{q.w, 1.5}, q.w);
-    return dm::sum(y * twice) + dm::recompute(weighted)(q);
+    // Numbers alone, in a struct that names the layout: of the type that the block gives.
+    const auto alone = [](const auto& all) { return all.more; };
+    const auto more = dm::recompute(alone)(q);
+    static_assert(std::is_same_v<decltype(more), decltype(alone(q)) const>);
+    return dm::sum(y * twice) * (2 * more.half) + dm::recompute(weighted)(q);
   };
   const auto step = dm::value_and_grad(loss, p)();
   CHECK(dm::value(dm::complete(step.value)) == 6 * 4.5 + wanted);

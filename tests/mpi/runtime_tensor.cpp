@@ -5,7 +5,7 @@
 //
 // ranks: 1 2 4
 // labels: device
-// checks: 248 381 511
+// checks: 255 395 532
 #include "dimesh/plan/runtime_tensor.hpp"
 
 #include <doctest/doctest.h>
@@ -23,6 +23,7 @@
 #include "dimesh/io/npy.hpp"
 #include "dimesh/op/slice_exchange.hpp"
 #include "dimesh/optim/adam.hpp"
+#include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/sgd.hpp"
 #include "dimesh/random/fill.hpp"
 #include "dimesh/train/histogram.hpp"
@@ -273,6 +274,41 @@ TEST_CASE("elements are asked for and set by their places, under any rules") {
                        dm::error);
   CHECK_THROWS_WITH_AS(s.set(1, hidden{0}), doctest::Contains("tensor::set: partial_operand"),
                        dm::error);
+}
+
+TEST_CASE("the length of gradients, and what is cut to it: as under the types") {
+  using rules = L<dm::split<batch, rows>, dm::split<hidden, cols>>;
+  on_planes([](const dm::grid<pod>& g) {
+    const auto made = [&g]<class Layout>(dm::detail::tag<Layout>) {
+      auto p = dm::make<network<Layout>>(g);
+      std::uint64_t seed = 1;
+      dm::for_each_tensor(
+          [&](const auto&, auto& w) { dm::fill_uniform(w, dm::random_key{seed++}, -1, 1); }, p);
+      return p;
+    };
+    const dm::under_layout here(layout_value(rules{}));
+    auto typed = made(dm::detail::tag<rules>{});
+    auto p = made(dm::detail::tag<any>{});
+    census::reset();
+    const double length = dm::global_norm(p);
+    const auto seen = census::snapshot();
+    CHECK(length == dm::global_norm(typed));
+    const auto norm_of = [](const auto& q) {
+      (void)dm::global_norm(q);
+      return q;
+    };
+    const auto ahead = dm::count(norm_of, p);
+    if (g.rank() == 0) CHECK(seen.bytes() == ahead.template bytes<>());
+    CHECK(dm::clip_by_global_norm(p, 1) == dm::clip_by_global_norm(typed, 1));
+    CHECK(dm::to_rank(p.w1) == dm::to_rank(typed.w1));
+    CHECK(dm::to_rank(p.b2) == dm::to_rank(typed.b2));
+    const auto refused = [](const auto& x, const char* why) {
+      CHECK_THROWS_WITH_AS((void)dm::global_norm(x), doctest::Contains(why), dm::error);
+    };
+    refused(dm::sum<hidden>(p.w1), "global_norm: gradient_not_complete");
+    refused(dm::halo_exchange<1, hidden>(p.w1),
+            "global_norm: dim_has_halo: blocks of dim 'hidden' carry a halo");
+  });
 }
 
 TEST_CASE("checkpoints, arrays and histograms, from layout to layout") {

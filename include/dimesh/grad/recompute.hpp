@@ -202,14 +202,16 @@ template <class F> class [[nodiscard("nothing ran yet; call it")]] recomputed {
       static_assert(ok<fault>,
                     "recompute: the function uses a recorded tensor that is not among its "
                     "arguments; pass it as one");
-      // What differs where nothing is recorded has records in it that no walk finds.
-      constexpr bool loses_records =
-          !is_poison<Y> && !is_recorded<Y> && !is_recorded<plain> && !std::is_same_v<Y, plain>;
+      // What differs where nothing is recorded, and no walk looks into, may have records in it.
+      constexpr bool loses_records = !is_poison<Y> && !is_recorded<Y> && !is_recorded<plain> &&
+                                     !std::is_same_v<Y, plain> && !ok<typename walk_fault<Y>::type>;
       static_assert(ok<std::conditional_t<loses_records, function_gives_no_tensor<Y>, no_fault>>,
                     "recompute: the function returns a struct that is not described, and so would "
                     "lose gradients; return its tensors in a std::tuple, or describe it");
       if constexpr (!ok<fault> || is_poison<Y> || loses_records)
         return poison{};
+      else if constexpr (!is_recorded<Y> && !std::is_same_v<Y, plain> && !is_poison<plain>)
+        return in_place_of<Y>(f_(unrecorded(x)...));  // numbers, of a type that names the layout
       else if constexpr (!is_recorded<Y>)
         return f_(unrecorded(x)...);
       else

@@ -77,9 +77,9 @@ inline void require_dlpack(bool holds, const char* what) {
 
 }  // namespace detail
 
-/// This rank's block of x for another library, to be read: its memory, which stays alive until
-/// deleter is called. Of a sum yet to be made that each rank holds whole (x.once()), the first one
-/// gives it, and the others zeros. Local. On the host.
+/// This rank's block of x for another library, to be read: its memory, or, where it is a sum yet to
+/// be made that each rank holds whole (x.once()), on all ranks but the first zeros in memory of
+/// their own. It stays alive until deleter is called. Local. On the host.
 template <Tensor X>
   requires(dlpack::type_of<value_of<X>>().bits > 0 && detail::on_host)
 dlpack::managed_tensor* to_dlpack(const X& x) {

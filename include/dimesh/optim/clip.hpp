@@ -78,11 +78,11 @@ class split_grids {
   split_grids(const S& s, std::string_view call, sum_over over = sum_over::all_tensors) {
     for_each_tensor(
         [&](const auto&, const auto& x) {
-          using X = std::remove_cvref_t<decltype(x)>;
           require_grid(call, core_of(x));
           const grid_state& g = x.grid().state();
-          const unsigned split = spec_of<X>::table.mask(use::split);
-          axes_[at(g)] |= talking(over == sum_over::all_tensors ? apart<X> : split, g.sizes());
+          const unsigned split = core_of(x).layout().mask(use::split);
+          axes_[at(g)] |=
+              talking(over == sum_over::all_tensors ? apart(core_of(x)) : split, g.sizes());
         },
         s);
   }
@@ -102,7 +102,7 @@ class split_grids {
   template <class X> bool counts_here(const X& x) {
     if (core_of(x).away != 0) return false;
     const grid_state& g = x.grid().state();
-    return g.is_first(axes_[at(g)] & ~apart<X>);
+    return g.is_first(axes_[at(g)] & ~apart(core_of(x)));
   }
 
   [[noreturn]] static void refuse() {
@@ -114,10 +114,10 @@ class split_grids {
   static constexpr int most = 16;
 
  private:
-  /// Axes whose ranks hold different things of an X: blocks, or all and nothing.
-  template <class X>
-  static constexpr unsigned apart =
-      spec_of<X>::table.mask(use::split) | spec_of<X>::table.mask(use::placed);
+  /// Axes whose ranks hold different things of x: blocks, or all and nothing.
+  static unsigned apart(const tensor_core& x) {
+    return x.layout().mask(use::split) | x.facts->placed;
+  }
 
   int count_ = 0;
   const grid_state* grid_[most]{};
@@ -233,6 +233,8 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
     if (detail::counts_costs(gradients)) return detail::foresee_norm(gradients);
     const running named(detail::watcher, "global_norm");
     detail::split_grids on(gradients, "global_norm");
+    const detail::core_list<S> all(gradients);
+    for (int i = 0; i < all.size; ++i) detail::require_norm(*all.at[i]);
     double sum[detail::split_grids::most]{}, total = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {

@@ -122,8 +122,8 @@ template <class Chain> constexpr bool chain_fits() {
   using fault = typename Chain::fault;
   constexpr bool repeats = !ok<fault> || Chain::repeats;
   static_assert(ok<only<fault, not_a_tensor>>,
-                "recompute, value_and_grad_by, chain: a state has a part that is no tensor, "
-                "or a vector, which a plan does not keep; use arrays, and tensors for numbers");
+                "chain: a state has a part that is no tensor, or a vector, which a plan does not "
+                "keep; use arrays, and tensors for numbers");
   static_assert(ok<layers_fault<fault>>,
                 "chain: a layer cannot be called with its weights and what the layer before it "
                 "gives; take both as const auto&, and return a tensor");

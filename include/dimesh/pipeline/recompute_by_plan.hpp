@@ -153,8 +153,8 @@ template <class P, class F> class recomputed_by {
     using fault = typename taken::fault;
     constexpr bool repeats = !ok<fault> || taken::repeats;
     static_assert(ok<only<fault, not_a_tensor>>,
-                  "recompute, value_and_grad_by, chain: a state has a part that is no tensor, "
-                  "or a vector, which a plan does not keep; use arrays, and tensors for numbers");
+                  "recompute: a state has a part that is no tensor, or a vector, which a plan does "
+                  "not keep; use arrays, and tensors for numbers");
     static_assert(ok<layers_fault<fault>>,
                   "recompute: a layer cannot be called with its weights and what the layer before "
                   "it gives; take both as const auto&, and return a tensor");

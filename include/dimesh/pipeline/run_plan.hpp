@@ -100,8 +100,8 @@ auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X
   using taken = detail::pipeline::typed_chain<F, W, X>;
   constexpr bool repeats = !ok<typename taken::fault> || taken::repeats;
   static_assert(ok<only<typename taken::fault, not_a_tensor>>,
-                "recompute, value_and_grad_by, chain: a state has a part that is no tensor, "
-                "or a vector, which a plan does not keep; use arrays, and tensors for numbers");
+                "value_and_grad_by: a state has a part that is no tensor, or a vector, which a "
+                "plan does not keep; use arrays, and tensors for numbers");
   static_assert(ok<detail::pipeline::layers_fault<typename taken::fault>>,
                 "value_and_grad_by: a layer cannot be called with its weights and what the layer "
                 "before it gives; take both as const auto&, and return a tensor");

@@ -20,7 +20,8 @@ namespace dimesh {
 /// A tensor with elements T, dims D..., and a layout of mesh M that is a value. Made under the
 /// rules of the innermost under_layout<M>; throws dimesh::error where there is none, or where these
 /// dims cannot have the layout. Results have the layouts that rules say. What reads a type's layout
-/// to find its own type (stages of a pipeline, ZeRO's shards) takes tensors whose layout is a type.
+/// to find its own type (stages of a pipeline, ZeRO's shards, what Adafactor keeps) takes tensors
+/// whose layout is a type.
 template <class T, Mesh M, Dim... D>
 using runtime_tensor = tensor<T, layout<M, held_at_run_time>, D...>;
 

@@ -81,26 +81,18 @@ template <class S> constexpr bool find_others() {
 /// It has parts that are no tensors, and not empty: numbers, and vectors of them.
 template <class S> inline constexpr bool has_others = find_others<S>();
 
-template <class Form, class X, class Y> constexpr void copy_others(const X& x, Y& y);
-template <class... Part> struct copy_parts {
-  template <class X, class Y> constexpr void operator()(const X& x, Y& y) const {
-    with_parts(x, [&](const auto&... a) {
-      with_parts(y, [&](auto&... b) { (copy_others<Part>(a, b), ...); });
-    });
-  }
-};
-template <class... Part> constexpr copy_parts<Part...> copy_parts_of(list<Part...>) { return {}; }
-/// Makes those of y the ones of x, which has the form Form, and vectors as long.
-template <class Form, class X, class Y> constexpr void copy_others(const X& x, Y& y) {
-  if constexpr (!has_others<Form>) {
+/// Makes those of y, whose vectors of tensors are as long as those of x, the ones of x.
+template <class X, class Y> constexpr void copy_others(const X& x, Y& y) {
+  if constexpr (!has_others<X>) {
     // there are none
-  } else if constexpr (leaf_count<Form> == 0 && std::is_same_v<X, Y>) {
+  } else if constexpr (leaf_count<X> == 0 && std::is_same_v<X, Y>) {
     y = x;
-  } else if constexpr (has_elements<Form>) {
-    for (std::size_t i = 0; i < y.size() && i < x.size(); ++i)
-      copy_others<typename Form::value_type>(x[i], y[i]);
-  } else if constexpr (has_parts<Form>) {
-    copy_parts_of(part_types<Form>{})(x, y);
+  } else if constexpr (has_elements<X>) {
+    if constexpr (sequence_kind<X>::vector && leaf_count<X> == 0) y.resize(x.size());
+    for (std::size_t i = 0; i < y.size() && i < x.size(); ++i) copy_others(x[i], y[i]);
+  } else if constexpr (has_parts<X>) {
+    with_parts(
+        x, [&](const auto&... a) { with_parts(y, [&](auto&... b) { (copy_others(a, b), ...); }); });
   }
 }
 
@@ -108,7 +100,7 @@ template <class Form, class X, class Y> constexpr void copy_others(const X& x, Y
 /// tensor as it is in x.
 template <class To, class Form> constexpr To in_place_of(const Form& x) {
   To to = in_form_of<To>(x);
-  copy_others<Form>(x, to);
+  copy_others(x, to);
   return to;
 }
 

@@ -100,8 +100,19 @@ template <class S, class M, class D, Stage From, class... Open> class batches {
     source_->put_into(dimesh::detail::core_list<S>(s).at, b);
     return s;
   }
+  /// Throws dimesh::error where tensors that are made now have other layouts than when this was
+  /// made: of those whose layout is a value.
+  void require_places() const {
+    if constexpr (of_values(typename detail::tensors_in<S>::type{})) {
+      S s = make_one();
+      source_->require_places(dimesh::detail::core_list<S>(s).at);
+    }
+  }
 
  private:
+  template <class... X> static constexpr bool of_values(dimesh::detail::list<X...>) {
+    return (dimesh::detail::is_probe<X> || ...);
+  }
   S make_one() const {
     return std::apply([this](const auto&... o) { return make<S>(*grid_, rows_, o...); }, open_);
   }

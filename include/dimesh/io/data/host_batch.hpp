@@ -85,6 +85,8 @@ class host_source {
   /// What was built becomes the tensors'. What lives where the host does not write is copied there,
   /// in the order of the device's work: b is kept until that is done (wait_for_copies).
   void put_into(tensor_core* const* tensors, host_batch& b) const;
+  /// Throws dimesh::error where rows of these tensors lie elsewhere than those that are built.
+  void require_places(tensor_core* const* tensors) const;
   /// Are there tensors that are copied?
   bool copies() const;  // (All live in the space of the one mesh.)
   void wait_for_copies() const;
@@ -174,11 +176,14 @@ DIMESH_OUTLINE inline void host_source::build(host_batch& b, index_t part, index
                    where(b.at.epoch, at) + ": " + current_text());
   }
 }
+DIMESH_OUTLINE inline void host_source::require_places(tensor_core* const* tensors) const {
+  for (std::size_t k = 0; k < places_.size(); ++k) require_place(*tensors[k], places_[k]);
+}
 DIMESH_OUTLINE inline void host_source::put_into(tensor_core* const* tensors, host_batch& b) const {
+  require_places(tensors);
   for (std::size_t k = 0; k < places_.size(); ++k) {
     tensor_core& x = *tensors[k];
     const row_place& p = places_[k];
-    require_place(x, p);
     if (p.is_near) {  // made where the tensor lives; who watches this thread has not seen it made
       using dimesh::detail::watcher;
       if (watcher != nullptr) [[unlikely]]

@@ -58,7 +58,7 @@ DIMESH_OUTLINE inline std::vector<row_place> places_of(const void* tensors,
   return all;
 }
 DIMESH_OUTLINE inline void require_place(const tensor_core& x, const row_place& p) {
-  if (x.facts != p.facts)  // one object for equal layouts
+  if (p.facts->at_run_time && x.layout() != p.facts->layout)
     throw error("input: '" + p.name +
                 "' has another layout than when its loader was made; ask for batches under the "
                 "rules that batch() was called under");

@@ -36,6 +36,7 @@ template <class B> class loader {
     try {
       detail::host_batch& b = loading_->batch();
       loading_->agree();
+      if (tensors_) from_.require_places();  // others may have none yet, and ask while making them
       value_type v = tensors_ ? std::move(*tensors_) : from_.tensors_of(b);
       tensors_.reset();
       copy_ahead(loading_->take());
