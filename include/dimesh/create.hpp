@@ -15,7 +15,6 @@
 
 #include "dimesh/fill.hpp"
 #include "dimesh/interop/from_array.hpp"
-#include "dimesh/reflect/clone.hpp"
 #include "dimesh/reflect/grids.hpp"
 #include "dimesh/reflect/walk.hpp"
 #include "dimesh/shaped.hpp"

@@ -209,17 +209,11 @@ class Batch:
             n = ids.pop() if len(ids) == 1 else 0
             if current and n != current:
                 n = 0  # a mark is followed by its own case's messages only
-            listed = self.listed(n, block) if n else []
-            found[n if listed is not None else 0].append((listed or []) + with_excerpt(block, excerpts))
+            block = with_excerpt(block, excerpts)
+            case = self.cases.get(n)
+            alone = includes.with_lists(block, case.source, case.text, self.compiler) if case else block
+            found[n if alone is not None else 0].append(alone if alone is not None else block)
         return found
-
-    def listed(self, n: int, block: list[str]) -> list[str] | None:
-        """The list of includes of a message as it is when nothing was printed before; None where nobody knows."""
-        located = includes.LOCATED.match(block[0]) if block else None
-        if not located or located[1] in (str(self.cases[n].source), str(self.file)):
-            return []
-        way = includes.way_to(pathlib.Path(located[1]), self.cases[n].source, self.cases[n].text)
-        return None if way is None else [f"In file included from {file}:" for file in way]
 
 
 def blocks_of(lines: list[str]) -> list[list[str]]:

@@ -12,6 +12,8 @@ UMBRELLA = "dimesh/dimesh.hpp"
 SLOW = ("nlohmann/json.hpp", "dimesh/train/run.hpp")
 LISTED = re.compile(r"(?:In file included|                ) from ")
 LOCATED = re.compile(r"^(/\S+?):(?:\d+:\d+:)? ")
+# The beginning of something that is said of a file; g++ tells first in what function or template.
+SAID = re.compile(r"^(/\S+?):(?:\d+:\d+: (?:fatal )?(?:error|warning|note):| (?:In |At global ))")
 ENTRY = {True: "In file included from {}:", False: "                 from {},"}
 
 
@@ -81,20 +83,28 @@ def way_to(file: pathlib.Path, source: pathlib.Path, text: str) -> list[pathlib.
     return search(source, tuple(re.findall(r'^#include [<"](.*)[>"]$', text, re.M)))
 
 
-def as_if_alone(lines: list[str], source: pathlib.Path, text: str) -> list[str] | None:
-    """The output with the lists of includes that it has where the file includes its own headers only. None
-    where that is not known."""
-    result, listing = [], False
+def with_lists(lines: list[str], source: pathlib.Path, text: str, compiler: str) -> list[str] | None:
+    """A message without lists of includes, with those that it has where the file includes its own headers only:
+    clang prints one before the error, whole; g++ one for each file that something is said of, up to what it
+    has printed already. None where nobody knows how a file is included."""
+    result, seen = [], set()
     for line in lines:
-        if LISTED.match(line):
-            listing = True
-            continue
-        if listing:
-            located = LOCATED.match(line)
-            way = way_to(pathlib.Path(located[1]), source, text) if located else None
+        said = SAID.match(line)
+        file = pathlib.Path(said[1]) if said else source
+        if file != source and file not in seen and not ("clang" in compiler and seen):
+            way = way_to(file, source, text)
             if way is None:
                 return None
-            result += [ENTRY[i == 0].format(file) for i, file in enumerate(way)]
-            listing = False
+            seen.add(file)
+            for i, at in enumerate(way):
+                result.append(ENTRY[i == 0].format(at))
+                if at in seen and "clang" not in compiler:
+                    break
+                seen.add(at)
         result.append(line)
     return result
+
+
+def as_if_alone(lines: list[str], source: pathlib.Path, text: str, compiler: str) -> list[str] | None:
+    """What a compiler says with all headers precompiled, as it says it without."""
+    return with_lists([line for line in lines if not LISTED.match(line)], source, text, compiler)

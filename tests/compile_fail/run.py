@@ -189,7 +189,7 @@ def compile_once(compiler: str, flags: list[str], case: Case, mistake: bool, pre
             compiled, lines = run_compiler(compiler, own, precompiled, mistake, file.name)
     else:
         compiled, lines = run_compiler(compiler, own, precompiled, mistake, str(case.source))
-    alone = includes.as_if_alone(lines, case.source, case.text) if precompiled else lines
+    alone = includes.as_if_alone(lines, case.source, case.text, compiler) if precompiled else lines
     return (compiled, alone) if alone is not None else compile_once(compiler, flags, case, mistake, None)
 
 

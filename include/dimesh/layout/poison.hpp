@@ -80,4 +80,25 @@ template <> inline constexpr bool is_poison<poison> = true;
 /// refuse when they ask whether it is poison (core/started.hpp).
 template <class X> inline constexpr bool stands_for_tensor = is_poison<X>;
 
+namespace detail {
+/// What comes of a copy of what stands for a tensor: the same, of the type that cannot be. Of a
+/// move on its way, which nobody can copy, poison.
+template <class S>
+using poison_like = std::conditional_t<std::is_copy_constructible_v<S>, S, poison>;
+}  // namespace detail
+
+/// What is made like poison is poison (create.hpp).
+template <class S>
+  requires stands_for_tensor<S>
+constexpr auto empty_like(const S&) {
+  (void)is_poison<S>;
+  return detail::poison_like<S>{};
+}
+template <class S>
+  requires stands_for_tensor<S>
+constexpr auto zeros_like(const S&) {
+  (void)is_poison<S>;
+  return detail::poison_like<S>{};
+}
+
 }  // namespace dimesh

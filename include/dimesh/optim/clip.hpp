@@ -233,8 +233,8 @@ template <class S> [[nodiscard]] double global_norm(const S& gradients) {
     if (detail::counts_costs(gradients)) return detail::foresee_norm(gradients);
     const running named(detail::watcher, "global_norm");
     detail::split_grids on(gradients, "global_norm");
-    const detail::core_list<S> all(gradients);
-    for (int i = 0; i < all.size; ++i) detail::require_norm(*all.at[i]);
+    const detail::core_list<S> cores(gradients);
+    for (int i = 0; i < cores.size; ++i) detail::require_norm(*cores.at[i]);
     double sum[detail::split_grids::most]{}, total = 0;
     for_each_tensor(
         [&](const auto&, const auto& x) {

@@ -56,23 +56,12 @@ template <class S>
     return copy;
   }
 }
-/// Poison stays poison, of the type that cannot be, and what is made like it is poison, too
-/// (create.hpp). A move on its way, which nobody can copy, gives poison.
+/// Poison stays poison.
 template <class S>
   requires stands_for_tensor<S>
 constexpr auto clone(const S&) {
   (void)is_poison<S>;
-  return std::conditional_t<std::is_copy_constructible_v<S>, S, poison>{};
-}
-template <class S>
-  requires stands_for_tensor<S>
-constexpr auto empty_like(const S& other) {
-  return clone(other);
-}
-template <class S>
-  requires stands_for_tensor<S>
-constexpr auto zeros_like(const S& other) {
-  return clone(other);
+  return detail::poison_like<S>{};
 }
 
 }  // namespace dimesh
