@@ -91,7 +91,7 @@ def with_lists(lines: list[str], source: pathlib.Path, text: str, compiler: str)
     for line in lines:
         said = SAID.match(line)
         file = pathlib.Path(said[1]) if said else source
-        if file != source and file not in seen and not ("clang" in compiler and seen):
+        if file != source and file not in seen and not ("clang" in compiler and ": note: " in line):
             way = way_to(file, source, text)
             if way is None:
                 return None
