@@ -11,7 +11,6 @@ UMBRELLA = "dimesh/dimesh.hpp"
 # What g++ instantiates anew at every start, for seconds: no precompiled header keeps it.
 SLOW = ("nlohmann/json.hpp", "dimesh/train/run.hpp")
 LISTED = re.compile(r"(?:In file included|                ) from ")
-LOCATED = re.compile(r"^(/\S+?):(?:\d+:\d+:)? ")
 # The beginning of something that is said of a file; g++ tells first in what function or template.
 SAID = re.compile(r"^(/\S+?):(?:\d+:\d+: (?:fatal )?(?:error|warning|note):| (?:In |At global ))")
 ENTRY = {True: "In file included from {}:", False: "                 from {},"}

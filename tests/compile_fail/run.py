@@ -42,8 +42,9 @@ the error, and the line in which g++ names the culprits. It must be what they do
 A compiler's start costs more than a case. So batch.py compiles all cases together first and keeps
 those that pass beyond doubt in DIR/passed; what it does not vouch for is compiled alone here. A
 comment `// alone: WHY` keeps a file out of batches; --alone trusts none. All headers are precompiled:
-what is wrong then is tried again with those that the case includes, and with --alone at once. --tighten lowers `// lines:`
-to the most that a compiler says, and drops it where that is within the limit.
+what is wrong then is tried again with those that the case includes, and with --alone at once.
+--tighten lowers `// lines:` to the most that a compiler says, and drops it where that is within the
+limit.
 
   run.py [--compiler CXX]... [--flags FILE] [--precompiled DIR] [--alone] [--verbose] [--quote] FILE...
   run.py --compiler CXX [--flags FILE] --precompile DIR
