@@ -179,10 +179,7 @@ namespace detail {
 template <class T>
 inline constexpr bool is_element =
     !is_layout<T> && std::is_object_v<T> && !std::is_const_v<T> && !Dim<T> && !Axis<T> &&
-#ifdef __CUDACC__
-    !std::is_same_v<T, long double> &&  // kernels take it for 8 bytes
-#endif
-    !Mesh<T> && std::is_trivially_destructible_v<T>;  // a block is bytes
+    kernels_compute<T> && !Mesh<T> && std::is_trivially_destructible_v<T>;  // a block is bytes
 
 /// The mesh of what may be no layout.
 template <class L> struct mesh_of_layout {

@@ -24,7 +24,7 @@ namespace dm = dimesh;
 struct cut_table {
   index_t at[5];
   index_t rows() const { return at[0] + at[1] + at[2] + at[3] + at[4]; }
-  index_t operator()(index_t g) const { return at[g]; }
+  KOKKOS_INLINE_FUNCTION index_t operator()(index_t g) const { return at[g]; }
   index_t group_of(index_t row) const {
     index_t g = 0;
     for (index_t end = at[0]; row >= end; end += at[++g]) {}

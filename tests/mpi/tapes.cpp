@@ -43,6 +43,7 @@ void fail_at(place here) {
 
 /// Like the operand; also its own transpose.
 struct fragile_op {
+  static constexpr bool on_host = true;
   bool back = false;
   void fill(dm::results y, dm::operands x) const {
     fail_at(back ? place::below : place::forward);

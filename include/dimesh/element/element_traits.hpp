@@ -137,6 +137,23 @@ template <class V, class... More> struct first_complex<V, More...> {
 };
 }  // namespace detail
 
+/// Complex numbers of two T, float or double: std::complex, or Kokkos::complex where nvcc compiles
+/// the kernels, which leaves sums and products of the former out without a word.
+#ifdef __CUDACC__
+template <class T> using complex_of = Kokkos::complex<T>;
+#else
+template <class T> using complex_of = std::complex<T>;
+#endif
+
+namespace detail {
+/// Can kernels compute with it? Those of nvcc take long double for 8 bytes.
+template <class T> inline constexpr bool kernels_compute = true;
+#ifdef __CUDACC__
+template <> inline constexpr bool kernels_compute<long double> = false;
+template <class T> inline constexpr bool kernels_compute<std::complex<T>> = false;
+#endif
+}  // namespace detail
+
 /// Real and complex numbers: what has gradients.
 template <class T> inline constexpr bool has_gradient = element_traits<T>::has_gradient;
 

@@ -35,7 +35,7 @@ template <class X> struct elements_of_operand {
 template <class X>
   requires is_poison<X>
 struct elements_of_operand<X> {
-  using type = std::complex<float>;
+  using type = complex_of<float>;
 };
 template <class X> using complex_value = typename elements_of_operand<X>::type;
 }  // namespace detail
@@ -76,11 +76,11 @@ constexpr auto norm2(const X& z) {
     return detail::apply_rule<detail::elementwise_rule<detail::join_kind::nonlinear>,
                               detail::part_of<T>>(detail::norm2_op<T>{}, z);
 }
-/// x + 0i: elements std::complex of those of x, which are float or double. Local.
+/// x + 0i: elements complex_of those of x, which are float or double. Local.
 template <Tensor X>
   requires std::is_floating_point_v<value_of<X>>
 constexpr auto as_complex(const X& x) {
-  using T = std::complex<value_of<X>>;
+  using T = complex_of<value_of<X>>;
   return detail::by_elements<T, detail::embed_op<T, detail::part::real>>(x);
 }
 /// Poison stays poison.
@@ -93,7 +93,7 @@ constexpr poison as_complex(const X&, const Y&...) {
 template <Tensor X, Tensor Y>
   requires std::is_floating_point_v<value_of<X>>
 constexpr auto as_complex(const X& x, const Y& y) {
-  using T = std::complex<value_of<X>>;
+  using T = complex_of<value_of<X>>;
   return dimesh::as_complex(x) +
          detail::by_elements<T, detail::embed_op<T, detail::part::imaginary>>(y);
 }

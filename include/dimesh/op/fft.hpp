@@ -77,7 +77,7 @@ constexpr auto to_half(std::string_view call, const X& x) {
   using T = value_of<X>;
   const index_t n = x.template extent<D>();
   if (!has_assumed_extents(x)) require_half<D, H>(call, n, half_extent<D, H, X>(n));
-  return apply_rule<Rule, std::complex<T>>(
+  return apply_rule<Rule, complex_of<T>>(
       to_half_op<T>({index_of<D, typename spec_of<X>::dims>, places_of<X, More...>,
                      &facts_of_dim<D>, &facts_of_dim<H>, n, 1, 1, call}),
       x);
@@ -131,7 +131,7 @@ template <class Fault> constexpr void assert_half() {
 }  // namespace detail
 
 /// The forward transform along D, More...: [.., D, ..] -> complex, the same shape and layout; not
-/// divided. Local. std::complex for real elements, else of the operand's type.
+/// divided. Local. complex_of real elements, else of the operand's type.
 template <Dim D, Dim... More, Operand X> constexpr auto fft(const X& x) {
   using fault = detail::fault_of<detail::fft_rule<D, More...>, X>;
   detail::assert_fft<fault>();

@@ -45,7 +45,7 @@ namespace detail {
 /// Which expert a slot belongs to; -1 where there is none.
 struct expert_of_slot {
   index_t capacity;
-  std::int32_t operator()(std::int32_t slot) const {
+  KOKKOS_INLINE_FUNCTION std::int32_t operator()(std::int32_t slot) const {
     return slot < 0 ? -1 : static_cast<std::int32_t>(slot / capacity);
   }
 };
