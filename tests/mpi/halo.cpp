@@ -214,8 +214,8 @@ using widest = double;
 using widest = long double;
 #endif
 TEST_CASE_TEMPLATE("first_bad: the first element of any kind that is not finite, wherever it is", T,
-                   float, double, widest, std::complex<float>, std::complex<double>, dimesh::half,
-                   dimesh::bfloat16) {
+                   float, double, widest, dimesh::complex_of<float>, dimesh::complex_of<double>,
+                   dimesh::half, dimesh::bfloat16) {
   const dimesh::grid<line> g;
   using X = dimesh::tensor<T, dimesh::layout<line>, p>;
   const auto inf = std::numeric_limits<float>::infinity();
