@@ -23,6 +23,7 @@ while [[ $# -gt 0 ]]; do
 done
 install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_bench[@]}"
 set_run_environment
+help_openblas
 build=build/bench
 mkdir -p "$build"
 log=$build/build.log
@@ -39,6 +40,7 @@ echo "machine:  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $
 echo "system:   $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(uname -r)"
 echo "compiler: $("$(cache_value "$build" CMAKE_CXX_COMPILER)" --version | head -n 1)"
 mpirun=$(cache_value "$build" MPIEXEC_EXECUTABLE)
+echo "OpenBLAS: kernels for $(openblas_core)"
 echo "MPI:      $("$mpirun" --version 2> /dev/null | head -n 1)"
 echo "version:  $(git describe --always --dirty 2> /dev/null || echo unknown), $(date -u +%F)"
 for name in "${names[@]}"; do

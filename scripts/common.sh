@@ -61,6 +61,26 @@ set_run_environment() {
   unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 }
 
+# openblas_core: the processor whose kernels OpenBLAS picks here, or nothing.
+openblas_core() {
+  python3 -c '
+import ctypes
+name = ctypes.CDLL("libopenblas.so.0").openblas_get_corename
+name.restype = ctypes.c_char_p
+print(name().decode())' 2> /dev/null || true
+}
+
+# An OpenBLAS takes processors that are younger than it for the oldest one that it knows, and is five times
+# slower than it could be: then it is told, so that twins and peers are as fast as they go.
+help_openblas() {
+  [[ $(openblas_core) == Prescott ]] || return 0
+  if grep -qw avx512f /proc/cpuinfo; then
+    export OPENBLAS_CORETYPE=SkylakeX
+  elif grep -qw avx2 /proc/cpuinfo; then
+    export OPENBLAS_CORETYPE=Haswell
+  fi
+}
+
 # cache_value BUILD_DIR NAME: what CMake found there.
 cache_value() {
   sed -n "s/^$2:[^=]*=//p" "$1/CMakeCache.txt"

@@ -29,6 +29,7 @@ if [[ -z $python || -z $shared ]]; then
   exit 1
 fi
 set_run_environment
+help_openblas
 if grep -qw avx512f /proc/cpuinfo; then
   export ATEN_CPU_CAPABILITY=avx512  # not PyTorch's own choice
 fi

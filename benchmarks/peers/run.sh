@@ -34,6 +34,7 @@ if [[ -z $python || -z $shared ]]; then
 fi
 
 set_run_environment
+help_openblas
 if grep -qw avx512f /proc/cpuinfo; then
   export ATEN_CPU_CAPABILITY=avx512  # not PyTorch's own choice
 fi
