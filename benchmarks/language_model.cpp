@@ -2,7 +2,8 @@
 // How long does a training step of a small GPT take, and how much of the processor does it use? The
 // model of benchmarks/peers/gpt_torch.py, which runs it in PyTorch: four layers, four heads, 256
 // wide, 1024 symbols, AdamW, tied head; in float, and with bfloat16 activations. The batch is split
-// over the ranks: four rows in all (strong scaling), and four a rank (weak).
+// over the ranks: four rows in all (strong scaling), and four a rank (weak). With a Kokkos that has
+// OpenMP a rank computes on OMP_NUM_THREADS cores: scripts/bench.sh --openmp.
 // ranks: 1 2
 //
 //   mpirun -n 2 benchmarks/language_model [STEPS]
@@ -81,6 +82,9 @@ double peak_flops() {
 #endif
 }
 
+/// Cores on which a rank computes.
+int threads() { return Kokkos::DefaultHostExecutionSpace().concurrency(); }
+
 /// Floating-point operations of a step: products forward, and twice as many backward.
 double step_flops(double rows, double positions) {
   const double c = model::extent, v = vocab::extent, layers = 4;
@@ -124,7 +128,7 @@ template <dm::index_t N, class Activations = void> struct trainer {
                   std::is_void_v<Activations> ? "float" : "bfloat16", int(N), g.ranks(), int(rows),
                   median * 1e3, t.front() * 1e3, t.back() * 1e3,
                   static_cast<double>(rows) * N / median, flops / median * 1e-9,
-                  100 * flops / median / (peak * g.ranks()));
+                  100 * flops / median / (peak * g.ranks() * threads()));
   }
 };
 
@@ -138,10 +142,10 @@ int main(int argc, char** argv) {
     MPI_Allreduce(MPI_IN_PLACE, &peak, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (g.rank() == 0)
       std::printf(
-          "peak of one core: %.0f GFLOP/s\n\n| activations | T | ranks | rows | ms/step | least .. "
-          "greatest | "
-          "tokens/s | GFLOP/s | of peak |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
-          peak * 1e-9);
+          "peak of one core: %.0f GFLOP/s; threads a rank: %d\n\n| activations | T | ranks | rows "
+          "| ms/step | least .. greatest | tokens/s | GFLOP/s | of peak |\n"
+          "|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
+          peak * 1e-9, threads());
     for (const dm::index_t rows : {dm::index_t{4}, dm::index_t{4} * g.ranks()}) {
       if (rows == 4 || g.ranks() > 1) {
         trainer<128>::report(g, rows, steps, peak);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Does it pay to sum gradients while the backward pass still runs? Data-parallel training of a deep
 // perceptron: sums started in buckets of several sizes beside sums after the backward pass.
-// ranks: 2
+// ranks: 2 4
 //
 //   mpirun -n 2 benchmarks/overlap [--quick]
 #include <dimesh/dimesh.hpp>
@@ -76,8 +76,10 @@ void compare() {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--quick") == 0) budget = 1;
   return dm::run(argc, argv, [&] {
-    int rank = 0;
+    int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank == 0) std::printf("%d ranks\n", ranks);
     if (rank == 0) bench::headline("8 blocks of 512 x 512, batch 128; twin: sums at the end");
     compare();
   });
