@@ -9,6 +9,7 @@
 #include "cases.hpp"
 #include "dimesh/create.hpp"
 #include "dimesh/io/checkpoint/start_save.hpp"
+#include "dimesh/op/complete.hpp"
 #include "dimesh/show/trace.hpp"
 
 namespace {
@@ -69,6 +70,22 @@ const run_fail::table cases{
          const grid<pod> g;
          if (g.rank() != 1) (void)gather_timeline(g);
        });
+     },
+     true},
+    // case without_a_runtime: 2 3 unchecked
+    //   dimesh: watchdog: rank 0 waits in 'all_reduce' .*for 1 s
+    //   dimesh: watchdog: rank 1 has been in no call that ranks make together for 1 s; its last
+    //   was 'grid'
+    {"without_a_runtime",
+     [] {
+       setenv("DIMESH_WATCHDOG", "1", 1);
+       setenv("DIMESH_WATCHDOG_ENDS", "1", 1);
+       MPI_Init(nullptr, nullptr);
+       const Kokkos::ScopeGuard kokkos;
+       const grid<pod> g;
+       const tensor<double, layout<pod, partial<rows>>, length> addends(g, length{4});
+       while (g.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+       (void)complete(addends);
      },
      true},
 };

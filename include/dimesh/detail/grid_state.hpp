@@ -15,10 +15,33 @@
 #include "dimesh/detail/name.hpp"
 #include "dimesh/detail/names.hpp"
 #include "dimesh/detail/waiting.hpp"
+#if DIMESH_COMPILED != 1
+#include "dimesh/detail/watchdog.hpp"
+#endif
 #include "dimesh/detail/words.hpp"
 #include "dimesh/mesh.hpp"
 
 namespace dimesh::detail {
+
+/// Begins the watchdog that the environment asks for, if nobody has: a program that began MPI
+/// itself may have no runtime. MPI_Finalize, which deletes the attributes of MPI_COMM_SELF before
+/// all else (MPI 3.1, section 8.7.1), ends it.
+void watch_until_mpi_ends();
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void watch_until_mpi_ends() {
+  std::unique_ptr<watchdog> made = watchdog::from_environment(world_rank());
+  if (made == nullptr) return;
+  const auto end = [](MPI_Comm, int, void* it, void*) {
+    watchdog::put_away(static_cast<watchdog*>(it));
+    return MPI_SUCCESS;
+  };
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr), "grid");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, made.get()), "grid");
+  MPI_Comm_free_keyval(&key);  // it goes when the attribute does
+  (void)made.release();
+}
+#endif
 
 /// The part of a grid that does not depend on the mesh's type.
 class grid_state {
@@ -119,6 +142,7 @@ DIMESH_OUTLINE inline grid_state::grid_state(MPI_Comm comm, std::string mesh, st
                                              std::vector<std::string> names, index_t* sizes)
     : mesh_(std::move(mesh)), number_(number), names_(std::move(names)) {
   require_mpi(comm);
+  watch_until_mpi_ends();
   const waiting here("grid");
   const int ranks = ranks_of(comm);
 #ifdef DIMESH_CHECKED
@@ -208,9 +232,10 @@ DIMESH_OUTLINE inline std::unique_ptr<communicator> grid_state::make(unsigned ax
   check(MPI_Comm_group(all.handle(), &everybody), "grid");
   check(MPI_Group_incl(everybody, static_cast<int>(members.size()), members.data(), &some), "grid");
   meeting* const m = meeting_of(all.handle(), axes, &members);
-  check(MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made), "grid");
+  const int code = MPI_Comm_create_group(all.handle(), some, static_cast<int>(axes), &made);
   MPI_Group_free(&some);
   MPI_Group_free(&everybody);
+  check(code, "grid");
   return std::make_unique<communicator>(made, axes, number_, m);
 }
 DIMESH_OUTLINE inline meeting* grid_state::meeting_of(

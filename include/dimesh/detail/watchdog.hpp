@@ -6,6 +6,9 @@
 //
 //   auto dog = watchdog::from_environment(rank);    // null where nobody wants one
 //   auto dog = watchdog::of_run(600, rank);         // null where there is one already
+//
+// A program that has no runtime has the first one from its first grid (grid_state.hpp), until MPI
+// ends.
 #pragma once
 
 #include <algorithm>
@@ -35,6 +38,8 @@ class watchdog final : wait_listener, event_sink {
   /// The same for a part of a program, and null where the seconds are 0. It hears of calls, not of
   /// the operations that make them: operations with a listener take longer.
   static std::shared_ptr<watchdog> of_run(double seconds, int rank);
+  /// Ends its thread. It is kept: another thread may be in a call that has told it.
+  static void put_away(watchdog* it);
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog();
@@ -82,15 +87,15 @@ DIMESH_OUTLINE inline std::unique_ptr<watchdog> watchdog::from_environment(int r
 DIMESH_OUTLINE inline std::shared_ptr<watchdog> watchdog::of_run(double seconds, int rank) {
   if (!(seconds > 0) || waits_told_to.load() != nullptr) return nullptr;
   try {
-    // Kept when it is over: another thread may be in a call that has told it.
-    static auto* const over = new std::vector<std::unique_ptr<watchdog>>;
-    return std::shared_ptr<watchdog>(new watchdog(seconds, rank, false), [](watchdog* it) {
-      it->rest();
-      over->emplace_back(it);
-    });
+    return std::shared_ptr<watchdog>(new watchdog(seconds, rank, false), &put_away);
   } catch (const std::system_error&) {
     return nullptr;  // no thread is to be had, and nobody watches
   }
+}
+DIMESH_OUTLINE inline void watchdog::put_away(watchdog* it) {
+  static auto* const over = new std::vector<std::unique_ptr<watchdog>>;
+  it->rest();
+  over->emplace_back(it);
 }
 #endif
 #if DIMESH_COMPILED != 1

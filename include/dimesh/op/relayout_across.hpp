@@ -23,11 +23,6 @@ namespace dimesh {
 
 namespace detail {
 
-/// x and y are of the same dims, on two meshes.
-constexpr across across_between(const tensor_core& x, const tensor_core& y) {
-  return across(placement_of(x), x.layout(), placement_of(y), y.layout(),
-                x.is_shape ? nullptr : ranks_between(*x.grid, *y.grid));
-}
 /// The collective runs on the first grid, over all axes that have several ranks.
 constexpr unsigned across_axes(const tensor_core& x) {
   return talking(across::all(x.layout()), x.sizes());
@@ -58,7 +53,7 @@ template <class T> struct across_op {
     y.once = y.facts->partial;
   }
   void fill(results y, operands x) const {
-    const auto& p = across_plans::of(*x[0].grid, *y[0].grid, across_between(x[0], y[0]), false);
+    const auto& p = across_plan::of(x[0], y[0], false);
     const space_facts *const here = x[0].facts->space, *const there = y[0].facts->space;
     const storage to =
         here == there ? y[0].memory : storage::acquire(static_cast<std::size_t>(y[0].bytes()));
@@ -95,7 +90,7 @@ template <class T> struct across_back_op {
     y.once = 0;
   }
   void fill(results y, operands x) const {
-    const auto& p = across_plans::of(*y[0].grid, *x[0].grid, across_between(y[0], x[0]), true);
+    const auto& p = across_plan::of(y[0], x[0], true);
     const space_facts *const here = x[0].facts->space, *const there = y[0].facts->space;
     const in_space of_result(there);
     storage from = x[0].memory;

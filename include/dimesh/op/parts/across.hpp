@@ -6,6 +6,7 @@
 //
 //   const across two(placement_of(x), x.layout(), placement_of(y), y.layout());
 //   two.each_sent(0, [](index_t to, const box& b) { ... })   // what rank 0 sends
+//   move_across<false>(across_plan::of(x, y, false), ...)    // worked out once
 #pragma once
 
 #include <map>
@@ -13,10 +14,12 @@
 #include <vector>
 
 #include "dimesh/collective/all_to_all.hpp"
+#include "dimesh/core/plans.hpp"
 #include "dimesh/detail/compiled.hpp"
 #include "dimesh/grid.hpp"
 #include "dimesh/layout/box.hpp"
 #include "dimesh/local/copy.hpp"
+#include "dimesh/op/parts/transition.hpp"
 
 namespace dimesh::detail {
 
@@ -121,6 +124,16 @@ struct across {
   }
 };
 
+/// Throws where a grid is gone.
+void require_both(const grid_state& a, const grid_state& b);
+#if DIMESH_COMPILED != 1
+DIMESH_OUTLINE inline void require_both(const grid_state& a, const grid_state& b) {
+  if (!a.alive() || !b.alive())
+    throw error(
+        "relayout: one of the two grids is gone; grids must outlive what moves between them, and "
+        "its way back");
+}
+#endif
 /// The rank in grid b of each rank of grid a; null where all are the same. Worked out at the first
 /// use. Throws dimesh::error, on every rank, where the grids are not over the same ranks.
 const int* ranks_between(const grid_state& a, const grid_state& b,
@@ -130,10 +143,7 @@ DIMESH_OUTLINE inline const int* ranks_between(const grid_state& a, const grid_s
                                                std::string_view call) {
   static std::mutex lock;
   static std::map<std::pair<const grid_state*, const grid_state*>, std::vector<int>> known;
-  if (!a.alive() || !b.alive())
-    throw error(
-        "relayout: one of the two grids is gone; grids must outlive what moves between them, and "
-        "its way back");
+  require_both(a, b);
   const std::lock_guard here(lock);
   const auto key = std::pair(&a, &b);
   const auto at = known.find(key);
@@ -188,18 +198,31 @@ struct across_side {
   }
 };
 
+/// x and y are of the same dims, on two meshes.
+constexpr across across_between(const tensor_core& x, const tensor_core& y) {
+  return across(placement_of(x), x.layout(), placement_of(y), y.layout(),
+                x.is_shape ? nullptr : ranks_between(*x.grid, *y.grid));
+}
+
 /// All of that for this rank. Back: parts of the new block go to the old one, to be added.
-struct across_plan {
+struct across_plan : move_plan {
   bool moves = false;  // on some rank
   index_t most = 0;
   across_side had, wanted;
   box kept;
 
-  across_plan(const across& two, index_t me, bool back);
+  across_plan(const tensor_core& x, const tensor_core& y, const plan_hints& with);
+  /// Of x on the first grid and y on the second. Throws where one of them is gone.
+  static const across_plan& of(const tensor_core& x, const tensor_core& y, bool back);
 };
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline across_plan::across_plan(const across& two, index_t me, bool back)
-    : moves(!two.is_local()), most(two.most()) {
+DIMESH_OUTLINE inline across_plan::across_plan(const tensor_core& x, const tensor_core& y,
+                                               const plan_hints& with) {
+  const bool back = with[0] != 0;
+  const across two = across_between(x, y);
+  const index_t me = x.grid->everyone().rank();
+  moves = !two.is_local();
+  most = two.most();
   had.whole = two.had(me);
   wanted.whole = two.wanted(me);
   kept = intersection(had.whole, wanted.whole);
@@ -209,45 +232,11 @@ DIMESH_OUTLINE inline across_plan::across_plan(const across& two, index_t me, bo
   had.lay_out(two.ranks, !back);
   wanted.lay_out(two.ranks, true);
 }
-#endif
-
-/// The plans that a thread used last.
-class across_plans {
- public:
-  static const across_plan& of(const grid_state& a, const grid_state& b, const across& two,
-                               bool back);
-
- private:
-  static constexpr std::size_t most_kept = 64;
-  struct entry {
-    const grid_state *a, *b;
-    table from, to;
-    placement place;
-    bool back;
-    across_plan plan;
-
-    bool is(const grid_state& x, const grid_state& y, const across& two, bool other) const {
-      bool same = a == &x && b == &y && back == other && place.rank == two.old_place.rank &&
-                  from == two.from && to == two.to;
-      for (int d = 0; same && d < place.rank; ++d)
-        same = place.extent[d] == two.old_place.extent[d];
-      return same;
-    }
-  };
-};
-
-#if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline const across_plan& across_plans::of(const grid_state& a, const grid_state& b,
-                                                          const across& two, bool back) {
-  thread_local std::vector<entry> kept;
-  thread_local std::size_t next = 0;
-  for (const entry& e : kept)
-    if (e.is(a, b, two, back)) return e.plan;
-  entry made{
-      &a, &b, two.from, two.to, two.old_place, back, across_plan(two, a.everyone().rank(), back)};
-  if (kept.size() < most_kept) return kept.emplace_back(std::move(made)).plan;
-  next = (next + 1) % most_kept;
-  return (kept[next] = std::move(made)).plan;
+DIMESH_OUTLINE inline const across_plan& across_plan::of(const tensor_core& x, const tensor_core& y,
+                                                         bool back) {
+  require_both(*x.grid, *y.grid);
+  const auto there = static_cast<index_t>(reinterpret_cast<std::intptr_t>(y.grid));
+  return plan_of<across_plan>(x, y, {back, there});
 }
 #endif
 

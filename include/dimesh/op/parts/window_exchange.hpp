@@ -8,7 +8,12 @@
 //     results [0, 4) see [0, 9): one element comes from behind; results [4, 8) see [8, 16): none
 #pragma once
 
+#include <array>
+#include <memory>
+#include <vector>
+
 #include "dimesh/collective/neighbors.hpp"
+#include "dimesh/core/plans.hpp"
 #include "dimesh/local/convolution.hpp"
 #include "dimesh/local/copy.hpp"
 #include "dimesh/op/parts/transition.hpp"
@@ -56,6 +61,31 @@ constexpr block met_by(const local::window_loop& m, local::window_role of, const
   }
   return {begin, b.length > 0 && end > begin ? end - begin : 0};
 }
+
+/// Parts of a rank's box that go to others, or come from them, one after another in a buffer.
+struct window_side {
+  std::vector<collective::message> messages;
+  std::vector<box> part;
+  index_t elements = 0;
+
+  void add(index_t r, const box& b) {
+    if (b.size() == 0) return;
+    messages.push_back({static_cast<int>(r), {elements, b.size()}});
+    part.push_back(b);
+    elements += b.size();
+  }
+};
+/// Of each window: where its dims stand, extents, stride, dilation and elements before.
+using window_numbers = std::array<index_t, 8 * window_set::most>;
+/// What a rank gives others of its block, and takes of theirs, for the sake of windows.
+struct window_plan {
+  window_numbers windows{};
+  window_side given, taken;
+};
+/// The plans between two tensors: one for each way in which windows have gone over them.
+struct window_plans : move_plan {
+  mutable std::vector<std::unique_ptr<const window_plan>> all;
+};
 
 /// What windows see of x, in the role `of`, from the blocks of y in the other one. Where no dim of
 /// windows is split that is x's own block.
@@ -165,27 +195,55 @@ class windowed_view {
   /// Parts of this rank's box `from` to those who hold (Back) or see them; theirs come into `to`.
   template <bool Back, class T>
   void send(const box& from, const T* x, const box& to, T* y, const char* call) const {
-    std::vector<collective::message> sends, receives;
-    index_t sent = 0, received = 0;
-    for_each_other([&](index_t r, index_t given, index_t taken) {
-      if (Back) std::swap(given, taken);
-      if (given > 0) sends.push_back({static_cast<int>(r), {sent, given}});
-      if (taken > 0) receives.push_back({static_cast<int>(r), {received, taken}});
-      sent += given, received += taken;
-    });
-    const storage out = storage::acquire(static_cast<std::size_t>(sent) * sizeof(T)),
-                  in = storage::acquire(static_cast<std::size_t>(received) * sizeof(T));
+    const window_plan& p = plan();
+    const window_side &sent = Back ? p.taken : p.given, &taken = Back ? p.given : p.taken;
+    const storage out = storage::acquire(static_cast<std::size_t>(sent.elements) * sizeof(T)),
+                  in = storage::acquire(static_cast<std::size_t>(taken.elements) * sizeof(T));
     T *const packed = static_cast<T*>(out.data()), *const got = static_cast<T*>(in.data());
-    for (const auto& m : sends) {
-      const box part = intersection(from, Back ? own(m.peer) : seen(m.peer));
+    for (std::size_t i = 0; i < sent.part.size(); ++i) {
+      const box& part = sent.part[i];
       local::pack(part.rank, part.length, x + offset_in(from, part), strides(from).data(),
-                  packed + m.part.at);
+                  packed + sent.messages[i].part.at);
     }
-    collective::exchange_some(x_.grid->along(talk_), packed, sends, got, receives, call, {out, in});
-    for (const auto& m : receives) {
-      const box part = intersection(Back ? seen(m.peer) : own(m.peer), to);
-      move<Back>(part, part, got + m.part.at, to, y);
+    collective::exchange_some(x_.grid->along(talk_), packed, sent.messages, got, taken.messages,
+                              call, {out, in});
+    for (std::size_t i = 0; i < taken.part.size(); ++i) {
+      const box& part = taken.part[i];
+      move<Back>(part, part, got + taken.messages[i].part.at, to, y);
     }
+  }
+  window_numbers numbers() const {
+    window_numbers n{};
+    auto at = n.begin();
+    for (int i = 0; i < w_.count; ++i) {
+      const local::window_loop& m = w_.moves[i];
+      for (const index_t v :
+           {index_t{x_.facts->place_of(w_.dims[i].of(of_))},
+            index_t{y_.facts->place_of(w_.dims[i].dim[2 - static_cast<int>(of_)])}, m.extent[0],
+            m.extent[1], m.extent[2], m.stride, m.dilation, m.before})
+        *at++ = v;
+    }
+    return n;
+  }
+  /// Worked out at the first use of these windows over these layouts and extents.
+  const window_plan& plan() const {
+    const plan_key key(&kind_of_plan<window_plans>, x_, y_, {static_cast<index_t>(of_)});
+    std::shared_ptr<const move_plan>& at = place_of_plan(key, x_, y_);
+    if (!at) at = std::make_shared<const window_plans>();
+    auto& all = static_cast<const window_plans&>(*at).all;
+    const window_numbers n = numbers();
+    for (const auto& p : all)
+      if (p->windows == n) return *p;
+    auto made = std::make_unique<window_plan>();
+    made->windows = n;
+    const box mine = own(me_);
+    for (index_t r = 0; r < group_size(talk_, at_.sizes); ++r)
+      if (r != me_) {
+        made->given.add(r, intersection(mine, seen(r)));
+        made->taken.add(r, intersection(own(r), seen_));
+      }
+    plans_worked_out.fetch_add(1, std::memory_order_relaxed);
+    return *all.emplace_back(std::move(made));
   }
 
   const window_set& w_;
