@@ -12,6 +12,7 @@
 
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/attention_blocks.hpp"
+#include "dimesh/local/attention_products.hpp"
 
 namespace dimesh::local {
 
@@ -76,8 +77,8 @@ class attention_turn {
 /// Where products can read rows of keys and values: in place, or padded to whole vectors.
 template <class T> constexpr index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
 
-/// Keys and values of one head as the products read them. Rows that a flag hides are zeros there: a
-/// weight of 0 times what fills them up, NaN say, would reach every sum.
+/// Keys and values of one head as the products read them. Rows that a flag hides are zeros there,
+/// whatever fills them up, NaN say: pairs of those with queries need no care (tile_values).
 template <class T> class prepared_keys {
  public:
   prepared_keys(const attention_problem& x, const index_t* flags, T* scratch)
@@ -214,7 +215,7 @@ void attend_block(const attention_problem& x, index_t query, index_t draw, const
         for (index_t j = in.first; j < in.last; ++j) row[j] *= keep[j - in.first];
       }
     }
-    tile_values(t, x.head, s, v, v_row, mixed, wide, state.begun);
+    tile_values(x, t, x.head, s, v, v_row, mixed, wide, state.begun);
   }
   for (index_t r = 0; r < rows; ++r) {
     const bool any = state.sum[r] != 0;  // NaN counts

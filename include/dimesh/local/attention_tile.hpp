@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is an attention to be computed, and of which pieces do its kernels consist? Queries meet
 // keys tile by tile in scratch memory of fixed size; strips of queries skip the keys that none of
-// them sees, so that a causal mask halves the work.
+// them sees, so that a causal mask halves the work. Products of tiles: attention_products.hpp.
 //
 //   attention_tile<T>(problem, 0, 192).range[2]    -> the keys of this tile that strip 2 computes
 #pragma once
@@ -125,79 +125,33 @@ template <class T> struct attention_tile {
     return {std::clamp(x.sees.begin(at) - key, in.first, in.last),
             std::clamp(b, in.first, in.last)};
   }
+  /// Calls f(key) for each key of the tile that row r sees.
+  template <class F> void for_each_seen(const attention_problem& x, index_t r, const F& f) const {
+    const key_range in = seen(x, r);
+    const bool all = !mixed[r / register_rows];
+    const index_t own = x.ids.of_query(query + r);
+    for (index_t k = in.first; k < in.last; ++k)
+      if (all || x.ids.keys[key + k] == own) f(k);
+  }
+  /// Do all rows of strip s see all keys of its range? (The first row sees no further than others,
+  /// the last one not as far back.)
+  bool sees_all(const attention_problem& x, index_t s) const {
+    const index_t r = s * register_rows;
+    return !mixed[s] && seen(x, r + rows_of(s) - 1).first == range[s].first &&
+           seen(x, r).last == std::min(range[s].last, length);
+  }
+  /// The keys of all strips that hide some of theirs from some of their rows.
+  key_range partly_seen(const attention_problem& x) const {
+    key_range all;
+    for (index_t s = 0; s < strips(); ++s) {
+      if (range[s].empty() || sees_all(x, s)) continue;
+      const index_t last = std::min(range[s].last, length);
+      all = all.empty() ? key_range{range[s].first, last}
+                        : key_range{std::min(all.first, range[s].first), std::max(all.last, last)};
+    }
+    return all;
+  }
 };
-
-/// c (rows, columns) (+)= a (rows, k) * b (k, columns), rows <= register_rows. Reads a and b up to
-/// the next whole vector or strip.
-template <class T>
-void strip_product(index_t k, const T* a, index_t a_m, index_t a_k, const T* b, index_t b_k, T* c,
-                   index_t c_m, index_t rows, index_t columns, bool add) {
-  constexpr index_t W = lanes<T>;
-  while (columns > 0) {
-    const index_t n = columns == 4 * W ? 2 * W : std::min(columns, 3 * W);
-    any_tile<T>(k, a, a_m, a_k, b, b_k, {c, c_m, 1, int(rows), int(n), add});
-    b += n, c += n, columns -= n;
-  }
-}
-
-/// s (queries, keys of the tile) = x (queries, head) * transposed(y), where y_t holds the keys in
-/// strips (strip, head, key_strip).
-template <class T>
-void tile_scores(const attention_tile<T>& t, index_t head, const T* x, index_t x_row, const T* y_t,
-                 T* s) {
-  const dimesh::detail::writes_memory kernel;
-  using sizes = attention_sizes<T>;
-  constexpr index_t C = sizes::key_strip;
-  for (index_t k = 0; k < t.length; k += C) {
-    const T* strip = y_t + (t.key + k) * head;
-    for (index_t i = 0; i < t.strips(); ++i) {
-      const index_t from = std::max(t.range[i].first, k), to = std::min(t.range[i].last, k + C);
-      if (from >= to) continue;
-      const index_t r = i * register_rows;
-      strip_product<T>(head, x + r * x_row, x_row, 1, strip + (from - k), C,
-                       s + r * sizes::row + from, sizes::row, t.rows_of(i), to - from, false);
-    }
-  }
-}
-
-/// out (queries, head) += s (queries, keys of the tile) * y (keys, head); overwrites the strips
-/// that `begun` does not have yet.
-template <class T>
-void tile_values(const attention_tile<T>& t, index_t head, const T* s, const T* y, index_t y_row,
-                 T* out, index_t out_row, bool* begun) {
-  const dimesh::detail::writes_memory kernel;
-  using sizes = attention_sizes<T>;
-  for (index_t i = 0; i < t.strips(); ++i) {
-    const index_t from = t.range[i].first, to = std::min(t.range[i].last, t.length);
-    if (from >= to) continue;
-    const index_t r = i * register_rows;
-    strip_product<T>(to - from, s + r * sizes::row + from, sizes::row, 1,
-                     y + (t.key + from) * y_row, y_row, out + r * out_row, out_row, t.rows_of(i),
-                     head, begun[i]);
-    begun[i] = true;
-  }
-}
-
-/// out (keys, head) += transposed(s) * y, y (queries, head) of the tile.
-template <class T>
-void tile_transposed_values(const attention_tile<T>& t, index_t head, const T* s, const T* y,
-                            index_t y_row, T* out, index_t out_row) {
-  const dimesh::detail::writes_memory kernel;
-  using sizes = attention_sizes<T>;
-  constexpr index_t R = register_rows;
-  for (index_t k = 0; k < t.length; k += R) {
-    const auto sees = [&](index_t i) { return t.range[i].first <= k && k < t.range[i].last; };
-    for (index_t from = 0, to; from < t.strips(); from = to) {  // ids leave gaps, places do not
-      to = from + 1;
-      if (!sees(from)) continue;
-      while (to < t.strips() && sees(to)) ++to;
-      const index_t r = from * R;
-      strip_product<T>(std::min(to * R, t.rows) - r, s + r * sizes::row + k, 1, sizes::row,
-                       y + r * y_row, y_row, out + (t.key + k) * out_row, out_row,
-                       std::min<index_t>(R, t.length - k), head, true);
-    }
-  }
-}
 
 /// Rows [from, to) of y (keys, head), which begin y_row apart, as strips (strip, head, key_strip).
 template <class T>

@@ -30,7 +30,7 @@ template <class T> struct transpose_block {
   index_t wide;
   T *q, *dout, *dq, *weights, *d;
   T slope[sizes::queries], log_sum[sizes::queries];  // slope: dout . out
-  bool begun[sizes::strips] = {};
+  bool begun[sizes::strips] = {}, finite[sizes::strips] = {};
   dropout_row<T> dropped;
 
   transpose_block(index_t head, T* scratch)
@@ -55,9 +55,17 @@ template <class T> struct transpose_block {
       slope[r] = sum;
       log_sum[r] = from.log_sum[(query + r) * x.log_row];
     }
+    for (index_t r = 0; r < rows; r += register_rows) {
+      const index_t n = std::min<index_t>(register_rows, rows - r);
+      finite[r / register_rows] = all_finite(n, x.head, q + r * wide, wide) &&
+                                  all_finite(n, x.head, dout + r * wide, wide) &&
+                                  all_finite(1, n, slope + r, n) &&
+                                  all_finite(1, n, log_sum + r, n);
+    }
   }
 
-  /// Scores -> weights, and what stands in d (dout . v) -> the cotangents of the scores.
+  /// Scores -> weights, and what stands in d (dout . v) -> the cotangents of the scores. Both are 0
+  /// where a row does not see a key, whatever that key holds; but in rows that are not finite.
   void differentiate(const attention_problem& x, const attention_tile<T>& t, index_t draw) {
     const dimesh::detail::writes_memory kernel;
     for (index_t r = 0; r < t.rows; ++r) {
@@ -73,13 +81,13 @@ template <class T> struct transpose_block {
         for (index_t j = in.first; j < in.last; ++j) {
           const T weight = exp_below_zero(p[j] - shift), kept = keep[j - in.first];
           p[j] = weight * kept;
-          dp[j] = weight * (kept * dp[j] - less);
+          dp[j] = elementary::choose(weight == T(0), T(0), weight * (kept * dp[j] - less));
         }
       } else {
 #pragma omp simd simdlen(lanes<T>)
         for (index_t j = in.first; j < in.last; ++j) {
           p[j] = exp_below_zero(p[j] - shift);
-          dp[j] = p[j] * (dp[j] - less);
+          dp[j] = elementary::choose(p[j] == T(0), T(0), p[j] * (dp[j] - less));
         }
       }
     }
@@ -104,9 +112,12 @@ void transpose_attention_block(const attention_problem& x, index_t query, index_
     tile_scores(t, x.head, block.q, wide, keys.k_t, block.weights);
     tile_scores(t, x.head, block.dout, wide, keys.v_t, block.d);
     block.differentiate(x, t, draw);
-    if (to.dv) tile_transposed_values(t, x.head, block.weights, block.dout, wide, to.dv, x.v_row);
-    if (to.dk) tile_transposed_values(t, x.head, block.d, block.q, wide, to.dk, x.k_row);
-    if (to.dq) tile_values(t, x.head, block.d, keys.k, keys.k_row, block.dq, wide, block.begun);
+    if (to.dv)
+      tile_transposed_values(x, t, block.finite, x.head, block.weights, block.dout, wide, to.dv,
+                             x.v_row);
+    if (to.dk)
+      tile_transposed_values(x, t, block.finite, x.head, block.d, block.q, wide, to.dk, x.k_row);
+    if (to.dq) tile_values(x, t, x.head, block.d, keys.k, keys.k_row, block.dq, wide, block.begun);
   }
   for (index_t r = 0; to.dq && r < rows; ++r) {
     T* dq = to.dq + (query + r) * x.q_row;

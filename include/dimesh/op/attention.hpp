@@ -165,8 +165,8 @@ DIMESH_INSTANCE(attention_op<double>, 1);
 ///   flags [.., Key]: keys with 0 are not; ids [.., Query] and [.., Key]: keys of other ids are
 ///   not; lengths and both ids.
 ///
-/// What lengths or flags hide reaches no result, be it NaN. Keys that places or ids hide must be
-/// finite.
+/// What is hidden from a query reaches no result of it, be it NaN; nor do cotangents of that query
+/// reach the key. On a device keys that places or ids hide must be finite.
 ///
 /// Memory: linear in Query and Key. Local. Throws dimesh::error if an option is out of range.
 template <Dim Query, Dim Key, Dim Head, Operand Q, Operand K, Operand V, Operand... I>

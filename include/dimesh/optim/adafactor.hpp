@@ -75,7 +75,8 @@ struct adafactor {
         for_each_tensor(
             [](const auto&, const auto& p, auto& factors) {
               const auto make = [&p](auto& f) {
-                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
+                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape(),
+                                                     detail::cuts_like(detail::core_of(p)));
                 const detail::in_space there(detail::core_of(f).facts->space);
                 detail::zero_bytes(f.data(), f.local_bytes());
               };
@@ -129,8 +130,11 @@ struct adafactor {
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
       const bool counts = detail::holds_shapes<P> || detail::counts_costs(parameters);
       const detail::core_list<P> to(parameters), from(gradients);
-      for (int i = 0; i < to.size; ++i)
+      for (int i = 0; i < to.size; ++i) {
         detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
+        detail::require_no_halo("adafactor", *to.at[i],
+                                "let parameters have none, and exchange in the function");
+      }
       if (!counts)
         detail::require_factors(parameters, state.second, beta1 > 0 ? &state.momentum : nullptr);
 #ifdef DIMESH_CHECKED
