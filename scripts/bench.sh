@@ -41,7 +41,6 @@ install_missing "${packages_build[@]}" "${packages_demo[@]}" "${packages_bench[@
 [[ -z $openmp ]] || scripts/kokkos_openmp.sh
 set_run_environment
 help_openblas
-build=build/bench
 mkdir -p "$build"
 log=$build/build.log
 cmake -S . -B "$build" -G Ninja -DDIMESH_TESTS=OFF -DDIMESH_EXAMPLES=OFF "${options[@]}" > "$log" 2>&1 ||
@@ -58,7 +57,6 @@ echo "system:   $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(unam
 echo "compiler: $("$(cache_value "$build" CMAKE_CXX_COMPILER)" --version | head -n 1)"
 mpirun=$(cache_value "$build" MPIEXEC_EXECUTABLE)
 echo "OpenBLAS: kernels for $(openblas_core)"
-echo "MPI:      $("$mpirun" --version 2> /dev/null | head -n 1)"
 echo "MPI:      $("$mpirun" --version 2> /dev/null | head -n 2 | xargs)"
 echo "version:  $(git describe --always --dirty 2> /dev/null || echo unknown), $(date -u +%F)"
 
