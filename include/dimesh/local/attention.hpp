@@ -13,66 +13,12 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/attention_blocks.hpp"
 #include "dimesh/local/attention_products.hpp"
+#include "dimesh/local/attention_turns.hpp"
 
 namespace dimesh::local {
 
 namespace detail {
 inline namespace DIMESH_REGISTERS {
-
-/// Calls f(loop offsets) for every turn of the outer loops; offsets as a loop of extent 1.
-template <class F> void for_each_turn(const attention_problem& x, const F& f) {
-  if (x.turns() == 0) return;
-  index_t at[max_dims] = {};
-  attention_problem::loop o;
-  o.draw = x.first_draw;
-  for (;;) {
-    f(o);
-    int i = x.outer - 1;
-    for (; i >= 0; --i) {
-      const auto& l = x.loops[i];
-      const index_t turns = ++at[i] < l.extent ? 1 : 1 - l.extent;
-      o.q += turns * l.q, o.k += turns * l.k, o.v += turns * l.v, o.log += turns * l.log;
-      o.draw += turns * l.draw, o.length += turns * l.length;
-      o.query_id += turns * l.query_id, o.key_id += turns * l.key_id;
-      if (turns == 1) break;
-      at[i] = 0;
-    }
-    if (i < 0) return;
-  }
-}
-
-/// The same with the loops that keys and values lack inside, so that what is prepared for a head
-/// of keys serves all that share it.
-inline attention_problem shared_keys_last(const attention_problem& x) {
-  attention_problem y = x;
-  int n = 0;
-  for (const bool shared : {false, true})
-    for (int i = 0; i < x.outer; ++i)
-      if ((x.loops[i].k == 0 && x.loops[i].v == 0) == shared) y.loops[n++] = x.loops[i];
-  return y;
-}
-
-/// One turn of the loops of an attention: with its own number of keys and its own ids.
-class attention_turn {
- public:
-  explicit attention_turn(const attention_problem& x) : all_(x), now_(x) {
-    for (int i = 0; i < x.outer; ++i)
-      shares_keys_ |= x.loops[i].k == 0 && x.loops[i].v == 0 && x.loops[i].length != 0;
-  }
-  const attention_problem& at(const attention_problem::loop& o) {
-    if (all_.lengths) now_.sees.keys = std::clamp(all_.lengths[o.length], index_t(0), all_.keys);
-    if (all_.ids.any())
-      now_.ids = {all_.ids.queries + o.query_id, all_.ids.step, all_.ids.keys + o.key_id};
-    return now_;
-  }
-  /// What to prepare keys for: this turn's, where all turns that share the keys see as many.
-  const attention_problem& of_keys() const { return shares_keys_ ? all_ : now_; }
-
- private:
-  const attention_problem& all_;
-  attention_problem now_;
-  bool shares_keys_ = false;
-};
 
 /// Where products can read rows of keys and values: in place, or padded to whole vectors.
 template <class T> constexpr index_t padded(index_t head) { return rounded_up(head, lanes<T>); }
@@ -230,6 +176,32 @@ void attend_block(const attention_problem& x, index_t query, index_t draw, const
   }
 }
 
+/// The turns [first, last).
+template <class T>
+void attend_turns(const attention_problem& x, index_t first, index_t last, const T* q, const T* k,
+                  const T* v, T* out, T* log_sum, T* scratch) {
+  const dimesh::detail::writes_memory kernel;
+  using sizes = attention_sizes<T>;
+  T* const tiles = scratch + 2 * prepared_keys<T>::elements(x);
+  index_t k_at = -1, v_at = -1, v_row = 0;
+  const index_t* flags_at = nullptr;
+  const T *k_t = nullptr, *v_rows = nullptr;
+  attention_turn turn(x);
+  for_each_turn(x, first, last, [&](const attention_problem::loop& o) {
+    const attention_problem& now = turn.at(o);
+    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
+      prepared_keys<T> keys(turn.of_keys(), now.ids.flags(), scratch);
+      k_t = keys.transposed(k + o.k, x.k_row);
+      v_row = x.v_row;
+      v_rows = keys.rows(v + o.v, v_row);
+      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
+    }
+    for (index_t query = 0; query < x.queries; query += sizes::queries)
+      attend_block(now, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q, log_sum + o.log,
+                   tiles);
+  });
+}
+
 }  // namespace DIMESH_REGISTERS
 }  // namespace detail
 
@@ -250,26 +222,11 @@ void attention(const attention_problem& given, const T* q, const T* k, const T* 
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::attend_in_blocks<Space>(given, q, k, v, out, log_sum);
-  using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
-  T* const tiles = scratch + 2 * detail::prepared_keys<T>::elements(x);
-  index_t k_at = -1, v_at = -1, v_row = 0;
-  const index_t* flags_at = nullptr;
-  const T *k_t = nullptr, *v_rows = nullptr;
-  detail::attention_turn turn(x);
-  detail::for_each_turn(x, [&](const attention_problem::loop& o) {
-    const attention_problem& now = turn.at(o);
-    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
-      detail::prepared_keys<T> keys(turn.of_keys(), now.ids.flags(), scratch);
-      k_t = keys.transposed(k + o.k, x.k_row);
-      v_row = x.v_row;
-      v_rows = keys.rows(v + o.v, v_row);
-      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
-    }
-    for (index_t query = 0; query < x.queries; query += sizes::queries)
-      detail::attend_block(now, query, o.draw, q + o.q, k_t, v_rows, v_row, out + o.q,
-                           log_sum + o.log, tiles);
-  });
+  detail::in_turns<Space>(x, scratch, attention_scratch<T>(x),
+                          [&](index_t first, index_t last, T* room) {
+                            detail::attend_turns(x, first, last, q, k, v, out, log_sum, room);
+                          });
 }
 
 }  // namespace dimesh::local

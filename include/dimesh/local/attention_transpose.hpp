@@ -128,6 +128,36 @@ void transpose_attention_block(const attention_problem& x, index_t query, index_
   }
 }
 
+/// The turns [first, last).
+template <class T>
+void transpose_attention_turns(const attention_problem& x, index_t first, index_t last,
+                               const attention_results<T>& from, const T* k, const T* v,
+                               const attention_cotangents<T>& to, T* scratch) {
+  const dimesh::detail::writes_memory kernel;
+  using sizes = attention_sizes<T>;
+  T* const tiles = scratch + 3 * prepared_keys<T>::elements(x);
+  index_t k_at = -1, v_at = -1;
+  const index_t* flags_at = nullptr;
+  keys_for_transpose<T> keys;
+  attention_turn turn(x);
+  for_each_turn(x, first, last, [&](const attention_problem::loop& o) {
+    const attention_problem& now = turn.at(o);
+    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
+      prepared_keys<T> prepare(turn.of_keys(), now.ids.flags(), scratch);
+      keys.k_t = prepare.transposed(k + o.k, x.k_row);
+      keys.v_t = prepare.transposed(v + o.v, x.v_row);
+      keys.k_row = x.k_row;
+      keys.k = prepare.rows(k + o.k, keys.k_row);
+      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
+    }
+    const auto at = [](T* p, index_t offset) { return p == nullptr ? p : p + offset; };
+    for (index_t query = 0; query < x.queries; query += sizes::queries)
+      transpose_attention_block<T>(
+          now, query, o.draw, {from.q + o.q, from.out + o.q, from.log_sum + o.log, from.dout + o.q},
+          keys, {at(to.dq, o.q), at(to.dk, o.k), at(to.dv, o.v)}, tiles);
+  });
+}
+
 }  // namespace detail
 
 /// Elements of T that `attention_transpose` needs as scratch.
@@ -147,29 +177,12 @@ void attention_transpose(const attention_problem& given, const T* q, const T* k,
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::attend_back_in_blocks<Space>(given, q, k, v, out, log_sum, dout, to);
-  using sizes = detail::attention_sizes<T>;
   const attention_problem x = detail::shared_keys_last(given);
-  T* const tiles = scratch + 3 * detail::prepared_keys<T>::elements(x);
-  index_t k_at = -1, v_at = -1;
-  const index_t* flags_at = nullptr;
-  detail::keys_for_transpose<T> keys;
-  detail::attention_turn turn(x);
-  detail::for_each_turn(x, [&](const attention_problem::loop& o) {
-    const attention_problem& now = turn.at(o);
-    if (o.k != k_at || o.v != v_at || now.ids.flags() != flags_at) {
-      detail::prepared_keys<T> prepare(turn.of_keys(), now.ids.flags(), scratch);
-      keys.k_t = prepare.transposed(k + o.k, x.k_row);
-      keys.v_t = prepare.transposed(v + o.v, x.v_row);
-      keys.k_row = x.k_row;
-      keys.k = prepare.rows(k + o.k, keys.k_row);
-      k_at = o.k, v_at = o.v, flags_at = now.ids.flags();
-    }
-    const auto at = [](T* p, index_t offset) { return p == nullptr ? p : p + offset; };
-    for (index_t query = 0; query < x.queries; query += sizes::queries)
-      detail::transpose_attention_block<T>(now, query, o.draw,
-                                           {q + o.q, out + o.q, log_sum + o.log, dout + o.q}, keys,
-                                           {at(to.dq, o.q), at(to.dk, o.k), at(to.dv, o.v)}, tiles);
-  });
+  detail::in_turns<Space>(x, scratch, attention_transpose_scratch<T>(x),
+                          [&](index_t first, index_t last, T* room) {
+                            detail::transpose_attention_turns<T>(
+                                x, first, last, {q, out, log_sum, dout}, k, v, to, room);
+                          });
 }
 
 }  // namespace dimesh::local

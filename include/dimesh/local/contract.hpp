@@ -39,11 +39,30 @@ namespace detail {
 template <class T>
 inline constexpr bool has_own_kernel = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
+/// One matrix product in tiles. Where a host has threads, a part of the rows, or of the columns, is
+/// a piece; small products are one.
+template <class Space, class T> void tiled_product(const product<T>& x) {
+  const bool by_rows = x.m >= x.n;
+  const index_t grain = by_rows ? height : 4 * tile_columns<T>, n = by_rows ? x.m : x.n;
+  if (runs_as_call<Space> || n < 2 * grain || x.m * x.n * x.k < 64 * 64 * 64) return gemm<T>(x);
+  in_ranges<Space>((n + grain - 1) / grain, [&](index_t from, index_t to) {
+    product<T> part = x;
+    const index_t first = from * grain, size = std::min(to * grain, n) - first;
+    if (by_rows)
+      part.m = size, part.a += first * x.a_m, part.c += first * x.c_m;
+    else
+      part.n = size, part.b += first * x.b_n, part.c += first * x.c_n;
+    gemm<T>(part);
+  });
+}
+
 /// One matrix product by the library's own means: tiles for float and double, else plain rows.
-template <class T> void own_product(const contraction& x, const T* a, const T* b, T* c, bool add) {
+template <class T, class Space = host_of<default_space>>
+void own_product(const contraction& x, const T* a, const T* b, T* c, bool add) {
   const dimesh::detail::writes_memory kernel;
   if constexpr (has_own_kernel<T>) {
-    gemm<T>({x.m, x.n, x.k, a, x.a_m, x.a_k, b, x.b_k, x.b_n, c, x.c_m, x.c_n, add});
+    tiled_product<Space, T>(
+        {x.m, x.n, x.k, a, x.a_m, x.a_k, b, x.b_k, x.b_n, c, x.c_m, x.c_n, add});
   } else {
     const row_products<T> rows{x, a, b, c, add};
     for (index_t i = 0; i < x.m; ++i) rows(i);

@@ -91,18 +91,22 @@ void cross_entropy(index_t rows, index_t width, const cross_entropy_terms& terms
     if (!detail::moves_to_host<Space>())
       return detail::each_for_itself<Space>(
           rows, detail::cross_entropy_row<T, Id>{width, terms, on, z, every, x, lse, target, loss});
-  for (index_t r = 0; r < rows; ++r, x += width) {
-    const auto t = static_cast<index_t>(target[r]);
-    loss[r] = 0;
-    if (t < 0 || t >= terms.classes) continue;
-    if (terms.counts) loss[r] = lse[r] + z * lse[r] * lse[r];
-    if (t >= terms.first && t < terms.first + width) loss[r] -= on * x[t - terms.first];
-    if (terms.smoothing == 0) continue;
-    T sum = 0;
+  in_host_ranges<Space>(rows, [=](index_t first, index_t last) {
+    const dimesh::detail::writes_memory loop;
+    for (index_t r = first; r < last; ++r) {
+      const T* const row = x + r * width;
+      const auto t = static_cast<index_t>(target[r]);
+      loss[r] = 0;
+      if (t < 0 || t >= terms.classes) continue;
+      if (terms.counts) loss[r] = lse[r] + z * lse[r] * lse[r];
+      if (t >= terms.first && t < terms.first + width) loss[r] -= on * row[t - terms.first];
+      if (terms.smoothing == 0) continue;
+      T sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (index_t j = 0; j < width; ++j) sum += x[j];
-    loss[r] -= every * sum;
-  }
+      for (index_t j = 0; j < width; ++j) sum += row[j];
+      loss[r] -= every * sum;
+    }
+  });
 }
 
 /// bar (rows): of the losses -> xbar (rows, width).
@@ -118,18 +122,23 @@ void cross_entropy_transpose(index_t rows, index_t width, const cross_entropy_te
                                                      bar,   x,     lse, target, xbar};
       return detail::each_for_itself<Space>(rows * slope.quarter(), slope);
     }
-  for (index_t r = 0; r < rows; ++r, x += width, xbar += width) {
-    const auto t = static_cast<index_t>(target[r]);
-    if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers
-      std::fill_n(xbar, width, T(0));
-      continue;
-    }
-    const T g = bar[r], shift = lse[r];
-    const T share = g * (T(1) + T(2) * z * shift), spread = g * every;
+  in_host_ranges<Space>(rows, [=](index_t first, index_t last) {
+    const dimesh::detail::writes_memory loop;
+    for (index_t r = first; r < last; ++r) {
+      const T* const row = x + r * width;
+      T* const to = xbar + r * width;
+      const auto t = static_cast<index_t>(target[r]);
+      if (t < 0 || t >= terms.classes) {  // logits that nobody asks for may be no numbers
+        std::fill_n(to, width, T(0));
+        continue;
+      }
+      const T g = bar[r], shift = lse[r];
+      const T share = g * (T(1) + T(2) * z * shift), spread = g * every;
 #pragma omp simd simdlen(detail::whole_lanes<T>)
-    for (index_t j = 0; j < width; ++j) xbar[j] = share * dimesh::exp(x[j] - shift) - spread;
-    if (t >= terms.first && t < terms.first + width) xbar[t - terms.first] -= g * on;
-  }
+      for (index_t j = 0; j < width; ++j) to[j] = share * dimesh::exp(row[j] - shift) - spread;
+      if (t >= terms.first && t < terms.first + width) to[t - terms.first] -= g * on;
+    }
+  });
 }
 
 }  // namespace dimesh::local

@@ -14,6 +14,7 @@
 #include "dimesh/detail/writes_memory.hpp"
 #include "dimesh/local/math.hpp"
 #include "dimesh/local/norm_rows.hpp"
+#include "dimesh/local/pieces.hpp"
 #include "dimesh/local/tile.hpp"
 
 namespace dimesh::local {
@@ -61,6 +62,78 @@ void moments_of(index_t rows, index_t n, const T* x, T eps, moments<T>* to) {
         moments_from(first[r], mean[r], T(1) / dimesh::sqrt(square[r] / static_cast<T>(n) + eps));
 }
 
+/// x, y (rows, n), one row after the other.
+template <bool Center, class T>
+void normalize_some(index_t rows, index_t n, T eps, const T* x, const T* gain, const T* bias,
+                    T* y) {
+  const dimesh::detail::writes_memory kernel;
+  moments<T> of[norm_rows];
+  for (index_t r = 0; r < rows; ++r, x += n, y += n) {
+    if (r % norm_rows == 0) moments_of<Center>(rows - r, n, x, eps, of);
+    const moments<T> m = of[r % norm_rows];
+    const T scale = m.scale;
+    if (gain != nullptr && bias != nullptr) {
+#pragma omp simd simdlen(whole_lanes<T>)
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i] + bias[i];
+    } else if (gain != nullptr) {
+#pragma omp simd simdlen(whole_lanes<T>)
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i];
+    } else {
+#pragma omp simd simdlen(whole_lanes<T>)
+      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale;
+    }
+  }
+}
+
+/// The same of the transpose: gain_bar and bias_bar are the sums over these rows.
+template <bool Center, class T>
+void normalize_transpose_some(index_t rows, index_t n, T eps, const T* ybar, const T* x,
+                              const T* gain, T* xbar, T* gain_bar, T* bias_bar) {
+  const dimesh::detail::writes_memory kernel;
+  if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
+  if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
+  moments<T> of[norm_rows];
+  for (index_t r = 0; r < rows; ++r, x += n, ybar += n) {
+    if (r % norm_rows == 0) moments_of<Center>(rows - r, n, x, eps, of);
+    const moments<T> m = of[r % norm_rows];
+    const T scale = m.scale;
+    if (gain_bar != nullptr) {
+#pragma omp simd simdlen(whole_lanes<T>)
+      for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * m.moved(x[i]) * scale;
+    }
+    if (bias_bar != nullptr) {
+#pragma omp simd simdlen(whole_lanes<T>)
+      for (index_t i = 0; i < n; ++i) bias_bar[i] += ybar[i];
+    }
+    if (xbar == nullptr) continue;
+    // with u the normalised row and g = ybar * gain: xbar = scale (g - mean(g) - u mean(g u))
+    T sum = 0, along = 0;
+    const auto gained = [=](index_t i) { return gain != nullptr ? ybar[i] * gain[i] : ybar[i]; };
+#pragma omp simd simdlen(whole_lanes<T>) reduction(+ : sum, along)
+    for (index_t i = 0; i < n; ++i) {
+      const T g = gained(i);
+      sum += g;
+      along += g * m.moved(x[i]);
+    }
+    const T drift = Center ? sum / static_cast<T>(n) : T(0);
+    const T slope = along * scale * scale / static_cast<T>(n);
+#pragma omp simd simdlen(whole_lanes<T>)
+    for (index_t i = 0; i < n; ++i) xbar[i] = scale * (gained(i) - drift - m.moved(x[i]) * slope);
+    xbar += n;
+  }
+}
+
+/// to (n) = the sum of `parts` rows that lie `apart` from each other
+template <class T> void add_rows_up(index_t parts, index_t n, const T* from, index_t apart, T* to) {
+  const dimesh::detail::writes_memory kernel;
+  std::copy_n(from, n, to);
+  for (index_t p = 1; p < parts; ++p) {
+    const T* const more = from + p * apart;
+#pragma omp simd
+    for (index_t i = 0; i < n; ++i) to[i] += more[i];
+  }
+}
+
 }  // namespace detail
 
 /// x, y (rows, n); gain, bias (n) or null.
@@ -70,22 +143,9 @@ void normalize(index_t rows, index_t n, T eps, const T* x, const T* gain, const 
   if constexpr (!detail::runs_on_host<Space>)
     if (!detail::moves_to_host<Space>())
       return detail::normalize_rows<Center, Space>(rows, n, eps, x, gain, bias, y);
-  detail::moments<T> of[detail::norm_rows];
-  for (index_t r = 0; r < rows; ++r, x += n, y += n) {
-    if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
-    const detail::moments<T> m = of[r % detail::norm_rows];
-    const T scale = m.scale;
-    if (gain != nullptr && bias != nullptr) {
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i] + bias[i];
-    } else if (gain != nullptr) {
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale * gain[i];
-    } else {
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) y[i] = m.moved(x[i]) * scale;
-    }
-  }
+  in_host_ranges<Space>(rows, [=](index_t first, index_t last) {
+    detail::normalize_some<Center>(last - first, n, eps, x + first * n, gain, bias, y + first * n);
+  });
 }
 
 /// ybar, x (rows, n), gain (n) or null -> xbar (rows, n), gain_bar (n), bias_bar (n); results that
@@ -98,36 +158,24 @@ void normalize_transpose(index_t rows, index_t n, T eps, const T* ybar, const T*
     if (!detail::moves_to_host<Space>())
       return detail::normalize_transpose_rows<Center, Space>(rows, n, eps, ybar, x, gain, xbar,
                                                              gain_bar, bias_bar);
-  if (gain_bar != nullptr) std::fill_n(gain_bar, n, T(0));
-  if (bias_bar != nullptr) std::fill_n(bias_bar, n, T(0));
-  detail::moments<T> of[detail::norm_rows];
-  for (index_t r = 0; r < rows; ++r, x += n, ybar += n) {
-    if (r % detail::norm_rows == 0) detail::moments_of<Center>(rows - r, n, x, eps, of);
-    const detail::moments<T> m = of[r % detail::norm_rows];
-    const T scale = m.scale;
-    if (gain_bar != nullptr) {
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) gain_bar[i] += ybar[i] * m.moved(x[i]) * scale;
-    }
-    if (bias_bar != nullptr) {
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-      for (index_t i = 0; i < n; ++i) bias_bar[i] += ybar[i];
-    }
-    if (xbar == nullptr) continue;
-    // with u the normalised row and g = ybar * gain: xbar = scale (g - mean(g) - u mean(g u))
-    T sum = 0, along = 0;
-    const auto gained = [=](index_t i) { return gain != nullptr ? ybar[i] * gain[i] : ybar[i]; };
-#pragma omp simd simdlen(detail::whole_lanes<T>) reduction(+ : sum, along)
-    for (index_t i = 0; i < n; ++i) {
-      const T g = gained(i);
-      sum += g;
-      along += g * m.moved(x[i]);
-    }
-    const T drift = Center ? sum / static_cast<T>(n) : T(0);
-    const T slope = along * scale * scale / static_cast<T>(n);
-#pragma omp simd simdlen(detail::whole_lanes<T>)
-    for (index_t i = 0; i < n; ++i) xbar[i] = scale * (gained(i) - drift - m.moved(x[i]) * slope);
-    xbar += n;
+  using host = detail::host_of<Space>;
+  if constexpr (detail::runs_as_call<host>) {
+    detail::normalize_transpose_some<Center>(rows, n, eps, ybar, x, gain, xbar, gain_bar, bias_bar);
+  } else {
+    // Pieces have sums of their own, which are added up in their order.
+    const index_t count = std::clamp<index_t>(rows, 1, detail::pieces<host>::most());
+    const index_t apart = 2 * n + 64;  // no line of cache is shared
+    T* const sums = detail::kept_room<T>(count * apart);
+    detail::launch<host>(count, [=](index_t p) {
+      const index_t first = rows * p / count, size = rows * (p + 1) / count - first;
+      T* const own = sums + p * apart;
+      detail::normalize_transpose_some<Center>(size, n, eps, ybar + first * n, x + first * n, gain,
+                                               xbar == nullptr ? xbar : xbar + first * n,
+                                               gain_bar == nullptr ? gain_bar : own,
+                                               bias_bar == nullptr ? bias_bar : own + n);
+    });
+    if (gain_bar != nullptr) detail::add_rows_up(count, n, sums, apart, gain_bar);
+    if (bias_bar != nullptr) detail::add_rows_up(count, n, sums + n, apart, bias_bar);
   }
 }
 

@@ -4,6 +4,7 @@
 // piece.
 //
 //   in_ranges<Space>(n, [&](index_t from, index_t to) { ... });   // all of [0, n)
+//   in_host_ranges<Space>(n, ...)   the same of code that a device cannot run
 #pragma once
 
 #include "dimesh/detail/config.hpp"
@@ -14,7 +15,11 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 namespace dimesh::local {
 
@@ -37,6 +42,10 @@ template <class Space> inline constexpr bool runs_as_call = false;
 #ifdef KOKKOS_ENABLE_SERIAL
 template <> inline constexpr bool runs_as_call<Kokkos::Serial> = true;
 #endif
+
+/// Where code of the host runs that stands for a kernel of Space.
+template <class Space>
+using host_of = std::conditional_t<runs_on_host<Space>, Space, dimesh::local::host_space>;
 
 /// Does a kernel of a device's space run on the host's threads, since this thread works on tensors
 /// that lie where the device does not reach?
@@ -67,6 +76,21 @@ template <class Space> struct pieces {
 template <class Space, class Piece> void launch(index_t count, const Piece& piece) {
   pieces<Space>::run(
       count, {[](const void* w, index_t p) { (*static_cast<const Piece*>(w))(p); }, &piece});
+}
+
+/// Room for n elements, which this thread keeps for whoever asks next; aligned to 64 bytes.
+template <class T> T* kept_room(index_t n) {
+  constexpr std::align_val_t line{64};
+  struct freed {
+    void operator()(void* p) const { ::operator delete(p, line); }
+  };
+  thread_local std::unique_ptr<void, freed> room;
+  thread_local index_t size = 0;
+  if (n > size) {
+    room.reset(::operator new(static_cast<std::size_t>(n) * sizeof(T), line));
+    size = n;
+  }
+  return static_cast<T*>(room.get());
 }
 
 struct division {
@@ -113,6 +137,11 @@ template <class Space, class Work> void in_ranges(index_t n, const Work& work) {
     if (detail::moves_to_host<Space>()) return in_ranges<host_space>(n, work);
     Kokkos::parallel_for(dimesh::detail::kernel_range<Space>(0, n), detail::one_by_one<Work>{work});
   }
+}
+
+/// The same of code of the host, whatever Space is.
+template <class Space, class Work> void in_host_ranges(index_t n, const Work& work) {
+  in_ranges<detail::host_of<Space>>(n, work);
 }
 
 /// body(i) for i in [0, n), on the threads of a host, or each for itself on a device.

@@ -77,10 +77,10 @@ using training_fault =
     std::conditional_t<ok<typename rounded_fault<typename leaves<P>::type>::type>,
                        update_fault<P, G>, typename rounded_fault<typename leaves<P>::type>::type>;
 
-// One pass on hosts, with 0, 1 or 2 arrays of state of length n. Written out: elements held in
-// variables of their own become vector code whatever the rule and the optimization level. Where the
-// gradient's memory is the parameter's own (a gradient handed to its own parameter), an element is
-// read before it is written.
+// One pass on a thread of a host, with 0, 1 or 2 arrays of state of length n. Written out: elements
+// held in variables of their own become vector code whatever the rule and the optimization level.
+// Where the gradient's memory is the parameter's own (a gradient handed to its own parameter), an
+// element is read before it is written.
 template <class Rule, class T>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g) {
   const dimesh::detail::writes_memory kernel;
@@ -144,7 +144,11 @@ void update_tensor(const Rule& rule, tensor_core& p, const tensor_core& g, S&...
   const index_t n = p.elements();
   const T* const from = g.data<const T>();
   if constexpr (on_host && sizeof...(S) <= 2)
-    update_loop(rule, n, p.data<T>(), from, s.template data<T>()...);
+    local::in_ranges<local::default_space>(
+        n,
+        [&rule, from, to = p.data<T>(), ... state = s.template data<T>()](index_t i, index_t end) {
+          update_loop(rule, end - i, to + i, from + i, (state + i)...);
+        });
   else
     local::for_each(n, rule, p.data<T>(), from, s.template data<T>()...);
 }

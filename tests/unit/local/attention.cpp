@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/local/attention.hpp"
 
+#include "support/shuffled.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -101,15 +103,19 @@ template <class T> struct operands {
       v = T(dimesh::uniform_at<double>(dimesh::random_key(seed), index_t(&v - x.data()))) * 4 - 2;
     return x;
   }
-  void run(const attention_problem& x) {
+  template <class Space = dimesh::local::default_space> void run(const attention_problem& x) {
     namespace dl = dimesh::local;
     // Whatever scratch memory holds must not reach a result: not even times 0.
     constexpr T nothing = std::numeric_limits<T>::quiet_NaN();
     std::vector<T> s(static_cast<std::size_t>(dl::attention_scratch<T>(x)), nothing),
         u(static_cast<std::size_t>(dl::attention_transpose_scratch<T>(x)), nothing);
-    dl::attention(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(), s.data());
-    dl::attention_transpose(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(),
-                            dout.data(), {dq.data(), dk.data(), dv.data()}, u.data());
+    dl::attention<T, Space>(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(), s.data());
+    dl::attention_transpose<T, Space>(x, q.data(), k.data(), v.data(), out.data(), log_sum.data(),
+                                      dout.data(), {dq.data(), dk.data(), dv.data()}, u.data());
+  }
+  /// The same bits in all results?
+  bool operator==(const operands& y) const {
+    return out == y.out && log_sum == y.log_sum && dq == y.dq && dk == y.dk && dv == y.dv;
   }
 };
 
@@ -126,6 +132,17 @@ template <class T> void run_in_blocks(const attention_problem& x, operands<T>& y
       {y.dq.data(), y.dk.data(), y.dv.data()}, queries);
 }
 
+/// By the host's kernels, in one piece and in several.
+template <class T> void run_in_pieces(const attention_problem& x, operands<T>& y) {
+  operands<T> turned = y, threads = y;
+  y.run(x);
+  turned.template run<dimesh_test::reversed>(x);
+  CHECK(turned == y);
+  if (x.turns() < 9) return;
+  threads.template run<dimesh_test::threaded>(x);
+  CHECK(threads == y);
+}
+
 /// Is the weight of a pair dropped? By the published numbers, not by the kernel's loops.
 double kept(const attention_problem& x, index_t draw, index_t key) {
   if (x.dropout == 0) return 1;
@@ -140,7 +157,7 @@ double kept(const attention_problem& x, index_t draw, index_t key) {
 void by_formula(const attention_problem& x, operands<double>& y) {
   std::fill(y.dk.begin(), y.dk.end(), 0);
   std::fill(y.dv.begin(), y.dv.end(), 0);
-  dimesh::local::detail::for_each_turn(x, [&](const attention_problem::loop& o) {
+  dimesh::local::detail::for_each_turn(x, 0, x.turns(), [&](const attention_problem::loop& o) {
     for (index_t i = 0; i < x.queries; ++i) {
       const double *q = y.q.data() + o.q + i * x.q_row, *g = y.dout.data() + o.q + i * x.q_row;
       double *out = y.out.data() + o.q + i * x.q_row, *dq = y.dq.data() + o.q + i * x.q_row;
@@ -239,7 +256,7 @@ template <class T> void check(const trial& t, bool spoiled = false) {
     if (queries > 0)
       run_in_blocks(x, y, queries);
     else
-      y.run(x);
+      run_in_pieces(x, y);
     compare("out", y.out, want.out, t.head, row);
     compare("log_sum", y.log_sum, want.log_sum, 1, 1);
     compare("dq", y.dq, want.dq, t.head, row);
@@ -266,6 +283,11 @@ TEST_CASE("attention: every mask, tiles whole and not, forward and backward") {
   check_masks<double>(1, 1, 5, 0);
   check_masks<float>(3, 450, 64, 64);
   check_masks<double>(130, 210, 20, 0);
+}
+
+TEST_CASE("attention: of many heads, which threads share") {
+  check<float>({7, 2, 33, 40, 16, 0, {0, true, 0}, 0, 0.25});
+  check<double>({4, 3, 5, 40, 7, 3, {0, false, 0}, 0, 0, hiding::shared_lengths});
 }
 
 TEST_CASE("attention: keys hidden by lengths, flags and ids, forward and backward") {

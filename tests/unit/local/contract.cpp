@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dimesh/local/contract.hpp"
 
+#include "support/shuffled.hpp"
+
 #include <doctest/doctest.h>
 
 #include <complex>
@@ -520,7 +522,15 @@ TEST_CASE_TEMPLATE("own product: all orders, whatever library the build has", T,
         own(matrices(12, 100, 40, a, b, c), true);
         own(matrices(90, 11, 40, a, b, c), false);
       }
+  const auto in_pieces = [](const contraction& x, bool add) {
+    check_call<T>(x, add, "own_product in pieces", [&](const T* a, const T* b, T* c) {
+      dimesh::local::detail::own_product<T, dimesh_test::reversed>(x, a, b, c, add);
+    });
+  };
   for (order a : {order::rows, order::columns})
-    for (order b : {order::rows, order::columns})
+    for (order b : {order::rows, order::columns}) {
       own(matrices(301, 401, 615, a, b, order::rows), true);
+      in_pieces(matrices(301, 401, 65, a, b, order::rows), true);   // of the columns
+      in_pieces(matrices(401, 301, 65, a, b, order::spaced), false);  // of the rows
+    }
 }

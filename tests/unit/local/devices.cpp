@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The forms that kernels have for devices, run on the host: element by element (row by row, column
 // by column) they give what the host's forms give, to rounding where sums are made in another
-// order, to the bit where nothing is summed.
+// order, to the bit where nothing is summed. So do the host's forms in several pieces.
 #include "dimesh/local/pieces.hpp"
+
+#include "support/shuffled.hpp"
 
 #include <doctest/doctest.h>
 
@@ -87,7 +89,21 @@ void check_norm(index_t rows, index_t n, bool gains, bool biases, T far = 0) {
   near("xbar", xbar, zbar);
   near("gain", gbar, hbar);
   near("bias", bbar, cbar);
+  using dimesh_test::reversed;
+  dl::normalize<Center, T, reversed>(rows, n, eps, x.data(), g, b, z.data());
+  CHECK(y == z);
+  dl::normalize_transpose<Center, T, reversed>(rows, n, eps, ybar.data(), x.data(), g, zbar.data(),
+                                               hbar.data(), cbar.data());
+  CHECK(xbar == zbar);
+  near("gain, in pieces", gbar, hbar);
+  near("bias, in pieces", bbar, cbar);
   std::vector<T> only(wide, T(5));
+  dl::normalize_transpose<Center, T, reversed>(rows, n, eps, ybar.data(), x.data(), g,
+                                               static_cast<T*>(nullptr), static_cast<T*>(nullptr),
+                                               only.data());
+  CHECK(only == cbar);
+  dl::detail::normalize_transpose_rows<Center, device>(rows, n, eps, ybar.data(), x.data(), g,
+                                                       zbar.data(), hbar.data(), cbar.data());
   dl::detail::normalize_transpose_rows<Center, device>(rows, n, eps, ybar.data(), x.data(), g,
                                                        static_cast<T*>(nullptr),
                                                        static_cast<T*>(nullptr), only.data());
@@ -179,12 +195,19 @@ TEST_CASE_TEMPLATE("cross entropy: losses and slopes, targets elsewhere and nowh
           rows, dl::detail::cross_entropy_row<T, int>{width, t, on, z, every, x.data(), lse.data(),
                                                       target.data(), b.data()});
       near("loss", a, b);
+      using dimesh_test::reversed;
+      dl::cross_entropy<T, int, reversed>(rows, width, t, x.data(), lse.data(), target.data(),
+                                          b.data());
+      CHECK(a == b);
       dl::cross_entropy_transpose(rows, width, t, bar.data(), x.data(), lse.data(), target.data(),
                                   p.data());
       const dl::detail::cross_entropy_slope<T, int> slope{
           width, t, on, z, every, bar.data(), x.data(), lse.data(), target.data(), q.data()};
       dl::detail::each_for_itself<device>(rows * slope.quarter(), slope);
       near("slopes", p, q);
+      dl::cross_entropy_transpose<T, int, reversed>(rows, width, t, bar.data(), x.data(),
+                                                    lse.data(), target.data(), q.data());
+      CHECK(p == q);
     }
 }
 
