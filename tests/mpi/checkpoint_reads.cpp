@@ -3,14 +3,17 @@
 // checksums. Stages of a pipeline read what is theirs, whichever stage had it when it was saved.
 // ranks: 1 2 4
 // labels: local
-// alone: calls of MPI and of the C library stand here for those of the program
+// alone: calls of MPI and of the C library, and operator new, stand here for those of the program
 #include <doctest/doctest.h>
 
 #include <dlfcn.h>
 #include <sys/uio.h>
 #include <atomic>
+#include <cstdlib>
+#include <new>
 
 #include "dimesh/io/checkpoint/load.hpp"
+#include "dimesh/op/cast.hpp"
 #include "support/checkpoints.hpp"
 
 namespace {
@@ -28,7 +31,16 @@ ssize_t counted(ssize_t n) {
   if (n > 0) read_here += n;
   return n;
 }
+std::atomic<std::size_t> too_many{0};  // bytes that this rank does not have; 0: it has any
 }  // namespace
+
+void* operator new(std::size_t n) {
+  void* const p = n != 0 && n == too_many ? nullptr : std::malloc(n > 0 ? n : 1);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 extern "C" {
 int MPI_File_read_at(MPI_File file, MPI_Offset at, void* to, int count, MPI_Datatype type,
@@ -100,6 +112,27 @@ TEST_CASE("load_checkpoint: a rank reads its blocks, and its share for checksums
     const auto placed = load(layout<plane, dimesh::placed<x, 0>>{});
     CHECK(placed.asked == (g.rank() == 0 ? whole_bytes : 0));
     CHECK(placed.everywhere <= whole_bytes + n * head);
+  });
+}
+
+TEST_CASE("load_checkpoint: one rank lacks the memory to convert a tensor; all of them say so") {
+  with_grid([](const dimesh::grid<plane>& g) {
+    const scratch at("memory");
+    const auto saved = of_numbers<wide<layout<plane>>>(g, 1);
+    dimesh::save_checkpoint(at.path, {.step = 1}, {}, part("w", saved));
+    const auto load = [&]<class L>(L) {
+      auto w = dimesh::zeros<tensor<float, L, p, q>>(g, p{512}, q{64});
+      const auto bytes = static_cast<std::size_t>(w.local_size()) * sizeof(double);
+      const auto load = [&] { dimesh::load_checkpoint(at.path, {.casts = true}, part("w", w)); };
+      too_many = g.rank() + 1 == g.ranks() ? bytes : 0;
+      const std::string text = said(load);
+      too_many = 0;
+      has(text, "tensor 'w' cannot be read: std::bad_alloc");
+      CHECK(said(load) == "");
+      CHECK(dimesh::to_rank(dimesh::cast<double>(w), 0) == dimesh::to_rank(saved, 0));
+    };
+    load(layout<plane>{});
+    load(layout<plane, split<uneven<q>, x>>{});  // in short runs, which MPI puts together
   });
 }
 

@@ -88,6 +88,17 @@ struct first_fault {
     MPI_Error_string(code, said, &length);
     text = of + ": " + what + ": MPI reports '" + said + "'";
   }
+  /// Calls f, which does not communicate: false where it throws. (Its rank then goes on with
+  /// nothing to move: others wait for it in the next collective call.)
+  template <class F> bool is_ready(const std::string& what, const F& f) {
+    try {
+      f();
+      return true;
+    } catch (const std::exception& e) {
+      if (text.empty()) text = of + ": " + what + ": " + e.what();
+      return false;
+    }
+  }
   /// Of a call that moved `wanted` bytes. Open MPI's own file layer returns success where a write
   /// failed, but does not count it.
   void note_moved(int code, MPI_Status& done, index_t wanted, const std::string& what) {

@@ -77,19 +77,22 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
                             MPI_INFO_NULL, &file),
               "cannot be opened");
   agree_on_fault(comm, faults.text);
-  const bool mine = Reads ? checkpoint::own_elements(x) > 0 : checkpoint::writes(x);
+  bool mine = Reads ? checkpoint::own_elements(x) > 0 : checkpoint::writes(x);
+  const in_space there_too(x.facts->space);
+  collective::staged near = collective::staged::of_file();
   checkpoint::placed_block there, here;
-  if (mine) there = checkpoint::block_in_file(x, x.facts->element);
-  if (mine) here = checkpoint::block_in_memory(x);
+  char* at = nullptr;
+  const bool is_ready = faults.is_ready(what, [&] {
+    if (!mine) return;
+    there = checkpoint::block_in_file(x, x.facts->element);
+    here = checkpoint::block_in_memory(x);
+    at = here.at + (Reads ? near.writes(x.data<char>(), x.bytes(), true)
+                          : const_cast<char*>(near.reads(x.data<const char>(), x.bytes())));
+  });
+  mine = mine && is_ready;
   faults.note(MPI_File_set_view(file, data_at + there.at, MPI_BYTE,
                                 mine ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
               what);
-  const in_space there_too(x.facts->space);
-  collective::staged near = collective::staged::of_file();
-  char* at = nullptr;
-  if (mine)
-    at = here.at + (Reads ? near.writes(x.data<char>(), x.bytes(), true)
-                          : const_cast<char*>(near.reads(x.data<const char>(), x.bytes())));
   const MPI_Datatype type = mine ? here.type.get() : MPI_BYTE;
   const index_t bytes = mine ? checkpoint::own_elements(x) * x.facts->element : 0;
   const collective::opened_to_mpi memory;
@@ -100,7 +103,7 @@ void move_blocks(MPI_Comm comm, const std::string& path, const tensor_core& x, i
   else
     code = MPI_File_write_at_all(file, 0, at, mine ? 1 : 0, type, &done);
   faults.note_moved(code, done, bytes, what);
-  near.bring();
+  if (mine) near.bring();
   faults.note(MPI_File_close(&file), "cannot be closed");
   agree_on_fault(comm, faults.text);
 }

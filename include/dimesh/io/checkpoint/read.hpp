@@ -59,24 +59,28 @@ inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together
                         first_fault& fault) {
   const waiting with_others("checkpoint");
   tensor_core& x = written_core(f);  // whose memory is its own (read_all)
-  const index_t n = own_elements(x);
   const bool cast = f.entry.kind != entry_of(*f.to).kind;
   const index_t element = cast ? safetensors::type_of(f.entry.kind)->bytes : x.facts->element;
-  const bool has_halos = x.away == 0 && n != x.elements();
-  std::vector<char> raw(cast ? static_cast<std::size_t>(n * element) : 0);
+  const std::string what = "tensor '" + f.entry.name + "' cannot be read";
+  const in_space of_tensor(x.facts->space);
+  collective::staged near = collective::staged::of_file();
+  std::vector<char> raw;
   placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
-  if (n > 0) {
+  char* own = nullptr;
+  index_t n = own_elements(x);
+  const bool is_ready = fault.is_ready(what, [&] {
+    if (n == 0) return;
+    const bool has_halos = n != x.elements();
+    raw.resize(cast ? static_cast<std::size_t>(n * element) : 0);
     there = block_in_file(x, element, f.place.step);
     there.at += f.place.first * element;
     here = cast ? side_by_side(n, element) : block_in_memory(x);
-  }
-  const std::string what = "tensor '" + f.entry.name + "' cannot be read";
+    own = near.writes(x.data<char>(), x.bytes(), has_halos);
+  });
+  if (!is_ready) n = 0;
   fault.note(MPI_File_set_view(file, f.data_at + f.entry.begin + there.at, MPI_BYTE,
                                n > 0 ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
              what);
-  const in_space of_tensor(x.facts->space);
-  collective::staged near = collective::staged::of_file();
-  char* const own = n == 0 ? nullptr : near.writes(x.data<char>(), x.bytes(), has_halos);
   char* const to = cast ? raw.data() : own;
   const collective::opened_to_mpi memory;
   MPI_Status done;
@@ -84,6 +88,7 @@ inline void read_blocks(MPI_File file, const found_tensor& f, bool puts_together
   const int code = read(file, 0, n > 0 ? to + here.at : nullptr, n > 0 ? 1 : 0,
                         n > 0 ? here.type.get() : MPI_BYTE, &done);
   fault.note_moved(code, done, n * element, what);
+  if (n == 0) return;
   if (cast)
     for_each_own_run(x, [&](index_t first, index_t count, index_t k) {
       convert(raw.data() + k * element, f.entry.kind, own + first * x.facts->element, x.facts->kind,

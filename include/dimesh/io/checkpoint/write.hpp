@@ -89,16 +89,21 @@ inline void write_blocks(MPI_File file, const named_core& x, const safetensors_e
                          bool puts_together, first_fault& fault) {
   const waiting with_others("checkpoint");
   const tensor_core& c = *x.core;
-  const bool mine = writes(c);
-  const std::string what = "tensor '" + e.name + "' cannot be written (is the disk full?)";
+  const std::string name = "tensor '" + e.name + "' cannot be written",
+                    what = name + " (is the disk full?)";
+  const in_space here_too(c.facts->space);
+  collective::staged near = collective::staged::of_file();
   placed_block there{0, mpi_type{}}, here{0, mpi_type{}};
-  if (mine) there = block_in_file(c, c.facts->element), here = block_in_memory(c);
+  const char* from = nullptr;
+  const bool is_ready = fault.is_ready(name, [&] {
+    if (!writes(c)) return;
+    there = block_in_file(c, c.facts->element), here = block_in_memory(c);
+    from = near.reads(c.data<const char>(), c.bytes());
+  });
+  const bool mine = is_ready && writes(c);
   fault.note(MPI_File_set_view(file, at + e.begin + there.at, MPI_BYTE,
                                mine ? there.type.get() : MPI_BYTE, "native", MPI_INFO_NULL),
              what);
-  const in_space here_too(c.facts->space);
-  collective::staged near = collective::staged::of_file();
-  const char* const from = near.reads(c.data<const char>(), c.bytes());
   const collective::opened_to_mpi memory;
   MPI_Status done;
   const auto write = puts_together ? MPI_File_write_at_all : MPI_File_write_at;
