@@ -88,8 +88,10 @@ class [[nodiscard("tensors are values: nothing was changed in place")]] basic_te
     detail::refuse_construction<mesh_type, First, A...>();
   }
 
-  /// The same in memory given by the caller (null: from the pool).
-  basic_tensor(const grid_type& g, const shape_type& s, const detail::storage& memory) {
+  /// The same in memory given by the caller (null: from the pool), ragged dims cut as this says.
+  basic_tensor(const grid_type& g, const shape_type& s, const detail::storage& memory,
+               const detail::cut_list& where = {}) {
+    detail::core_of(*this).cuts = where;
     remake(g, s, memory);
   }
   /// The same in place of what this tensor was.
@@ -278,6 +280,11 @@ using tensor = typename detail::tensor_type<T, L, D...>::type;
 template <class X> concept Operand = Tensor<X> || stands_for_tensor<X>;
 
 namespace detail {
+template <class S> struct tensor_of_spec;
+template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
+  using basic = basic_tensor<T, L, D...>;
+  using shaped = shaped_tensor<T, L, D...>;
+};
 template <class X, class T, class... D> inline constexpr bool is_of_dims = stands_for_tensor<X>;
 template <Tensor X, class T, class... D>
 inline constexpr bool is_of_dims<X, T, D...> =
@@ -288,13 +295,5 @@ inline constexpr bool is_of_dims<X, T, D...> =
 /// shape: what a function of one's own says it takes, since no layout is deduced from tensor<T, L,
 /// D...>: template <TensorOf<float, batch, hidden> X> auto f(const X& x).
 template <class X, class T, class... D> concept TensorOf = detail::is_of_dims<X, T, D...>;
-
-namespace detail {
-template <class S> struct tensor_of_spec;
-template <class T, class L, class... D> struct tensor_of_spec<spec<T, L, D...>> {
-  using basic = basic_tensor<T, L, D...>;
-  using shaped = shaped_tensor<T, L, D...>;
-};
-}  // namespace detail
 
 }  // namespace dimesh

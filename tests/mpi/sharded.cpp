@@ -11,7 +11,10 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/grad/overlap.hpp>
 
+#include "dimesh/op/cuts.hpp"
+#include "dimesh/optim/adafactor.hpp"
 #include "dimesh/optim/adam.hpp"
 #include "dimesh/optim/clip.hpp"
 #include "dimesh/optim/shards.hpp"
@@ -135,6 +138,38 @@ TEST_CASE("sharded: nothing split but the state") {
 TEST_CASE("sharded: uneven shards") {
   using thirds = dm::layout<pod, dm::split<dm::uneven<odd>, one>>;
   on_grids([](const auto& g) { check<by_batch, thirds, odd>(g); });
+}
+
+TEST_CASE("sharded: parameters in ragged blocks") {
+  on_grids([](const auto& g) {
+    using L = dm::layout<pod, dm::split<batch, one>, dm::split<dm::ragged<odd>, two>>;
+    using P = std::tuple<dm::tensor<float, L, width, odd>, dm::tensor<float, L, width>>;
+    std::vector<dm::index_t> lengths(static_cast<std::size_t>(g.template size<two>()));
+    lengths.back() = odd::extent;  // the other blocks are empty
+    const dm::cuts<odd> where(lengths);
+    const auto x = dm::uniform<dm::tensor<float, L, batch, width>>(g, dm::random_key{9}, -1, 1);
+    const auto f = [](const auto& q, const auto& y) {
+      const auto h = dm::einsum<batch, odd>(y * std::get<1>(q), std::get<0>(q));
+      return dm::sum(h * h);
+    };
+    const auto check_with = [&](const auto& optimizer) {
+      P plain = dm::make<P>(g, where), spread = dm::make<P>(g, where);
+      fill_all(plain), fill_all(spread);
+      const auto by_shards = dm::sharded<spread_one>(optimizer);
+      auto plain_state = optimizer.start(plain);
+      auto state = by_shards.start(spread);
+      for (int t = 0; t < 3; ++t) {
+        optimizer(plain, dm::value_and_grad_all_reduce(f, plain)(x).gradient, plain_state);
+        by_shards(spread, dm::value_and_grad(f, spread)(x).gradient, state);
+      }
+      CHECK(farthest(plain, spread) < 1e-6);
+      P unmoved = dm::make<P>(g, where);
+      fill_all(unmoved);
+      CHECK(farthest(std::tuple{std::get<1>(plain)}, std::tuple{std::get<1>(unmoved)}) > 1e-3);
+    };
+    check_with(dm::adam{.rate = 1e-2});
+    check_with(dm::adafactor{.rate = 1e-2});
+  });
 }
 
 TEST_CASE("sharded: gradients in bfloat16") {

@@ -174,11 +174,12 @@ template <class F, class P> class [[nodiscard]] overlapped_gradient : gradient_o
     auto partial = base::run(listening{*sums, options_}, in...);
     using whole_value = typename completed_type<decltype(partial.value)>::type;
     value_and_gradient<whole_value, whole_gradients> out{
-        whole_value(partial.value.grid(), partial.value.shape(), partial.value.memory()),
+        whole_value(partial.value.grid(), partial.value.shape(), partial.value.memory(),
+                    core_of(partial.value).cuts),
         in_form_of<whole_gradients>(*this->parameters_)};
     for_each_tensor(
         [](const auto&, const auto& g, auto& w) {
-          w = std::remove_cvref_t<decltype(w)>(g.grid(), g.shape(), g.memory());
+          w = std::remove_cvref_t<decltype(w)>(g.grid(), g.shape(), g.memory(), core_of(g).cuts);
         },
         partial.gradient, out.gradient);
     spare.push_back(std::move(sums));

@@ -75,7 +75,8 @@ struct adafactor {
         for_each_tensor(
             [](const auto&, const auto& p, auto& factors) {
               const auto make = [&p](auto& f) {
-                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape());
+                f = std::remove_cvref_t<decltype(f)>(p.grid(), p.shape(),
+                                                     detail::cuts_like(detail::core_of(p)));
                 const detail::in_space there(detail::core_of(f).facts->space);
                 detail::zero_bytes(f.data(), f.local_bytes());
               };

@@ -115,7 +115,7 @@ template <class Out, class G> Out scatter_struct(const G& gradients) {
         const unsigned cut = talking(cut_axes<X, Y>, sizes_of(g));
         const unsigned sum = addend_axes(g) & ~cut;
         const bool shares = cut == 0 && sum == 0;
-        s = Y(g.grid(), g.shape(), shares ? g.memory() : storage{});
+        s = Y(g.grid(), g.shape(), shares ? g.memory() : storage{}, core_of(g).cuts);
         if (cut != 0) std::construct_at(moves + moving++, piece_between(g, s, cut & ~g.once()));
         const auto* from = cut != 0 ? s.data() : g.data();
         if (sum != 0)
@@ -170,7 +170,7 @@ template <class Out, class G> constexpr Out scatter_shapes(const G& gradients) {
         using X = std::remove_cvref_t<decltype(g)>;
         using Y = std::remove_cvref_t<decltype(s)>;
         const std::uint64_t mesh = core_of(g).facts->mesh;
-        s = Y(g.sizes(), g.shape(), g.tally());
+        s = Y(g.sizes(), g.shape(), g.tally(), core_of(g).cuts);
         t.to = g.tally();
         const unsigned cut = talking(cut_axes<X, Y>, core_of(g).sizes()), along = cut & ~g.once();
         const unsigned sum = addend_axes(g) & ~cut;
@@ -199,7 +199,7 @@ template <Layout S, class P> shards<P, S> shards_of(const P& parameters) {
         using X = std::remove_cvref_t<decltype(p)>;
         using Y = std::remove_cvref_t<decltype(s)>;
         const bool cut = detail::talking(detail::cut_axes<X, Y>, detail::sizes_of(p)) != 0;
-        s = Y(p.grid(), p.shape(), cut ? detail::storage{} : p.memory());
+        s = Y(p.grid(), p.shape(), cut ? detail::storage{} : p.memory(), detail::core_of(p).cuts);
         if (!cut) return;
         const detail::shard_piece one = detail::piece_between(p, s, 0);
         detail::exchange_all<false>(&one, 1);
