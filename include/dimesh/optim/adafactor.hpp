@@ -130,8 +130,11 @@ struct adafactor {
       detail::check_lengths<P>("adafactor", parameters, gradients, state.second, state.momentum);
       const bool counts = detail::holds_shapes<P> || detail::counts_costs(parameters);
       const detail::core_list<P> to(parameters), from(gradients);
-      for (int i = 0; i < to.size; ++i)
+      for (int i = 0; i < to.size; ++i) {
         detail::require_place_of("adafactor", *to.at[i], *from.at[i]);
+        detail::require_no_halo("adafactor", *to.at[i],
+                                "let parameters have none, and exchange in the function");
+      }
       if (!counts)
         detail::require_factors(parameters, state.second, beta1 > 0 ? &state.momentum : nullptr);
 #ifdef DIMESH_CHECKED

@@ -131,17 +131,21 @@ template <class S> bool counts_costs(const S& s) {
                   s);
   return shapes;
 }
+/// Of a layout that only the run knows, as haloed_fault of a type. Throws dimesh::error.
+inline void require_no_halo(std::string_view call, const tensor_core& x, std::string_view instead) {
+  const int d = x.layout().first_haloed();
+  if (d >= 0)
+    (words() << call << ": dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
+             << "' carry a halo, which would count twice; " << instead)
+        .raise();
+}
 /// Of a layout that only the run knows. Throws dimesh::error where the type would be refused.
 inline void require_norm(const tensor_core& x) {
   if (x.layout().any_partial())
     (words() << "global_norm: gradient_not_complete: a gradient is a sum yet to be made; pass "
                 "complete(gradients)")
         .raise();
-  const int d = x.layout().first_haloed();
-  if (d >= 0)
-    (words() << "global_norm: dim_has_halo: blocks of dim '" << x.facts->dim[d]->name
-             << "' carry a halo, which would count twice; take the tensor without it")
-        .raise();
+  require_no_halo("global_norm", x, "take the tensor without it");
 }
 /// Costs are being counted: enters that of a norm, on grids that are told apart by their meshes.
 template <class S> double foresee_norm(const S& gradients) {

@@ -354,6 +354,22 @@ TEST_CASE("probe: norms of gradients") {
         "complete(gradients)");
 }
 
+TEST_CASE("probe: adafactor refuses parameters that carry halos") {
+  const auto step_of = [](auto p) {
+    const dm::adafactor optimizer;
+    auto state = optimizer.start(p);
+    optimizer(p, p, state);
+  };
+  const auto split_only = under<batch, hidden>(value(L<split<batch, rows>>{}));
+  CHECK(dm::count(step_of, split_only).flops() > 0);
+  CHECK(what_of([&] {
+          return dm::count([&](const auto& a) { step_of(dm::halo_exchange<1, batch>(a)); },
+                           split_only);
+        }) ==
+        "adafactor: dim_has_halo: blocks of dim 'batch' carry a halo, which would count twice; let "
+        "parameters have none, and exchange in the function");
+}
+
 TEST_CASE("probe: recorded extremes go where their dims are whole") {
   constexpr auto both = [](const auto& a) {
     constexpr auto extremes = [](const auto& v) {
