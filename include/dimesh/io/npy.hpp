@@ -177,7 +177,7 @@ typename X::shape_type shape_from(const std::vector<index_t>& n, std::index_sequ
   [[maybe_unused]] const auto give = [&]<class D>(tag<D>, index_t extent) {
     if constexpr (!is_static_dim<D>) {
       D d;
-      d.n = extent;
+      number_in(d) = extent;
       shape = typename X::shape_type(shape, d);
     }
   };
