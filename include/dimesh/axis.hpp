@@ -37,6 +37,11 @@ template <> struct axis<dynamic> : detail::axis_base {
   index_t n = 1;                               ///< ranks along the axis
 };
 
+namespace detail {
+/// The ranks that an axis is given. By its base: a struct that is itself called n hides them.
+template <index_t N> constexpr index_t number_in(const axis<N>& a) { return a.n; }
+}  // namespace detail
+
 /// A user's struct that derives from axis<N>.
 template <class A>
 concept Axis = std::derived_from<A, detail::axis_base> && std::is_class_v<A> &&

@@ -40,6 +40,12 @@ template <> struct dim<dynamic> : detail::dim_base {
   index_t n = dynamic;  ///< elements, or an index; dynamic: not given yet
 };
 
+namespace detail {
+/// The index or extent that a dim carries. By its base: a struct that is itself called n hides it.
+template <index_t N> constexpr index_t number_in(const dim<N>& d) { return d.n; }
+template <index_t N> constexpr index_t& number_in(dim<N>& d) { return d.n; }
+}  // namespace detail
+
 /// A user's struct that derives from dim<N>.
 template <class D>
 concept Dim = std::derived_from<D, detail::dim_base> && std::is_class_v<D> &&

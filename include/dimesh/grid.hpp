@@ -122,9 +122,10 @@ template <class Of> class grid {
   template <class A>
   static void give([[maybe_unused]] sizes_type& sizes, [[maybe_unused]] int place, const A& a) {
     if constexpr (Axis<A>) {
-      if (A::size != dynamic && a.n != A::size)
-        detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), a.n, A::size);
-      sizes[place] = a.n;
+      const index_t ranks = detail::number_in(a);
+      if (A::size != dynamic && ranks != A::size)
+        detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), ranks, A::size);
+      sizes[static_cast<std::size_t>(place)] = ranks;
     }
   }
 

@@ -152,9 +152,10 @@ template <Mesh M> struct mesh_sizes {
 
  private:
   template <class A> constexpr void set(const A& given) {
-    if (A::size == dynamic ? given.n < 1 : given.n != A::size)
-      detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), given.n, A::size);
-    size[axis_index<M, A>] = given.n;
+    const index_t n = detail::number_in(given);
+    if (A::size == dynamic ? n < 1 : n != A::size)
+      detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), n, A::size);
+    size[axis_index<M, A>] = n;
   }
 };
 

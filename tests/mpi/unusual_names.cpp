@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/op/expand.hpp>
+#include <dimesh/pipeline/micro_batch.hpp>
 
 #include <concepts>
 #include <cstdlib>
@@ -53,6 +55,33 @@ TEST_CASE("names of other namespaces, by using, by alias, derived, in classes, i
   using dimesh::einsum, dimesh::complete, dimesh::constant;
   const auto x = constant<amounts>(g, 2);
   CHECK(dm::value(complete(einsum<>(x, x))) == 32);
+}
+
+namespace letters {
+struct n : dm::dim<> {};
+namespace known {
+struct n : dm::dim<3> {};
+}  // namespace known
+namespace along {
+struct n : dm::axis<> {};
+struct box : dm::mesh<n> {};
+}  // namespace along
+}  // namespace letters
+
+TEST_CASE("dims and axes that are called n, as the number that they carry") {
+  namespace l = letters;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const dm::grid<l::along::box> g(l::along::n{ranks});
+  CHECK(dm::mesh_sizes<l::along::box>(l::along::n{5}).ranks() == 5);
+  using L = dm::layout<l::along::box, dm::split<l::n, l::along::n>>;
+  auto x = dm::zeros<dm::tensor<double, L, l::n, l::known::n>>(g, l::n{2 * ranks});
+  x.set(7, l::n{1}, l::known::n{2});
+  CHECK(total(x) == 7);
+  CHECK(x.extent<l::n>() == 2 * ranks);
+  CHECK(dm::shape<l::n, l::known::n>(l::n{4}, l::known::n{3}).size() == 12);
+  CHECK(dm::expand<l::n>(dm::sum<l::n>(x), l::n{9}).extent<l::n>() == 9);
+  CHECK(dm::micro_extent(l::n{8}, 4) == 2);
 }
 
 struct wide : batch {};  // a dim of its own, with batch's extent

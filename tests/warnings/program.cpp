@@ -123,7 +123,7 @@ double move_around(const dm::grid<pod>& g) {
 
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [] {
-    const dm::grid<pod> g;
+    const dm::grid<pod> g(cols{2});
     train_network(g);
     train_transformer(g);
     return move_around(g) > 0 ? 0 : 1;

@@ -91,7 +91,7 @@ template <class D, class... A> constexpr poison refuse_index() {
 template <class S, class... I>
 constexpr std::array<index_t, max_dims> element_index(const I&... index) {
   std::array<index_t, max_dims> at{};
-  ((at[static_cast<std::size_t>(index_of<I, typename S::dims>)] = index.n), ...);
+  ((at[static_cast<std::size_t>(index_of<I, typename S::dims>)] = number_in(index)), ...);
   return at;
 }
 

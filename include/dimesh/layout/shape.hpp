@@ -74,10 +74,10 @@ template <Dim... D> struct shape : detail::extent_of<D>... {
   template <class E> constexpr void take(const E& given) {
     if constexpr (Dim<E>) {
       if constexpr (has<E> && !is_static_dim<E>)
-        set<E>(given.n);
+        set<E>(detail::number_in(given));
       else if constexpr (has<E>)
-        if (given.n != dynamic && given.n != E::extent)
-          detail::refuse_extent(detail::name_of<E>(), E::extent, given.n);
+        if (const index_t n = detail::number_in(given); n != dynamic && n != E::extent)
+          detail::refuse_extent(detail::name_of<E>(), E::extent, n);
     } else if constexpr (requires { typename E::dims; }) {
       take_all(given, typename E::dims{});
     }

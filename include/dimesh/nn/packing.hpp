@@ -76,7 +76,8 @@ constexpr auto add_positions_at(const model<C, M>& m, const P& p, const X& x, co
     return x + take_from(beside_tensor(m, x, rename<length, place>(p.positions)));
   } else if constexpr (M::positions == position_kind::sinusoidal) {
     place all;
-    if constexpr (!is_static_dim<place>) all.n = x.template extent<length>();
+    if constexpr (!is_static_dim<place>)
+      dimesh::detail::number_in(all) = x.template extent<length>();
     const auto form = expand<place>(beside_tensor(m, x, stop_gradient(p.last.gain)), all);
     return x + take_from(waves<place, typename M::model>(form));
   } else {

@@ -62,7 +62,7 @@ template <Dim New, Operand X> constexpr auto expand(const X& x, const New& to = 
     if constexpr (is_static_dim<New>)
       n = New::extent;
     else
-      n = to.n;
+      n = detail::number_in(to);
     if (n < 0)
       throw error("expand: how many elements has dim " + detail::quoted<New>() +
                   "? give its extent: expand<dim>(x, dim{n})");

@@ -219,7 +219,7 @@ inline constexpr bool may_change_extent = std::is_same_v<From, To> && !is_static
 template <class From, class X, class I, class D>
 constexpr auto scattered(std::string_view call, const X& rows, const I& ids, D d) {
   if constexpr (may_change_extent<From, D>) {
-    if (d.n == dynamic) d.n = rows.template extent<D>();
+    if (index_t& n = number_in(d); n == dynamic) n = rows.template extent<D>();
     return scattered<former<D>>(call, dimesh::rename<D, former<D>>(rows),
                                 dimesh::rename<D, former<D>>(ids), d);
   } else {

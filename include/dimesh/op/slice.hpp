@@ -30,7 +30,7 @@ template <class To> constexpr index_t extent_given(const To& to) {
   if constexpr (is_static_dim<To>)
     return To::extent;
   else
-    return to.n;
+    return number_in(to);
 }
 template <class From, class To, class Rule = strided_rule<From, To>, class X>
 constexpr auto apply_strided(std::string_view call, const X& x, const strided& w, index_t extent,

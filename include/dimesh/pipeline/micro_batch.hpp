@@ -41,7 +41,7 @@ template <Dim D> index_t micro_extent(const D& whole, index_t micros) {
   if constexpr (is_static_dim<D>)
     n = D::extent;
   else
-    n = whole.n;
+    n = detail::number_in(whole);
   if (!detail::pipeline::divides_micros(n, micros))
     throw error("micro_extent: " + std::to_string(n) + " elements of dim " + detail::quoted<D>() +
                 " do not make " + std::to_string(micros) +
