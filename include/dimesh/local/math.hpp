@@ -40,7 +40,7 @@ template <class C> KOKKOS_FORCEINLINE_FUNCTION C safe_divisor(C d) {
   if constexpr (std::is_unsigned_v<C>)
     return d == C(0) ? C(1) : d;
   else
-    return (d == C(0)) | (d == C(-1)) ? C(1) : d;
+    return d == C(0) || d == C(-1) ? C(1) : d;
 }
 /// a / b. Of whole numbers it is 0 where b is 0, and the lowest of them divided by -1 is itself.
 template <class A, class B> KOKKOS_FORCEINLINE_FUNCTION auto quotient(const A& a, const B& b) {
