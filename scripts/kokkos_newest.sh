@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Debian's Kokkos is of 2021. This builds another one from source, with each of the host spaces, and
-# runs tests with it. It takes long, and is not part of the continuous tests.
+# Debian's Kokkos is of 2021. This builds another one from source, with each of the host spaces, compares
+# what some eighty operations and gradients give with what they give in build/default (to the bit with
+# serial, to rounding elsewhere), and runs tests with it. It takes long, and is not part of the continuous
+# tests.
 #
-#   scripts/kokkos_newest.sh SOURCE [--spaces "serial openmp threads"] [--filter REGEX] [--build-only]
+#   scripts/kokkos_newest.sh SOURCE [--release TAG] [--spaces "serial openmp threads"] [--filter REGEX]
+#     [--build-only] [--compare-only]
 #
 #   SOURCE           a folder with Kokkos' sources, or a git URL; of a URL `--release TAG` says what
 #                    is checked out (otherwise what its default branch has)
 #   --spaces LIST    serial, openmp, threads: each a build of Kokkos and of the tests (all three)
 #   --filter REGEX   only tests whose name matches; without it all that the preset `openmp` runs
 #   --build-only     builds and installs Kokkos, and runs nothing
+#   --compare-only   compares results, and runs no tests
 #
 # What it made lies in build/kokkos-newest and build/newest-SPACE; Kokkos is built once for SOURCE
 # and TAG.
@@ -22,13 +26,15 @@ spaces="serial openmp threads"
 filter=
 release=
 build_only=false
+compare_only=false
 while [[ $# -gt 0 ]]; do
   case $1 in
     --spaces) spaces=${2:?--spaces needs a list} && shift ;;
     --filter) filter=${2:?--filter needs a regular expression} && shift ;;
     --release) release=${2:?--release needs a tag} && shift ;;
     --build-only) build_only=true ;;
-    -h | --help) sed -n '3,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
+    --compare-only) compare_only=true ;;
+    -h | --help) sed -n '3,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 0 ;;
     -*) echo "kokkos_newest.sh: unknown option $1; see --help" >&2 && exit 2 ;;
     *) source=$1 ;;
   esac
@@ -73,7 +79,32 @@ build_kokkos() {
   echo "$asked" > "$top/$space/complete"
 }
 
+# results_of BUILD THREADS RANKS: what the program of that build prints.
+results_of() {
+  local mpirun
+  mpirun=$(cache_value "$1" MPIEXEC_EXECUTABLE)
+  OMP_NUM_THREADS=$2 KOKKOS_NUM_THREADS=$2 OMP_PROC_BIND=false \
+    "$mpirun" -n "$3" "$1/tests/test.kokkos.results" > "$1/results-$3"
+}
+# compare_results BUILD THREADS OPTION...: holds its results against those of the default build.
+compare_results() {
+  local build=$1 threads=$2 n
+  shift 2
+  cmake --build "$build" --target test.kokkos.results -j "$(jobs_that_fit)" || return 1
+  for n in 1 2; do
+    results_of "$build" "$threads" "$n" || return 1
+    echo "== $(basename "$build") beside the default build, $n ranks"
+    tests/kokkos/compare.py "build/default/results-$n" "$build/results-$n" "$@" || return 1
+  done
+}
+
 failed=()
+if [[ $build_only == false ]]; then
+  echo "== results of the default build ($(date +%T))"
+  cmake --preset default > build/default.configure.log 2>&1 || { cat build/default.configure.log && exit 1; }
+  cmake --build build/default --target test.kokkos.results -j "$(jobs_that_fit)"
+  for n in 1 2; do results_of build/default 1 "$n"; done
+fi
 for space in $spaces; do
   build_kokkos "$space" || { failed+=("Kokkos with $space") && continue; }
   [[ $build_only == true ]] && continue
@@ -84,6 +115,10 @@ for space in $spaces; do
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKokkos_ROOT="$top/$space" \
     -DDIMESH_TEST_THREADS=$threads -DDIMESH_EXAMPLES=OFF -DDIMESH_BENCHMARKS=OFF \
     > "$build.configure.log" 2>&1 || { cat "$build.configure.log" && failed+=("$space: configure") && continue; }
+  rounding=(--rounding)
+  [[ $space == serial ]] && rounding=()
+  compare_results "$build" "$threads" "${rounding[@]}" || failed+=("$space: results")
+  [[ $compare_only == true ]] && continue
   if [[ -n $filter ]]; then  # mpi/take/2 is run by test.mpi.take
     targets=$(ctest --test-dir "$build" -N -R "$filter" |
       sed -nE 's,^ *Test +#[0-9]+: +((unit|mpi|run_fail)/.*)$,\1,p' |
