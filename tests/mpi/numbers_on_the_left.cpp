@@ -110,6 +110,40 @@ TEST_CASE("numbers keep their value beside bool and short whole numbers") {
   check_short<std::uint16_t>(g, {0, 1, 300, 65535});
 }
 
+template <class X, class T> bool is_list(const X& x, const std::vector<T>& all) {
+  return dm::to_rank(x) == (x.grid().rank() == 0 ? all : std::vector<T>());
+}
+/// C++ says nothing of such quotients, and processors end the program.
+template <class T> void check_quotients(const dm::grid<pod>& g) {
+  using X = dm::tensor<T, data, batch>;
+  constexpr T least = std::numeric_limits<T>::lowest(), other = static_cast<T>(-1);
+  const auto x = dm::from_array<X>(g, std::vector<T>{least, 7, 7, 6});
+  const auto y = dm::from_array<X>(g, std::vector<T>{other, 0, 2, other});
+  using R = decltype(T() / T());
+  using values = std::vector<R>;
+  const R turned = std::is_signed_v<T> ? static_cast<R>(-6) : R(0);
+  R most = least;
+  if constexpr (sizeof(T) < sizeof(R)) most = -most;  // which is an element of the result
+  const values quotients{most, 0, 3, turned}, by_six{turned, 0, 3, turned};
+  CHECK(is_list(x / y, quotients));
+  CHECK(is_list(dm::floor_div(x, y), quotients));
+  CHECK(is_list(dm::mod(x, y), values{0, 0, 1, std::is_signed_v<T> ? R(0) : R(6)}));
+  CHECK(is_list(6 / y, by_six));
+  CHECK(is_list(dm::floor_div(6, y), by_six));
+}
+TEST_CASE("whole numbers divided by 0 are 0, the lowest one by -1 is itself") {
+  const dm::grid<pod> g;
+  check_quotients<int>(g);
+  check_quotients<std::int8_t>(g);
+  check_quotients<unsigned>(g);
+  check_quotients<std::int64_t>(g);
+  using I = dm::tensor<int, data, batch>;
+  constexpr int least = std::numeric_limits<int>::lowest();
+  const auto x = dm::from_array<I>(g, {least, -1, -1, -2});
+  CHECK(is_list(x / -1, std::vector<int>{least, 1, 1, 2}));
+  CHECK(is_list(x - least, std::vector<int>{0, 2147483647, 2147483647, 2147483646}));
+}
+
 template <class F> std::string said(const F& f) {
   try {
     (void)f();
@@ -128,6 +162,19 @@ TEST_CASE("a number that would become an element, and cannot, is an error") {
   CHECK(said([&] { return dm::clamp(b, 256, 300); }) == "clamp: 256" + why);
   CHECK(said([&] { return dm::select(b > 0, b, 300); }) == "select: 300" + why);
   CHECK(said([&] { return dm::select(b > 0, -5, b); }) == "select: -5" + why);
+}
+
+TEST_CASE("whole elements are not divided by the number 0") {
+  const dm::grid<pod> g;
+  const auto x = dm::constant<dm::tensor<int, data, batch>>(g, 3);
+  const std::string why =
+      ": the elements are whole numbers, which have no quotient by 0; cast the tensor to double, "
+      "or divide by another number";
+  CHECK(said([&] { return x / 0; }) == "operator/" + why);
+  CHECK(said([&] { return dm::floor_div(x, 0); }) == "floor_div" + why);
+  CHECK(said([&] { return dm::mod(x, false); }) == "mod" + why);
+  CHECK(std::isinf(dm::value(dm::complete(dm::max(x / 0.0)))));
+  CHECK(std::isinf(dm::value(dm::complete(dm::max(dm::cast<float>(x) / 0)))));
 }
 
 template <class X> auto last(const X& x) {

@@ -6,6 +6,7 @@
 //   as_element<std::uint8_t>("select", 300)      -> dimesh::error
 //   as_least<std::uint8_t>("maximum", -1)        -> 0: the greater of both is the same
 //   met_as<int>("operator+", 3000000000)         -> dimesh::error
+//   met_as_divisor<int>("operator/", 0)          -> dimesh::error
 #pragma once
 
 #include <limits>
@@ -65,6 +66,17 @@ template <class T, class N> constexpr T met_as(std::string_view call, N n) {
     return as_element<T>(call, n);
   else
     return static_cast<T>(n);
+}
+/// The same of what whole elements are divided by. Throws dimesh::error where it is 0, too.
+template <class T, class N> constexpr T met_as_divisor(std::string_view call, N n) {
+  const T by = met_as<T>(call, n);
+  if constexpr (std::is_integral_v<T>)
+    if (by == T(0))
+      (words() << call
+               << ": the elements are whole numbers, which have no quotient by 0; cast the tensor "
+                  "to double, or divide by another number")
+          .raise();
+  return by;
 }
 /// A lower bound, and an upper one: what is below all elements, or beyond, bounds none.
 template <class T, class N> constexpr T as_least(std::string_view call, N n) {

@@ -34,6 +34,26 @@ template <class T> using real_t = std::conditional_t<std::is_integral_v<T>, doub
 
 template <class T> inline constexpr bool is_native = elementary::Native<real_t<T>>;
 
+/// What a processor may divide whole numbers by: 1 in place of 0, and of -1, by which the lowest of
+/// them has no quotient. (Either would end the program.)
+template <class C> KOKKOS_FORCEINLINE_FUNCTION C safe_divisor(C d) {
+  const bool by_minus_one = std::is_signed_v<C> && d == static_cast<C>(-1);
+  return d == C(0) || by_minus_one ? C(1) : d;
+}
+/// a / b. Of whole numbers it is 0 where b is 0, and the lowest of them divided by -1 is itself.
+template <class A, class B> KOKKOS_FORCEINLINE_FUNCTION auto quotient(const A& a, const B& b) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    using C = decltype(a / b);
+    using bits = std::make_unsigned_t<C>;
+    const C n = static_cast<C>(a), d = static_cast<C>(b), q = n / safe_divisor(d);
+    const C turned = static_cast<C>(bits(0) - static_cast<bits>(n));
+    const bool by_minus_one = std::is_signed_v<C> && d == static_cast<C>(-1);
+    return d == C(0) ? C(0) : by_minus_one ? turned : q;
+  } else {
+    return a / b;
+  }
+}
+
 }  // namespace detail
 
 template <Scalar T> KOKKOS_FORCEINLINE_FUNCTION auto exp(T x) {

@@ -70,16 +70,18 @@ template <class T, int N> KOKKOS_FORCEINLINE_FUNCTION dual<T, N> sign(const dual
 }
 
 /// The greatest whole number that is not above x / y, which for floating-point numbers is rounded
-/// first: of 1.0 and 0.1 it is 10. The derivatives are 0.
+/// first: of 1.0 and 0.1 it is 10. Of whole numbers it is 0 where y is 0. The derivatives are 0.
 template <Number X, Number Y> KOKKOS_FORCEINLINE_FUNCTION auto floor_div(X x, Y y) {
   using C = decltype(x + y);
   const C a = C(x), b = C(y);
-  if constexpr (std::is_unsigned_v<C>)
-    return a / b;
-  else if constexpr (std::is_integral_v<C>)
-    return a / b - static_cast<C>((a % b != 0) & ((a < 0) != (b < 0)));
-  else
+  if constexpr (std::is_unsigned_v<C>) {
+    return detail::quotient(a, b);
+  } else if constexpr (std::is_integral_v<C>) {
+    const C d = detail::safe_divisor(b);
+    return detail::quotient(a, b) - static_cast<C>((a % d != 0) & ((a < 0) != (d < 0)));
+  } else {
     return dimesh::floor(a / b);
+  }
 }
 template <class X, class Y, class D = detail::joint_t<X, Y>>
 KOKKOS_FORCEINLINE_FUNCTION D floor_div(const X& x, const Y& y) {
@@ -87,14 +89,15 @@ KOKKOS_FORCEINLINE_FUNCTION D floor_div(const X& x, const Y& y) {
 }
 
 /// What the exact quotient's floor leaves of x: 0, or of the sign of y and smaller than y, before
-/// it is rounded: of -1e-20 and 1.0 it is 1. The derivative by x is 1, that by y -floor_div(x, y).
+/// it is rounded: of -1e-20 and 1.0 it is 1. Of whole numbers it is 0 where y is 0. The derivative
+/// by x is 1, that by y -floor_div(x, y).
 template <Number X, Number Y> KOKKOS_FORCEINLINE_FUNCTION auto mod(X x, Y y) {
   using C = decltype(x + y);
   const C a = C(x), b = C(y);
   if constexpr (std::is_unsigned_v<C>) {
-    return a % b;
+    return a % detail::safe_divisor(b);
   } else if constexpr (std::is_integral_v<C>) {
-    const C r = a % b;
+    const C r = a % detail::safe_divisor(b);
     const bool other = (r != 0) & ((r < 0) != (b < 0));
     return other ? r + b : r;
   } else {

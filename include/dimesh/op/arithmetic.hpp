@@ -6,6 +6,7 @@
 //   partial + replicated, partial + 1, partial * partial  -> compile errors
 //   select(x > y, x, y)                -> elementwise choice
 //   int + 3000000000                   -> dimesh::error: the result is int, and no int is that
+//   int / int                          -> 0 where the divisor is; int / 0 -> dimesh::error
 #pragma once
 
 #include "dimesh/core/number_as_element.hpp"
@@ -220,9 +221,11 @@ template <Operand X, detail::Number N> constexpr auto operator-(const X& x, N n)
                 "operator-: a number beside a sum yet to be made would be counted once per rank; "
                 "complete it first");
   using T = detail::number_as<X, N>;
-  return detail::offset_by(
-      "operator-", detail::offset_function<T>{static_cast<T>(-detail::met_as<T>("operator-", n))},
-      x);
+  const T by = detail::met_as<T>("operator-", n);
+  if constexpr (std::is_integral_v<T>)
+    return detail::offset_by("operator-", detail::take_off_function<T>{by}, x);
+  else
+    return detail::offset_by("operator-", detail::offset_function<T>{-by}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator-(N n, const X& x) {
   static_assert(ok<detail::offset_fault<X>>,
@@ -251,7 +254,7 @@ template <Operand X, detail::Number N> constexpr auto operator/(const X& x, N n)
                 "operator/: the operand is a maximum or minimum yet to be made; complete it first");
   using T = detail::number_as<X, N>;
   return detail::map_as<detail::join_kind::linear>(
-      detail::unscale_function<T>{detail::met_as<T>("operator/", n)}, x);
+      detail::unscale_function<T>{detail::met_as_divisor<T>("operator/", n)}, x);
 }
 template <detail::Number N, Operand X> constexpr auto operator/(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, X>>,

@@ -98,7 +98,8 @@ template <Operand X> constexpr auto sign(const X& x) {
 
 /// The greatest whole number that is not above x / y; of whole elements exactly, where x / y cuts
 /// off what is behind the point; of others x / y is rounded first (1.0 and 0.1 give 10). Its
-/// derivatives are 0. As in C++, whole numbers are not to be divided by 0.
+/// derivatives are 0. Of whole elements it is 0 where y is; throws dimesh::error where y is the
+/// number 0.
 template <Operand X, Operand Y> constexpr auto floor_div(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "floor_div: the operands do not fit; complete what is partial, relayout what is "
@@ -110,7 +111,7 @@ template <Operand X, detail::Number N> constexpr auto floor_div(const X& x, N n)
                 "floor_div: the operand is a sum yet to be made, or complex; complete it, or take "
                 "its real part");
   return detail::map_beside(detail::floor_div_function{}, x,
-                            detail::met_as<detail::number_as<X, N>>("floor_div", n));
+                            detail::met_as_divisor<detail::number_as<X, N>>("floor_div", n));
 }
 template <detail::Number N, Operand X> constexpr auto floor_div(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,
@@ -122,7 +123,8 @@ template <detail::Number N, Operand X> constexpr auto floor_div(N n, const X& x)
 
 /// What is left of x, x - y floor(x / y) with the exact quotient: 0, or of the sign of y and
 /// smaller than y, before it is rounded (the % of C++ has the sign of x). Its derivative by x is 1,
-/// that by y -floor_div(x, y). As in C++, whole numbers are not to be divided by 0.
+/// that by y -floor_div(x, y). Of whole elements it is 0 where y is; throws dimesh::error where y
+/// is the number 0.
 template <Operand X, Operand Y> constexpr auto mod(const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X, Y>>,
                 "mod: the operands do not fit; complete what is partial, relayout what is split "
@@ -134,7 +136,7 @@ template <Operand X, detail::Number N> constexpr auto mod(const X& x, N n) {
                 "mod: the operand is a sum yet to be made, or complex; complete it, or take its "
                 "real part");
   return detail::map_beside(detail::mod_function{}, x,
-                            detail::met_as<detail::number_as<X, N>>("mod", n));
+                            detail::met_as_divisor<detail::number_as<X, N>>("mod", n));
 }
 template <detail::Number N, Operand X> constexpr auto mod(N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::real, X>>,

@@ -210,6 +210,15 @@ TEST_CASE("math: quotients and remainders of whole numbers are exact, for all si
   CHECK(dimesh::floor_div(-big, 2LL) == -4503599627370497);
   CHECK(dimesh::mod(-big, 2LL) == 1);
   CHECK(dimesh::floor_div(7u, 2u) == 3);
+  const int least = std::numeric_limits<int>::min();
+  for (const int x : {least, -7, 0, 7}) {  // where a processor has no quotient
+    CHECK(dimesh::floor_div(x, 0) == 0);
+    CHECK(dimesh::mod(x, 0) == 0);
+    CHECK(dimesh::mod(x, -1) == 0);
+  }
+  CHECK(dimesh::floor_div(least, -1) == least);
+  CHECK(dimesh::floor_div(7u, 0u) == 0);
+  CHECK(dimesh::mod(7u, 0u) == 0);
   CHECK(dimesh::mod(7u, 2u) == 1);
   CHECK(dimesh::sign(-3) == -1);
   CHECK(dimesh::sign(3u) == 1u);

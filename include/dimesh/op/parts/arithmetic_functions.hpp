@@ -35,7 +35,7 @@ struct multiply_function {
 struct divide_function {
   static constexpr std::string_view call = "operator/";
   template <class A, class B> KOKKOS_INLINE_FUNCTION auto operator()(const A& a, const B& b) const {
-    return a / b;
+    return quotient(a, b);
   }
   template <int K> struct pulled {
     template <class T>
@@ -60,7 +60,9 @@ template <class T> struct scale_function {
 template <class T> struct unscale_function {
   static constexpr std::string_view call = "operator/";
   T by;
-  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a / by; }
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
+    return quotient(a, by);
+  }
   constexpr T weight(int) const { return T(1) / by; }
   static constexpr bool passes(int) { return false; }
 };
@@ -70,6 +72,12 @@ template <class T> struct offset_function {
   template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a + by; }
   static constexpr double weight(int) { return 1; }
   static constexpr bool passes(int) { return true; }
+};
+/// The same with a number taken off, of whole ones: the lowest of them has no opposite to add.
+template <class T> struct take_off_function {
+  static constexpr std::string_view call = "operator-";
+  T by;
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return a - by; }
 };
 template <class T> struct subtract_from_function {
   static constexpr std::string_view call = "operator-";
@@ -81,7 +89,9 @@ template <class T> struct subtract_from_function {
 template <class T> struct divide_into_function {
   static constexpr std::string_view call = "operator/";
   T by;
-  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const { return by / a; }
+  template <class A> KOKKOS_INLINE_FUNCTION auto operator()(const A& a) const {
+    return quotient(by, a);
+  }
 };
 
 }  // namespace dimesh::detail
