@@ -11,7 +11,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "dimesh/grad/value_and_grad.hpp"
 #include "dimesh/op/reductions.hpp"
+#include "dimesh/op/value.hpp"
 #include "support/adjoint.hpp"
 
 namespace {
@@ -139,6 +141,24 @@ TEST_CASE("single-precision rows near 1e7: means, variances and gradients to its
     CHECK(agrees(dm::var<q>(dm::cast<double>(y)), one, 1e-5));
     const array gain = make({"q"}, {50}, [](const extents&) { return 1.0; });
     CHECK(agrees(y, norm(true, a, {"p"}, 50, gain, nullptr, 1e-5), 1e-5));
+  });
+  // The same along a dim that is whole and stored first.
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    using L = dm::layout<line, dm::split<dm::uneven<q>, x>>;
+    const array a = make({"p", "q"}, {50, 5}, [](const extents& i) {
+      return 1e7 + static_cast<double>((5 * i[0] + 7 * i[1]) % 13);
+    });
+    const auto u = scattered<dm::tensor<float, L, p, q>>(g, a);
+    const array gain = make({"p"}, {50}, [](const extents&) { return 1.0; });
+    CHECK(agrees(dm::layer_norm<p>(1e-5, u), norm(true, a, {"q"}, 50, gain, nullptr, 1e-5), 1e-5));
+    const auto cubes = [](const auto& v) {
+      const auto y = dm::layer_norm<p>(1e-5, v);
+      return dm::sum(y * y * y);
+    };
+    const auto single = dm::value_and_grad(cubes, u)().gradient;
+    const auto exact = dm::value_and_grad(cubes, dm::cast<double>(u))().gradient;
+    const auto apart = dm::max(dm::abs(dm::cast<double>(single) - exact));
+    CHECK(dm::value(dm::complete(apart)) < 1e-4);
   });
 
   constexpr int n = 50;

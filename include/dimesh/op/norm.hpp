@@ -13,6 +13,7 @@
 #include "dimesh/op/complete.hpp"
 #include "dimesh/op/functions.hpp"
 #include "dimesh/op/reduce.hpp"
+#include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh {
 
@@ -120,11 +121,29 @@ template <class X, class... G> struct fits_fault<no_fault, X, G...> {
   using type = map_fault<join_kind::nonlinear, X, G...>;
 };
 
+/// What is left of a mean that has been taken off, taken off too: zero but for rounding, whatever
+/// the elements were, so that it has no derivative. D is whole.
+template <class D, class X> constexpr auto less_rest_of_mean(const X& x) {
+  return x - mean<D>(stop_gradient(x));
+}
+/// x less its mean over D. Near 1e7 float's rounding of a mean is as large as deviations from it:
+/// where D is whole, so that no rank is asked, its rest goes, too.
+template <class D, class X> constexpr auto centered_over(const X& x) {
+  const auto moved = x - complete(mean<D>(x));
+  if constexpr (is_probe<X>) {
+    constexpr int d = index_of<D, typename spec_of<X>::dims>;
+    return core_of(x).layout().split_count(d) == 0 ? less_rest_of_mean<D>(moved) : moved;
+  } else if constexpr (is_split<spec_of<X>, D>) {
+    return moved;
+  } else {
+    return less_rest_of_mean<D>(moved);
+  }
+}
 /// Of means and sums, whatever splits D.
 template <bool Center, class D, class X, class... G>
 constexpr auto composed_norm(double epsilon, const X& x, const G&... g) {
   if constexpr (Center) {
-    const auto centered = x - complete(mean<D>(x));
+    const auto centered = centered_over<D>(x);
     const auto variance =
         complete(mean<D>(map_as<join_kind::nonlinear>(square_function{}, centered)));
     return map_called<join_kind::nonlinear>(norm_call<Center>(), normalize_function{epsilon},
@@ -182,7 +201,7 @@ DIMESH_INSTANCE(norm_op<false, double>, 1);
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + bias, mean and variance over D (Ba, Kiros and
 /// Hinton 2016, section 3). Shapes: gain and bias, if given, any dims of x. Communicates where D is
-/// split: completes a mean and a variance.
+/// split: completes a mean and a variance; the mean is taken off as it is rounded there.
 template <Dim D, Operand X, Operand... G>
   requires(sizeof...(G) <= 2)
 constexpr auto layer_norm(double epsilon, const X& x, const G&... gain_and_bias) {
