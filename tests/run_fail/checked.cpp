@@ -386,6 +386,34 @@ const run_fail::table cases{
        (void)halo_exchange<1, length, label>(x);  // the first rank has nothing to send along cols
        if (g.rank() == 0) std::fprintf(stderr, "went on\n");
      }},
+    // case replicas_beside_empty_blocks: 4
+    //   rank 1: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on
+    //   these ranks by its layout, but rank 3 holds other elements than rank 1; make it from
+    {"replicas_beside_empty_blocks",
+     [] {
+       const grid<plane> g(cols{2});
+       using columns = layout<plane, partial<rows>, split<ragged<length>, cols>>;
+       const auto w = generate<tensor<double, layout<plane>, label>>(
+           g, [&](index_t i) { return static_cast<double>(i + g.coord<rows>()); });
+       const auto twice = w * 2;
+       // The first ranks have nothing to sum, and make no call.
+       (void)complete(zeros<tensor<double, columns, length>>(g, cuts<length>{0, 4}));
+     }},
+    // case replicas_behind_empty_blocks: 4
+    //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on
+    //   these ranks by its layout, but rank 1 holds other elements than rank 0; make it from
+    {"replicas_behind_empty_blocks",
+     [] {
+       const grid<plane> g(cols{2});
+       using columns = layout<plane, partial<rows>, split<ragged<length>, cols>>;
+       const auto w = generate<tensor<double, layout<plane>, label>>(
+           g, [&](index_t i) { return static_cast<double>(i + g.coord<cols>()); });
+       const auto twice = w * 2;
+       // The first ranks compare it along rows, the others have nothing to sum.
+       (void)complete(zeros<tensor<double, columns, length>>(g, cuts<length>{4, 0}));
+       (void)complete(zeros<tensor<double, layout<plane, partial<rows>, partial<cols>>, label>>(g));
+       (void)complete(zeros<tensor<double, layout<plane, partial<cols>>, label>>(g));
+     }},
     // case half_written: 2 3
     //   rank 0: all_reduce: replicas differ: operand 1 of 'operator\*', \[label\], is the same on
     {"half_written",

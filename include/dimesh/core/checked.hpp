@@ -32,7 +32,7 @@ class [[nodiscard]] checked_run {
   }
   void end() {
     doing::now() = before_;
-    kept_blocks::shown() = nullptr;
+    kept_blocks::end_offer();
   }
   doing before_{};
   bool began_ = false;
@@ -41,13 +41,11 @@ class [[nodiscard]] checked_run {
 /// Before an operation runs. That of `broadcast` is there to make ranks alike.
 inline void require_replicas_of(const operation& op, results y, operands x) {
   if (op.facts->name == "broadcast") return kept_replicas(x[0].grid).clear();
-  const notices_messages sent = messages_of(op, y, x);
+  notices_messages sent = messages_of(op, y, x);
   if (!sent.any) return keep_replicas(op, x);
   for (int k = 0; k < x.count(); ++k)
     require_replicas(op.facts->name, "operand " + std::to_string(k + 1), x[k]);
-  bool one_grid = true;
-  for (int k = 0; k < y.count(); ++k) one_grid = one_grid && (!y.has(k) || y[k].grid == x[0].grid);
-  if (one_grid) kept_blocks::shown() = &kept_replicas(x[0].grid);
+  if (on_one_grid(y, x)) kept_blocks::shown() = {&kept_replicas(x[0].grid), std::move(sent.along)};
 }
 
 /// Before an operation runs on data, its results being placed.

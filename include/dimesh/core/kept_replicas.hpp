@@ -3,8 +3,8 @@
 // keep a hash of each operand that the program wrote itself, when an operation first takes it; the
 // ranks compare them with the next call that they make together along axes which replicate it.
 //
-//   keep_replicas(op, x);                                // of a local operation
-//   kept_blocks::shown() = &kept_replicas(x[0].grid);    // before one that sends something
+//   keep_replicas(op, x);                                        // of a local operation
+//   kept_blocks::shown() = {&kept_replicas(x[0].grid), axes};    // before one that sends something
 #pragma once
 
 #include <map>

@@ -7,6 +7,8 @@
 //   require_replicas("complete", "operand 1", core)      // throws dimesh::error on all these ranks
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -162,19 +164,59 @@ inline void require_replicas(std::string_view call, std::string_view what, const
                   "; make it from the same numbers on all ranks, or split it");
 }
 
-/// Notices whether anything is sent.
+/// Notices whether anything is sent, and along which axes there are collectives.
 class notices_messages final : public event_sink {
  public:
-  constexpr void take(const event& e) override {
+  void take(const event& e) override {
     if (!is_communication(e.kind)) return;
     any = true;
-    axes |= e.axes;
+    if (e.kind != event_kind::message &&
+        std::find(along.begin(), along.end(), e.axes) == along.end())
+      along.push_back(e.axes);
   }
   bool any = false;
-  unsigned axes = 0;
+  std::vector<unsigned> along;
 };
-/// Does an operation send anything, and along which axes? Its cost says so: that of the first rank
-/// of the grid, since one whose share is empty may have nothing to send, and all must give the same
+/// The coordinates of a rank where ragged dims of these tensors, on one grid, have their longest
+/// blocks, the first one's first; and where they live.
+struct fullest_rank {
+  std::array<index_t, max_axes> coords{};
+  unsigned chosen = 0;  // axes
+  bool any_ragged = false;
+
+  void choose(const tensor_core& x) {
+    const table& t = x.layout();
+    for (int a = 0; a < t.axes; ++a)
+      if (t.axis[a].what == use::placed) set(a, t.axis[a].at);
+    for (int d = 0; d < x.rank(); ++d) {
+      if (!t.ragged[d] || (t.axes_of(d) & chosen) != 0) continue;
+      any_ragged = true;
+      const cut_record& cuts = *cuts_of_dim(x.cuts.first(), x.facts->dim[d]);
+      const index_t parts = ranks_over(t, d, x.sizes()), most = cuts.longest(parts);
+      index_t i = 0;
+      while (cuts.at(i, parts).length < most) ++i;
+      for (int level = t.split_count(d); level-- > 0;) {
+        const int a = t.axis_at(d, level);
+        set(a, i % x.sizes()[a]);
+        i /= x.sizes()[a];
+      }
+    }
+  }
+
+ private:
+  void set(int a, index_t at) {
+    coords[static_cast<std::size_t>(a)] = at;
+    chosen |= 1u << a;
+  }
+};
+inline bool on_one_grid(results y, operands x) {
+  bool one = true;
+  for (int k = 1; k < x.count(); ++k) one = one && x[k].grid == x[0].grid;
+  for (int k = 0; k < y.count(); ++k) one = one && (!y.has(k) || y[k].grid == x[0].grid);
+  return one;
+}
+/// Does an operation send anything, and along which axes? Its cost says so: that of one rank with
+/// long blocks, since one whose share is empty may have nothing to send, and all must give the same
 /// answer.
 inline notices_messages messages_of(const operation& op, results y, operands x) {
   const auto gone = [](const tensor_core& c) { return c.grid == nullptr || !c.grid->alive(); };
@@ -183,8 +225,15 @@ inline notices_messages messages_of(const operation& op, results y, operands x) 
   for (int k = 0; k < x.count(); ++k)
     if (gone(x[k])) return {};
   notices_messages seen;
+  fullest_rank rank;
+  if (on_one_grid(y, x)) {
+    for (int k = 0; k < x.count(); ++k) rank.choose(x[k]);
+    for (int k = 0; k < y.count(); ++k)
+      if (y.has(k)) rank.choose(y[k]);
+  }
   tally t;
   t.sink = &seen;
+  if (rank.any_ragged) t.block_coords = rank.coords.data();
   std::vector<tensor_core> shapes;
   shapes.reserve(static_cast<std::size_t>(y.count() + x.count()));
   const auto shape_of = [&](const tensor_core& of) {

@@ -166,8 +166,9 @@ struct tensor_core {
   }
   /// The same where the extents, too, are there.
   constexpr void place() {
-    work_out_blocks(*facts, runs.extents(), sizes(),
-                    grid != nullptr ? grid->coords() : origin_of_mesh, runs.own(), cuts.first());
+    const index_t* at = grid != nullptr ? grid->coords() : origin_of_mesh;
+    if (is_shape && count != nullptr && count->block_coords != nullptr) at = count->block_coords;
+    work_out_blocks(*facts, runs.extents(), sizes(), at, runs.own(), cuts.first());
     away = 0;
     if (facts->placed != 0) stay_away();
   }

@@ -56,15 +56,20 @@ struct kept_blocks {
   std::uint64_t which = 0, values = 0;
   std::string words;
 
-  /// Those that calls of the operation which runs may take; null: none.
-  static std::vector<kept_replica>*& shown() {
-    static thread_local std::vector<kept_replica>* all = nullptr;
-    return all;
+  /// Those that calls of the operation which runs may take (null: none), and along which axes it
+  /// makes collectives.
+  struct offer {
+    std::vector<kept_replica>* all = nullptr;
+    std::vector<unsigned> along = {};
+  };
+  static offer& shown() {
+    static thread_local offer it;
+    return it;
   }
   /// For a call along these axes: what is the same along all of them, and no call has taken yet.
   static kept_blocks take(unsigned axes) {
     kept_blocks b;
-    std::vector<kept_replica>* const all = shown();
+    std::vector<kept_replica>* const all = shown().all;
     if (all == nullptr || axes == 0) return b;
     for (kept_replica& one : *all) {
       if ((one.axes & axes) != axes) continue;
@@ -75,6 +80,12 @@ struct kept_blocks {
     }
     std::erase_if(*all, [](const kept_replica& one) { return one.axes == 0; });
     return b;
+  }
+  /// The operation has ended. A group all of whose blocks are empty made none of its collectives:
+  /// it lets go of what the others took in them, so that all ranks keep one list.
+  static void end_offer() {
+    for (const unsigned axes : shown().along) (void)take(axes);
+    shown() = {};
   }
 };
 

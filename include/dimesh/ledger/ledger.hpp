@@ -42,6 +42,8 @@ struct tally {
   /// The rank whose cost this is, among those that hold tensors at different places: its coordinate
   /// along each axis, or -1 for one that holds them all.
   std::array<index_t, max_axes> seat = anywhere();
+  /// The coordinates of the rank whose blocks shapes have; null: of the one at the origin.
+  const index_t* block_coords = nullptr;
   bool takes_captured = false;  // data that a function has captured count as shapes
   std::uint64_t home = 0;  // the mesh of those axes; 0: whichever there is
   std::uint64_t mesh = 0;  // that of what is entered from here on; 0: home

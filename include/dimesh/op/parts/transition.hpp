@@ -74,7 +74,10 @@ constexpr placement placement_of(const tensor_core& x) {
   p.rank = x.rank();
   for (int d = 0; d < p.rank; ++d) p.extent[d] = x.extent(d);
   p.sizes = x.sizes();
-  if (!x.is_shape) p.coords = x.grid->coords();
+  if (!x.is_shape)
+    p.coords = x.grid->coords();
+  else if (x.count != nullptr)
+    p.coords = x.count->block_coords;
   p.cuts = {x.cuts.first(), x.facts->dim};
   return p;
 }
