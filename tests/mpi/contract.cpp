@@ -163,6 +163,7 @@ TEST_CASE("three operands and four, whatever their layouts") {
     check(g, L<plane, cut<q, x>>{}, L<plane, cut<q, x>>{}, L<plane, cut<s, x>>{});
     check(g, L<plane, cut<p, x>, cut<q, y>>{}, L<plane, cut<q, x>, cut<r, y>>{},
           L<plane, cut<r, x>, cut<s, y>>{});
+    check(g, L<plane, cut<q, x>>{}, L<plane>{}, L<plane, cut<r, y>>{});  // of two, one is cut
   });
 }
 

@@ -86,7 +86,7 @@ template <class L, class Out> struct chain_rule {
       if (const int a = x[k].layout.first_partial(); a >= 0)
         return blamed_axis(fault_code::partial_operand, a);
       whole[k] = x[k], at[k] = &whole[k];
-      whole[k].layout = without_axes(x[k].layout, x[k].layout.mask(use::split));
+      whole[k].layout = tidied(x[k], without_axes(x[k].layout, x[k].layout.mask(use::split)));
     }
     if (const outcome o = einsum_rule_of({at, x.count}, out); !o.ok()) return o;
     if (const outcome o = no_halos(x); !o.ok()) return o;
