@@ -45,6 +45,16 @@ auto f(const chosen& c) { return dm::all_to_all_counts<batch, expert, cols>(c); 
 auto f(const chosen& c) { return dm::all_to_all_counts<batch, expert, rows>(c); }
 #endif
 
+// mistake: rows_said_otherwise
+// The angle brackets say that rows lie unevenly, and the type does not.
+// expect: all_to_all_counts: the rows are split otherwise than the angle brackets say; name their dim alone, or relayout the groups' numbers
+// expect: dim_split_differently<batch
+#ifdef COMPILE_FAIL
+auto f(const chosen& c) { return dm::all_to_all_counts<dm::uneven<batch>, expert, rows>(c); }
+#else
+auto f(const chosen& c) { return dm::all_to_all_counts<batch, expert, rows>(c); }
+#endif
+
 // mistake: groups_yet_to_be_summed
 // Numbers of groups that are addends.
 // expect: all_to_all_counts: the groups' numbers are yet to be summed; complete them first

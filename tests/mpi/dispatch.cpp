@@ -97,10 +97,11 @@ TEST_CASE("where rows arrive, and that they come back") {
   });
 }
 
-/// The same rows, whose layout is a value: as many bits at the same places.
-template <class L, class Grid, class... Cuts>
+/// The same rows, whose layout is a value: as many bits at the same places. Rows: p as it is split.
+template <class Rows, class Grid, class... Cuts>
 void check_as_values(const Grid& g, index_t rows, const Cuts&... cuts) {
-  using M = typename L::mesh;
+  using L = dm::layout<line, dm::split<Rows, x>>;
+  using M = line;
   const array of = make({"p"}, {rows}, [](const extents& at) { return double(at[0] * 3 % 4); });
   const auto where = scattered<dm::tensor<std::int32_t, L, p>>(g, of, cuts...);
   const auto v =
@@ -121,16 +122,48 @@ void check_as_values(const Grid& g, index_t rows, const Cuts&... cuts) {
   };
   check(dm::all_to_all_counts<p, dm::uneven<s>, x>(where, s{4}));
   check(dm::all_to_all_counts<p, dm::uneven<s>, x>(where_by_value, s{4}));
+  const auto said = dm::all_to_all_counts<Rows, dm::uneven<s>, x>(where_by_value, s{4});
+  check(said);
+  const auto there = dm::all_to_all(said, v);  // whose type says how its rows lie
+  const auto back = dm::all_to_all_back(said, there);
+  static_assert(std::is_same_v<std::remove_cv_t<decltype(back)>, std::remove_cv_t<decltype(v)>>);
+  CHECK(dm::to_rank(there) == dm::to_rank(dm::all_to_all(said, by_value)));
+  CHECK(dm::to_rank(back) == dm::to_rank(v));
 }
 
 TEST_CASE("rows whose layout is a value go where those go whose layout is a type") {
   for_each_grid<line>([](const dm::grid<line>& g) {
     const auto n = static_cast<index_t>(g.everyone().size());
-    check_as_values<dm::layout<line, dm::split<p, x>>>(g, 6 * n);
-    for (const index_t rows : {0, 1, 5, 13})
-      check_as_values<dm::layout<line, dm::split<dm::uneven<p>, x>>>(g, rows);
-    check_as_values<dm::layout<line, dm::split<dm::ragged<p>, x>>>(
+    check_as_values<p>(g, 6 * n);
+    for (const index_t rows : {0, 1, 5, 13}) check_as_values<dm::uneven<p>>(g, rows);
+    check_as_values<dm::ragged<p>>(
         g, 9, dm::cuts_by_speed<p>(9, std::vector<double>(static_cast<std::size_t>(n), 1.0)));
+  });
+}
+
+TEST_CASE("rows that lie otherwise than a runtime tensor's whose groups were counted") {
+  for_each_grid<line>([](const dm::grid<line>& g) {
+    const auto n = static_cast<index_t>(g.everyone().size());
+    using even = dm::layout<line, dm::split<p, x>>;
+    using ragged = dm::layout<line, dm::split<dm::ragged<p>, x>>;
+    std::vector<index_t> lengths(static_cast<std::size_t>(n));
+    lengths[0] = 4 * n;
+    const dm::cuts<p> cuts(lengths);
+    const array of = make({"p"}, {4 * n}, [](const extents& i) { return double(i[0] % 4); });
+    using R = dm::runtime_tensor<int, line, p>;
+    const R of_ragged = dm::any_tensor(scattered<dm::tensor<int, ragged, p>>(g, of, cuts)).as<R>();
+    const R of_even = dm::any_tensor(scattered<dm::tensor<int, even, p>>(g, of)).as<R>();
+    const auto plan = dm::all_to_all_counts<p, dm::uneven<s>, x>(of_ragged, s{4});
+    const array rows = numbers({"p"}, {4 * n}, 3);
+    const auto v = scattered<dm::tensor<double, even, p>>(g, rows);
+    const auto there = scattered<dm::tensor<double, ragged, p>>(g, rows, plan.cuts());
+    const char* why =
+        "lie otherwise than those whose groups were counted; count theirs by all_to_all_counts";
+    CHECK_THROWS_WITH_AS((void)dm::all_to_all(plan, v), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS((void)dm::all_to_all_back(plan, there), doctest::Contains(why), dm::error);
+    CHECK_THROWS_WITH_AS(
+        ((void)dm::all_to_all_counts<dm::uneven<p>, dm::uneven<s>, x>(of_even, s{4})),
+        doctest::Contains("all_to_all_counts: dim_split_differently"), dm::error);
   });
 }
 

@@ -49,20 +49,24 @@ constexpr outcome split_anew(const tensor_facts& x, int a, const dim_facts* rows
   return relaid(x, with_split(t, a, d, uneven, ragged));
 }
 
-/// Rule of group[Rows]: lengths[Groups], which may be written uneven<Groups>, split by A alike.
+/// Rule of group[Rows]: lengths[Groups], split by A alike; both may be written with uneven.
 template <class Rows, class Groups, class A> struct counts_rule {
-  using named = list<Rows, plain_dim<Groups>>;
+  using named = list<plain_dim<Rows>, plain_dim<Groups>>;
   using axes = list<A>;
   template <class> struct dims {
     using type = list<plain_dim<Groups>>;
   };
   static constexpr outcome of(rule_operands x, dim_list out) {
+    constexpr const dim_facts* rows = &facts_of_dim<plain_dim<Rows>>;
+    constexpr bool uneven = bare_dim<Rows>::uneven, ragged = bare_dim<Rows>::ragged;
     const int a = x[0].axis_of(type_number<A>);
-    const outcome o = split_by_one_rule_of(x[0], a, &facts_of_dim<Rows>);
+    const outcome o = split_by_one_rule_of(x[0], a, rows);
     if (!o.ok()) return o;
     for (int d = 0; d < x[0].rank; ++d)
-      if (!same_dim(x[0].dim[d], &facts_of_dim<Rows>))
+      if (!same_dim(x[0].dim[d], rows))
         return blamed(fault_code::dim_in_one_input_only, x[0].dim[d]);
+    if (uneven && (!x[0].layout.uneven[0] || x[0].layout.ragged[0] != ragged))
+      return blamed(fault_code::dim_split_differently, rows);
     if (const int p = x[0].layout.first_partial(); p >= 0)
       return blamed_axis(fault_code::partial_operand, p);
     tensor_facts y = x[0];
@@ -131,14 +135,14 @@ template <class I> struct counts_op {
   }
 };
 
-/// What D is called in a layout that splits it as the type of X does.
+/// What D is called in a layout that splits it as the type of X does; of probes as it is written.
 template <class D, class X> constexpr auto split_kind() {
   if constexpr (is_poison<X> || is_probe<X>)
     return tag<D>{};
   else if constexpr (spec_of<X>::table.ragged[0])
-    return tag<ragged<D>>{};
+    return tag<ragged<plain_dim<D>>>{};
   else if constexpr (spec_of<X>::table.uneven[0])
-    return tag<uneven<D>>{};
+    return tag<uneven<plain_dim<D>>>{};
   else
     return tag<D>{};
 }
@@ -169,12 +173,14 @@ class [[nodiscard("a plan moves nothing; pass it to all_to_all")]] dispatch {
 
 /// Counts which rows go to which rank. Shapes: whole numbers where[Rows], the group of each row, or
 /// -1: it goes nowhere, which takes a dim whose extent the run gives -> a plan. A alone splits the
-/// rows, evenly or not; it will split the groups (which may be written uneven<Groups>). Groups
-/// carries its extent where that is given at run time. One all-to-all of a number for each group,
-/// and gathers of five and of two numbers for each rank. Throws dimesh::error on all ranks where a
+/// rows, evenly or not; it will split the groups (which may be written uneven<Groups>). Where the
+/// numbers are a runtime tensor, uneven<Rows> or ragged<Rows> makes a plan for rows of such types.
+/// Groups carries its extent where the run gives it. One all-to-all of a number for each group, and
+/// gathers of five and of two numbers for each rank. Throws dimesh::error on all ranks where a
 /// number is no group, or where ranks disagree on how many rows or groups there are. (In checked
 /// builds the comparison of calls says it first.)
-template <Dim Rows, class Groups, Axis A, Operand X>
+template <class Rows, class Groups, Axis A, Operand X>
+  requires Dim<detail::plain_dim<Rows>>
 auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
   using G = detail::plain_dim<Groups>;
   using rule = detail::counts_rule<Rows, Groups, A>;
@@ -187,6 +193,9 @@ auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
   static_assert(ok<only<fault, axis_splits_nothing, axis_not_innermost_of_dim>>,
                 "all_to_all_counts: this axis, and no other, splits the rows; relayout the groups' "
                 "numbers");
+  static_assert(ok<only<fault, dim_split_differently>>,
+                "all_to_all_counts: the rows are split otherwise than the angle brackets say; name "
+                "their dim alone, or relayout the groups' numbers");
   static_assert(ok<only<fault, partial_operand>>,
                 "all_to_all_counts: the groups' numbers are yet to be summed; complete them first");
   static_assert(ok<only<fault, dim_has_halo>>,
@@ -202,8 +211,8 @@ auto all_to_all_counts(const X& where, detail::plain_dim<Groups> groups = {}) {
   } else {
     const detail::tensor_core& x = detail::core_of(where);
     const int axis = x.facts->axis_of(detail::type_number<A>);
-    const auto table = std::make_shared<detail::dispatch_table>(&detail::facts_of_dim<Rows>,
-                                                                &detail::facts_of_dim<G>, x, axis);
+    const auto table = std::make_shared<detail::dispatch_table>(
+        &detail::facts_of_dim<detail::plain_dim<Rows>>, &detail::facts_of_dim<G>, x, axis);
     const detail::counts_op<value_of<X>> op{table, shape<G>(groups).template extent<G>(), axis};
     auto lengths = detail::apply_rule<rule, index_t>(op, where);
     using Was = typename decltype(detail::split_kind<Rows, X>())::type;
@@ -234,9 +243,8 @@ auto dispatched(const std::shared_ptr<const dispatch_table>& plan, const X& x) {
 }  // namespace detail
 
 /// The rows of x where their groups lie: ragged, group by group, in each by their numbers before.
-/// As many as have a group. Linear; the gradient goes back the same way. Of groups that were
-/// counted in a runtime tensor, rows that lie unevenly are one, too. Throws dimesh::error on all
-/// ranks where the rows are not those whose groups were counted.
+/// As many as have a group. Linear; the gradient goes back the same way. Throws dimesh::error on
+/// all ranks where the rows are not those whose groups were counted.
 template <class Was, Axis A, class Lengths, Operand X>
 auto all_to_all(const dispatch<Was, A, Lengths>& plan, const X& x) {
   using rule = detail::dispatch_rule<Was, A, false>;

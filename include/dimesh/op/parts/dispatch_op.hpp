@@ -96,14 +96,13 @@ template <class T, bool Back> struct dispatch_op {
     const cut_record *const was = known.first(), *is = cuts_of_dim(x.cuts.first(), table->rows);
     const bool ragged = (x.facts->ragged >> place_in(x) & 1u) != 0;
     if (x.extent(place_in(x)) != (Back ? table->extent_after() : table->extent) ||
-        (ragged && !x.is_shape && (was == nullptr || is->begin != was->begin)))
-      (words() << call << ": the rows of dim '" << table->rows->name
-               << "' lie otherwise than those whose groups were counted; count theirs by "
-                  "all_to_all_counts")
-          .raise();
+        ragged != (was != nullptr) || (ragged && !x.is_shape && is->begin != was->begin))
+      refuse_rows();
     cuts.add_all(x.cuts);
   }
   void land(tensor_core& y) const {
+    const bool ragged = (y.facts->ragged >> place_in(y) & 1u) != 0;
+    if (ragged != ((Back ? table->before : table->after).first() != nullptr)) refuse_rows();
     where.take(y);
     y.once = once & y.facts->partial;
     y.cuts = cuts;
@@ -186,6 +185,13 @@ template <class T, bool Back> struct dispatch_op {
                                    collective::bytes_of(y), counts->received, most,
                                    counts->ints(w.units()), &later->under_way);
     return true;
+  }
+  /// (Of groups that were counted in a runtime tensor a type may say other blocks.)
+  [[noreturn]] void refuse_rows() const {
+    (words() << call << ": the rows of dim '" << table->rows->name
+             << "' lie otherwise than those whose groups were counted; count theirs by "
+                "all_to_all_counts")
+        .raise();
   }
   int place_in(const tensor_core& x) const { return x.facts->place_of(table->rows); }
 };
