@@ -124,7 +124,7 @@ template <class Of> class grid {
     if constexpr (Axis<A>) {
       if (A::size != dynamic && a.n != A::size)
         detail::refuse_size(detail::name_of<A>(), detail::name_of<M>(), a.n, A::size);
-      sizes[place] = a.n;
+      sizes[static_cast<std::size_t>(place)] = a.n;
     }
   }
 
