@@ -117,29 +117,6 @@ void transposes(const F& f, const precision& how, const std::vector<array>& a, c
   CHECK(r.backward == "");
 }
 
-using line_values = std::vector<double>;
-/// Every line of a along d becomes f of it, which may have another length.
-array along(const array& a, const std::string& d, const std::string& to,
-            const std::function<line_values(const line_values&)>& f) {
-  const auto k = static_cast<std::size_t>(a.place(d));
-  array like = renamed(a, d, to);
-  like.size[k] =
-      static_cast<index_t>(f(line_values(static_cast<std::size_t>(a.size[k]), 1.0)).size());
-  return make(like.dims, like.size, [&](extents at) {
-    const auto i = static_cast<std::size_t>(at[k]);
-    line_values line;
-    for (at[k] = 0; at[k] < a.size[k]; ++at[k]) line.push_back(value_at(a, a.dims, at));
-    return f(line)[i];
-  });
-}
-/// One number for every line along d.
-array folded(const array& a, const std::string& d,
-             const std::function<double(const line_values&)>& f) {
-  array all = along(a, d, d, [&](const line_values& v) { return line_values{f(v)}; });
-  const auto k = all.place(d);
-  all.dims.erase(all.dims.begin() + k), all.size.erase(all.size.begin() + k);
-  return all;
-}
 template <class F> array each(const F& f, const array& a) {
   return map([&](const line_values& v) { return static_cast<double>(f(v[0])); }, {a});
 }

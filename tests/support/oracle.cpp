@@ -36,6 +36,20 @@ array numbers(const names& dims, const extents& size, std::uint64_t seed) {
               [&](const extents&) { return static_cast<double>(scramble(++at) % 9) - 4.0; });
 }
 
+array places(const names& dims, const extents& size, index_t n, std::uint64_t seed) {
+  std::uint64_t at = seed * 1000003u;
+  const auto choices = static_cast<std::uint64_t>(n + 2);
+  return make(dims, size,
+              [&](const extents&) { return static_cast<double>(scramble(++at) % choices) - 1.0; });
+}
+
+array signs(const names& dims, const extents& size, std::uint64_t seed) {
+  return map([](const line_values& v) { return v[0] < -1  ? -1.0
+                                               : v[0] > 1 ? 1.0
+                                                          : 0.0; },
+             {numbers(dims, size, seed)});
+}
+
 array reals(const names& dims, const extents& size, std::uint64_t seed) {
   std::uint64_t at = seed * 1000003u;
   return make(dims, size, [&](const extents&) {
@@ -118,6 +132,69 @@ array renamed(array a, const std::string& from, const std::string& to) {
   for (std::string& name : a.dims)
     if (name == from) name = to;
   return a;
+}
+
+array along(const array& a, const std::string& d, const std::string& to,
+            const std::function<line_values(const line_values&)>& f) {
+  const auto k = static_cast<std::size_t>(a.place(d));
+  array like = renamed(a, d, to);
+  like.size[k] =
+      static_cast<index_t>(f(line_values(static_cast<std::size_t>(a.size[k]), 1.0)).size());
+  return make(like.dims, like.size, [&](extents at) {
+    const auto i = static_cast<std::size_t>(at[k]);
+    line_values line;
+    for (at[k] = 0; at[k] < a.size[k]; ++at[k]) line.push_back(value_at(a, a.dims, at));
+    return f(line)[i];
+  });
+}
+
+array folded(const array& a, const std::string& d,
+             const std::function<double(const line_values&)>& f) {
+  array all = along(a, d, d, [&](const line_values& v) { return line_values{f(v)}; });
+  const auto k = all.place(d);
+  all.dims.erase(all.dims.begin() + k), all.size.erase(all.size.begin() + k);
+  return all;
+}
+
+array joined(const array& a, const array& b, const std::string& d, const std::string& to) {
+  const auto k = static_cast<std::size_t>(a.place(d));
+  array like = renamed(a, d, to);
+  like.size[k] += b.size[static_cast<std::size_t>(b.place(d))];
+  return make(like.dims, like.size, [&](extents at) {
+    const bool first = at[k] < a.size[k];
+    if (!first) at[k] -= a.size[k];
+    return value_at(first ? a : b, a.dims, at);
+  });
+}
+
+array looked_up(const names& out, const array& x, const std::string& d, const array& ids) {
+  const array all = union_of({x, ids});
+  const index_t n = all.size[static_cast<std::size_t>(all.place(d))];
+  extents size;
+  for (const std::string& name : out)
+    size.push_back(all.size[static_cast<std::size_t>(all.place(name))]);
+  names with_place = out;
+  with_place.push_back(d);
+  return make(out, size, [&](extents at) {
+    const auto place = static_cast<index_t>(value_at(ids, out, at));
+    at.push_back(place);
+    return place < 0 || place >= n ? 0.0 : value_at(x, with_place, at);
+  });
+}
+
+array added_up(const array& rows, const std::string& from, const array& ids, const std::string& d,
+               index_t n) {
+  const auto k = static_cast<std::size_t>(rows.place(from));
+  array like = renamed(rows, from, d);
+  like.size[k] = n;
+  return make(like.dims, like.size, [&](extents at) {
+    const index_t place = at[k];
+    double sum = 0;
+    for (at[k] = 0; at[k] < rows.size[k]; ++at[k])
+      if (static_cast<index_t>(value_at(ids, rows.dims, at)) == place)
+        sum += value_at(rows, rows.dims, at);
+    return sum;
+  });
 }
 
 double dot(const array& a, const array& b) {

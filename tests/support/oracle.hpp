@@ -58,6 +58,11 @@ std::uint64_t scramble(std::uint64_t h);
 /// Integers from -4 to 4 that differ from index to index: their sums and products are exact.
 array numbers(const names& dims, const extents& size, std::uint64_t seed);
 
+/// Integers from -1 to n, as places in a dim of n elements, and beside it.
+array places(const names& dims, const extents& size, index_t n, std::uint64_t seed);
+/// -1, 0 and 1: sums of many of them are exact in the short elements, too.
+array signs(const names& dims, const extents& size, std::uint64_t seed);
+
 /// Reals in (-1, 1), away from 0, where many functions bend.
 array reals(const names& dims, const extents& size, std::uint64_t seed);
 
@@ -80,6 +85,21 @@ array min(const names& keep, const array& a);
 array transpose(const names& order, const array& a);
 array einsum(const names& keep, const std::vector<array>& in);
 array renamed(array a, const std::string& from, const std::string& to);
+
+using line_values = std::vector<double>;
+/// Every line of a along d becomes f of it, which may have another length, along `to`.
+array along(const array& a, const std::string& d, const std::string& to,
+            const std::function<line_values(const line_values&)>& f);
+/// One number for every line along d.
+array folded(const array& a, const std::string& d,
+             const std::function<double(const line_values&)>& f);
+/// a and then b along their dim d, which is called `to`; otherwise the dims of a.
+array joined(const array& a, const array& b, const std::string& d, const std::string& to);
+/// x at the places along d that ids name, 0 where there is no such place; dims as in `out`.
+array looked_up(const names& out, const array& x, const std::string& d, const array& ids);
+/// Each row along `from` added up at the place that ids name of n along d.
+array added_up(const array& rows, const std::string& from, const array& ids, const std::string& d,
+               index_t n);
 double dot(const array& a, const array& b);
 
 // ---- distributed tensors ------------------------------------------------------------------------
