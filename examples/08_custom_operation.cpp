@@ -6,9 +6,11 @@
 #include <cmath>
 #include <dimesh/dimesh.hpp>
 #include <dimesh/grad/cost.hpp>
+#include <dimesh/plan/probe.hpp>
 #include <dimesh/show/events.hpp>
 #include <iostream>
 #include <numeric>
+#include <string>
 
 namespace dm = dimesh;
 
@@ -51,20 +53,35 @@ template <class T> struct unit_op {
     to.give(0, unit_transpose_op<T>{}, to.ybar, to.y(0), to.y(1));
   }
 };
-template <class D> struct rows_are_not_whole;  // the rule's fault: its name, and the culprit
-template <class D, class S> constexpr bool rows_are_whole() {
-  return !dm::is_partial<S> && dm::place_of<S, D> == S::rank - 1 && !dm::is_split<S, D>;
-}
-template <class D, dm::Tensor X> constexpr auto unit(const X& x) {
-  using S = dm::spec_of<X>;
-  using fault = std::conditional_t<rows_are_whole<D, S>(), dm::no_fault, rows_are_not_whole<D>>;
+/// Lengths are of whole rows, along the last dim: asked of types while compiling, of layouts that
+/// are values when the program runs.
+template <class D> struct unit_rule : dm::keeps_dims {
+  using named = dm::dim_types<D>;
+  static constexpr dm::outcome of(dm::rule_operands x, dm::dim_list) {
+    const auto& dim = dm::facts_of_dim<D>;
+    const int d = x[0].place_of(&dim);
+    if (d < 0) return dm::blamed(dm::fault_code::dim_not_in_tensor, &dim);
+    if (d != x[0].rank - 1) return dm::blamed(dm::fault_code::dim_not_in_order, &dim);
+    if (const int axis = x[0].layout.axis_at(d, 0); axis >= 0)
+      return dm::blamed(dm::fault_code::dim_is_split, &dim, axis);
+    if (const int axis = x[0].layout.first_partial(); axis >= 0)
+      return dm::blamed_axis(dm::fault_code::partial_operand, axis);
+    return dm::allowed(x[0].layout);
+  }
+};
+template <class D, dm::Operand X> constexpr auto unit(const X& x) {
+  using rule = unit_rule<D>;
+  using fault = dm::fault_of<rule, X>;
   static_assert(dm::ok<fault>, "unit: needs whole rows in the last dim; permute, gather, complete");
-  return dm::apply_as<dm::specs<S, dm::without_dims<S, D>>>(unit_op<dm::value_of<X>>{}, x);
+  if constexpr (!dm::ok<fault> || dm::is_poison<X>)
+    return dm::poison{};
+  else
+    return dm::apply_rules<dm::value_of<X>, rule, dm::sum_rule<D>>(unit_op<dm::value_of<X>>{}, x);
 }
 
 struct word : dm::dim<6> {};
 struct head : dm::dim<4> {};
-struct feature : dm::dim<5> {};
+struct feature : dm::dim<6> {};
 struct ranks : dm::axis<> {};
 struct line : dm::mesh<ranks> {};
 template <class L> using heads = dm::tensor<double, L, word, head, feature>;
@@ -77,7 +94,7 @@ struct loss {  // <unit(x), c>
 template <class L> void check(const dm::grid<line>& g, const char* name) {
   const auto wave = [&](double f) {
     return dm::generate<heads<L>>(g, [f](dm::index_t i, dm::index_t j, dm::index_t k) {
-      return std::sin(f * static_cast<double>(20 * i + 5 * j + k + 1));
+      return std::sin(f * static_cast<double>(24 * i + 6 * j + k + 1));
     });
   };
   const auto x = wave(0.7), c = wave(1.3), step = wave(2.1) * 1e-5;
@@ -94,10 +111,30 @@ template <class L> void check(const dm::grid<line>& g, const char* name) {
   if (!(std::abs(rise - 2 * slope) < 1e-7 * std::abs(rise)))
     throw dm::error("custom_operation: the gradient is wrong");
 }
+/// What a rank computes under each layout of the mesh, or what the rule has against it. The text is
+/// compiled once.
+void try_all(const dm::grid<line>& g) {
+  using any = dm::layout<line, dm::at_run_time>;
+  const dm::mesh_sizes<line> sizes(ranks{g.size<ranks>()});
+  for (const dm::layout_value<line>& l : dm::all_layouts<line, word, head, feature>()) {
+    std::string says;
+    try {
+      const auto x = dm::probe_of<heads<any>>(l, sizes);
+      says = std::to_string(dm::count(loss{}, x, x).flops()) + " flops";
+    } catch (const dm::error& e) {
+      says = e.what();
+    }
+    if (g.rank() == 0) std::cout << "under <" << l.text() << ">: " << says << "\n";
+    const bool is_whole = l.text().find("feature") == std::string::npos;
+    if (is_whole != (says.find("unit: dim_is_split: dim 'feature'") == std::string::npos))
+      throw dm::error("custom_operation: the rule is wrong");
+  }
+}
 int main(int argc, char** argv) {
   return dm::run(argc, argv, [] {
     dm::grid<line> g;
     check<dm::layout<line, dm::split<word, ranks>>>(g, "words split");
     check<dm::layout<line, dm::split<head, ranks>>>(g, "heads split");
+    try_all(g);
   });
 }

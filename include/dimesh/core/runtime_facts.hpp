@@ -129,7 +129,7 @@ constexpr fault_words words_of(fault_code f) {
     case fault_code::dim_not_in_tensor:
       return {"dim_not_in_tensor", "an operand lacks dim 1"};
     case fault_code::dim_not_in_order:
-      return {"dim_not_in_order", "the new order leaves out dim 1"};
+      return {"dim_not_in_order", "dim 1 has no place in the order of dims, or another one"};
     case fault_code::dim_already_in_tensor:
       return {"dim_already_in_tensor", "an operand has dim 1 already"};
     case fault_code::dim_has_halo:

@@ -79,6 +79,14 @@ template <class... T> struct unite_list<list<T...>> : unite_impl<list<>, T...> {
 template <class... List>
 using united = typename unite_list<typename concat_impl<list<>, List...>::type>::type;
 
+/// The types of a list that are not in Gone.
+template <class List, class Gone> struct remaining;
+template <class... T, class Gone>
+struct remaining<list<T...>, Gone>
+    : concat_impl<list<>, std::conditional_t<(index_of<T, Gone> >= 0), list<>, list<T>>...> {};
+/// The list without one of its types.
+template <class List, class T> using dims_without = typename remaining<List, list<T>>::type;
+
 /// The first type that stands twice in the list, or void.
 template <class... T> struct first_repeated {
   using type = void;

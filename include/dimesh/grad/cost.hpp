@@ -31,16 +31,11 @@ template <class X, class... Rest> struct mesh_of_leaves<list<X, Rest...>> {
 };
 /// The mesh of an argument's first tensor.
 template <class X> struct mesh_of_argument : mesh_of_leaves<typename leaves<X>::type> {};
-template <class X>
-  requires is_poison<X>
-struct mesh_of_argument<X> {
-  using type = mesh<>;
-};
 template <class... X> struct mesh_of_arguments {
   using type = void;
 };
 template <class First, class... Rest> struct mesh_of_arguments<First, Rest...> {
-  using here = typename mesh_of_argument<First>::type;
+  using here = unless_poison<First, mesh_of_argument<First>, mesh<>>;
   using type = typename std::conditional_t<std::is_void_v<here>, mesh_of_arguments<Rest...>,
                                            tag<here>>::type;
 };

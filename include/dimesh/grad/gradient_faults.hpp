@@ -14,7 +14,9 @@ namespace dimesh::detail {
 
 template <class X> struct loss_fault {
   static constexpr auto find() {
-    if constexpr (!is_tracked<X> && kept_plain_is_said<X>())
+    if constexpr (is_poison<X>)
+      return tag<no_fault>{};
+    else if constexpr (!is_tracked<X> && kept_plain_is_said<X>())
       return tag<no_fault>{};
     else if constexpr (!Tensor<X> && !std::is_arithmetic_v<X>)
       return tag<function_gives_no_tensor<X>>{};
@@ -31,11 +33,6 @@ template <class X> struct loss_fault {
     return tag<value_not_scalar<D...>>{};
   }
   using type = typename decltype(find())::type;
-};
-template <class X>
-  requires is_poison<X>
-struct loss_fault<X> {
-  using type = no_fault;
 };
 template <> struct loss_fault<void> {
   using type = function_gives_no_tensor<void>;

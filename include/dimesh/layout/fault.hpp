@@ -15,6 +15,12 @@ namespace dimesh {
 
 struct no_fault {};
 
+namespace detail {
+/// Of::type, which asks about an operand X; Else of poison, whose mistake has been told.
+template <class X, class Of, class Else = no_fault>
+using unless_poison = typename std::conditional_t<is_poison<X>, std::type_identity<Else>, Of>::type;
+}  // namespace detail
+
 /// Headers that dimesh.hpp does not include, although it knows names of theirs.
 enum class op_header {
   slice,

@@ -47,7 +47,7 @@ template <class F, class... X> constexpr auto map_with(const F& f, const X&... x
 }  // namespace detail
 
 /// No activation.
-struct identity_activation : dimesh::detail::identity_function {};
+struct identity_activation : local::detail::itself {};
 struct relu_activation : dimesh::detail::relu_function {};
 struct gelu_activation : dimesh::detail::gelu_function {};
 struct silu_activation : dimesh::detail::silu_function {};

@@ -37,16 +37,13 @@ template <class L, class Form> struct language_model_parameters {
 
 namespace detail {
 /// The first of D... that a tensor lacks.
-template <class X, class... D> struct lacking {
+template <class X, class... D> struct lacking_dims {
   using type = typename dimesh::detail::first_of<
       std::conditional_t<(dimesh::detail::index_of<D, typename spec_of<X>::dims> >= 0), no_fault,
                          dim_not_in_tensor<D>>...>::type;
 };
 template <class X, class... D>
-  requires is_poison<X>
-struct lacking<X, D...> {
-  using type = no_fault;
-};
+using lacking = dimesh::detail::unless_poison<X, lacking_dims<X, D...>>;
 
 /// Something with an embedding (of a form that was refused, too, which has none that is a tensor).
 template <class P> concept HasEmbedding = requires(const P& p) { p.embedding; };
@@ -159,9 +156,9 @@ struct language_model : model<C, form_of<Form>>, computable<model_fault<C, form_
     } else if constexpr (!Operand<detail::embedding_of<P>>) {
       return false;  // its form was refused
     } else {
-      using own = typename detail::lacking<detail::embedding_of<P>, vocab, typename M::model>::type;
+      using own = detail::lacking<detail::embedding_of<P>, vocab, typename M::model>;
       using all = typename dimesh::detail::first_of<
-          typename detail::lacking<I, typename M::batch, typename M::length>::type...>::type;
+          detail::lacking<I, typename M::batch, typename M::length>...>::type;
       using rest = std::conditional_t<ok<own>, all, no_fault>;
       static_assert(ok<own>,
                     "language_model: the parameters are of a form with other dims; make them of "

@@ -12,6 +12,7 @@
 #include "dimesh/nn/config.hpp"
 #include "dimesh/nn/project.hpp"
 #include "dimesh/op/arithmetic.hpp"
+#include "dimesh/op/operation.hpp"
 #include "dimesh/op/stop_gradient.hpp"
 
 namespace dimesh::nn {
@@ -22,14 +23,13 @@ namespace detail {
 /// is replicated.
 template <class Length, class Model> struct waves_rule {
   template <class...> struct dims {
-    using type = list<Length, Model>;
+    using type = dim_types<Length, Model>;
   };
-  static constexpr dimesh::detail::outcome of(dimesh::detail::rule_operands x,
-                                              dimesh::detail::dim_list out) {
-    dimesh::detail::table t = x[0].layout;
+  static constexpr outcome of(rule_operands x, dim_list out) {
+    auto t = x[0].layout;
     for (int a = 0; a < t.axes; ++a)
       if (t.axis[a].what != use::split && t.axis[a].what != use::placed) t.axis[a] = {};
-    return dimesh::detail::allowed(dimesh::detail::table_over_dims(t, x[0].dims(), out));
+    return allowed(table_over_dims(t, x[0].dims(), out));
   }
 };
 
@@ -52,13 +52,12 @@ template <class T> struct waves_op {
   double base;
   index_t offset;
 
-  constexpr void cost(dimesh::detail::tally& t, dimesh::detail::results y,
-                      dimesh::detail::operands) const {
-    t.compute(y[0].elements(), y[0].bytes());
+  constexpr void cost(cost_counter& c, results y, operands) const {
+    c.compute(y[0].elements(), y[0].bytes());
   }
-  void fill(dimesh::detail::results to, dimesh::detail::operands) const {
+  void fill(results to, operands) const {
     const dimesh::detail::writes_memory kernel;
-    const dimesh::detail::tensor_core& y = to[0];
+    const tensor_core& y = to[0];
     const auto places = static_cast<double>(y.extent(1));
     using space = local::default_space;
     if constexpr (!local::detail::runs_on_host<space>)
@@ -87,7 +86,7 @@ constexpr auto waves(const X& x, double base = 10000, index_t offset = 0) {
   if constexpr (is_poison<X>)
     return poison{};
   else
-    return dimesh::detail::apply_rule<detail::waves_rule<Length, Model>, value_of<X>>(
+    return apply_rule<detail::waves_rule<Length, Model>, value_of<X>>(
         detail::waves_op<value_of<X>>{base, offset}, stop_gradient(x));
 }
 

@@ -34,16 +34,15 @@ using dimesh::detail::united;
 template <class C, class Dims>
 using layout_over = typename dimesh::detail::canonical_over<C, Dims>::type;
 
-/// The dims of S that are not in the list.
-template <class S, class Gone> using dims_less = typename remaining<typename S::dims, Gone>::type;
-
 /// The layout that C gives a tensor with the dims of both.
 template <class C, class X, class W>
 using product_layout = layout_over<C, united<typename spec_of<X>::dims, typename spec_of<W>::dims>>;
 
 template <class X, class W> struct projected {
-  using type = typename concat_impl<dims_less<spec_of<X>, typename spec_of<W>::dims>,
-                                    dims_less<spec_of<W>, typename spec_of<X>::dims>>::type;
+  using of_x = typename spec_of<X>::dims;
+  using of_w = typename spec_of<W>::dims;
+  using type = typename concat_impl<typename remaining<of_x, of_w>::type,
+                                    typename remaining<of_w, of_x>::type>::type;
 };
 
 /// Of weights that share no dim with x: their first dim.

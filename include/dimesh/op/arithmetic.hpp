@@ -33,21 +33,14 @@ struct number_for<T, N> {
 };
 
 template <class X, class N> struct number_beside : number_for<value_of<X>, N> {};
-template <class X, class N>
-  requires is_poison<X>
-struct number_beside<X, N> {
-  using type = N;
-};
-template <class X, class N> using number_as = typename number_beside<X, N>::type;
+template <class X, class N> using number_as = unless_poison<X, number_beside<X, N>, N>;
 
 /// The type of a number that may become an element: that of the elements, where both are whole.
-template <class X, class N> struct element_beside : number_beside<X, N> {};
-template <class X, class N>
-  requires(!is_poison<X> && std::is_integral_v<N>)
-struct element_beside<X, N> {
-  using type = std::conditional_t<std::is_integral_v<value_of<X>>, value_of<X>, number_as<X, N>>;
+template <class X, class N> struct element_beside {
+  using type = std::conditional_t<std::is_integral_v<N> && std::is_integral_v<value_of<X>>,
+                                  value_of<X>, number_as<X, N>>;
 };
-template <class X, class N> using element_as = typename element_beside<X, N>::type;
+template <class X, class N> using element_as = unless_poison<X, element_beside<X, N>, N>;
 
 /// A number added to a tensor.
 struct offset_rule : keeps_dims {

@@ -65,19 +65,11 @@ struct not_equal_function {
   }
 };
 /// What `select` chooses by.
-template <class C> struct condition_fault {
-  using type = elements_differ<value_of<C>, bool>;
+template <class C> struct condition_elements {
+  using type = std::conditional_t<std::is_same_v<value_of<C>, bool>, no_fault,
+                                  elements_differ<value_of<C>, bool>>;
 };
-template <class C>
-  requires is_poison<C>
-struct condition_fault<C> {
-  using type = no_fault;
-};
-template <class C>
-  requires std::is_same_v<value_of<C>, bool>
-struct condition_fault<C> {
-  using type = no_fault;
-};
+template <class C> using condition_fault = unless_poison<C, condition_elements<C>>;
 /// A comparison with a number on the right; one on the left is asked the other way round.
 template <class F, class T> struct with_number {
   static constexpr std::string_view call = F::call;
@@ -100,7 +92,7 @@ constexpr auto select(const C& condition, const X& x, const Y& y) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X, Y>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
-  static_assert(ok<typename detail::condition_fault<C>::type>,
+  static_assert(ok<detail::condition_fault<C>>,
                 "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   return detail::map_as<detail::join_kind::nonlinear>(detail::select_function{}, condition, x, y);
 }
@@ -112,7 +104,7 @@ constexpr auto select(const C& condition, const X& x, N n) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
-  static_assert(ok<typename detail::condition_fault<C>::type>,
+  static_assert(ok<detail::condition_fault<C>>,
                 "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   using T = detail::element_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(
@@ -124,7 +116,7 @@ constexpr auto select(const C& condition, N n, const X& x) {
   static_assert(ok<detail::map_fault<detail::join_kind::nonlinear, C, X>>,
                 "select: the operands do not fit; complete what is partial, relayout what is split "
                 "differently");
-  static_assert(ok<typename detail::condition_fault<C>::type>,
+  static_assert(ok<detail::condition_fault<C>>,
                 "select: the condition is a tensor of bool, and stands first: select(x > 0, x, y)");
   using T = detail::element_as<X, N>;
   return detail::map_as<detail::join_kind::nonlinear>(

@@ -15,13 +15,13 @@
 namespace dimesh {
 
 namespace detail {
-template <class X> struct complex_elements {
-  static constexpr bool value = is_complex<value_of<X>>;
-};
-template <class X>
-  requires is_poison<X>
-struct complex_elements<X> : std::true_type {};
-template <class X> inline constexpr bool has_complex_elements = complex_elements<X>::value;
+template <class X> constexpr bool complex_elements() {
+  if constexpr (is_poison<X>)
+    return true;
+  else
+    return is_complex<value_of<X>>;
+}
+template <class X> inline constexpr bool has_complex_elements = complex_elements<X>();
 
 template <class S, class Op, class X> constexpr auto by_elements(const X& x) {
   if constexpr (is_poison<X>)
@@ -33,11 +33,7 @@ template <class X> struct elements_of_operand {
   using type = value_of<X>;
 };
 template <class X>
-  requires is_poison<X>
-struct elements_of_operand<X> {
-  using type = complex_of<float>;
-};
-template <class X> using complex_value = typename elements_of_operand<X>::type;
+using complex_value = unless_poison<X, elements_of_operand<X>, complex_of<float>>;
 }  // namespace detail
 
 /// The complex conjugate, element by element. Shapes and layouts stay; addends stay addends. Local.

@@ -21,16 +21,6 @@ namespace dimesh {
 
 namespace detail {
 
-template <class X> struct fft_elements {
-  using T = value_of<X>;
-  static constexpr bool is_complex_number = is_complex<T>;
-};
-template <class X>
-  requires is_poison<X>
-struct fft_elements<X> {
-  static constexpr bool is_complex_number = true;
-};
-
 /// The places of some dims, as a mask.
 template <class X, class... D>
 inline constexpr unsigned places_of = (0u | ... | (1u << index_of<D, typename spec_of<X>::dims>));
@@ -50,7 +40,7 @@ constexpr auto fft_along(std::string_view call, const X& x, unsigned along, bool
 }
 /// Complex numbers, whatever they were.
 template <class X> constexpr auto as_numbers(const X& x) {
-  if constexpr (fft_elements<X>::is_complex_number)
+  if constexpr (has_complex_elements<X>)
     return x;
   else
     return dimesh::as_complex(x);

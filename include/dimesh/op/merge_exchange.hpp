@@ -185,13 +185,8 @@ template <class Fault> constexpr void assert_recut() {
 template <class X> struct mesh_of_operand {
   using type = typename spec_of<X>::mesh;
 };
-template <class X>
-  requires is_poison<X>
-struct mesh_of_operand<X> {
-  using type = void;
-};
 template <class X, class Old, class... New>
-using recut_rule_of = recut_rule<typename mesh_of_operand<X>::type, Old, New...>;
+using recut_rule_of = recut_rule<unless_poison<X, mesh_of_operand<X>, void>, Old, New...>;
 
 template <class Rule, class First, class X>
 constexpr auto recut_as(std::string_view call, const X& x, int olds, const named_extents& to) {

@@ -27,14 +27,10 @@ template <class T, class Index> struct one_hot_kernel {
   }
 };
 
-template <class D, class Dims> struct with_last_dim;
-template <class D, class... E> struct with_last_dim<D, list<E...>> {
-  using type = list<E..., D>;
-};
 /// D becomes the last dim.
 template <class D> struct one_hot_rule {
   using named = list<D>;
-  template <class First> struct dims : with_last_dim<D, First> {};
+  template <class First> struct dims : concat_impl<First, list<D>> {};
   static constexpr outcome of(rule_operands x, dim_list) {
     if (x[0].place_of(&facts_of_dim<D>) >= 0)
       return blamed(fault_code::dim_already_in_tensor, &facts_of_dim<D>);

@@ -35,8 +35,8 @@ template <class T> struct permute_op {
     t.compute(0, y[0].bytes() + x[0].bytes());
   }
   void fill(results y, operands x) const {
-    local::map_over(loops_over(loop_dims(y[0]), y[0], x[0]), identity_function{}, y[0].data<T>(),
-                    x[0].data<const T>());
+    local::map_over(loops_over(loop_dims(y[0]), y[0], x[0]), local::detail::itself{},
+                    y[0].data<T>(), x[0].data<const T>());
   }
   static constexpr bool needs(int, unsigned) { return false; }
   constexpr void transpose(const auto& to) const { to.give(0, permute_op{}, to.ybar); }

@@ -20,30 +20,6 @@ namespace dimesh {
 
 namespace detail {
 
-/// The dims of a list that are not in Gone, and where each dim of the list then stands (-1: gone).
-template <class Dims, class Gone> struct remaining;
-template <class... D, class Gone> struct remaining<list<D...>, Gone> {
-  struct places {
-    int kept[sizeof...(D) + 1]{}, after[sizeof...(D) + 1]{}, size = 0;
-  };
-  static constexpr places make() {
-    constexpr bool gone[] = {(index_of<D, Gone> >= 0)..., true};
-    places p;
-    for (int d = 0; d < static_cast<int>(sizeof...(D)); ++d) {
-      p.after[d] = gone[d] ? -1 : p.size;
-      if (!gone[d]) p.kept[p.size++] = d;
-    }
-    p.after[sizeof...(D)] = -1;
-    return p;
-  }
-  static constexpr places at = make();
-  template <std::size_t... I>
-  static auto pick_kept(std::index_sequence<I...>) -> list<type_at<at.kept[I], list<D...>>...>;
-  using type = decltype(pick_kept(std::make_index_sequence<static_cast<std::size_t>(at.size)>{}));
-};
-/// The list without one of its dims.
-template <class Dims, class D> using dims_without = typename remaining<Dims, list<D>>::type;
-
 /// What is left of x without some dims, over those of `out`: along the axes that split these dims
 /// lie results of that kind. Addends: it takes a sum yet to be made.
 constexpr outcome reduce_rule_of(const tensor_facts& x, dim_list gone, dim_list out, use kind,
@@ -88,7 +64,7 @@ using sum_value = std::conditional_t<!std::is_void_v<As>, As,
 
 /// y = the elements of x joined over the dims that y lacks.
 template <class R, class T, class Join> void reduce_blocks(Join join, results y, operands x) {
-  local::map_reduce_over(join, loops_over(loop_dims(x[0]), y[0], x[0]), identity_function{},
+  local::map_reduce_over(join, loops_over(loop_dims(x[0]), y[0], x[0]), local::detail::itself{},
                          y[0].data<R>(), x[0].data<const T>());
 }
 

@@ -55,11 +55,6 @@ template <class X, class... D> struct prod_fault<X, list<D...>> {
   using type = typename first_of<fault_of<reduce_rule<use::partial, false, D...>, X>,
                                  fault_of<prod_rule<D>, X>...>::type;
 };
-template <class X, class... D>
-  requires is_poison<X>
-struct prod_fault<X, list<D...>> {
-  using type = no_fault;
-};
 
 // ---- variances ----------------------------------------------------------------------------------
 

@@ -113,16 +113,12 @@ template <class F, class X> struct join_function_fault {
   }
   using type = typename decltype(find())::type;
 };
-template <class F, class X>
-  requires is_poison<X>
-struct join_function_fault<F, X> {
-  using type = no_fault;
-};
+template <class F, class X> using scan_function_fault = unless_poison<X, join_function_fault<F, X>>;
 
 template <class D, bool Whole, class F, class X>
 constexpr auto scanned(std::string_view call, const F& f, double first, const X& x,
                        const scan_options& o) {
-  using fault = typename join_function_fault<F, X>::type;
+  using fault = scan_function_fault<F, X>;
   if constexpr (!ok<fault> || is_poison<X>) {
     return poison{};
   } else {
@@ -227,7 +223,7 @@ template <Dim D, class F, Operand X>
 constexpr auto scan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, true, false, X>>();
   detail::assert_kernel_function<F>();
-  using fault = typename detail::join_function_fault<F, X>::type;
+  using fault = detail::scan_function_fault<F, X>;
   static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
                         function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "
@@ -243,7 +239,7 @@ template <Dim D, class F, Operand X>
 constexpr auto scan_exscan(const F& f, double first, const X& x, scan_options o = {}) {
   detail::assert_scan<detail::scan_fault<D, false, false, X>>();
   detail::assert_kernel_function<F>();
-  using fault = typename detail::join_function_fault<F, X>::type;
+  using fault = detail::scan_function_fault<F, X>;
   static_assert(ok<only<fault, function_not_callable_with, function_not_const, parameter_not_const,
                         function_gives_no_number, function_takes_plain_only>>,
                 "scan: the function cannot join elements; let it take two, by value and as auto "

@@ -112,15 +112,12 @@ template <class X, class... Rule> struct annotation_place_fault<no_fault, X, Rul
       typename absent_dim_fault<typename spec_of<X>::dims, Rule>::type...>::type;
 };
 template <class X, class... Rule>
-struct annotation_fault
+struct annotation_faults
     : annotation_place_fault<typename first_of<typename annotation_fault_of<
                                  typename spec_of<X>::mesh, Rule>::type...>::type,
                              X, Rule...> {};
 template <class X, class... Rule>
-  requires is_poison<X>
-struct annotation_fault<X, Rule...> {
-  using type = no_fault;
-};
+using annotation_fault = unless_poison<X, annotation_faults<X, Rule...>>;
 
 /// Dims that are named get their rules, sums are made, other dims stay.
 template <class M, class... Rule> struct shard_rule : keeps_dims {
@@ -172,7 +169,7 @@ template <class X, class... D> struct whole_rules<X, list<D...>> {
 /// they are, sums yet to be made are made. Shapes stay. Communicates as relayout does, where x is
 /// not in its place.
 template <class... Rule, Operand X> constexpr auto shard(const X& x) {
-  using kinds = typename detail::annotation_fault<X, Rule...>::type;
+  using kinds = detail::annotation_fault<X, Rule...>;
   static_assert(ok<only<kinds, not_a_rule, not_a_dim, not_an_axis, split_without_axis>>,
                 "shard: an annotation is a list of split<dim, axis> or split_if_free<dim, axis>; "
                 "to make a dim whole, say replicate<dim>(x)");
@@ -209,7 +206,7 @@ template <class... Rule, Operand X> constexpr auto shard(const X& x) {
 /// x with dims D... whole on every rank (none named: all of them); other dims stay, sums yet to be
 /// made are made. Shapes stay. Communicates as relayout does, where x is not whole.
 template <class... D, Operand X> constexpr auto replicate(const X& x) {
-  using kinds = typename detail::annotation_fault<X, detail::kept_whole<D>...>::type;
+  using kinds = detail::annotation_fault<X, detail::kept_whole<D>...>;
   static_assert(ok<only<kinds, not_a_dim>>,
                 "replicate: something that is no dim is to be whole; name dims of the tensor");
   static_assert(ok<only<kinds, dim_not_in_tensor>>,

@@ -7,7 +7,6 @@
 //   shard_along<expert, 4>(h[expert, batch/rows])      -> the same, where rows has 4 ranks
 #pragma once
 
-#include "dimesh/op/reduce.hpp"
 #include "dimesh/op/shard.hpp"
 
 namespace dimesh {
@@ -51,13 +50,10 @@ template <class M> constexpr axis_range axes_of_size(index_t n) {
     }
   return {};
 }
-template <class X, index_t N, bool IsPoison = is_poison<X>> struct axes_of_size_fault {
+template <class X, index_t N> struct axes_of_size_fault {
   using mesh = typename spec_of<X>::mesh;
   using type = std::conditional_t<(axes_of_size<mesh>(N).end > 0), no_fault,
                                   no_axes_of_size<mesh, ranks_in_all<static_cast<long>(N)>>>;
-};
-template <class X, index_t N> struct axes_of_size_fault<X, N, true> {
-  using type = no_fault;
 };
 
 }  // namespace detail
@@ -66,7 +62,7 @@ template <class X, index_t N> struct axes_of_size_fault<X, N, true> {
 /// stay. Communicates as relayout does, where x is not in its place: an all-to-all where A... split
 /// another dim.
 template <class D, class... A, Operand X> constexpr auto shard_along(const X& x) {
-  using kinds = typename detail::annotation_fault<X, split<D, A...>>::type;
+  using kinds = detail::annotation_fault<X, split<D, A...>>;
   static_assert(ok<only<kinds, not_a_dim, not_an_axis, split_without_axis>>,
                 "shard_along: wanted are a dim and the axes that split it, or a number of ranks: "
                 "shard_along<dim, axis>(x), shard_along<dim, 4>(x)");
@@ -102,7 +98,7 @@ template <class D, class... A, Operand X> constexpr auto shard_along(const X& x)
 /// The same over the axis of the mesh that has N ranks, or the first neighbours that have so many
 /// in all. Their sizes are static.
 template <class D, index_t N, Operand X> constexpr auto shard_along(const X& x) {
-  using fault = typename detail::axes_of_size_fault<X, N>::type;
+  using fault = detail::unless_poison<X, detail::axes_of_size_fault<X, N>>;
   static_assert(ok<only<fault, no_axes_of_size>>,
                 "shard_along: no axis of the mesh, and no neighbours, have so many ranks by their "
                 "types; name the axes: shard_along<dim, axis>(x)");

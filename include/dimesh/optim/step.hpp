@@ -77,45 +77,25 @@ using training_fault =
     std::conditional_t<ok<typename rounded_fault<typename leaves<P>::type>::type>,
                        update_fault<P, G>, typename rounded_fault<typename leaves<P>::type>::type>;
 
-// One pass on a thread of a host, with 0, 1 or 2 arrays of state of length n. Written out: elements
-// held in variables of their own become vector code whatever the rule and the optimization level.
-// Where the gradient's memory is the parameter's own (a gradient handed to its own parameter), an
-// element is read before it is written.
-template <class Rule, class T>
-[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g) {
+/// One element and those of its states, held in variables of their own.
+template <class T, class... S> struct held_update {
+  template <class Rule>
+  [[gnu::always_inline]] static void run(Rule& rule, T d, T& home, T x, S&... homes, S... y) {
+    rule(x, d, y...);
+    home = x;
+    ((homes = y), ...);
+  }
+};
+// One pass on a thread of a host, with 0, 1 or 2 arrays of state of length n. Elements held in variables of
+// their own become vector code whatever the rule and the optimization level, which those of
+// local::for_each do not. Where the gradient's memory is the parameter's own (a gradient handed to
+// its own parameter), an element is read before it is written.
+template <class Rule, class T, class... S>
+[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, S*... s) {
   const dimesh::detail::writes_memory kernel;
 #pragma omp simd
-  for (index_t i = 0; i < n; ++i) {
-    const T d = g[i];
-    T x = p[i];
-    rule(x, d);
-    p[i] = x;
-  }
-}
-template <class Rule, class T>
-[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s) {
-  const dimesh::detail::writes_memory kernel;
-#pragma omp simd
-  for (index_t i = 0; i < n; ++i) {
-    const T d = g[i];
-    T x = p[i], y = s[i];
-    rule(x, d, y);
-    p[i] = x;
-    s[i] = y;
-  }
-}
-template <class Rule, class T>
-[[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, T* s, T* t) {
-  const dimesh::detail::writes_memory kernel;
-#pragma omp simd
-  for (index_t i = 0; i < n; ++i) {
-    const T d = g[i];
-    T x = p[i], y = s[i], z = t[i];
-    rule(x, d, y, z);
-    p[i] = x;
-    s[i] = y;
-    t[i] = z;
-  }
+  for (index_t i = 0; i < n; ++i)
+    held_update<T, S...>::run(rule, g[i], p[i], p[i], s[i]..., s[i]...);
 }
 
 /// An operation an element, as of a map; the parameter and its states are read and written.

@@ -196,7 +196,7 @@ TEST_CASE("probe: an operation without a rule gives no layout, and so no result"
   };
   CHECK(what_of([&] { return by_type(x); }).find("halve: an operand is a probe") == 0);
   const auto by_rule = [](const auto& a) {
-    return dm::detail::apply_rule<dm::detail::like_rule, float>(halve_op{}, a);
+    return dm::apply_rule<dm::like_rule, float>(halve_op{}, a);
   };
   CHECK(dm::count(by_rule, x).flops() == 128 * 1024);
   CHECK(by_rule(x).block<batch>().length == 128);

@@ -14,7 +14,6 @@
 #include "dimesh/nn/moe/parts/slots_op.hpp"
 #include "dimesh/op/cast.hpp"
 #include "dimesh/op/permute.hpp"
-#include "dimesh/op/reduce.hpp"
 
 namespace dimesh::nn {
 

@@ -6,14 +6,11 @@
 #pragma once
 
 #include "dimesh/local/map_over.hpp"
+#include "dimesh/local/reduce.hpp"  // itself
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/loop_plan.hpp"
 
 namespace dimesh::detail {
-
-struct identity_function {
-  template <class A> KOKKOS_INLINE_FUNCTION A operator()(const A& a) const { return a; }
-};
 
 template <class T, class From> struct sum_to_op;
 
@@ -29,7 +26,7 @@ template <class T, class From = T> struct expand_op {
   void fill(results y, operands x) const {
     const auto loops = loops_over(loop_dims(y[0]), y[0], x[0]);
     if (weight == 1)
-      local::map_over(loops, identity_function{}, y[0].data<T>(), x[0].data<const From>());
+      local::map_over(loops, local::detail::itself{}, y[0].data<T>(), x[0].data<const From>());
     else
       local::map_over(loops, scale{static_cast<computed<From>>(weight)}, y[0].data<T>(),
                       x[0].data<const From>());

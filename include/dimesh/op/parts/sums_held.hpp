@@ -23,7 +23,7 @@ void require_sums_held(const tensor_core& y, const tensor_core& x, const Loops& 
   const auto count = static_cast<std::size_t>(y.elements());
   const auto all = storage::acquire(count * sizeof(double));
   auto* const sums = static_cast<double*>(all.data());
-  local::map_reduce_over(local::plus{}, loops, identity_function{}, sums, x.data<const T>());
+  local::map_reduce_over(local::plus{}, loops, local::detail::itself{}, sums, x.data<const T>());
   const writes_memory kernel;
   for (std::size_t i = 0; i < count; ++i)
     if (sums[i] > most + 0.5 || sums[i] < least - 0.5)

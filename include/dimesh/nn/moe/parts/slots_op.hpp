@@ -9,27 +9,17 @@
 #include <vector>
 
 #include "dimesh/detail/writes_memory.hpp"
+#include "dimesh/op/operation.hpp"
 #include "dimesh/op/parts/apply_rule.hpp"
 #include "dimesh/op/parts/einsum_op.hpp"
-#include "dimesh/op/reduce.hpp"
 
 namespace dimesh::nn::detail {
 
-using dimesh::detail::allowed;
-using dimesh::detail::blamed;
 using dimesh::detail::concat_impl;
-using dimesh::detail::dim_facts;
-using dimesh::detail::dim_list;
 using dimesh::detail::list;
-using dimesh::detail::operands;
-using dimesh::detail::outcome;
 using dimesh::detail::remaining;
-using dimesh::detail::results;
-using dimesh::detail::rule_operands;
 using dimesh::detail::storage;
 using dimesh::detail::tally;
-using dimesh::detail::tensor_core;
-using dimesh::detail::tensor_facts;
 
 /// Named dims that a tensor has are whole and without a halo.
 constexpr outcome whole_dims(const tensor_facts& x, std::initializer_list<const dim_facts*> dims) {
@@ -51,11 +41,9 @@ struct slots_rule {
     using type = Out;
   };
   static constexpr outcome of(rule_operands x, dim_list out) {
-    using dimesh::detail::facts_of_dim;
     constexpr auto &token = facts_of_dim<Token>, &choice = facts_of_dim<Choice>;
     constexpr auto &expert = facts_of_dim<Expert>, &slot = facts_of_dim<Slot>;
-    if (const int k = foreign_operand(x); k >= 0)
-      return dimesh::detail::blamed_place(fault_code::meshes_differ, k);
+    if (const int k = foreign_operand(x); k >= 0) return blamed_place(fault_code::meshes_differ, k);
     for (int k = 1; k < x.count; ++k) {
       for (const dim_facts* d : {&token, &choice})
         if (x[k].place_of(d) < 0) return blamed(fault_code::dim_not_in_tensor, d);
@@ -84,7 +72,7 @@ struct slots_rule {
     for (int k = 0; k < x.count; ++k)
       if (const outcome o = whole_dims(x[k], {&token, &choice, &expert, &slot}); !o.ok()) return o;
     if (const int a = places.layout.first_partial(); a >= 0)
-      return dimesh::detail::blamed_axis(fault_code::partial_operand, a);
+      return blamed_axis(fault_code::partial_operand, a);
     return dimesh::detail::product_rule(x, dimesh::detail::dim_union(x).all(), out);
   }
 };
