@@ -188,10 +188,11 @@ inline void requests::end_all() {
   detail::abandoned::reap();  // those given up earlier may be over, too
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
+  if (requests_.empty()) return clear();
   int running = 0, over = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&over);
-  if (requests_.empty() || !running || over) return clear();
+  if (!running || over) return clear();
   for (std::size_t i = 0; i < requests_.size(); ++i)
     if (what_[i] == under_way::receive && requests_[i] != MPI_REQUEST_NULL) {
       // Whether it is cancelled or has its message, waiting is then over at once.

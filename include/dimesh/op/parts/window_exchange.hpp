@@ -181,7 +181,8 @@ class windowed_view {
       local::pack(part.rank, part.length, x + offset_in(from, part), strides(from).data(),
                   packed + m.part.at);
     }
-    collective::exchange_some(x_.grid->along(talk_), packed, sends, got, receives, call, {out, in});
+    collective::exchange_some(x_.grid->along(talk_), packed, sends, got, receives, call,
+                              {&out, &in});
     for (const auto& m : receives) {
       const box part = intersection(Back ? seen(m.peer) : own(m.peer), to);
       move<Back>(part, part, got + m.part.at, to, y);
