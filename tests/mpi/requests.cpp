@@ -169,6 +169,28 @@ TEST_CASE("exchange_some: calls that are under way together have different tags"
   CHECK(y[1] == 2);
 }
 
+TEST_CASE("exchange_some: where one message fails, the memory of the others stays taken") {
+  const dm::grid<line> g;
+  const auto& c = g.everyone();
+  const int next = (c.rank() + 1) % c.size(), last = (c.rank() + c.size() - 1) % c.size();
+  const index_t live = dm::detail::pool::instance().figures().live;
+  const auto fail = [&] {
+    const storage out = storage::acquire(bytes);
+    const dm::detail::opened elements;
+    auto* const x = static_cast<double*>(out.data());
+    for (index_t i = 0; i < n; ++i) x[i] = c.rank();
+    exchange_some(c, x, {{next, {0, n}}, {c.size(), {0, 1}}}, x, {}, "test", {&out});
+  };
+  CHECK_THROWS_AS(fail(), dm::error);  // there is no such rank
+  CHECK(requests_given_up() == 1);
+  CHECK(dm::detail::pool::instance().figures().live == live + static_cast<index_t>(bytes));
+  std::vector<double> got(n, -1);
+  MPI_Recv(got.data(), n, MPI_DOUBLE, last, MPI_ANY_TAG, c.handle(), MPI_STATUS_IGNORE);
+  CHECK(got[n - 1] == last);
+  while (requests_given_up() > 0) {}
+  CHECK(dm::detail::pool::instance().figures().live == live);
+}
+
 using layer = dm::tensor<double, dm::layout<line>, width>;
 using model = std::array<layer, 3>;
 

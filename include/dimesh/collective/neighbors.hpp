@@ -2,7 +2,7 @@
 // How does a rank exchange parts with the few others it has business with? By messages that are all
 // under way together; nobody else takes part.
 //
-//   exchange_some(c, x, sends, y, receives, "shift", {out, in})   -> y holds what the others sent
+//   exchange_some(c, x, sends, y, receives, "shift", {&out, &in})   -> y holds what the others sent
 #pragma once
 
 #include <initializer_list>
@@ -59,24 +59,33 @@ DIMESH_OUTLINE inline void start_exchange_some(const dimesh::detail::communicato
 }
 #endif
 
-/// The same, and waits for all. `memory` is that of x and y.
+/// What holds the memory that messages read and write; where an exception passes, until they end.
+using kept_memory = std::initializer_list<const dimesh::detail::storage*>;
+
+/// The same, and waits for all.
 void exchange_some_elements(const dimesh::detail::communicator& c, const wire& w,
                             const std::byte* x, const std::vector<message>& sends, std::byte* y,
                             const std::vector<message>& receives, const char* call,
-                            std::initializer_list<dimesh::detail::storage> memory, index_t limit);
+                            kept_memory memory, index_t limit);
 #if DIMESH_COMPILED != 1
-DIMESH_OUTLINE inline void exchange_some_elements(
-    const dimesh::detail::communicator& c, const wire& w, const std::byte* x,
-    const std::vector<message>& sends, std::byte* y, const std::vector<message>& receives,
-    const char* call, std::initializer_list<dimesh::detail::storage> memory, index_t limit) {
+DIMESH_OUTLINE inline void exchange_some_elements(const dimesh::detail::communicator& c,
+                                                  const wire& w, const std::byte* x,
+                                                  const std::vector<message>& sends, std::byte* y,
+                                                  const std::vector<message>& receives,
+                                                  const char* call, kept_memory memory,
+                                                  index_t limit) {
   prepare(c, call, 0, w);
   const int tag = c.next_tag();
   thread_local requests kept;
   struct ending {  // an exception leaves nothing behind that MPI writes to
     requests& of;
-    ~ending() { of.give_up(); }
-  } const at_the_end{kept};
-  for (const auto& m : memory) kept.keep(m);
+    kept_memory memory;
+    ~ending() {
+      if (!of.empty())
+        for (const dimesh::detail::storage* m : memory) of.keep(*m);
+      of.give_up();
+    }
+  } const at_the_end{kept, memory};
   start_exchange_some(c, w, x, sends, y, receives, call, tag, limit, kept);
   kept.wait(call);
 }
@@ -86,8 +95,7 @@ DIMESH_OUTLINE inline void exchange_some_elements(
 template <class T>
 void exchange_some(const dimesh::detail::communicator& c, const T* x,
                    const std::vector<message>& sends, T* y, const std::vector<message>& receives,
-                   const char* call, std::initializer_list<dimesh::detail::storage> memory = {},
-                   index_t limit = most_per_call<T>) {
+                   const char* call, kept_memory memory = {}, index_t limit = most_per_call<T>) {
   exchange_some_elements(c, wire_of<T>, bytes_of(x), sends, bytes_of(y), receives, call, memory,
                          limit);
 }

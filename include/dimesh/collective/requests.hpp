@@ -193,10 +193,11 @@ inline void requests::end_all() {
   detail::abandoned::reap();  // those given up earlier may be over, too
 }
 DIMESH_OUTLINE inline void requests::give_up() noexcept {
+  if (requests_.empty()) return clear();
   int running = 0, over = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&over);
-  if (requests_.empty() || !running || over) return clear();
+  if (!running || over) return clear();
   const dimesh::detail::errors_of_waits_returned here;
   for (std::size_t i = 0; i < requests_.size(); ++i)
     if (what_[i] == under_way::receive && requests_[i] != MPI_REQUEST_NULL) {

@@ -263,7 +263,7 @@ void move_windows(const window_moves& m, const region<const T>& x, const region<
   const storage out = pack_windows<Back>(m, x);
   const storage in = storage::acquire(static_cast<std::size_t>(m.received) * sizeof(T));
   collective::exchange_some(*m.over, static_cast<const T*>(out.data()), m.sends,
-                            static_cast<T*>(in.data()), m.receives, call, {out, in});
+                            static_cast<T*>(in.data()), m.receives, call, {&out, &in});
   unpack_windows<Back>(m, static_cast<const T*>(in.data()), y);
 }
 /// Begins to fill the windows, under a tag that all ranks took at the same point of the program;

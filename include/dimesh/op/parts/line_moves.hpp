@@ -135,7 +135,7 @@ void move_lines(const line_moves& m, const lines_at<const T>* x, const lines_at<
     packed += r.count * across;
   }
   collective::exchange_some(*m.over, static_cast<const T*>(out.data()), m.sends,
-                            static_cast<T*>(in.data()), m.receives, call, {out, in});
+                            static_cast<T*>(in.data()), m.receives, call, {&out, &in});
   const T* received = static_cast<const T*>(in.data());
   for (const line_run& r : m.in) {
     const run_box<T> to(y, r.place, r.place_step, r.count);

@@ -206,7 +206,7 @@ class windowed_view {
                   packed + sent.messages[i].part.at);
     }
     collective::exchange_some(x_.grid->along(talk_), packed, sent.messages, got, taken.messages,
-                              call, {out, in});
+                              call, {&out, &in});
     for (std::size_t i = 0; i < taken.part.size(); ++i) {
       const box& part = taken.part[i];
       move<Back>(part, part, got + taken.messages[i].part.at, to, y);
