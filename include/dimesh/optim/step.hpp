@@ -88,8 +88,8 @@ template <class T, class... S> struct held_update {
 };
 // One pass on a thread of a host, with 0, 1 or 2 arrays of state of length n. Elements held in
 // variables of their own become vector code whatever the rule and the optimization level, which
-// those of local::for_each do not. Where the gradient's memory is the parameter's own (a gradient handed to
-// its own parameter), an element is read before it is written.
+// those of local::for_each do not. Where the gradient's memory is the parameter's own (a gradient
+// handed to its own parameter), an element is read before it is written.
 template <class Rule, class T, class... S>
 [[gnu::noinline]] void update_loop(Rule rule, index_t n, T* p, const T* g, S*... s) {
   const dimesh::detail::writes_memory kernel;
