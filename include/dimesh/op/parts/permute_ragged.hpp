@@ -62,7 +62,7 @@ template <class T> struct permute_ragged_op {
     if (c == nullptr) return;
     const moves m(*this, y[0], x[0], *c);
     collective::exchange_some(*c, x[0].data<const T>(), m.out, y[0].data<T>(), m.in, call.data(),
-                              {x[0].memory, y[0].memory});
+                              {&x[0].memory, &y[0].memory});
   }
   void start(results y, operands x, flight& f) const {
     const communicator* const c = others(y[0], x[0]);
