@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
     double apart = 0;
     for (std::size_t i = 0; i < one.losses.size(); ++i)
       apart = std::max(apart, std::abs(all.losses[i] - one.losses[i]));
-    std::cout << (from.there ? "Fashion-MNIST" : "stripes") << " on " << dm::describe_mesh(g)
+    std::cout << (from.there ? from.images.path() : "stripes") << " on " << dm::describe_mesh(g)
               << ": loss " << one.losses.front() << " -> " << all.losses.back() << " in " << steps
               << " steps; furthest from one rank: " << apart << "\nbytes a step, predicted "
               << all.predicted << ", counted " << all.counted << "\n";

@@ -198,7 +198,7 @@ int main(int argc, char** argv) {
         right += o.labels[i] == d.held_out.right(d.first_held_out() + static_cast<dm::index_t>(i));
       const double part = static_cast<double>(right) / static_cast<double>(o.labels.size());
       if (rank == 0) {
-        std::cout << (d.train.there ? "Fashion-MNIST, " : "stripes, ") << steps
+        std::cout << (d.train.there ? d.train.images.path() : "stripes") << ", " << steps
                   << " steps: stages of";
         for (std::size_t i = 1; i < cuts.size(); ++i) std::cout << " " << cuts[i] - cuts[i - 1];
         std::cout << " layers, of " << static_cast<double>(dm::largest_cell(costs, cuts)) / 1e6

@@ -25,7 +25,9 @@ inline labelled_images read_images(const std::string& base, float mean, float de
                  in::idx_rows(base + "labels-idx1-ubyte.gz")) |
          in::map([=](const auto& record) {
            const auto& [pixels, label] = record;
-           if (label[0] > 9) throw dm::error("label " + std::to_string(label[0]) + ", not 0 .. 9");
+           if (label[0] > 9)
+             throw dm::error("'" + base + "labels-idx1-ubyte.gz': label " +
+                             std::to_string(label[0]) + ", not 0 .. 9");
            std::vector<float> x(pixels.size());
            std::transform(pixels.begin(), pixels.end(), x.begin(), [=](std::uint8_t p) {
              return (static_cast<float>(p) / 255 - mean) / deviation;
@@ -36,7 +38,7 @@ inline labelled_images read_images(const std::string& base, float mean, float de
 
 /// Brightness of a pixel and label of an image, read or drawn: stripes as far apart as the label.
 /// Behind the last image that was read comes the first one again. Throws dimesh::error where files
-/// have no images of 28 x 28, or another number of labels.
+/// have no images of 28 x 28, another number of labels, or a label that is not 0 .. 9.
 struct image_source {
   const std::string base;  // of the files' names
   const bool there = std::filesystem::exists(base + "images-idx3-ubyte.gz");
@@ -52,6 +54,10 @@ struct image_source {
     if (n == 0 || n != m)
       throw dm::error("'" + images.path() + "' has " + std::to_string(n) + " images, '" +
                       labels.path() + "' " + std::to_string(m) + " labels");
+    for (dm::index_t i = 0; i < n; ++i)
+      if (const int label = labels.bytes()[static_cast<std::size_t>(i)]; label > 9)
+        throw dm::error("'" + labels.path() + "': record " + std::to_string(i) + " has label " +
+                        std::to_string(label) + ", not 0 .. 9");
     return n;
   }
   dm::index_t right(dm::index_t i) const {

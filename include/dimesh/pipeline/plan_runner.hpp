@@ -3,7 +3,7 @@
 // keeps, loads and drops as the plan says (recompute_plan.hpp), on steps that have lost their
 // types.
 //
-//   plan_runner r(steps, x0, ends, directory);
+//   plan_runner r("recompute", steps, x0, ends, directory);
 //   plan.each(r);            // r.bar(): the cotangent of x0; steps' sums: those of the weights
 //
 // It may stop between two actions once the last step has run, and go on when the gradient is there
@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "dimesh/core/runs_again.hpp"
@@ -34,10 +35,11 @@ struct plan_report {
 
 namespace detail::pipeline {
 
-/// Tensors whose elements lie in a file, which is gone when this ends.
+/// Tensors whose elements lie in a file, which is gone when this ends. `call` is in messages.
 class state_on_disk {
  public:
-  state_on_disk(const cores& x, const std::string& path) : tensors_(x) {
+  state_on_disk(std::string_view call, const cores& x, const std::string& path)
+      : call_(call), tensors_(x) {
     Kokkos::fence();
     file_.reset(std::fopen(path.c_str(), "w+b"));
     if (!file_) refuse(path);
@@ -73,11 +75,12 @@ class state_on_disk {
   struct closer {
     void operator()(std::FILE* f) const { std::fclose(f); }
   };
-  [[noreturn]] static void refuse(const std::string& path) {
-    (words() << "recompute: the file '" << path
+  [[noreturn]] void refuse(const std::string& path) const {
+    (words() << call_ << ": the file '" << path
              << "' for a state cannot be written or read; give a directory with room")
         .raise();
   }
+  std::string_view call_;
   cores tensors_;
   std::unique_ptr<std::FILE, closer> file_;
 };
@@ -93,11 +96,12 @@ class plan_runner {
   plan_report report;
 
   /// ends(x): what the last step made has come; gives its cotangents, if they are known by then.
-  /// number: what steps are told that take one; negative: each its own.
-  plan_runner(std::span<cell_base* const> steps, cores x0,
+  /// number: what steps are told that take one; negative: each its own. call: what the user called.
+  plan_runner(std::string_view call, std::span<cell_base* const> steps, cores x0,
               const std::function<cores(const cores&)>& ends, std::string directory,
               int number = -1)
-      : steps_(steps),
+      : call_(call),
+        steps_(steps),
         hand_(std::move(x0)),
         ends_(ends),
         directory_(std::move(directory)),
@@ -165,7 +169,7 @@ class plan_runner {
       const std::string name = directory_ + "/state_" + std::to_string(rank) + "_" +
                                std::to_string(reinterpret_cast<std::uintptr_t>(this)) + "_" +
                                std::to_string(a.from);
-      disk_[a.from] = std::make_unique<state_on_disk>(hand_, name);
+      disk_[a.from] = std::make_unique<state_on_disk>(call_, hand_, name);
       report.on_disk = std::max(report.on_disk, static_cast<int>(disk_.size()));
     } else {
       kept_[a.from] = hand_;
@@ -179,6 +183,7 @@ class plan_runner {
     return runs_.at(i - 1).to;
   }
 
+  std::string_view call_;
   std::span<cell_base* const> steps_;
   cores hand_, bar_;
   std::function<cores(const cores&)> ends_;

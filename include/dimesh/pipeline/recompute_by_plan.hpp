@@ -28,7 +28,7 @@ class planned_run {
         actions_(std::move(actions)),
         report_(how.report),
         runner_(
-            layers->cells, std::move(x),
+            "recompute", layers->cells, std::move(x),
             [this](const cores& last) {
               y = last;
               return cores{};
@@ -197,7 +197,8 @@ template <class P, class F> class recomputed_by {
     const core_list<plain_x> given(plain);
     for (int i = 0; i < given.size; ++i) from.push_back(*given.at[i]);
     auto layers = std::make_unique<Chain>(layers_, unrecorded(weights), plan_.steps);
-    check_steps(check_plan(plan_), plan_.steps, static_cast<int>(layers->cells.size()));
+    check_steps("recompute", check_plan(plan_), plan_.steps,
+                static_cast<int>(layers->cells.size()));
     auto run = std::make_unique<planned_run>(std::move(layers), actions_of(plan_), std::move(from),
                                              how_, is_sequence<F> ? number : -1);
     Y y{};

@@ -32,13 +32,13 @@ template <class Value, class Gradient, class State> struct [[nodiscard]] value_a
 
 namespace detail::pipeline {
 
-inline void check_steps(const plan_facts& facts, int steps, int layers) {
+inline void check_steps(std::string_view call, const plan_facts& facts, int steps, int layers) {
   if (!facts.ok())
-    (words() << "recompute: the plan is wrong: action " << facts.action
+    (words() << call << ": the plan is wrong: action " << facts.action
              << " cannot be done; check_plan says why")
         .raise();
   if (steps != layers)
-    (words() << "recompute: the plan has " << steps << " steps, the chain " << layers
+    (words() << call << ": the plan has " << steps << " steps, the chain " << layers
              << "; make the plan for as many")
         .raise();
 }
@@ -71,7 +71,7 @@ auto run_plan(const P& plan, std::span<cell_base* const> steps, const W& weights
     for (int i = 0; i < all.size; ++i) bars.push_back(*all.at[i]);
     return bars;
   };
-  plan_runner runner(steps, std::move(first), ends, how.directory);
+  plan_runner runner("value_and_grad_by", steps, std::move(first), ends, how.directory);
   plan.each([&runner](const plan_action& a) { runner(a); });
   if (how.report != nullptr) *how.report = runner.report;
   rebind_layout<X, dimesh::gradient> state{};
@@ -111,9 +111,10 @@ auto value_and_grad_by(const P& plan, const F& layers, const W& weights, const X
   if constexpr (!repeats || !ok<typename taken::fault>) {
     return value_and_gradients<poison, poison, poison>{};
   } else {
-    detail::pipeline::at_least(1, "recompute", plan.steps, "steps");
+    constexpr std::string_view call = "value_and_grad_by";
+    detail::pipeline::at_least(1, call, plan.steps, "steps");
     taken steps(layers, weights, plan.steps);
-    detail::pipeline::check_steps(check_plan(plan), plan.steps,
+    detail::pipeline::check_steps(call, check_plan(plan), plan.steps,
                                   static_cast<int>(steps.cells.size()));
     return detail::pipeline::run_plan<X, typename taken::given>(plan, steps.cells, weights, x0,
                                                                 loss, how);
