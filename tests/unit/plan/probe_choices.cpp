@@ -5,21 +5,20 @@
 // one after the other, are those of types, under every layout of a plane.
 #include <doctest/doctest.h>
 
-#include <sstream>
-
 #include "dimesh/dimesh.hpp"
 #include "dimesh/grad/cost.hpp"
 #include "dimesh/op/contract.hpp"
 #include "dimesh/op/extreme_all_reduce.hpp"
 #include "dimesh/op/reductions.hpp"
 #include "dimesh/plan/probe.hpp"
+#include "support/happenings.hpp"
 #include "support/layouts.hpp"
 
 namespace {
 namespace dm = dimesh;
 namespace by = dm::by;
 using dm::split;
-using test_support::for_each_layout, test_support::layout_choice;
+using test_support::for_each_layout, test_support::layout_choice, test_support::what_happens;
 
 struct batch : dm::dim<16> {};
 struct pixel : dm::dim<32> {};
@@ -49,19 +48,6 @@ template <class T, class C, class... D> auto probe_like(const dm::shaped_tensor<
         return dm::probe_of<dm::probe<T, pod, D...>>(value(C{}), sizes, e...);
       },
       std::tuple_cat(extent_of(dm::detail::list<D>{})...));
-}
-std::string told(const dm::event_list& list) {
-  std::ostringstream all;
-  for (const dm::event& e : list.events)
-    all << name_of(e.kind) << " over " << e.axes << " of " << e.what << " (" << e.transpose_of
-        << "): " << e.flops << " flops, " << e.moved << " moved, " << e.bytes << " sent, "
-        << e.ring_bytes << " in a ring, " << e.memory << " of " << e.live << '\n';
-  return all.str();
-}
-template <class F, class... X> std::string what_happens(const F& f, const X&... x) {
-  dm::event_list list;
-  dm::count_to(list, f, x...);
-  return told(list);
 }
 template <class F, class... X> void check_same(const F& f, const X&... x) {
   const std::string text = (value(typename dm::spec_of<X>::layout{}).text() + ... + "");
